@@ -1,0 +1,192 @@
+/* symlaw - the laws behind tables of numbers, and how finding them scales.
+ *
+ * The only installed header. It stands alone, as C99 or newer and as C++. Three habits hold everywhere:
+ *
+ *   - A call that can fail returns `sl_status`: 0 is good, negative is bad, and sl_last_error() then
+ *     has one line of text for the calling thread. Nothing prints, nothing exits.
+ *   - `T **out` comes first and the caller owns what it receives: free it with the type's own
+ *     `_free` or `_close`, which accept NULL. A returned `const` pointer is borrowed.
+ *   - Option structs begin with `size` and are filled by their `_INIT` macro; they only ever grow at
+ *     the end, so a program built against an older header keeps working.
+ *
+ * Threads: a handle may be read by any number of threads at once; none is changed after it was made. */
+#ifndef SYMLAW_H
+#define SYMLAW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define SL_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define SL_API __attribute__((visibility("default")))
+#define SL_NODISCARD __attribute__((warn_unused_result))
+#else
+#define SL_API
+#define SL_NODISCARD
+#endif
+
+/* ---------------------------------------------------------------- status -------------------- */
+
+/* Every way a call can fail. Numbers are part of the interface and are never reused. Negative, so
+ * that the minimum of several answers is the worst of them.                  id  number  text */
+#define SL_STATUS_LIST(X)                                \
+    X(OK,        0, "ok")                                \
+    X(EINVAL,   -1, "invalid argument")                  \
+    X(EFORMAT,  -2, "malformed input")                   \
+    X(ELIMIT,   -3, "limit exceeded")                    \
+    X(EOVERFLOW, -4, "number beyond 64-bit rationals")   \
+    X(ENOMEM,   -5, "out of memory")                     \
+    X(EIO,      -6, "input or output failed")            \
+    X(ECANCEL,  -7, "cancelled")
+
+typedef enum sl_status {
+#define X(id, number, text) SL_##id = number,
+    SL_STATUS_LIST(X)
+#undef X
+} sl_status;
+
+/* The name of a status, such as "out of memory". */
+SL_API const char *sl_status_text(sl_status st);
+
+/* What went wrong in the last failing call of this thread; "" if none did. Valid until the next
+ * failure. A call that succeeds leaves it alone. */
+SL_API const char *sl_last_error(void);
+
+/* Three-valued answer. A struct, so that `if (t)` does not compile: use sl_yes and sl_no. */
+typedef struct sl_truth { int answer; } sl_truth; /* 1 yes, -1 no, 0 unknown */
+
+/* Strings that calls hand out are freed with this; NULL is fine. */
+SL_API void sl_string_free(char *text);
+
+/* ---------------------------------------------------------------- progress ------------------ */
+
+typedef enum sl_event_kind {
+    SL_EVENT_PROGRESS, /* done of total, text says of what */
+    SL_EVENT_NOTE,     /* text: something the user should know, such as a cost before it is paid */
+    SL_EVENT_OUTPUT    /* text: the next bytes of the result, not terminated by a newline of ours */
+} sl_event_kind;
+
+typedef struct sl_event {
+    size_t size; /* of this struct */
+    sl_event_kind kind;
+    const char *text;
+    size_t length;      /* bytes of text */
+    double done, total; /* PROGRESS: in units of work; total 0 when unknown */
+    double seconds;     /* since the work began */
+} sl_event;
+
+/* Called from the thread that made the call. Anything but 0 asks the work to stop soon: it then
+ * returns SL_ECANCEL and leaves nothing half done. */
+typedef int (*sl_event_fn)(const sl_event *event, void *payload);
+
+/* ---------------------------------------------------------------- formulas ------------------ */
+
+/* One expression over x1, x2, ... or over named columns. */
+typedef struct sl_formula sl_formula;
+
+/* Reads text. format: "infix" (also Python, SymPy and C spellings), "latex" or "prefix"; NULL means
+ * infix. names: what x1 .. x<n_names> are called, or NULL; with n_names > 0 no other variable exists.
+ * SL_EFORMAT tells the position and the reason in sl_last_error. */
+SL_API SL_NODISCARD sl_status sl_formula_parse(sl_formula **out, const char *text, const char *format,
+                                               const char *const *names, int n_names);
+SL_API void sl_formula_free(sl_formula *f);
+
+/* Text in "infix", "python", "sympy", "latex", "mathml", "c" or "prefix". */
+SL_API SL_NODISCARD sl_status sl_formula_print(char **out, const sl_formula *f, const char *format);
+
+/* The canonical form: expanded, simplified, in one fixed order. */
+SL_API SL_NODISCARD sl_status sl_formula_canon(sl_formula **out, const sl_formula *f);
+
+/* Are a and b the same function wherever both are real? Yes when their canonical forms are equal, no
+ * when some point tells them apart, else unknown. */
+SL_API SL_NODISCARD sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b);
+
+/* y[i] for the n rows of the columns x[0] .. x[n_columns-1]; NaN where the formula is not real. */
+SL_API SL_NODISCARD sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x,
+                                              int n_columns, int64_t n);
+
+SL_API int sl_formula_nodes(const sl_formula *f);     /* size: nodes of the tree */
+SL_API int sl_formula_variables(const sl_formula *f); /* the highest variable number in it */
+
+/* ---------------------------------------------------------------- sets of expressions ------- */
+
+/* The set E of a configuration: every distinct expression up to a depth, complete below the last
+ * depth, and of the last one a seeded sample of as many as `count` leaves room for. */
+typedef struct sl_set sl_set;
+
+typedef struct sl_set_options {
+    size_t size;        /* sizeof(sl_set_options) */
+    int depth;          /* 0 .. 4 */
+    int variables;      /* 1 .. 3 */
+    const char *ops;    /* comma or blank separated; NULL: "exp,sin,neg,sqrt,+,-,*,/" */
+    int64_t count;      /* |E|; 0: the whole last level */
+    uint64_t seed;      /* of the sample of the last level and of what is withheld */
+    double withheld;    /* part of E that training must not see, 0 .. 1 */
+    int threads;        /* 0: one per core */
+    int64_t max_memory; /* bytes; 0: what the machine has free */
+} sl_set_options;
+
+#define SL_SET_OPTIONS_INIT { sizeof(sl_set_options), 3, 2, NULL, 100000, 0, 0.0, 0, 0 }
+
+SL_API SL_NODISCARD sl_status sl_set_open(sl_set **out, const sl_set_options *options,
+                                          sl_event_fn on_event, void *payload);
+SL_API void sl_set_close(sl_set *s);
+SL_API int64_t sl_set_count(const sl_set *s);
+SL_API const char *sl_set_hash(const sl_set *s); /* 32 hex digits; equal sets have equal hashes */
+SL_API SL_NODISCARD sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index);
+SL_API int sl_set_is_withheld(const sl_set *s, int64_t index);
+
+/* *index := which member is the same function as f, or -1 if none is. */
+SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f);
+
+/* ---------------------------------------------------------------- commands ------------------ */
+
+/* Every verb of the program as one call, so that the command line, the page and other languages have
+ * the same options, progress and results. options_json: an object whose members are options of the
+ * command by name (NULL or "{}": all defaults). Bulk output arrives as SL_EVENT_OUTPUT; the outcome is
+ * one JSON object, which also records the complete configuration. */
+SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
+                                         void *payload, char **result_json);
+
+typedef enum sl_option_type {
+    SL_OPTION_FLAG,    /* true or false; --name */
+    SL_OPTION_INT,     /* whole number */
+    SL_OPTION_REAL,
+    SL_OPTION_TEXT,
+    SL_OPTION_CHOICE,  /* one of `choices` */
+    SL_OPTION_TEXTS,   /* exactly `arity` texts: --same A B */
+    SL_OPTION_FILE
+} sl_option_type;
+
+typedef struct sl_option_info {
+    const char *name;          /* without dashes */
+    sl_option_type type;
+    int arity;                 /* values it takes on the command line */
+    const char *value_name;    /* "N", "FILE" */
+    const char *default_value; /* as text; NULL: none */
+    const char *choices;       /* "infix|python|..." or NULL */
+    double min, max;           /* of numbers */
+    const char *help;          /* one sentence */
+} sl_option_info;
+
+typedef struct sl_command_info {
+    const char *name;
+    const char *summary;       /* one line */
+    const char *help;          /* a few paragraphs with examples */
+    const sl_option_info *options;
+    int n_options;             /* the common ones (json, quiet, seed, threads) included */
+} sl_command_info;
+
+SL_API int sl_command_count(void);
+SL_API const sl_command_info *sl_command_get(int i); /* NULL past the end */
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,193 @@
+/* base - what every other folder stands on: status, memory, randomness, elementary functions,
+ * strings, hashing, files, clock.
+ *
+ * Three rules are made here and kept everywhere:
+ *
+ *   errors    A function that can fail returns sl_status. The one that notices calls
+ *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; everybody
+ *             above passes it up unchanged with SL_TRY, or SL_GO when something is held.
+ *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
+ *             fail and count what was not given back. Short-lived work lives in an arena: take a
+ *             mark, work, rewind.
+ *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every x86-64 machine.
+ *             libm does not (it picks code by CPU), and a data set that is computed rather than
+ *             stored must not depend on who computes it.
+ *
+ * Threads: nothing here is shared but the allocation counters, which are atomic. The error line is
+ * thread-local; par/ carries it from worker to caller. */
+#ifndef SL_BASE_H
+#define SL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdarg.h>
+
+#include "symlaw/symlaw.h" // sl_status, sl_truth: the types that cross the public boundary
+
+#define SL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define SL_LEN(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define SL_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define SL_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---------------------------------------------------------------- errors -------------------- */
+
+/* Stores the line for sl_last_error and returns st. Needs no memory, so it can report its lack. */
+SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
+
+/* Replaces the stored line: for par/, which moves a worker's message to the caller. */
+void sl_fail_restore(const char *line);
+
+#define SL_TRY(call)                            \
+    do {                                        \
+        sl_status sl_try_ = (call);             \
+        if (sl_try_ != SL_OK) return sl_try_;   \
+    } while (0)
+
+/* For functions that hold something: needs `sl_status st` and a label `done`. */
+#define SL_GO(call)                             \
+    do {                                        \
+        st = (call);                            \
+        if (st != SL_OK) goto done;             \
+    } while (0)
+
+/* Our own mistakes: on in every build, because a wrong answer costs more than the test. */
+_Noreturn void sl_assert_failed(const char *what, const char *file, int line);
+#define SL_ASSERT(x) ((x) ? (void)0 : sl_assert_failed(#x, __FILE__, __LINE__))
+
+static inline bool sl_yes(sl_truth t) { return t.answer > 0; }
+static inline bool sl_no(sl_truth t) { return t.answer < 0; }
+#define SL_YES ((sl_truth){ 1 })
+#define SL_NO ((sl_truth){ -1 })
+#define SL_UNKNOWN ((sl_truth){ 0 })
+
+/* ---------------------------------------------------------------- memory -------------------- */
+
+/* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as
+ * count x size and checked for overflow. Zero bytes give a valid pointer. */
+SL_NODISCARD void *sl_malloc(size_t count, size_t size);
+SL_NODISCARD void *sl_calloc(size_t count, size_t size);
+SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
+void sl_free(void *p);
+
+/* One line for the common `if (!p)`. */
+sl_status sl_fail_memory(size_t count, size_t size, const char *what);
+
+/* For tests: the n-th allocation from now fails (1 is the next; 0 switches off), and with `forever`
+ * so do all later ones. Blocks alive, and allocations made so far. */
+void sl_mem_fail_at(int64_t n, bool forever);
+int64_t sl_mem_blocks(void);
+int64_t sl_mem_calls(void);
+
+/* Bytes of physical memory that this process may still expect to get, and in all; 0 if unknown. */
+int64_t sl_mem_available(void);
+
+/* An arena: allocation is a pointer bump, release is all at once or back to a mark.
+ *
+ *     chunks   [=====used=====|..free..] -> [====|.........] -> ...
+ *
+ * Grows by chunks that double, so pointers stay where they are; bytes not handed out are poisoned
+ * for AddressSanitizer. `{0}` is a valid empty arena. Not for sharing between threads. */
+typedef struct sl_arena_chunk sl_arena_chunk;
+typedef struct sl_arena {
+    sl_arena_chunk *chunk; // the one being filled; older ones hang behind it
+    char *at, *end;        // free part of it
+    size_t before;         // bytes handed out in older chunks
+    size_t limit;          // 0, or the most bytes it may hand out
+} sl_arena;
+
+/* 16-byte aligned, not cleared. NULL without memory or past the limit; sl_fail is the caller's. */
+SL_NODISCARD void *sl_arena_alloc(sl_arena *a, size_t bytes);
+/* Gives back the tail of the newest allocation p: it had `bytes`, keep `kept`. */
+void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);
+size_t sl_arena_mark(const sl_arena *a);
+void sl_arena_rewind(sl_arena *a, size_t mark); // keeps the newest chunk for reuse
+void sl_arena_clear(sl_arena *a);               // gives all memory back
+
+/* ---------------------------------------------------------------- randomness ---------------- */
+
+/* Philox4x32-10: a keyed bijection of 128-bit counters. Number i of a stream is a function of
+ * (key, i) alone, so any thread or rank can make any part of any stream. */
+typedef struct sl_philox_block { uint32_t v[4]; } sl_philox_block;
+sl_philox_block sl_philox(uint64_t key, uint64_t counter_hi, uint64_t counter_lo);
+
+/* A stream read in order: (seed, stream) is the key space, `index` the place where it starts. */
+typedef struct sl_rng {
+    uint64_t key, hi, lo; // counter = (hi, lo)
+    uint32_t left;        // unread words of `block`
+    sl_philox_block block;
+} sl_rng;
+
+/* seed: the run's; stream: what the numbers are for; index: which item. Different triples never
+ * share a counter. */
+void sl_rng_init(sl_rng *r, uint64_t seed, uint32_t stream, uint64_t index);
+uint32_t sl_rng_u32(sl_rng *r);
+uint64_t sl_rng_u64(sl_rng *r);
+uint32_t sl_rng_below(sl_rng *r, uint32_t n); // 0 .. n-1, exactly uniform; n > 0
+double sl_rng_uniform(sl_rng *r);             // [0, 1), 53 bits
+double sl_rng_range(sl_rng *r, double lo, double hi);
+double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
+
+/* ---------------------------------------------------------------- elementary functions ------ */
+
+/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every x86-64 and for every n and
+ * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
+void sl_exp_array(double *y, const double *x, int n);
+void sl_sin_array(double *y, const double *x, int n);
+void sl_log_array(double *y, const double *x, int n);
+double sl_exp(double x);
+double sl_sin(double x);
+double sl_log(double x);
+
+/* ---------------------------------------------------------------- strings ------------------- */
+
+/* A growing text. Failures stick: append freely, ask once at the end with sl_str_status. `{0}` is a
+ * valid empty text; `text` is always terminated once anything was appended. */
+typedef struct sl_str {
+    char *text;
+    size_t len, cap;
+    bool failed;
+} sl_str;
+
+void sl_str_add(sl_str *s, const char *text);
+void sl_str_add_bytes(sl_str *s, const void *bytes, size_t n);
+void sl_str_add_char(sl_str *s, char c);
+SL_PRINTF(2, 3) void sl_str_addf(sl_str *s, const char *format, ...);
+void sl_str_truncate(sl_str *s, size_t len);
+SL_NODISCARD sl_status sl_str_status(const sl_str *s); // SL_OK or SL_ENOMEM
+const char *sl_str_text(const sl_str *s);              // "" when empty
+void sl_str_clear(sl_str *s);
+
+/* Edit distance with transposition of neighbours, for "did you mean". Words beyond 63 bytes are far
+ * from everything. */
+int sl_edit_distance(const char *a, const char *b);
+
+/* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
+const char *sl_group_digits(char buffer[32], int64_t n);
+
+/* ---------------------------------------------------------------- hashing ------------------- */
+
+uint64_t sl_hash(const void *bytes, size_t n, uint64_t seed); // XXH3, 64 bits
+/* Running 128-bit hash of many pieces, printed as 32 hex digits: names what a configuration made. */
+typedef struct sl_hasher sl_hasher;
+SL_NODISCARD sl_status sl_hasher_new(sl_hasher **out);
+void sl_hasher_add(sl_hasher *h, const void *bytes, size_t n);
+void sl_hasher_text(const sl_hasher *h, char out[33]);
+void sl_hasher_free(sl_hasher *h);
+
+/* ---------------------------------------------------------------- files and time ------------ */
+
+/* A file that appears whole or not at all: written as `path.tmp-<pid>`, synced, renamed on commit. */
+typedef struct sl_file sl_file;
+SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);
+SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
+SL_NODISCARD sl_status sl_file_commit(sl_file **f);  // sync, rename, sync directory; *f becomes NULL
+void sl_file_discard(sl_file **f);                   // removes the temporary; fine after a commit
+/* The whole of a file, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
+SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
+/* For tests: the n-th write from now fails as a full disk would; 0 switches off. */
+void sl_file_fail_at(int64_t n);
+
+double sl_clock(void); // seconds, monotonic, from an arbitrary start
+
+#endif

@@ -1,0 +1,255 @@
+/* expr - symbolic expressions as flat prefix arrays.
+ *
+ * An expression is one run of 8-byte nodes in prefix order. Each node carries the size of its own
+ * subtree, so the first operand sits at e + 1 and the operand after c sits at c + c->len:
+ *
+ *     x1*sin(x2) + x1       ADD   MUL   VAR   SIN   VAR   VAR
+ *     len                    6     4     1     2     1     1
+ *     arg                    2     2    (x)1   1   (x)2  (x)1       operands, or variable number
+ *
+ * There are nine kinds of node: numbers, variables, free constants, n-ary sums and products, powers
+ * with a rational exponent, exp, sin and cos (which only derivatives have). What people write besides (-, /, neg, sqrt) is surface
+ * syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1), and sqrt(u) as u^(1/2).
+ *
+ * Numbers are exact rationals. Small ones (-128..127 over 1..255) live in `arg`; larger ones take two
+ * further slots behind the node (len 3) that hold numerator and denominator. A number that fits the
+ * small form always uses it, so equal numbers are equal bytes.
+ *
+ *     -7/3   NUM arg = pack(-7, 3) len 1          10^9   NUM arg = 0 len 3 | int64 10^9 | int64 1
+ *
+ * Flat because copying is memcpy, equality is memcmp, hashing is one pass, and a cache on disk holds
+ * the same bytes. The price is that replacing a subtree rebuilds the array; with at most SL_EXPR_MAX
+ * nodes that costs less than chasing pointers would.
+ *
+ * Three levels of tidiness:
+ *
+ *   raw         any well-formed tree, as the enumeration or a random generator builds it
+ *   tidy        nested sums and products lifted, numbers merged, operands sorted (sl_expr_tidy). What
+ *               every parser returns, and what inserting constants into an expression needs.
+ *   canonical   tidy, expanded and rewritten to a fixed point (sl_expr_canon): one form for one
+ *               function as far as the rules of docs/math/canonical.md reach
+ *
+ * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0; elsewhere
+ * the value is NaN, and NaN spreads. A function that is real nowhere has the canonical form 1/0.
+ *
+ * Ownership: a `const sl_node *` lives in the arena that built it; nothing frees one expression.
+ * Threads: no shared state. Give every thread its own arena. */
+#ifndef SL_EXPR_H
+#define SL_EXPR_H
+
+#include "num/num.h"
+
+#define SL_EXPR_MAX 16384     // node slots of one expression
+#define SL_EXPR_MAX_DEPTH 200 // nesting that parsers accept: recursion over a tree stays bounded
+#define SL_EXPR_MAX_VARS 64   // highest variable number
+
+/* The nodes. Evaluator, printers and rules all expand this table.
+ *    id    name      operands (-1: two or more)   commutes */
+#define SL_NODES(X)                     \
+    X(NUM, "number",   0, false)        \
+    X(VAR, "variable", 0, false)        \
+    X(PAR, "constant", 0, false)        \
+    X(ADD, "sum",     -1, true)         \
+    X(MUL, "product", -1, true)         \
+    X(POW, "power",    2, false)        \
+    X(EXP, "exp",      1, false)        \
+    X(SIN, "sin",      1, false)        \
+    X(COS, "cos",      1, false)
+
+typedef enum sl_op {
+#define X(id, name, operands, commutes) SL_OP_##id,
+    SL_NODES(X)
+#undef X
+    SL_OP_COUNT
+} sl_op;
+
+/* The operators as people write them and as the universe combines them; each is lowered to nodes by
+ * sl_expr_apply. The order is the raw order of the enumeration and part of its definition.
+ *    id    text    LaTeX        operands */
+#define SL_OPERATORS(X)             \
+    X(EXP,  "exp",  "\\exp",  1)    \
+    X(SIN,  "sin",  "\\sin",  1)    \
+    X(NEG,  "neg",  "-",      1)    \
+    X(SQRT, "sqrt", "\\sqrt", 1)    \
+    X(ADD,  "+",    "+",      2)    \
+    X(SUB,  "-",    "-",      2)    \
+    X(MUL,  "*",    "\\cdot", 2)    \
+    X(DIV,  "/",    "\\frac", 2)
+
+typedef enum sl_operator {
+#define X(id, text, latex, operands) SL_OPERATOR_##id,
+    SL_OPERATORS(X)
+#undef X
+    SL_OPERATOR_COUNT
+} sl_operator;
+
+const char *sl_operator_text(sl_operator o);
+const char *sl_operator_latex(sl_operator o);
+int sl_operator_operands(sl_operator o);
+/* The operator called `text` (n bytes), or SL_OPERATOR_COUNT. */
+sl_operator sl_operator_find(const char *text, size_t n);
+
+typedef struct sl_node {
+    uint8_t op;   // sl_op
+    uint8_t zero; // always 0, so that equal trees are equal bytes
+    uint16_t arg; // operands of ADD .. COS; number of VAR, PAR (from 1); packed NUM
+    uint32_t len; // slots of the subtree, this one included
+} sl_node;
+
+/* ---------------------------------------------------------------- exact numbers ------------- */
+
+/* num/den in lowest terms, den > 0. Operations answer false instead of wrapping; *out may be an
+ * operand and is unchanged on false. */
+typedef struct sl_rat { int64_t num, den; } sl_rat;
+
+#define SL_RAT(n) ((sl_rat){ (n), 1 })
+bool sl_rat_make(sl_rat *out, int64_t num, int64_t den); // false: den = 0, or not representable
+bool sl_rat_add(sl_rat *out, sl_rat a, sl_rat b);
+bool sl_rat_mul(sl_rat *out, sl_rat a, sl_rat b);
+bool sl_rat_pow(sl_rat *out, sl_rat a, int64_t n); // 0^negative is false
+int sl_rat_cmp(sl_rat a, sl_rat b);                // -1, 0, 1
+double sl_rat_double(sl_rat a);                    // nearest double up to one rounding
+static inline bool sl_rat_is_int(sl_rat a) { return a.den == 1; }
+static inline bool sl_rat_is(sl_rat a, int64_t n) { return a.den == 1 && a.num == n; }
+
+/* ---------------------------------------------------------------- structure ----------------- */
+
+sl_rat sl_num_value(const sl_node *e); // of a NUM node
+static inline bool sl_num_is(const sl_node *e, int64_t n) {
+    return e->op == SL_OP_NUM && sl_rat_is(sl_num_value(e), n);
+}
+
+static inline const sl_node *sl_next(const sl_node *operand) { return operand + operand->len; }
+static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same bytes
+/* Total order on structure; 0 means the same bytes. Says nothing about unequal ones being the same
+ * function: that question is sl_expr_same, and it may answer SL_UNKNOWN. */
+int sl_expr_cmp(const sl_node *a, const sl_node *b);
+int sl_expr_nodes(const sl_node *e);     // nodes; a number counts as one
+int sl_expr_depth(const sl_node *e);     // 0 for a leaf
+int sl_expr_max_var(const sl_node *e);   // highest variable number, 0 if none
+int sl_expr_max_par(const sl_node *e);
+uint64_t sl_expr_hash(const sl_node *e); // of the bytes
+
+/* Is this run of n slots a well-formed expression? For bytes that come from outside. */
+bool sl_expr_valid(const sl_node *e, size_t n);
+
+/* Builders: raw trees in an arena. NULL when it has no memory or SL_EXPR_MAX is passed. */
+const sl_node *sl_expr_num(sl_arena *a, sl_rat value);
+const sl_node *sl_expr_int(sl_arena *a, int64_t value);
+const sl_node *sl_expr_var(sl_arena *a, int number);
+const sl_node *sl_expr_par(sl_arena *a, int number);
+const sl_node *sl_expr_nary(sl_arena *a, sl_op op, const sl_node *const *operands, int n); // ADD, MUL
+const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent);
+const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand); // EXP, SIN, COS
+const sl_node *sl_expr_copy(sl_arena *a, const sl_node *e);
+/* An operator of the surface on one or two operands (q ignored for one). */
+const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const sl_node *q);
+
+/* ---------------------------------------------------------------- normal forms -------------- */
+
+/* *out := e with nested sums and products lifted, numbers merged (also 0*u = 0, 1*u = u, u^1 = u,
+ * u^0 = 1, and exact powers of numbers), operands sorted. No distribution, no like terms collected,
+ * no function rules. Idempotent. SL_EOVERFLOW when merged numbers pass 64 bits. */
+SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
+
+/* *out := the canonical form of e, built in `a`. On failure *out and the arena are unchanged.
+ * SL_ELIMIT: expansion passes SL_EXPR_MAX slots; SL_EOVERFLOW: an exact number passes 64 bits. */
+SL_NODISCARD sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e);
+
+/* The canonical form of `p o q` where p and q are canonical already: the same bytes as sl_expr_canon of
+ * sl_expr_apply, without looking at the operands again. What the enumeration runs on. */
+SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o,
+                                           const sl_node *p, const sl_node *q);
+
+/* Is e the canonical "real nowhere", 1/0? */
+bool sl_expr_is_undefined(const sl_node *e);
+
+/* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more than
+ * their error bounds, SL_YES by equal canonical forms; agreement at every probe alone is only
+ * SL_UNKNOWN, as are forms that pass a limit. SL_ENOMEM is the only failure. */
+SL_NODISCARD sl_status sl_expr_same(sl_truth *out, sl_arena *scratch, const sl_node *a, const sl_node *b);
+
+/* ---------------------------------------------------------------- text ---------------------- */
+
+/* Formats.            id      name       reads back with */
+#define SL_FORMATS(X)              \
+    X(INFIX,  "infix",  INFIX)     \
+    X(PYTHON, "python", INFIX)     \
+    X(SYMPY,  "sympy",  INFIX)     \
+    X(LATEX,  "latex",  LATEX)     \
+    X(MATHML, "mathml", COUNT)     \
+    X(C,      "c",      INFIX)     \
+    X(PREFIX, "prefix", PREFIX)
+
+typedef enum sl_format {
+#define X(id, name, reads) SL_FORMAT_##id,
+    SL_FORMATS(X)
+#undef X
+    SL_FORMAT_COUNT
+} sl_format;
+
+const char *sl_format_name(sl_format f);
+sl_format sl_format_find(const char *name); // SL_FORMAT_COUNT if there is none
+
+/* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are borrowed.
+ * With count > 0 only variables up to `count` exist, under either spelling; a name that is no
+ * identifier, or is the name of a function, is written between backticks: `my col`. */
+typedef struct sl_names {
+    const char *const *names; // NULL: plain x1..x<count>
+    int count;                // 0: any variable up to SL_EXPR_MAX_VARS
+} sl_names;
+
+/* Where reading stopped and why: byte offset from 0, with line and column from 1 for people. */
+typedef struct sl_text_error {
+    size_t offset;
+    int line, column;
+    char reason[160];
+} sl_text_error;
+
+/* *out := the tidy form of what `text` (n bytes, any bytes) says. format: INFIX reads infix, Python,
+ * SymPy and C spellings; LATEX; PREFIX. names and error may be NULL. SL_EFORMAT with position and
+ * reason in *error and in sl_last_error. Work and memory are bounded by SL_EXPR_MAX whatever n is. */
+SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format,
+                                     const char *text, size_t n, const sl_names *names,
+                                     sl_text_error *error);
+
+/* Appends e to s. Parsing it again (formats that read back) and tidying gives tidy(e). */
+SL_NODISCARD sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e,
+                                     const sl_names *names);
+
+/* ---------------------------------------------------------------- values -------------------- */
+
+/* A compiled expression: straight-line code over blocks of points. Lives in its arena. */
+typedef struct sl_program sl_program;
+
+SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, const sl_node *e);
+
+/* y[i] = value at (x[0][i], x[1][i], ...), NaN where not real (a division by zero is NaN; overflow is
+ * infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the values
+ * of the free constants. scratch: its memory is rewound before return. The value of a point does not
+ * depend on n nor on its place, and is the same bits on every x86-64. */
+SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const double *const *x, int64_t n,
+                                      const double *params, sl_arena *scratch);
+
+/* compile and run in one. */
+SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
+                                    const double *const *x, int64_t n, const double *params);
+
+/* The judge: value in long double, one point, plain recursion, with a bound on the error that an
+ * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's operations may have made. bound is
+ * infinite where nothing can be said; value NaN where not real. */
+void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e, const long double *x,
+                      const long double *params, long double u);
+
+/* *out := de/d(op number), tidy; op is SL_OP_PAR or SL_OP_VAR. */
+SL_NODISCARD sl_status sl_expr_diff(const sl_node **out, sl_arena *a, const sl_node *e, sl_op op,
+                                    int number);
+
+/* ---------------------------------------------------------------- inline parts -------------- */
+
+#include <string.h>
+static inline bool sl_expr_equal(const sl_node *a, const sl_node *b) {
+    return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* What the files of expr share with each other and nobody else. */
+#ifndef SL_EXPR_IMPL_H
+#define SL_EXPR_IMPL_H
+
+#include "expr/expr.h"
+
+/* Writing nodes into room that the caller measured: each returns the place behind. */
+uint32_t sl_expr__num_len(sl_rat v);
+sl_node *sl_expr__put_num(sl_node *w, sl_rat v);
+static inline sl_node *sl_expr__put(sl_node *w, const sl_node *e) {
+    memcpy(w, e, e->len * sizeof *w);
+    return w + e->len;
+}
+
+/* A factor seen as base^exponent. */
+static inline const sl_node *sl_expr__base(const sl_node *f) {
+    return f->op == SL_OP_POW ? f + 1 : f;
+}
+static inline sl_rat sl_expr__exponent(const sl_node *f) {
+    return f->op == SL_OP_POW ? sl_num_value(sl_next(f + 1)) : SL_RAT(1);
+}
+
+/* Order of bases alone; 0 exactly for equal bytes where both are canonical. */
+int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
+
+/* Moves the finished result of a computation that began at `mark` down to it, so that scratch between
+ * them is given back; a result too large for the detour stays where it is. */
+SL_NODISCARD sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e);
+
+/* Room for len nodes; SL_ELIMIT past SL_EXPR_MAX. */
+SL_NODISCARD sl_status sl_expr__room(sl_node **out, sl_arena *a, size_t len);
+
+/* The exact value of v^r where it is a number of 64 bits: integer powers, and roots of perfect powers.
+ * SL_EOVERFLOW when it is a number but a larger one; *exact tells whether *out was set. v > 0 or r an
+ * integer; not 0 to a negative power. */
+SL_NODISCARD sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r);
+
+/* Recursion over a tree goes this deep and no deeper (then SL_ELIMIT): raw trees may be degenerate. */
+#define SL_EXPR__DEEP 2000
+
+#endif

@@ -1,0 +1,42 @@
+/* par - threads and ranks.
+ *
+ * Two levels of parallel work, both with results that do not depend on how many workers there are:
+ *
+ *   threads   sl_par_for cuts 0..n into parts and runs them on a pool of the calling process. Parts
+ *             are handed out as workers become free, so which thread runs a part is unknown; a part
+ *             must write only what belongs to it.
+ *   ranks     processes started by mpirun. sl_par_rank/ranks say who we are; sl_par_agree is an
+ *             all-reduce of the minimum status, so one failing rank stops all instead of hanging
+ *             them. Without MPI (preset `nompi`, or a plain start) there is one rank: ranks_one.c is
+ *             the twin of ranks_mpi.c and the two answer alike for one process.
+ *
+ * A failing part stops the hand-out; sl_par_for returns the smallest status of all parts that ran and
+ * hands that part's message to the calling thread. */
+#ifndef SL_PAR_H
+#define SL_PAR_H
+
+#include "base/base.h"
+
+/* Work on [begin, end); `worker` is 0 .. workers-1 and constant within a call: index for scratch. */
+typedef sl_status (*sl_par_fn)(int64_t begin, int64_t end, int worker, void *payload);
+
+typedef struct sl_pool sl_pool;
+
+/* A pool of `threads` workers, the caller being one of them; 0: one per available core. */
+SL_NODISCARD sl_status sl_pool_new(sl_pool **out, int threads);
+void sl_pool_free(sl_pool *p);
+int sl_pool_threads(const sl_pool *p); // NULL is a pool of one: the caller
+int sl_cores(void);                    // cores this process may use
+
+/* Runs fn over 0..n in parts of `grain`. pool may be NULL (serial). Not to be nested. */
+SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn, void *payload);
+
+/* Ranks. begin once at program start (argc, argv may be NULL), end once before exit. */
+SL_NODISCARD sl_status sl_par_begin(void);
+void sl_par_end(void);
+int sl_par_rank(void);
+int sl_par_ranks(void);
+SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; collective
+void sl_par_barrier(void);
+
+#endif
