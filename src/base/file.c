@@ -1,0 +1,286 @@
+/* file - files that appear whole or not at all, and reading a whole one.
+ *
+ * A file is written beside its place and renamed on commit. The order matters: the data must be on
+ * the disk before the name points to it, and the directory must be on the disk before we say that
+ * it is saved. What is not a regular file (a terminal, a pipe, /dev/null, /dev/stdout) cannot be
+ * replaced by renaming and is written to directly. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct sl_file {
+    int fd;
+    char *shown; // the path as the caller wrote it, for messages
+    char *path;  // where it goes: links resolved, so that a link stays a link
+    char *temp;  // where it is written; NULL when written directly
+    bool failed; // a write failed: commit must not
+    size_t held; // bytes waiting in buffer
+    char buffer[BUFFER_BYTES];
+};
+
+static _Atomic int64_t fail_in; // writes until the one that fails; 0 or less: none
+
+void sl_file_fail_at(int64_t n) { atomic_store(&fail_in, n); }
+
+/* True for the write the test chose, with errno as a full disk sets it. */
+static bool refused(void) {
+    if (atomic_load(&fail_in) <= 0 || atomic_fetch_sub(&fail_in, 1) != 1) return false;
+    errno = ENOSPC;
+    return true;
+}
+
+static char *copy(const char *text) {
+    size_t n = strlen(text) + 1;
+    char *p = sl_malloc(n, 1);
+    if (p) memcpy(p, text, n);
+    return p;
+}
+
+/* The folder part of a path, without its last slash: "a/b" -> "a", "b" -> ".", "/b" -> "/". */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return copy(".");
+    size_t n = slash == path ? 1 : (size_t)(slash - path);
+    char *p = sl_malloc(n + 1, 1);
+    if (p) {
+        memcpy(p, path, n);
+        p[n] = '\0';
+    }
+    return p;
+}
+
+static int open_again(const char *path, int flags, mode_t mode) {
+    int fd;
+    do fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Why could `path` not be created? "No such file" is true but useless when it is the folder that
+ * is missing. */
+static sl_status fail_create(const char *path, int error) {
+    char *folder = error == ENOENT || error == ENOTDIR ? folder_of(path) : NULL;
+    struct stat s;
+    sl_status st;
+    if (folder && stat(folder, &s) != 0 && errno == ENOENT)
+        st = sl_fail(SL_EIO, "cannot write %s: folder %s does not exist", path, folder);
+    else if (folder && error == ENOTDIR)
+        st = sl_fail(SL_EIO, "cannot write %s: %s is not a folder", path, folder);
+    else
+        st = sl_fail(SL_EIO, "cannot write %s: %s", path, strerror(error));
+    sl_free(folder);
+    return st;
+}
+
+/* Must `path` be written in place? Things that are no regular files, and everything below /dev and
+ * /proc: /dev/stdout can lead to a regular file, which the shell holds open and waits for. */
+static bool direct(const char *path, const struct stat *s) {
+    return !S_ISREG(s->st_mode) || strncmp(path, "/dev/", 5) == 0 ||
+           strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Creates `path.tmp-<pid>`, with a number behind it when that is taken: by another thread, or by a
+ * process of the same number that was killed. */
+static sl_status open_temp(sl_file *f, const struct stat *old) {
+    size_t size = strlen(f->path) + 40;
+    f->temp = sl_malloc(size, 1);
+    if (!f->temp) return sl_fail_memory(size, 1, "a file name");
+    for (int i = 0; i < 1000; i++) {
+        if (i == 0)
+            snprintf(f->temp, size, "%s.tmp-%ld", f->path, (long)getpid());
+        else
+            snprintf(f->temp, size, "%s.tmp-%ld-%d", f->path, (long)getpid(), i);
+        f->fd = open_again(f->temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (f->fd >= 0 || errno != EEXIST) break;
+    }
+    if (f->fd < 0) {
+        int error = errno;
+        sl_free(f->temp); // not ours to remove
+        f->temp = NULL;
+        return fail_create(f->shown, error);
+    }
+    // the new file gets the old one's permissions; where that is not allowed, the default is fine
+    if (old && fchmod(f->fd, old->st_mode & 07777) != 0) errno = 0;
+    return SL_OK;
+}
+
+sl_status sl_file_create(sl_file **out, const char *path) {
+    sl_status st = SL_OK;
+    struct stat s;
+    size_t n = strlen(path);
+    if (n == 0) return sl_fail(SL_EIO, "cannot write a file without a name");
+
+    sl_file *f = sl_malloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "a file buffer");
+    f->fd = -1;
+    f->path = f->temp = NULL;
+    f->failed = false;
+    f->held = 0;
+    f->shown = copy(path);
+    if (!f->shown) SL_GO(sl_fail_memory(n + 1, 1, "a file name"));
+
+    bool exists = stat(path, &s) == 0;
+    if ((exists && S_ISDIR(s.st_mode)) || path[n - 1] == '/')
+        SL_GO(sl_fail(SL_EIO, "cannot write %s: it is a folder, not a file", path));
+
+    if (exists && direct(path, &s)) {
+        // appending, because a reopened /dev/stdout would otherwise overwrite from the start
+        f->fd = open_again(path, O_WRONLY | O_APPEND | O_NOCTTY, 0);
+        if (f->fd < 0) SL_GO(fail_create(path, errno));
+    } else {
+        char resolved[PATH_MAX];
+        f->path = copy(exists && realpath(path, resolved) ? resolved : path);
+        if (!f->path) SL_GO(sl_fail_memory(n + 1, 1, "a file name"));
+        SL_GO(open_temp(f, exists ? &s : NULL));
+    }
+    *out = f;
+    return SL_OK;
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
+static sl_status write_all(sl_file *f, const char *bytes, size_t n) {
+    while (n > 0) {
+        ssize_t done = write(f->fd, bytes, n);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) {
+            f->failed = true;
+            return sl_fail(SL_EIO, "writing %s: %s", f->shown, strerror(errno));
+        }
+        bytes += done;
+        n -= (size_t)done;
+    }
+    return SL_OK;
+}
+
+static sl_status flush(sl_file *f) {
+    size_t n = f->held;
+    f->held = 0;
+    return write_all(f, f->buffer, n);
+}
+
+/* Small writes are gathered, large ones go through. The test's fault counts calls, not system
+ * calls, so that it reaches every place where a caller must notice. */
+sl_status sl_file_write(sl_file *f, const void *bytes, size_t n) {
+    if (refused()) {
+        f->failed = true;
+        return sl_fail(SL_EIO, "writing %s: %s", f->shown, strerror(errno));
+    }
+    if (n > sizeof f->buffer - f->held) SL_TRY(flush(f));
+    if (n > sizeof f->buffer) return write_all(f, bytes, n);
+    if (n) memcpy(f->buffer + f->held, bytes, n);
+    f->held += n;
+    return SL_OK;
+}
+
+/* Not every file system can sync a directory, or a pipe; those say EINVAL and are believed. */
+static bool synced(int fd) {
+    int r;
+    do r = fsync(fd);
+    while (r != 0 && errno == EINTR);
+    return r == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+static sl_status sync_folder(const sl_file *f) {
+    char *folder = folder_of(f->path);
+    if (!folder) return sl_fail_memory(strlen(f->path) + 1, 1, "a file name");
+    sl_status st = SL_OK;
+    int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
+    // a folder we may write to but not read cannot be synced; the file is in place all the same
+    if (fd >= 0 && !synced(fd))
+        st = sl_fail(SL_EIO, "syncing folder %s: %s", folder, strerror(errno));
+    if (fd >= 0) close(fd);
+    sl_free(folder);
+    return st;
+}
+
+sl_status sl_file_commit(sl_file **file) {
+    sl_file *f = *file;
+    sl_status st;
+    if (f->failed) SL_GO(sl_fail(SL_EIO, "%s is not written: an earlier write failed", f->shown));
+    SL_GO(flush(f));
+    if (refused() || (f->temp && !synced(f->fd)))
+        SL_GO(sl_fail(SL_EIO, "syncing %s: %s", f->shown, strerror(errno)));
+
+    // close reports what a network file system found out late
+    int fd = f->fd;
+    f->fd = -1;
+    if (close(fd) != 0 && errno != EINTR)
+        SL_GO(sl_fail(SL_EIO, "closing %s: %s", f->shown, strerror(errno)));
+
+    if (f->temp) {
+        if (rename(f->temp, f->path) != 0)
+            SL_GO(sl_fail(SL_EIO, "renaming %s to %s: %s", f->temp, f->path, strerror(errno)));
+        sl_free(f->temp); // nothing left to remove
+        f->temp = NULL;
+        SL_GO(sync_folder(f));
+    }
+    st = SL_OK;
+done:
+    sl_file_discard(file);
+    return st;
+}
+
+void sl_file_discard(sl_file **file) {
+    sl_file *f = *file;
+    if (!f) return;
+    *file = NULL;
+    if (f->fd >= 0) close(f->fd);
+    if (f->temp) unlink(f->temp);
+    sl_free(f->temp);
+    sl_free(f->path);
+    sl_free(f->shown);
+    sl_free(f);
+}
+
+sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes) {
+    sl_status st;
+    struct stat s;
+    char *text = NULL;
+    int fd = open_again(path, O_RDONLY | O_NOCTTY, 0);
+    if (fd < 0) return sl_fail(SL_EIO, "cannot read %s: %s", path, strerror(errno));
+    if (fstat(fd, &s) != 0) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", path, strerror(errno)));
+    if (S_ISDIR(s.st_mode))
+        SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", path));
+
+    // the size is a hint: pipes and /proc say 0, and a file may grow while it is read
+    size_t len = 0, cap = S_ISREG(s.st_mode) && s.st_size > 0 ? (size_t)s.st_size : 4096;
+    cap = SL_MIN(cap, max_bytes);
+    for (;;) {
+        // one byte past cap tells "more is coming" from "that was all", and holds the NUL
+        char *grown = sl_realloc(text, cap + 1, 1);
+        if (!grown) SL_GO(sl_fail_memory(cap + 1, 1, path));
+        text = grown;
+        while (len <= cap) {
+            ssize_t got = read(fd, text + len, cap + 1 - len);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) SL_GO(sl_fail(SL_EIO, "reading %s: %s", path, strerror(errno)));
+            if (got == 0) break;
+            len += (size_t)got;
+        }
+        if (len <= cap) break;
+        if (cap >= max_bytes)
+            SL_GO(sl_fail(SL_ELIMIT, "%s: more than %zu bytes", path, max_bytes));
+        cap = cap > max_bytes / 2 ? max_bytes : 2 * cap;
+    }
+    text[len] = '\0';
+    *out = text;
+    if (n) *n = len;
+    text = NULL;
+    st = SL_OK;
+done:
+    sl_free(text);
+    close(fd);
+    return st;
+}

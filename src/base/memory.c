@@ -1,0 +1,70 @@
+/* memory - allocation that can be counted and made to fail. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+
+static _Atomic int64_t blocks;  // given out and not yet given back
+static _Atomic int64_t calls;   // allocations asked for
+static _Atomic int64_t fail_at; // the number of the call that fails; 0: none
+static atomic_bool fail_on;     // and all calls after it
+
+/* Counts the call and says whether the test wants it to fail. The failing call is named by its
+ * absolute number, so two threads that allocate at once cannot both take, or both miss, the fault. */
+static bool refused(void) {
+    int64_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
+    int64_t at = atomic_load_explicit(&fail_at, memory_order_relaxed);
+    if (at == 0) return false;
+    return call == at || (call > at && atomic_load_explicit(&fail_on, memory_order_relaxed));
+}
+
+static bool product(size_t *bytes, size_t count, size_t size) {
+    return !__builtin_mul_overflow(count, size, bytes) && *bytes <= PTRDIFF_MAX;
+}
+
+static void *counted(void *p) {
+    if (p) atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
+    return p;
+}
+
+void *sl_malloc(size_t count, size_t size) {
+    size_t bytes;
+    if (refused() || !product(&bytes, count, size)) return NULL;
+    return counted(malloc(bytes ? bytes : 1));
+}
+
+void *sl_calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (refused() || !product(&bytes, count, size)) return NULL;
+    return counted(calloc(bytes ? bytes : 1, 1));
+}
+
+void *sl_realloc(void *p, size_t count, size_t size) {
+    size_t bytes;
+    if (refused() || !product(&bytes, count, size)) return NULL;
+    void *q = realloc(p, bytes ? bytes : 1);
+    return p ? q : counted(q);
+}
+
+void sl_free(void *p) {
+    if (!p) return;
+    atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
+    free(p);
+}
+
+sl_status sl_fail_memory(size_t count, size_t size, const char *what) {
+    size_t bytes;
+    if (!product(&bytes, count, size))
+        return sl_fail(SL_ENOMEM, "no memory for %s: %zu times %zu bytes", what, count, size);
+    if (bytes >= (size_t)1 << 20)
+        return sl_fail(SL_ENOMEM, "no memory for %s: %.1f MiB", what, (double)bytes / 1048576.0);
+    return sl_fail(SL_ENOMEM, "no memory for %s: %zu bytes", what, bytes);
+}
+
+void sl_mem_fail_at(int64_t n, bool forever) {
+    atomic_store(&fail_on, forever);
+    atomic_store(&fail_at, n > 0 ? atomic_load(&calls) + n : 0);
+}
+
+int64_t sl_mem_blocks(void) { return atomic_load(&blocks); }
+int64_t sl_mem_calls(void) { return atomic_load(&calls); }

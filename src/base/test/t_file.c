@@ -1,0 +1,329 @@
+/* Files appear whole or not at all; errors name the path and the cause; nothing is left behind. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture/fixture.h"
+
+/* How many files stand in the test's folder? */
+static int files(void) {
+    DIR *d = opendir(sl_test_path("."));
+    assert_non_null(d);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static sl_status save(const char *path, const char *text) {
+    sl_status st;
+    sl_file *f = NULL;
+    SL_GO(sl_file_create(&f, path));
+    SL_GO(sl_file_write(f, text, strlen(text) / 2));
+    SL_GO(sl_file_write(f, text + strlen(text) / 2, strlen(text) - strlen(text) / 2));
+    st = sl_file_commit(&f);
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
+/* The file must hold exactly `text`. */
+static void holds(sl_fixture *t, const char *path, const char *text) {
+    char *got = NULL;
+    size_t n = 0;
+    SL_MUST(t, sl_file_read(&got, &n, path, 1 << 20));
+    assert_int_equal(n, strlen(text));
+    assert_string_equal(got, text);
+    sl_free(got);
+}
+
+static void says(sl_status st, sl_status want, const char *a, const char *b) {
+    assert_int_equal(st, want);
+    if (!strstr(sl_last_error(), a) || !strstr(sl_last_error(), b))
+        fail_msg("the message lacks \"%s\" or \"%s\": %s", a, b, sl_last_error());
+}
+
+static void a_commit_replaces_the_whole_file(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("whole");
+    SL_MUST(t, save(path, "the first text, which is longer"));
+    holds(t, path, "the first text, which is longer");
+    SL_MUST(t, save(path, "second"));
+    holds(t, path, "second");
+    SL_MUST(t, save(path, ""));
+    holds(t, path, "");
+    assert_int_equal(files(), 1);
+    unlink(path);
+}
+
+static void before_the_commit_the_old_file_stands(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("old");
+    SL_MUST(t, save(path, "old"));
+    sl_file *f = NULL;
+    SL_MUST(t, sl_file_create(&f, path));
+    SL_MUST(t, sl_file_write(f, "new", 3));
+    holds(t, path, "old");
+    assert_int_equal(files(), 2); // the temporary lies beside it
+    sl_file_discard(&f);
+    assert_null(f);
+    sl_file_discard(&f);
+    holds(t, path, "old");
+    assert_int_equal(files(), 1);
+    unlink(path);
+}
+
+/* Sizes around the buffer's, small and large pieces mixed. */
+static void bytes_arrive_in_order(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("order");
+    enum { SIZE = 400000 };
+    unsigned char *bytes = sl_malloc(SIZE, 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < SIZE; i++) bytes[i] = (unsigned char)sl_rng_u32(&t->rng);
+    for (int round = 0; round < sl_test_iters(t, 12); round++) {
+        static const uint32_t top[] = { 10000, 70000, 200000 };
+        sl_file *f = NULL;
+        SL_MUST(t, sl_file_create(&f, path));
+        size_t n = 0;
+        while (n < SIZE) {
+            size_t piece = sl_rng_below(&t->rng, top[round % 3]);
+            if (sl_rng_below(&t->rng, 5) == 0) piece = 65536; // exactly the buffer
+            piece = SL_MIN(piece, SIZE - n);
+            SL_MUST(t, sl_file_write(f, bytes + n, piece));
+            n += piece;
+        }
+        SL_MUST(t, sl_file_commit(&f));
+        assert_null(f);
+        char *got = NULL;
+        size_t got_n = 0;
+        SL_MUST(t, sl_file_read(&got, &got_n, path, SIZE));
+        assert_int_equal(got_n, SIZE);
+        SL_CHECK(t, memcmp(got, bytes, SIZE) == 0, "round %d", round);
+        sl_free(got);
+    }
+    sl_free(bytes);
+    unlink(path);
+}
+
+/* As on a full disk: whichever write fails, the caller hears of it and the old file stands. */
+static void a_failing_write_leaves_the_old_file(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("full");
+    SL_MUST(t, save(path, "old"));
+    int n = 1;
+    for (;; n++) {
+        sl_file_fail_at(n);
+        sl_status st = save(path, "new");
+        sl_file_fail_at(0);
+        if (st == SL_OK) break;
+        says(st, SL_EIO, path, "No space left");
+        holds(t, path, "old");
+        assert_int_equal(files(), 1);
+    }
+    assert_int_equal(n, 4); // two writes and the sync
+    holds(t, path, "new");
+
+    // a caller that overlooks the failure does not get a file with a hole
+    sl_file *f = NULL;
+    SL_MUST(t, sl_file_create(&f, path));
+    sl_file_fail_at(1);
+    assert_int_equal(sl_file_write(f, "lost", 4), SL_EIO);
+    SL_MUST(t, sl_file_write(f, "rest", 4));
+    says(sl_file_commit(&f), SL_EIO, path, "earlier write failed");
+    assert_null(f);
+    holds(t, path, "new");
+    assert_int_equal(files(), 1);
+    unlink(path);
+}
+
+static void errors_say_what_is_wrong(void **state) {
+    sl_fixture *t = *state;
+    sl_file *f = NULL;
+    says(sl_file_create(&f, ""), SL_EIO, "without a name", "");
+    says(sl_file_create(&f, "/tmp"), SL_EIO, "/tmp", "it is a folder");
+    const char *slash = sl_test_path("no/");
+    says(sl_file_create(&f, slash), SL_EIO, slash, "it is a folder");
+    const char *lost = sl_test_path("no/such/x");
+    says(sl_file_create(&f, lost), SL_EIO, lost, "does not exist");
+    says(sl_file_create(&f, lost), SL_EIO, sl_test_path("no/such"), "folder");
+    const char *file = sl_test_path("file"), *below = sl_test_path("file/x");
+    SL_MUST(t, save(file, "x"));
+    says(sl_file_create(&f, below), SL_EIO, below, "is not a folder");
+    unlink(file);
+    assert_null(f);
+    assert_int_equal(files(), 0);
+}
+
+/* Devices and pipes cannot be replaced by renaming: they are written to. */
+static void what_is_no_regular_file_is_written_directly(void **state) {
+    sl_fixture *t = *state;
+    SL_MUST(t, save("/dev/null", "gone"));
+    struct stat s;
+    assert_true(stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode));
+    says(save("/dev/full", "too much"), SL_EIO, "/dev/full", "No space left");
+
+    const char *pipe = sl_test_path("pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    int fd = open(pipe, O_RDONLY | O_NONBLOCK);
+    assert_true(fd >= 0);
+    SL_MUST(t, save(pipe, "through the pipe"));
+    char got[64] = "";
+    assert_int_equal(read(fd, got, sizeof got - 1), 16);
+    assert_string_equal(got, "through the pipe");
+    close(fd);
+    assert_true(stat(pipe, &s) == 0 && S_ISFIFO(s.st_mode));
+    unlink(pipe);
+}
+
+/* /dev/stdout may lead to a regular file that a shell holds open: same file, behind what is there. */
+static void an_open_file_by_its_descriptor_is_appended_to(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("out");
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "head ", 5), 5);
+    char name[64];
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    SL_MUST(t, save(name, "body"));
+    close(fd);
+    holds(t, path, "head body");
+    unlink(path);
+}
+
+static void links_and_permissions_survive(void **state) {
+    sl_fixture *t = *state;
+    const char *target = sl_test_path("target"), *link = sl_test_path("link");
+    SL_MUST(t, save(target, "old"));
+    assert_int_equal(chmod(target, 0640), 0);
+    assert_int_equal(symlink("target", link), 0);
+    SL_MUST(t, save(link, "new"));
+    holds(t, target, "new");
+    struct stat s;
+    assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
+    assert_true(stat(target, &s) == 0 && (s.st_mode & 0777) == 0640);
+    assert_int_equal(files(), 2);
+    unlink(link);
+    unlink(target);
+}
+
+/* Two writers of one path in one process: each its own temporary, the last commit wins whole. */
+static void two_writers_do_not_mix(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("two");
+    sl_file *a = NULL, *b = NULL;
+    SL_MUST(t, sl_file_create(&a, path));
+    SL_MUST(t, sl_file_create(&b, path));
+    SL_MUST(t, sl_file_write(a, "aaaaaaaa", 8));
+    SL_MUST(t, sl_file_write(b, "bb", 2));
+    SL_MUST(t, sl_file_commit(&a));
+    holds(t, path, "aaaaaaaa");
+    SL_MUST(t, sl_file_commit(&b));
+    holds(t, path, "bb");
+    assert_int_equal(files(), 1);
+    unlink(path);
+}
+
+static void reading_stops_at_the_limit(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("long");
+    char *got = NULL;
+    size_t n = 99;
+    SL_MUST(t, save(path, "0123456789"));
+    SL_MUST(t, sl_file_read(&got, &n, path, 10));
+    assert_int_equal(n, 10);
+    assert_string_equal(got, "0123456789");
+    sl_free(got);
+    got = NULL;
+    says(sl_file_read(&got, &n, path, 9), SL_ELIMIT, path, "more than 9 bytes");
+    says(sl_file_read(&got, &n, path, 0), SL_ELIMIT, path, "more than 0 bytes");
+    says(sl_file_read(&got, &n, "/dev/zero", 100000), SL_ELIMIT, "/dev/zero", "100000");
+    assert_null(got);
+    SL_MUST(t, save(path, ""));
+    SL_MUST(t, sl_file_read(&got, NULL, path, 0));
+    assert_string_equal(got, "");
+    sl_free(got);
+    unlink(path);
+}
+
+static void reading_what_has_no_size(void **state) {
+    sl_fixture *t = *state;
+    char *got = NULL;
+    size_t n = 0;
+    SL_MUST(t, sl_file_read(&got, &n, "/proc/self/status", 1 << 20)); // says 0 bytes
+    assert_true(n > 100 && strlen(got) == n && strncmp(got, "Name:", 5) == 0);
+    sl_free(got);
+    got = NULL;
+    const char *none = sl_test_path("none");
+    says(sl_file_read(&got, &n, none, 10), SL_EIO, none, "No such file");
+    says(sl_file_read(&got, &n, "/tmp", 10), SL_EIO, "/tmp", "it is a folder");
+    assert_null(got);
+}
+
+static void *feed(void *path) {
+    int fd = open(path, O_WRONLY);
+    char piece[1000];
+    memset(piece, 'p', sizeof piece);
+    for (int i = 0; i < 50; i++) {
+        if (write(fd, piece, sizeof piece) != (ssize_t)sizeof piece) break;
+    }
+    close(fd);
+    return NULL;
+}
+
+static void reading_a_pipe_grows(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("feed");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, feed, (void *)(uintptr_t)path), 0);
+    char *got = NULL;
+    size_t n = 0;
+    SL_MUST(t, sl_file_read(&got, &n, path, 1 << 20));
+    pthread_join(thread, NULL);
+    assert_int_equal(n, 50000);
+    for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 'p');
+    sl_free(got);
+    unlink(path);
+}
+
+static void lack_of_memory_is_told(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("memory");
+    SL_MUST(t, save(path, "old"));
+    sl_file *f = NULL;
+    SL_EACH_ALLOCATION(t, sl_file_create(&f, path));
+    assert_int_equal(files(), 2);
+    sl_file_discard(&f);
+    char *got = NULL;
+    SL_EACH_ALLOCATION(t, sl_file_read(&got, NULL, path, 100));
+    assert_string_equal(got, "old");
+    sl_free(got);
+    got = NULL;
+    SL_EACH_ALLOCATION(t, sl_file_read(&got, NULL, "/proc/self/maps", 1 << 20)); // grows
+    sl_free(got);
+    assert_int_equal(files(), 1);
+    unlink(path);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(a_commit_replaces_the_whole_file),
+        SL_TEST(before_the_commit_the_old_file_stands),
+        SL_TEST(bytes_arrive_in_order),
+        SL_TEST(a_failing_write_leaves_the_old_file),
+        SL_TEST(errors_say_what_is_wrong),
+        SL_TEST(what_is_no_regular_file_is_written_directly),
+        SL_TEST(an_open_file_by_its_descriptor_is_appended_to),
+        SL_TEST(links_and_permissions_survive),
+        SL_TEST(two_writers_do_not_mix),
+        SL_TEST(reading_stops_at_the_limit),
+        SL_TEST(reading_what_has_no_size),
+        SL_TEST(reading_a_pipe_grows),
+        SL_TEST(lack_of_memory_is_told),
+    };
+    return sl_test_main("base.file", tests, SL_LEN(tests));
+}
