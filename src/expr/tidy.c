@@ -25,7 +25,7 @@ sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_
     uint32_t len = e->len;
     memcpy(buffer, e, len * sizeof *e);
     sl_arena_rewind(a, mark);
-    sl_node *r;
+    sl_node *r = NULL;
     SL_TRY(sl_expr__room(&r, a, len));
     memcpy(r, buffer, len * sizeof *r);
     *out = r;

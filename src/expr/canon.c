@@ -1,0 +1,637 @@
+/* The canonical form. docs/math/canonical.md lists the rules by number and says why none of them
+ * changes a real value; the numbers in brackets below are those.
+ *
+ * A sum is canonicalised term by term and like terms are added; that cannot depend on how it was
+ * bracketed. A product is harder: ((x+1)*(x+2))/(x+1) must not be expanded before it is seen that x+1
+ * cancels, or the result would depend on brackets. So a whole product, with everything nested in it, is
+ * first gathered into one list of (base, exponent), equal bases are added up, and only then are
+ * sums multiplied out. Where a step could be sensitive to the order of its inputs, it runs over bases
+ * in falling size, hence always over the same sequence. */
+#include "expr/canon_impl.h"
+
+static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth);
+
+/* ---------------------------------------------------------------- products ------------------ */
+
+typedef struct product {
+    sl_rat coef;
+    struct part {
+        const sl_node *base;
+        sl_rat exp;
+        bool primitive; // of an ADD: no content, leading coefficient positive
+    } *part;            // sorted by base
+    int n, cap;
+    poly exponent;      // what stands in the one exp, uncollected
+    const sl_node *exp; // or the only exp so far, taken as it is
+    bool zero;
+} product;
+
+static sl_status times_number(product *p, sl_rat v) {
+    return sl_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_canon__overflow();
+}
+
+/* p *= base^exp; equal bases meet, nothing else happens yet. */
+static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, bool primitive) {
+    int lo = 0, hi = p->n;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2, c = sl_expr__cmp_base(p->part[mid].base, base);
+        if (c == 0) {
+            struct part *x = &p->part[mid];
+            x->primitive |= primitive;
+            return sl_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_canon__overflow();
+        }
+        if (c < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    if (p->n == p->cap) {
+        struct part *more;
+        int cap = SL_MAX(8, 2 * p->cap);
+        SL_CANON_NEW(more, w, cap);
+        if (p->n) memcpy(more, p->part, (size_t)p->n * sizeof *more);
+        p->part = more;
+        p->cap = cap;
+    }
+    memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
+    p->part[lo] = (struct part){ base, exp, primitive };
+    p->n++;
+    return SL_OK;
+}
+
+static void drop_part(product *p, int i) {
+    p->n--;
+    memmove(p->part + i, p->part + i + 1, (size_t)(p->n - i) * sizeof *p->part);
+}
+
+static sl_rat floor_of(sl_rat r) {
+    int64_t q = r.num / r.den;
+    return SL_RAT(q - (r.num < 0 && q * r.den != r.num));
+}
+
+static sl_rat minus(sl_rat r) { return (sl_rat){ -r.num, r.den }; }
+
+/* p *= n^exp for a whole n >= 1 and a broken exponent: by primes as far as they are cheap to find
+ * [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
+static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
+    for (int64_t prime = 2; n > 1 && prime < 1000; prime += 1 + (prime > 2)) {
+        if (prime * prime > n) prime = n;
+        int64_t k = 0;
+        for (; n % prime == 0; n /= prime) k++;
+        if (!k) continue;
+        const sl_node *base = sl_expr_int(w->a, prime);
+        if (!base) return sl_fail_memory(1, sizeof *base, "a number");
+        sl_rat e;
+        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
+        SL_TRY(add_part(p, w, base, e, false));
+    }
+    if (n == 1) return SL_OK;
+    for (int64_t k = 6; k >= 1; k--) {
+        sl_rat root;
+        bool exact;
+        SL_TRY(sl_expr__num_pow(&root, &exact, SL_RAT(n), (sl_rat){ 1, k }));
+        if (!exact) continue;
+        const sl_node *base = sl_expr_int(w->a, root.num);
+        if (!base) return sl_fail_memory(1, sizeof *base, "a number");
+        sl_rat e;
+        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
+        return add_part(p, w, base, e, false);
+    }
+    return SL_OK; // k = 1 is always exact
+}
+
+/* p *= v^exp for v > 0, or any v != 0 and a whole exponent. */
+static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp) {
+    if (sl_rat_is(v, 1)) return SL_OK;
+    if (sl_rat_is_int(exp)) {
+        sl_rat r;
+        if (!sl_rat_pow(&r, v, exp.num)) return sl_canon__overflow();
+        return times_number(p, r);
+    }
+    SL_TRY(times_root(p, w, v.num, exp));
+    return times_root(p, w, v.den, minus(exp));
+}
+
+/* p *= exp(argument)^exp = exp(exp*argument) [exp]. One exp alone is kept as it stands. */
+static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp) {
+    if (!p->exp && !p->exponent.n && sl_rat_is(exp, 1)) {
+        p->exp = base;
+        return SL_OK;
+    }
+    if (p->exp) {
+        SL_TRY(sl_poly__read(&p->exponent, w, p->exp + 1));
+        p->exp = NULL;
+    }
+    poly more;
+    SL_TRY(sl_poly__read(&more, w, base + 1));
+    SL_TRY(sl_poly__scale(&more, w, exp));
+    for (int i = 0; i < more.n; i++) SL_TRY(sl_poly__push(&p->exponent, w, more.t[i]));
+    return SL_OK;
+}
+
+static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive);
+static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
+
+/* p *= base^exp for one factor of a term, whatever the exponent. */
+static sl_status times_factor(product *p, work *w, const sl_node *base, sl_rat exp) {
+    if (base->op == SL_OP_EXP) return times_exp(p, w, base, exp);
+    return add_part(p, w, base, exp, base->op == SL_OP_ADD && sl_rat_is_int(exp));
+}
+
+/* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
+ * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
+ * even a. */
+static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
+    if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f->base, ar);
+    if (sl_rat_is_int(ar) && ar.num % 2 == 0) return times_factor(p, w, f->base, ar);
+    sl_rat half;
+    if (!sl_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_canon__overflow();
+    if (f->base->op == SL_OP_ADD) { // its square is a sum again
+        poly sum, square = { 0 };
+        const sl_node *node;
+        SL_TRY(sl_poly__read(&sum, w, f->base));
+        SL_TRY(sl_poly__mul(&square, w, &sum, &sum));
+        SL_TRY(sl_poly__collect(&square));
+        SL_TRY(sl_poly__node(&node, w, &square));
+        if (node->op == SL_OP_ADD) return times_sum(p, w, node, half, false);
+        term t;
+        SL_TRY(sl_poly__read_term(&t, w, node));
+        return times_term(p, w, &t, half);
+    }
+    const sl_node *square;
+    SL_TRY(sl_poly__product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
+    return add_part(p, w, square, half, false);
+}
+
+/* p *= t^exp. */
+static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
+    if (exp.num == 0) return SL_OK;
+    if (t->coef.num == 0) {
+        if (exp.num < 0) return UNDEFINED;
+        p->zero = true;
+        return SL_OK;
+    }
+    if (sl_rat_is_int(exp)) {
+        SL_TRY(times_power_of_number(p, w, t->coef, exp));
+        for (int i = 0; i < t->n; i++) {
+            sl_rat e;
+            if (!sl_rat_mul(&e, t->f[i].exp, exp)) return sl_canon__overflow();
+            SL_TRY(times_factor(p, w, t->f[i].base, e));
+        }
+        return SL_OK;
+    }
+    // a broken power: what is positive everywhere comes out [roots of products] ...
+    sl_rat size = t->coef;
+    if (size.num < 0) size.num = -size.num;
+    SL_TRY(times_power_of_number(p, w, size, exp));
+    factor *rest;
+    SL_CANON_NEW(rest, w, t->n);
+    int n = 0;
+    for (int i = 0; i < t->n; i++) {
+        const factor *f = &t->f[i];
+        sl_rat e;
+        if (!sl_rat_mul(&e, f->exp, exp)) return sl_canon__overflow();
+        if (f->base->op == SL_OP_EXP) SL_TRY(times_exp(p, w, f->base, e));
+        else if (f->base->op == SL_OP_NUM) SL_TRY(add_part(p, w, f->base, e, false));
+        else rest[n++] = *f;
+    }
+    // ... and what is left keeps its sign and stays together
+    bool negative = t->coef.num < 0;
+    if (n == 0) return negative ? UNDEFINED : SL_OK;
+    if (n == 1 && !negative) {
+        sl_rat e;
+        if (!sl_rat_mul(&e, rest[0].exp, exp)) return sl_canon__overflow();
+        return times_power_of_factor(p, w, &rest[0], e);
+    }
+    const sl_node *base;
+    SL_TRY(sl_poly__product_node(&base, w, SL_RAT(negative ? -1 : 1), rest, n));
+    return add_part(p, w, base, exp, false);
+}
+
+/* ---------------------------------------------------------------- content of sums ----------- */
+
+static int64_t gcd(int64_t a, int64_t b) {
+    a = a < 0 ? -a : a;
+    for (b = b < 0 ? -b : b; b;) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* The largest positive rational that divides all coefficients into whole numbers without a common
+ * factor. */
+static sl_status numeric_content(sl_rat *out, const poly *s) {
+    int64_t num = 0, den = 1;
+    for (int i = 0; i < s->n; i++) {
+        num = gcd(num, s->t[i].coef.num);
+        sl_rat lcm;
+        if (!sl_rat_mul(&lcm, SL_RAT(den / gcd(den, s->t[i].coef.den)), SL_RAT(s->t[i].coef.den)))
+            return sl_canon__overflow();
+        den = lcm.num;
+    }
+    *out = (sl_rat){ num, den };
+    return SL_OK;
+}
+
+static bool may_leave_sum(const sl_node *base) {
+    return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
+           base->op == SL_OP_COS;
+}
+
+static const factor *find_base(const term *t, const sl_node *base) {
+    for (int i = 0; i < t->n; i++)
+        if (sl_expr__cmp_base(t->f[i].base, base) == 0) return &t->f[i];
+    return NULL;
+}
+
+/* The powers of plain bases that all terms share, those with a negative exponent anywhere included
+ * [content]: x1*x2 + x1^2 has x1, and 1 + x2/x1 has 1/x1. */
+static sl_status common_factors(factor *out, int *n_out, const poly *s) {
+    int n = 0;
+    for (int i = 0; i < s->n; i++) {
+        for (int j = 0; j < s->t[i].n; j++) {
+            const factor *f = &s->t[i].f[j];
+            if (!may_leave_sum(f->base)) continue;
+            // a base counts where it appears first; with a term that lacks it the least is 0 or less
+            bool seen = false;
+            for (int k = 0; k < i && !seen; k++) seen = find_base(&s->t[k], f->base) != NULL;
+            if (seen) continue;
+            sl_rat least = i == 0 ? f->exp : SL_RAT(0);
+            for (int k = 0; k < s->n; k++) {
+                const factor *g = find_base(&s->t[k], f->base);
+                sl_rat e = g ? g->exp : SL_RAT(0);
+                if (sl_rat_cmp(e, least) < 0) least = e;
+            }
+            if (least.num != 0) out[n++] = (factor){ f->base, least };
+        }
+    }
+    *n_out = n;
+    return SL_OK;
+}
+
+/* *t := t without the common factors. */
+static sl_status strip(term *t, work *w, const factor *common, int n_common) {
+    factor *f;
+    int n = 0;
+    SL_CANON_NEW(f, w, t->n + n_common);
+    for (int i = 0; i < t->n; i++) {
+        f[n] = t->f[i];
+        for (int k = 0; k < n_common; k++)
+            if (sl_expr__cmp_base(common[k].base, f[n].base) == 0 &&
+                !sl_rat_add(&f[n].exp, f[n].exp, minus(common[k].exp)))
+                return sl_canon__overflow();
+        if (f[n].exp.num != 0) n++;
+    }
+    for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
+        if (find_base(t, common[k].base)) continue;
+        int at = n++;
+        for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--) f[at] = f[at - 1];
+        f[at] = (factor){ common[k].base, minus(common[k].exp) };
+    }
+    t->f = f;
+    t->n = n;
+    return SL_OK;
+}
+
+/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the sign of
+ * the first; for a broken one only a positive number may. What stays is the part. */
+static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive) {
+    if (exp.num == 0) return SL_OK;
+    if (primitive) return add_part(p, w, sum, exp, true);
+    poly s;
+    SL_TRY(sl_poly__read(&s, w, sum));
+    sl_rat number;
+    SL_TRY(numeric_content(&number, &s));
+    bool whole = sl_rat_is_int(exp), changed = false;
+    if (whole) {
+        factor *common;
+        int n = 0, room = 0;
+        for (int i = 0; i < s.n; i++) room += s.t[i].n;
+        SL_CANON_NEW(common, w, room);
+        SL_TRY(common_factors(common, &n, &s));
+        if (n) {
+            changed = true;
+            for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
+            SL_TRY(sl_poly__collect(&s)); // another order: no two terms can have become alike
+            SL_TRY(times_term(p, w, &(term){ SL_RAT(1), common, n }, exp));
+        }
+        if (s.t[0].coef.num < 0) number.num = -number.num;
+    }
+    if (!sl_rat_is(number, 1)) {
+        changed = true;
+        SL_TRY(times_power_of_number(p, w, number, exp));
+        sl_rat inverse = number.num < 0 ? (sl_rat){ -number.den, -number.num }
+                                        : (sl_rat){ number.den, number.num };
+        SL_TRY(sl_poly__scale(&s, w, inverse));
+    }
+    if (changed) SL_TRY(sl_poly__node(&sum, w, &s));
+    return add_part(p, w, sum, exp, whole);
+}
+
+/* ---------------------------------------------------------------- settling a product -------- */
+
+/* Does part i stand for something else now that all exponents are added up? */
+static bool is_unsettled(const struct part *x) {
+    bool whole = sl_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
+    switch (x->base->op) {
+    case SL_OP_MUL:
+    case SL_OP_POW: return whole || above_one;
+    case SL_OP_ADD: return !x->primitive && (whole || above_one);
+    default: return false;
+    }
+}
+
+/* Takes whole powers out of products and unnormalised sums. Falling size, since what comes out of a
+ * base is smaller than it: so a base has all of its exponent when its turn comes. */
+static sl_status settle(product *p, work *w) {
+    for (;;) {
+        int pick = -1;
+        for (int i = 0; i < p->n; i++)
+            if (is_unsettled(&p->part[i]) &&
+                (pick < 0 || p->part[i].base->len > p->part[pick].base->len))
+                pick = i;
+        if (pick < 0) return SL_OK;
+        struct part x = p->part[pick];
+        sl_rat whole = sl_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
+        if (!sl_rat_add(&rest, x.exp, minus(whole))) return sl_canon__overflow();
+        if (rest.num == 0) drop_part(p, pick);
+        else p->part[pick].exp = rest;
+        if (x.base->op == SL_OP_ADD) {
+            // where the sum has no content it comes back under the same base, marked as primitive
+            SL_TRY(times_sum(p, w, x.base, whole, false));
+        } else {
+            term t;
+            SL_TRY(sl_poly__read_term(&t, w, x.base));
+            SL_TRY(times_term(p, w, &t, whole));
+        }
+    }
+}
+
+sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
+    product p = { .coef = coef };
+    // content matters only where a sum could cancel: without a broken or negative power of a sum, sums
+    // are multiplied out as they are
+    bool cancels = false;
+    for (int i = 0; i < n && !cancels; i++) {
+        const sl_node *b = list[i].base;
+        bool power_of_sum = b->op == SL_OP_ADD;
+        if (power_of_sum) cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
+        else
+            for (uint32_t k = 1; k < b->len && !cancels; k += b[k].op == SL_OP_NUM ? b[k].len : 1)
+                cancels = b[k].op == SL_OP_ADD;
+    }
+    for (int i = 0; i < n; i++) {
+        const sl_node *b = list[i].base;
+        if (b->op == SL_OP_ADD) {
+            SL_TRY(times_sum(&p, w, b, list[i].exp, list[i].primitive || !cancels));
+            continue;
+        }
+        term t;
+        SL_TRY(sl_poly__read_term(&t, w, b));
+        SL_TRY(times_term(&p, w, &t, list[i].exp));
+    }
+    SL_TRY(settle(&p, w));
+    if (p.zero) return SL_OK;
+
+    // what remains is one term ...
+    factor *f;
+    entry *sums;
+    SL_CANON_NEW(f, w, p.n + 1);
+    SL_CANON_NEW(sums, w, p.n);
+    int n_f = 0, n_sums = 0;
+    if (p.exponent.n) {
+        SL_TRY(sl_poly__collect(&p.exponent));
+        if (p.exponent.n) {
+            const sl_node *argument;
+            SL_TRY(sl_poly__node(&argument, w, &p.exponent));
+            p.exp = sl_expr_fn(w->a, SL_OP_EXP, argument);
+            if (!p.exp) return sl_fail_memory(argument->len, sizeof *argument, "an exponent");
+        }
+    }
+    for (int i = 0; i < p.n; i++) {
+        struct part x = p.part[i];
+        if (x.exp.num == 0) continue;
+        if (x.base->op == SL_OP_NUM || (x.base->op == SL_OP_ADD && x.exp.num >= x.exp.den)) {
+            sl_rat whole = floor_of(x.exp);
+            if (x.base->op == SL_OP_ADD) sums[n_sums++] = (entry){ x.base, whole, true };
+            else SL_TRY(times_power_of_number(&p, w, sl_num_value(x.base), whole));
+            if (!sl_rat_add(&x.exp, x.exp, minus(whole))) return sl_canon__overflow();
+            if (x.exp.num == 0) continue;
+        }
+        if (p.exp && sl_expr__cmp_base(p.exp, x.base) < 0)
+            f[n_f++] = (factor){ p.exp, SL_RAT(1) }, p.exp = NULL;
+        f[n_f++] = (factor){ x.base, x.exp };
+    }
+    if (p.exp) f[n_f++] = (factor){ p.exp, SL_RAT(1) };
+    term t = { p.coef, f, n_f };
+    if (!n_sums) return sl_poly__push(out, w, t);
+
+    // ... times sums, which are multiplied out
+    poly r = { &t, 1, 1 };
+    for (int i = 0; i < n_sums; i++) {
+        poly s;
+        SL_TRY(sl_poly__read(&s, w, sums[i].base));
+        for (int64_t k = 0; k < sums[i].exp.num; k++) {
+            poly next = { 0 };
+            SL_TRY(sl_poly__mul(&next, w, &r, &s));
+            SL_TRY(sl_poly__collect(&next));
+            r = next;
+        }
+    }
+    for (int i = 0; i < r.n; i++) SL_TRY(sl_poly__push(out, w, r.t[i]));
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- whole trees --------------- */
+
+typedef struct gathered {
+    entry *list;
+    int n, cap;
+} gathered;
+
+/* Adds e^times to the list, looking through products and powers. depth < 0: e is canonical, so its parts
+ * are taken as they are. */
+static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, int depth) {
+    bool trusted = depth < 0;
+    if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
+    int below = trusted ? depth : depth - 1;
+    if (e->op == SL_OP_MUL) {
+        const sl_node *c = e + 1;
+        for (int i = 0; i < e->arg; i++, c = sl_next(c)) SL_TRY(gather(g, w, c, times, below));
+        return SL_OK;
+    }
+    bool primitive = false;
+    if (e->op == SL_OP_POW) {
+        if (sl_expr_is_undefined(e)) return UNDEFINED; // or 1/(1/0) would be 0
+        sl_rat r = sl_num_value(sl_next(e + 1));
+        if (!sl_rat_mul(&times, times, r)) return sl_canon__overflow();
+        if (sl_rat_is_int(r) && !(trusted && e[1].op == SL_OP_ADD))
+            return gather(g, w, e + 1, times, below); // (u*v)^n = u^n * v^n
+        primitive = trusted && sl_rat_is_int(r);
+        e = e + 1;
+    }
+    if (!trusted) SL_TRY(canon_node(&e, w, e, below));
+    if (g->n == g->cap) {
+        entry *more;
+        int cap = SL_MAX(8, 2 * g->cap);
+        SL_CANON_NEW(more, w, cap);
+        if (g->n) memcpy(more, g->list, (size_t)g->n * sizeof *more);
+        g->list = more;
+        g->cap = cap;
+    }
+    g->list[g->n++] = (entry){ e, times, primitive };
+    return SL_OK;
+}
+
+static bool leads_negative(const poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
+
+/* out += op(argument), the argument canonical. */
+static sl_status function(poly *out, work *w, sl_op op, const sl_node *argument) {
+    term t = { SL_RAT(1), NULL, 1 };
+    if (sl_num_is(argument, 0)) { // exp 0 = cos 0 = 1, sin 0 = 0
+        t.n = 0;
+        return op == SL_OP_SIN ? SL_OK : sl_poly__push(out, w, t);
+    }
+    if (op != SL_OP_EXP) { // sin(-u) = -sin u, cos(-u) = cos u [parity]
+        poly p;
+        SL_TRY(sl_poly__read(&p, w, argument));
+        if (leads_negative(&p)) {
+            SL_TRY(sl_poly__scale(&p, w, SL_RAT(-1)));
+            SL_TRY(sl_poly__node(&argument, w, &p));
+            if (op == SL_OP_SIN) t.coef = SL_RAT(-1);
+        }
+    }
+    sl_node *node = NULL;
+    SL_TRY(sl_expr__room(&node, w->a, 1 + (size_t)argument->len));
+    *node = (sl_node){ .op = (uint8_t)op, .arg = 1, .len = 1 + argument->len };
+    sl_expr__put(node + 1, argument);
+    factor *f;
+    SL_CANON_NEW(f, w, 1);
+    *f = (factor){ node, SL_RAT(1) };
+    t.f = f;
+    return sl_poly__push(out, w, t);
+}
+
+/* out += e, terms unsorted. */
+static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
+    if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
+    switch ((sl_op)e->op) {
+    case SL_OP_NUM:
+    case SL_OP_VAR:
+    case SL_OP_PAR: {
+        term t;
+        SL_TRY(sl_poly__read_term(&t, w, e));
+        return sl_poly__push(out, w, t);
+    }
+    case SL_OP_ADD: {
+        const sl_node *c = e + 1;
+        for (int i = 0; i < e->arg; i++, c = sl_next(c)) SL_TRY(add_tree(out, w, c, depth - 1));
+        return SL_OK;
+    }
+    case SL_OP_MUL:
+    case SL_OP_POW: {
+        gathered g = { 0 };
+        SL_TRY(gather(&g, w, e, SL_RAT(1), depth));
+        return sl_canon__product(out, w, SL_RAT(1), g.list, g.n);
+    }
+    case SL_OP_EXP:
+    case SL_OP_SIN:
+    case SL_OP_COS: {
+        const sl_node *argument;
+        SL_TRY(canon_node(&argument, w, e + 1, depth - 1));
+        return function(out, w, e->op, argument);
+    }
+    case SL_OP_COUNT: break;
+    }
+    SL_ASSERT(!"a node");
+    return SL_EINVAL;
+}
+
+static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth) {
+    if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->op == SL_OP_PAR) {
+        *out = e;
+        return SL_OK;
+    }
+    poly p = { 0 };
+    SL_TRY(add_tree(&p, w, e, depth));
+    SL_TRY(sl_poly__collect(&p));
+    return sl_poly__node(out, w, &p);
+}
+
+/* ---------------------------------------------------------------- entry points -------------- */
+
+bool sl_expr_is_undefined(const sl_node *e) {
+    return e->op == SL_OP_POW && sl_num_is(e + 1, 0) && sl_num_is(e + 2, -1);
+}
+
+/* Success and "real nowhere" both leave a canonical form; failure leaves nothing. */
+static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st, const sl_node *r) {
+    sl_node *undefined = NULL;
+    if (st == UNDEFINED) {
+        sl_arena_rewind(a, mark);
+        st = sl_expr__room(&undefined, a, 3);
+        if (st != SL_OK) return st;
+        *undefined = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = 3 };
+        sl_expr__put_num(sl_expr__put_num(undefined + 1, SL_RAT(0)), SL_RAT(-1));
+        *out = undefined;
+        return SL_OK;
+    }
+    if (st == SL_OK) st = sl_expr__keep(out, a, mark, r);
+    if (st != SL_OK) sl_arena_rewind(a, mark);
+    return st;
+}
+
+sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
+    size_t mark = sl_arena_mark(a);
+    work w = { a, 0 };
+    const sl_node *r = NULL;
+    sl_status st = canon_node(&r, &w, e, SL_EXPR__DEEP);
+    return finish(out, a, mark, st, r);
+}
+
+/* out += by*e, e canonical. */
+static sl_status add_canonical(poly *out, work *w, const sl_node *e, int by) {
+    poly p;
+    SL_TRY(sl_poly__read(&p, w, e));
+    if (by != 1) SL_TRY(sl_poly__scale(&p, w, SL_RAT(by)));
+    for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
+    return SL_OK;
+}
+
+static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, const sl_node *q) {
+    gathered g = { 0 };
+    switch (o) {
+    case SL_OPERATOR_EXP: return function(out, w, SL_OP_EXP, p);
+    case SL_OPERATOR_SIN: return function(out, w, SL_OP_SIN, p);
+    case SL_OPERATOR_NEG: return add_canonical(out, w, p, -1);
+    case SL_OPERATOR_ADD:
+    case SL_OPERATOR_SUB:
+        SL_TRY(add_canonical(out, w, p, 1));
+        return add_canonical(out, w, q, o == SL_OPERATOR_ADD ? 1 : -1);
+    case SL_OPERATOR_SQRT: {
+        entry e = { p, { 1, 2 }, false };
+        return sl_canon__product(out, w, SL_RAT(1), &e, 1);
+    }
+    case SL_OPERATOR_MUL:
+    case SL_OPERATOR_DIV:
+        SL_TRY(gather(&g, w, p, SL_RAT(1), -1));
+        SL_TRY(gather(&g, w, q, SL_RAT(o == SL_OPERATOR_MUL ? 1 : -1), -1));
+        return sl_canon__product(out, w, SL_RAT(1), g.list, g.n);
+    case SL_OPERATOR_COUNT: break;
+    }
+    SL_ASSERT(!"an operator");
+    return SL_EINVAL;
+}
+
+sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, const sl_node *p,
+                              const sl_node *q) {
+    size_t mark = sl_arena_mark(a);
+    work w = { a, 0 };
+    poly sum = { 0 };
+    const sl_node *r = NULL;
+    bool undefined = sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));
+    sl_status st = undefined ? UNDEFINED : apply(&sum, &w, o, p, q);
+    if (st == SL_OK) st = sl_poly__collect(&sum);
+    if (st == SL_OK) st = sl_poly__node(&r, &w, &sum);
+    return finish(out, a, mark, st, r);
+}

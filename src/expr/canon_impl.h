@@ -1,0 +1,82 @@
+/* Sums of terms, the form in which canonical algebra is done; shared by poly.c and canon.c.
+ *
+ *     3*x1^2*exp(x2) - sqrt(x1 + 1)      two terms: coef 3,  factors (x1, 2) (exp(x2), 1)
+ *                                                   coef -1, factors (x1 + 1, 1/2)
+ *
+ * Factors are sorted by base and have distinct bases; a base is a canonical node of one of these kinds:
+ *
+ *     NUM     a whole number > 1 without a square factor that we know of, exponent in (0, 1)
+ *     VAR PAR SIN COS
+ *     EXP     exponent 1, and at most one in a term: exp(a)*exp(b) is exp(a+b)
+ *     ADD     exponent negative, or in (0, 1): whole positive powers are multiplied out
+ *     MUL     a product that has no real root factor by factor: sqrt(x1*x2), sqrt(-x1); exponent not whole, < 1
+ *     POW     u^2, standing for |u|: sqrt(u^2); exponent not whole, < 1 */
+#ifndef SL_CANON_IMPL_H
+#define SL_CANON_IMPL_H
+
+#include "expr/expr_impl.h"
+
+typedef struct factor {
+    const sl_node *base;
+    sl_rat exp;
+} factor;
+
+typedef struct term {
+    sl_rat coef;
+    const factor *f;
+    int n;
+} term;
+
+typedef struct poly {
+    term *t;
+    int n, cap;
+} poly;
+
+/* One canonicalisation. Terms made so far are counted: expansion is bounded by work, not only by the size of the result. */
+typedef struct work {
+    sl_arena *a;
+    int terms;
+} work;
+
+#define WORK_MAX_TERMS (8 * SL_EXPR_MAX)
+
+/* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
+#define UNDEFINED ((sl_status)1)
+
+/* Reading canonical nodes. */
+SL_NODISCARD sl_status sl_poly__read(poly *p, work *w, const sl_node *canonical);
+SL_NODISCARD sl_status sl_poly__read_term(term *t, work *w, const sl_node *canonical);
+
+SL_NODISCARD sl_status sl_poly__push(poly *p, work *w, term t); // unsorted append
+SL_NODISCARD sl_status sl_poly__collect(poly *p);               // sort, add like terms, drop zeros
+SL_NODISCARD sl_status sl_poly__scale(poly *p, work *w, sl_rat by);
+/* The canonical node of a collected sum. */
+SL_NODISCARD sl_status sl_poly__node(const sl_node **out, work *w, const poly *p);
+SL_NODISCARD sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef, const factor *f, int n);
+
+/* out += a*b, terms unsorted; canon.c's sl_canon__product is asked where merging factors is not enough. */
+SL_NODISCARD sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b);
+
+/* A product as it is gathered: any canonical base to any exponent. */
+typedef struct entry {
+    const sl_node *base;
+    sl_rat exp;
+    bool primitive; // an ADD without content, see canon.c: need not be looked for again
+} entry;
+
+/* out += coef * the product of the entries, expanded, terms unsorted. */
+SL_NODISCARD sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n);
+
+/* p := room for n things in the arena; returns SL_ENOMEM from the calling function without. */
+#define SL_CANON_NEW(p, w, n)                                                       \
+    do {                                                                            \
+        size_t count_ = (size_t)SL_MAX((n), 1);                                     \
+        (p) = sl_arena_alloc((w)->a, count_ * sizeof *(p));                         \
+        if (!(p)) return sl_fail_memory(count_, sizeof *(p), "algebra");            \
+    } while (0)
+
+static inline sl_status sl_canon__overflow(void) {
+    return sl_fail(SL_EOVERFLOW, "an exact number passes 64 bits");
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* The canonical form: does not depend on writing, is a fixed point, keeps every real value. */
+#include "expr/expr_test.h"
+
+#include "fixture/fixture.h"
+
+#include <math.h>
+
+/* Judged on bytes and not with sl_expr_cmp, which canon itself sorts by: a judge must not share code
+ * with the judged. */
+static bool same_bytes(const sl_node *a, const sl_node *b) {
+    return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
+}
+
+static const char *show(const sl_node *e) {
+    static char buffer[4][900]; // enough for the two or three that one message names
+    static int next;
+    char *to = buffer[next++ & 3];
+    sl_str s = { 0 };
+    sl_status st = sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
+    snprintf(to, sizeof buffer[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
+    sl_str_clear(&s);
+    return to;
+}
+
+/* Limits are an answer, not a failure; but few inputs may reach them. */
+static bool canon_or_limit(sl_fixture *t, const sl_node **out, const sl_node *e) {
+    sl_status st = sl_expr_canon(out, &t->arena, e);
+    if (st == SL_ELIMIT || st == SL_EOVERFLOW) return false;
+    SL_MUST(t, st);
+    SL_CHECK(t, sl_expr_valid(*out, (*out)->len), "malformed: %s", show(*out));
+    return true;
+}
+
+static sl_expr_random_options shape(sl_fixture *t, int depth) {
+    return (sl_expr_random_options){ .depth = 1 + (int)sl_rng_below(&t->rng, (uint32_t)depth),
+                                     .variables = 2,
+                                     .number_range = sl_rng_below(&t->rng, 2) ? 4 : 0,
+                                     .p_leaf = 0.2 };
+}
+
+static void canon_is_a_normal_form(void **state) {
+    sl_fixture *t = *state;
+    int limits = 0, n = sl_test_iters(t, 3000);
+    for (int i = 0; i < n; i++) {
+        const sl_node *e, *w, *ce, *cw, *cc, *te;
+        sl_arena_rewind(&t->arena, 0);
+        sl_expr_random_options o = shape(t, 6);
+        SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
+        SL_MUST(t, sl_expr_rewrite(&w, &t->arena, &t->rng, e)); // permutes and rebrackets
+        if (!canon_or_limit(t, &ce, e)) {
+            limits++;
+            continue;
+        }
+        SL_CHECK(t, canon_or_limit(t, &cw, w), "only the rewritten one passes a limit: %s", show(e));
+        SL_CHECK(t, same_bytes(ce, cw), "the way it was written leaks through: %s\n gives %s\n and   %s",
+                 show(e), show(ce), show(cw));
+        SL_CHECK(t, canon_or_limit(t, &cc, ce), "passes a limit the second time: %s", show(ce));
+        SL_CHECK(t, same_bytes(cc, ce), "not a fixed point: %s\n gives %s\n and   %s", show(e), show(ce),
+                 show(cc));
+        SL_MUST(t, sl_expr_tidy(&te, &t->arena, ce));
+        SL_CHECK(t, same_bytes(te, ce), "canonical but not tidy: %s", show(ce));
+    }
+    SL_CHECK(t, limits * 10 < n, "%d of %d pass a limit", limits, n);
+}
+
+/* At points where the original is real the canonical form is real and equal, within what rounding may
+ * have done to both. */
+static void canon_keeps_every_real_value(void **state) {
+    sl_fixture *t = *state;
+    int compared = 0, n = sl_test_iters(t, 3000);
+    for (int i = 0; i < n; i++) {
+        const sl_node *e, *ce;
+        sl_arena_rewind(&t->arena, 0);
+        sl_expr_random_options o = shape(t, 6);
+        SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
+        if (!canon_or_limit(t, &ce, e)) continue;
+        for (int k = 0; k < 8; k++) {
+            long double x[2], v, d, cv, cd;
+            for (int j = 0; j < 2; j++) x[j] = sl_rng_range(&t->rng, -3, 3);
+            if (k == 7) x[0] = 0; // where rules about signs and roots would show
+            sl_expr_eval_ref(&v, &d, e, x, NULL, 0x1p-64L);
+            sl_expr_eval_ref(&cv, &cd, ce, x, NULL, 0x1p-64L);
+            if (!isfinite(v) || !isfinite(d) || d > 1e-6L * (1 + fabsl(v))) continue;
+            // overflow, or a domain edge within rounding, is no statement about the function
+            if (!isfinite(cd) || isinf(cv)) continue;
+            compared++;
+            SL_CHECK(t, !isnan(cv), "real before, not after: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg",
+                     show(e), show(ce), x[0], x[1], v);
+            SL_CHECK(t, fabsl(v - cv) <= 4 * (d + cd), "value changed: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg and %.17Lg",
+                     show(e), show(ce), x[0], x[1], v, cv);
+        }
+    }
+    SL_CHECK(t, compared > n, "only %d points compared in %d expressions", compared, n);
+}
+
+/* The enumeration's short cut gives the bytes of the long way. */
+static void canon_apply_is_canon_of_apply(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 3000); i++) {
+        const sl_node *p, *q, *direct, *whole, *long_way;
+        sl_arena_rewind(&t->arena, 0);
+        sl_expr_random_options o = shape(t, 3);
+        SL_MUST(t, sl_expr_random(&p, &t->arena, &t->rng, &o));
+        SL_MUST(t, sl_expr_random(&q, &t->arena, &t->rng, &o));
+        if (!canon_or_limit(t, &p, p) || !canon_or_limit(t, &q, q)) continue;
+        sl_operator op = (sl_operator)sl_rng_below(&t->rng, SL_OPERATOR_COUNT);
+        whole = sl_expr_apply(&t->arena, op, p, q);
+        if (!canon_or_limit(t, &long_way, whole)) continue;
+        SL_MUST(t, sl_expr_canon_apply(&direct, &t->arena, op, p, q));
+        SL_CHECK(t, same_bytes(direct, long_way), "%s of %s and %s\n gives %s\n and   %s",
+                 sl_operator_text(op), show(p), show(q), show(direct), show(long_way));
+    }
+}
+
+/* Rules by example: both sides have one canonical form, or (third column) they must not. */
+static void rules_by_example(void **state) {
+    sl_fixture *t = *state;
+    static const struct { const char *a, *b; bool same; } cases[] = {
+        { "x1 + x1", "2*x1", true },
+        { "(x1 + x2)^2", "x1^2 + 2*x1*x2 + x2^2", true },
+        { "((x1+1)*(x1+2))/(x1+1)", "x1 + 2", true },
+        { "1/(2*x1 + 2)", "1/2/(x1 + 1)", true },
+        { "1/(x2 - x1)", "-1/(x1 - x2)", true },
+        { "1/(x1^2 + x1*x2)", "1/x1/(x1 + x2)", true },
+        { "x1/(1 + x2/x1)", "x1^2/(x1 + x2)", true },
+        { "sqrt(x1)^2", "x1", true },
+        { "sqrt(x1^2)", "x1", false },
+        { "sqrt(x1^4)", "x1^2", true },
+        { "sqrt(x1^6)", "x1^3", false },
+        { "(x1^4)^(1/4)", "sqrt(x1^2)", true },
+        { "sqrt(x1*x2)", "sqrt(x1)*sqrt(x2)", false },
+        { "sqrt(4*x1)", "2*sqrt(x1)", true },
+        { "sqrt(12)", "2*sqrt(3)", true },
+        { "sqrt(1/2)", "sqrt(2)/2", true },
+        { "sqrt(2)*sqrt(2)", "2", true },
+        { "sqrt(2)*sqrt(8)", "4", true },
+        { "sqrt(x1 + x2)^3", "x1*sqrt(x1 + x2) + x2*sqrt(x1 + x2)", true },
+        { "sqrt(exp(x1))", "exp(x1/2)", true },
+        { "exp(x1)*exp(x2)", "exp(x1 + x2)", true },
+        { "exp(x1)*exp(-x1)", "1", true },
+        { "sqrt(exp(x1)*x2)", "exp(x1/2)*sqrt(x2)", true },
+        { "sin(-x1)", "-sin(x1)", true },
+        { "sin(x2 - x1)", "-sin(x1 - x2)", true },
+        { "exp(0)", "1", true },
+        { "sin(x1 - x1)", "0", true },
+        { "x1/x1", "1", true },
+        { "sqrt(-1)", "1/0", true },
+        { "x1 + 0^(-1)", "1/0", true },
+        { "0*x1", "0", true },
+        { "sqrt(-x1)^2", "-x1", true },
+        { "sqrt(-x1 - x2)^2/(x1 + x2)", "-1", true },
+        { "1/sqrt(x1^2)", "1/x1", false },
+        { "x1 - x2", "x2 - x1", false },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *a, *b;
+        sl_arena_rewind(&t->arena, 0);
+        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b), NULL, NULL));
+        SL_MUST(t, sl_expr_canon(&a, &t->arena, a));
+        SL_MUST(t, sl_expr_canon(&b, &t->arena, b));
+        SL_CHECK(t, same_bytes(a, b) == cases[i].same, "%s is %s, %s is %s", cases[i].a, show(a),
+                 cases[i].b, show(b));
+    }
+}
+
+static void limits_are_answered(void **state) {
+    sl_fixture *t = *state;
+    static const struct { const char *text; sl_status st; } cases[] = {
+        { "(x1 + x2)^100", SL_EOVERFLOW },
+        { "((x1 + 2)^60)^60", SL_EOVERFLOW },
+        { "(x1+x2+x3+x4+x5+x6)^20", SL_ELIMIT },
+        { "9223372036854775807*x1 + x1", SL_EOVERFLOW },
+        { "3000000000*x1*(3000000000*x1 + x2)*4", SL_EOVERFLOW },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *e, *c = NULL;
+        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, cases[i].text, strlen(cases[i].text), NULL, NULL));
+        size_t mark = sl_arena_mark(&t->arena);
+        sl_status st = sl_expr_canon(&c, &t->arena, e);
+        SL_CHECK(t, st == cases[i].st && !c, "%s: %s", cases[i].text, sl_status_text(st));
+        SL_CHECK(t, sl_arena_mark(&t->arena) == mark, "the arena grew: %s", cases[i].text);
+    }
+}
+
+static sl_status canon_of_text(sl_arena *a, const char *text) {
+    const sl_node *e;
+    SL_TRY(sl_expr_parse(&e, a, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return sl_expr_canon(&e, a, e);
+}
+
+static void every_allocation_may_fail(void **state) {
+    sl_fixture *t = *state;
+    SL_EACH_ALLOCATION(t, canon_of_text(&t->arena, "(x1 + x2 + sin(x1))^9/sqrt(x1*x2 + 2)*exp(x1)*exp(x2)"));
+}
+
+/* Same, different, and beyond what either proof reaches. */
+static void same_has_three_answers(void **state) {
+    sl_fixture *t = *state;
+    static const struct { const char *a, *b; int answer; } cases[] = {
+        { "x1*(x1 + 1)", "x1 + x1^2", 1 },
+        { "sqrt(x1)*sqrt(x2)", "sqrt(x1*x2)", 0 },
+        { "1/x1 + 1/x2", "(x1 + x2)/(x1*x2)", 1 },
+        { "1/(1 + 1/(x1+1))", "(x1+1)/(x1+2)", 0 },
+        { "sqrt(x1^2)", "x1", -1 },
+        { "x1", "x1 + 1/1000000000000", -1 },
+        { "sin(x1)", "x1", -1 },
+        { "sqrt(x1)", "sqrt(-x1)", 0 },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *a, *b;
+        sl_truth answer;
+        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b), NULL, NULL));
+        SL_MUST(t, sl_expr_same(&answer, &t->arena, a, b));
+        SL_CHECK(t, answer.answer == cases[i].answer, "%s and %s: %d", cases[i].a, cases[i].b, answer.answer);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(canon_is_a_normal_form), SL_TEST(canon_keeps_every_real_value),
+        SL_TEST(canon_apply_is_canon_of_apply), SL_TEST(rules_by_example),
+        SL_TEST(limits_are_answered), SL_TEST(every_allocation_may_fail),
+        SL_TEST(same_has_three_answers),
+    };
+    return sl_test_main("expr.canon", tests, SL_LEN(tests));
+}
