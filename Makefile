@@ -1,0 +1,63 @@
+# What people type. The build itself is CMake: CMakeLists.txt and CMakePresets.json.
+#
+#     make              build/symlaw and the libraries
+#     make check        build, then every test that takes seconds
+#     make check-long   many more random cases, fuzzing, killed runs: hours
+#     make bench        measure speed, one TSV row per case
+#     make study        the smallest study of the universe of expressions
+#     make install      to PREFIX (default /usr/local), below DESTDIR
+#
+# SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
+
+SL_JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SL_TEST_JOBS ?= 2
+SL_FUZZ_SECONDS ?= 600
+PREFIX ?= /usr/local
+
+# Ninja where there is one; a build directory that exists keeps what it was made with.
+export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
+
+.PHONY: all configure setup check check-long fuzz bench study install clean format
+
+all: configure
+	@cmake --build build --parallel $(SL_JOBS)
+
+configure:
+	@cmake --preset release $(CMAKE_ARGS) > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
+	@rm -f build.log
+
+setup:
+	@tools/setup
+
+check: setup
+	@$(MAKE) --no-print-directory all
+	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long
+
+check-long: check fuzz
+	@SL_TEST_SCALE=50 ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -L unit --timeout 7200
+	@ctest --test-dir build --output-on-failure -L long --no-tests=ignore
+
+# Each target in turn; what it finds joins the corpus, a crash stops here with its input.
+fuzz:
+	@tools/setup fuzz
+	@cmake --preset fuzz > /dev/null && cmake --build build-fuzz --parallel $(SL_JOBS)
+	@for f in build-fuzz/fuzz/*; do \
+	    if [ -x "$$f" ]; then tools/fuzz "$$f" $(SL_FUZZ_SECONDS) || exit 1; fi; \
+	done
+
+bench: all
+	@for f in build/bench/*; do if [ -x "$$f" ]; then "$$f" || exit 1; fi; done
+
+study: setup
+	@$(MAKE) --no-print-directory all
+	build/symlaw expressions --depth 3 --count
+
+install:
+	@$(MAKE) --no-print-directory all CMAKE_ARGS="-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)"
+	@cmake --install build
+
+clean:
+	@rm -rf build build-debug build-sanitize build-coverage build-nompi build-clang build-fuzz
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -1,0 +1,34 @@
+# What `make install` puts where: header, both libraries, pkg-config and CMake files, program,
+# completions. Programs find the shared library with either of
+#     cc prog.c $(pkg-config --cflags --libs symlaw)
+#     find_package(symlaw) ... target_link_libraries(prog symlaw::symlaw)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS symlaw_static ARCHIVE)
+install(TARGETS symlaw_shared EXPORT symlaw LIBRARY)
+install(FILES include/symlaw/symlaw.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symlaw)
+
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/symlaw)
+install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${cmake_dir})
+write_basic_package_version_file(symlawConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir})
+
+# A static link also needs what the library itself stands on.
+set(pc_requires_private "libxxhash cminpack jansson zlib")
+set(pc_libs_private "-pthread -lm")
+if(MPI_C_FOUND)
+    list(JOIN MPI_C_LIBRARIES " " mpi_libs)
+    string(APPEND pc_libs_private " ${mpi_libs}")
+endif()
+configure_file(symlaw.pc.in symlaw.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_symlaw"
+             "fish:fish/vendor_completions.d/symlaw.fish")
+    string(REGEX MATCH "^([a-z]+):(.*)/([^/]*)$" matched ${pair})
+    set(source ${CMAKE_SOURCE_DIR}/tools/completions/symlaw.${CMAKE_MATCH_1})
+    if(EXISTS ${source})
+        install(FILES ${source} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
+                RENAME ${CMAKE_MATCH_3})
+    endif()
+endforeach()

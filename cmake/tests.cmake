@@ -1,0 +1,96 @@
+# Tests and benches. src/<module>/test/t_X.c becomes test <module>.X and program test/<module>.X;
+# src/<module>/bench/b_X.c becomes program bench/<module>.X, which nothing runs by itself.
+enable_testing()
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+add_library(fixture STATIC tests/fixture/fixture.c)
+target_include_directories(fixture PUBLIC tests)
+target_link_libraries(fixture PUBLIC symlaw_static PkgConfig::CMOCKA)
+
+# Bottom-up, so that the first red is nearest the cause. ctest -j goes by falling cost, not by order.
+set(cost 10000)
+foreach(module IN LISTS SYMLAW_LAYERS)
+    file(GLOB tests CONFIGURE_DEPENDS src/${module}/test/t_*.c)
+    foreach(file IN LISTS tests)
+        string(REGEX REPLACE ".*/t_([^/]*)\\.c$" "${module}.\\1" name ${file})
+        add_executable(${name} ${file})
+        target_link_libraries(${name} PRIVATE fixture)
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+        add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost} TIMEOUT 300)
+        math(EXPR cost "${cost} - 1")
+    endforeach()
+
+    file(GLOB benches CONFIGURE_DEPENDS src/${module}/bench/b_*.c)
+    foreach(file IN LISTS benches)
+        string(REGEX REPLACE ".*/b_([^/]*)\\.c$" "${module}.\\1" name ${file})
+        add_executable(bench.${name} ${file})
+        target_link_libraries(bench.${name} PRIVATE symlaw_static)
+        target_include_directories(bench.${name} PRIVATE bench tests)
+        set_target_properties(bench.${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    endforeach()
+endforeach()
+
+# The same program once more under mpirun: two processes must agree. Leaks are not looked for there:
+# Open MPI leaves some behind at exit, and ours are counted by the fixture.
+if(MPI_C_FOUND AND TARGET par.ranks)
+    add_test(NAME par.ranks.two COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe
+             ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:par.ranks>)
+    set_tests_properties(par.ranks.two PROPERTIES LABELS unit COST ${cost} TIMEOUT 60
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;SL_TEST_RANKS=2;ASAN_OPTIONS=detect_leaks=0")
+endif()
+
+# ---------------------------------------------------------------- the tree itself --------------
+
+# Debian's Python first: the one in PATH may be a private build without Debian's packages.
+set(python "")
+foreach(candidate ${SYMLAW_PYTHON} /usr/bin/python3 python3)
+    execute_process(COMMAND ${candidate} -c "import pytest, numpy" RESULT_VARIABLE missing
+                    OUTPUT_QUIET ERROR_QUIET)
+    if(missing EQUAL 0)
+        set(python ${candidate})
+        break()
+    endif()
+endforeach()
+if(NOT python)
+    message(WARNING "no python3 with pytest and numpy: tests of the command line are left out "
+                    "(tools/setup installs them; -DSYMLAW_PYTHON= names another one)")
+endif()
+
+find_program(python_any NAMES python3 PATHS /usr/bin NO_CACHE)
+if(python_any)
+    add_test(NAME includes COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/includes/includes.py
+             --self-test ${CMAKE_SOURCE_DIR})
+    set_tests_properties(includes PROPERTIES LABELS tree COST 20000)
+endif()
+
+find_program(cxx NAMES c++ g++ clang++ NO_CACHE)
+if(NOT cxx)
+    set(cxx "")
+endif()
+add_test(NAME headertest COMMAND ${CMAKE_SOURCE_DIR}/tests/headertest/headertest.sh
+         ${CMAKE_SOURCE_DIR} $<TARGET_FILE:symlaw_shared> ${CMAKE_C_COMPILER} ${cxx})
+set_tests_properties(headertest PROPERTIES LABELS tree COST 20000)
+
+# ---------------------------------------------------------------- command line -----------------
+
+if(python AND TARGET symlaw)
+    file(GLOB files CONFIGURE_DEPENDS tests/cli/test_*.py)
+    foreach(file IN LISTS files)
+        string(REGEX REPLACE ".*/test_([^/]*)\\.py$" "cli.\\1" name ${file})
+        add_test(NAME ${name} COMMAND ${python} -B -m pytest -q -p no:cacheprovider ${file}
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(${name} PROPERTIES LABELS cli COST 10 TIMEOUT 600
+            ENVIRONMENT "SYMLAW=$<TARGET_FILE:symlaw>")
+    endforeach()
+endif()
+
+# Hours rather than seconds: `make check-long` runs them, `make check` does not.
+file(GLOB files CONFIGURE_DEPENDS tests/long/*.sh)
+foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    add_test(NAME long.${name} COMMAND ${file} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(long.${name} PROPERTIES LABELS long TIMEOUT 86400
+        ENVIRONMENT "SYMLAW=${CMAKE_BINARY_DIR}/symlaw")
+endforeach()

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Holds every #include in src/ against the table in layers.txt.
+
+    includes.py [--self-test] ROOT
+
+A folder may include its own headers, the face <folder>/<folder>.h of the folders its row allows (and of
+what those allow), the C and POSIX headers, and the third-party headers its row names. A header other
+than the face stays inside its folder, except <folder>_test.h, which tests and benches may include.
+"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+PUBLIC = "symlaw/symlaw.h"
+PUBLIC_ONLY = {"cli", "serve"}
+# What comes with C17, POSIX and Linux. A header that is in none of these and in no row is refused.
+SYSTEM = set("""
+assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h
+stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h
+tgmath.h threads.h time.h uchar.h wchar.h wctype.h
+dirent.h dlfcn.h fcntl.h ftw.h fnmatch.h getopt.h glob.h libgen.h netdb.h poll.h pthread.h pwd.h regex.h
+sched.h semaphore.h spawn.h strings.h syslog.h termios.h unistd.h
+arpa/inet.h netinet/in.h netinet/tcp.h sys/auxv.h sys/file.h sys/ioctl.h sys/mman.h sys/resource.h
+sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/sysinfo.h sys/time.h sys/types.h sys/uio.h
+sys/un.h sys/utsname.h sys/wait.h sys/prctl.h linux/limits.h
+immintrin.h x86intrin.h cpuid.h
+""".split())
+
+
+class Table:
+    """The rows of layers.txt, with the allowed folders closed under inclusion."""
+
+    def __init__(self, path):
+        self.folders = {}  # folder -> folders whose face it may include
+        self.headers = {}  # folder -> third-party headers
+        self.wrong = []
+        for n, line in enumerate(path.read_text().splitlines(), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            cells = [c.split() for c in line.split("|")]
+            if len(cells) != 3 or len(cells[0]) != 1:
+                self.wrong.append(f"{path}:{n}: want 'folder | folders | headers': {line}")
+                continue
+            folder, allowed = cells[0][0], set()
+            for name in cells[1]:
+                if name == "public":
+                    continue
+                if name == "all":
+                    allowed |= set(self.folders)
+                elif name in self.folders:
+                    allowed |= {name} | self.folders[name]
+                else:
+                    self.wrong.append(f"{path}:{n}: {name} is not a row above {folder}")
+            self.folders[folder] = allowed
+            self.headers[folder] = set(cells[2])
+
+
+def judge(table, folder, inside, quote, name):
+    """What is wrong with this include, or None. `inside` is the including file within its folder."""
+    testing = inside.parts[0] in ("test", "bench") and len(inside.parts) > 1
+    test_header = inside.name == f"{folder}_test.h"
+    if name == PUBLIC:
+        return None
+    if quote == "<":
+        if name in SYSTEM or name in table.headers[folder]:
+            return None
+        if (testing or test_header) and name == "cmocka.h":
+            return None
+        return f"<{name}> is not among the third-party headers of {folder}"
+    if testing and name.startswith(("fixture/", "golden/", "bench/")):
+        return None
+
+    # "x.h" is a neighbour; "folder/x.h" is found from src/
+    parts = name.split("/")
+    other, header = (folder, parts[-1]) if len(parts) == 1 else (parts[0], "/".join(parts[1:]))
+    if other == folder:
+        if header == f"{folder}_test.h" and not (testing or test_header or inside.suffix == ".c"):
+            return f'"{name}" is for tests'
+        return None
+    if folder in PUBLIC_ONLY:
+        return f"{folder} may include only {PUBLIC} of the library, not {name}"
+    if other not in table.folders:
+        return f'"{name}": {other} is not a folder of the table'
+    if other not in table.folders[folder]:
+        return f"{folder} may not include {other}"
+    if header == f"{other}_test.h":
+        return None if testing or test_header else f'"{name}" is for tests'
+    if header != f"{other}.h":
+        return f'"{name}" is not the face of {other}'
+    return None
+
+
+def check(root):
+    """All violations below root, as lines of text, and the number of includes looked at."""
+    table = Table(root / "tests/includes/layers.txt")
+    wrong, seen = list(table.wrong), 0
+    for file in sorted((root / "src").rglob("*")):
+        if file.suffix not in (".c", ".h", ".inc"):
+            continue
+        relative = file.relative_to(root / "src")
+        if len(relative.parts) < 2:
+            wrong.append(f"src/{relative}: belongs into a folder")
+            continue
+        folder = relative.parts[0]
+        if folder not in table.folders:
+            wrong.append(f"src/{relative}: {folder} is not in layers.txt")
+            continue
+        text = file.read_text(errors="replace")
+        for found in INCLUDE.finditer(text):
+            seen += 1
+            said = judge(table, folder, Path(*relative.parts[1:]), *found.groups())
+            if said:
+                line = text.count("\n", 0, found.start(1)) + 1
+                wrong.append(f"src/{relative}:{line}: {said}")
+    return wrong, seen
+
+
+GOOD = [
+    ("base/a.c", '"base/base.h"'),
+    ("base/base.h", '"symlaw/symlaw.h"'),
+    ("base/a.c", "<xxhash.h>"),
+    ("expr/a.c", '"num/num.h"'),
+    ("expr/a.c", '"base/base.h"'),  # through num
+    ("expr/a.c", '"expr/expr_impl.h"'),
+    ("expr/a.c", '"expr_impl.h"'),
+    ("expr/random.c", '"expr/expr_test.h"'),
+    ("expr/expr_test.h", '"base/base.h"'),
+    ("expr/test/t_a.c", '"fixture/fixture.h"'),
+    ("expr/test/t_a.c", '"expr/expr_impl.h"'),
+    ("expr/test/t_a.c", '"golden/expr/a.inc"'),
+    ("universe/test/t_a.c", '"expr/expr_test.h"'),
+    ("universe/bench/b_a.c", '"expr/expr_test.h"'),
+    ("api/a.c", '"study/study.h"'),
+    ("api/a.c", '"base/base.h"'),
+    ("cli/a.c", '"cli/cli.h"'),
+    ("cli/a.c", '"symlaw/symlaw.h"'),
+    ("par/a.c", "<mpi.h>"),
+]
+BAD = [
+    ("base/a.c", '"expr/expr.h"'),
+    ("num/a.c", '"expr/expr.h"'),
+    ("expr/a.c", '"par/par.h"'),
+    ("universe/a.c", '"expr/expr_impl.h"'),
+    ("universe/test/t_a.c", '"expr/expr_impl.h"'),
+    ("universe/a.c", '"expr/expr_test.h"'),
+    ("expr/expr.h", '"expr/expr_test.h"'),
+    ("expr/a.c", "<mpi.h>"),
+    ("expr/a.c", "<jansson.h>"),
+    ("expr/a.c", "<cmocka.h>"),
+    ("expr/a.c", '"fixture/fixture.h"'),
+    ("nn/a.c", '"expr/expr.h"'),
+    ("model/a.c", '"token/token.h"'),
+    ("laws/a.c", '"train/train.h"'),
+    ("cli/a.c", '"base/base.h"'),
+    ("cli/a.c", '"api/api.h"'),
+    ("serve/a.c", "<jansson.h>"),
+    ("stray/a.c", "<stdio.h>"),
+    ("expr/a.c", '"stray/stray.h"'),
+]
+
+
+def self_test(root):
+    """A check that cannot fail is none: each of GOOD alone must pass and each of BAD be caught."""
+    layers = (root / "tests/includes/layers.txt").read_text()
+    wrong = []
+    for cases, good in ((GOOD, True), (BAD, False)):
+        for name, include in cases:
+            with tempfile.TemporaryDirectory() as temp:
+                tree = Path(temp)
+                (tree / "tests/includes").mkdir(parents=True)
+                (tree / "tests/includes/layers.txt").write_text(layers)
+                file = tree / "src" / name
+                file.parent.mkdir(parents=True)
+                file.write_text(f"/* x */\n#include {include}\n")
+                found, _ = check(tree)
+                if good == bool(found):
+                    wrong.append(f"self-test: {name} with {include}: {found or 'let through'}")
+    return wrong
+
+
+def main():
+    args = sys.argv[1:]
+    root = Path(args[-1] if args and not args[-1].startswith("-") else ".")
+    wrong, seen = check(root)
+    if "--self-test" in args:
+        wrong += self_test(root)
+    for line in wrong:
+        print(line)
+    print(f"{seen} includes, {len(wrong)} wrong")
+    return 1 if wrong or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
