@@ -1,0 +1,26 @@
+/* cores - how many threads are worth starting. */
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "par/par.h"
+
+/* A container may own a share of the machine's time instead of a set of cores; 0: no such limit. */
+static int cores_by_quota(void) {
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f) return 0;
+    long long quota, period; // the quota reads "max" when there is none
+    int got = fscanf(f, "%lld %lld", &quota, &period);
+    fclose(f);
+    if (got != 2 || quota <= 0 || period <= 0) return 0;
+    return (int)SL_MIN((quota + period - 1) / period, 1 << 20);
+}
+
+int sl_cores(void) {
+    cpu_set_t set; // too small for more than 1024 cores: then the call fails and sysconf answers
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                         : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int quota = cores_by_quota();
+    if (quota > 0) n = SL_MIN(n, quota);
+    return SL_MAX(n, 1);
+}

@@ -1,0 +1,231 @@
+/* sl_par_for: every index once, whatever the number of threads; failures come back with their words. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture/fixture.h"
+#include "par/par.h"
+
+static const int sizes[] = { 1, 2, 5 };
+
+enum { N_MAX = 3000 };
+
+typedef struct tally {
+    _Atomic int visits[N_MAX];
+    _Atomic int parts, wrong;
+    int64_t n, grain;
+    int workers;
+} tally;
+
+static sl_status count(int64_t begin, int64_t end, int worker, void *payload) {
+    tally *y = payload;
+    atomic_fetch_add(&y->parts, 1);
+    if (begin % y->grain != 0 || end <= begin || end > y->n ||
+        (end != y->n && end - begin != y->grain) || worker < 0 || worker >= y->workers)
+        atomic_fetch_add(&y->wrong, 1);
+    for (int64_t i = begin; i < end; i++) atomic_fetch_add(&y->visits[i], 1);
+    return SL_OK;
+}
+
+static void judge_tally(sl_fixture *t, sl_pool *pool, int64_t n, int64_t grain) {
+    static tally y;
+    memset(&y, 0, sizeof y);
+    y.n = n;
+    y.grain = grain;
+    y.workers = sl_pool_threads(pool);
+    SL_MUST(t, sl_par_for(pool, n, grain, count, &y));
+    int parts = (int)((n + grain - 1) / grain);
+    SL_CHECK(t, y.parts == parts && y.wrong == 0, "n %d grain %d: %d parts, %d wrong", (int)n,
+             (int)grain, y.parts, y.wrong);
+    for (int64_t i = 0; i < n; i++)
+        SL_CHECK(t, y.visits[i] == 1, "index %d of %d visited %d times", (int)i, (int)n, y.visits[i]);
+}
+
+static void every_index_is_visited_once(void **state) {
+    sl_fixture *t = *state;
+    for (int k = -1; k < SL_LEN(sizes); k++) {
+        sl_pool *pool = NULL;
+        if (k >= 0) SL_MUST(t, sl_pool_new(&pool, sizes[k]));
+        assert_int_equal(sl_pool_threads(pool), k >= 0 ? sizes[k] : 1);
+        judge_tally(t, pool, 0, 1);
+        judge_tally(t, pool, 1, 1);
+        judge_tally(t, pool, 7, 7);
+        judge_tally(t, pool, 8, 7);
+        judge_tally(t, pool, 5, 1000);
+        for (int i = 0; i < sl_test_iters(t, 100); i++) // the pool is used again and again
+            judge_tally(t, pool, sl_rng_below(&t->rng, N_MAX), 1 + sl_rng_below(&t->rng, 100));
+        sl_pool_free(pool);
+    }
+}
+
+static sl_status untouched(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)begin, (void)end, (void)worker;
+    ++*(int *)payload;
+    return SL_OK;
+}
+
+static void nothing_to_do_calls_nothing(void **state) {
+    sl_fixture *t = *state;
+    sl_pool *pool = NULL;
+    int calls = 0;
+    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_for(pool, 0, 10, untouched, &calls));
+    SL_MUST(t, sl_par_for(pool, -5, 10, untouched, &calls));
+    SL_MUST(t, sl_par_for(NULL, 0, 10, untouched, &calls));
+    assert_int_equal(calls, 0);
+    SL_MUST(t, sl_par_for(pool, INT64_MAX, INT64_MAX, untouched, &calls)); // no sum may overflow
+    SL_MUST(t, sl_par_for(pool, INT64_MAX, INT64_MAX - 1, untouched, &calls));
+    assert_int_equal(calls, 3);
+    sl_pool_free(pool);
+    sl_pool_free(NULL);
+}
+
+/* Both wait for each other: passes only if two parts run at the same time. */
+static sl_status meet(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)begin, (void)end, (void)worker;
+    _Atomic int *here = payload;
+    atomic_fetch_add(here, 1);
+    double start = sl_clock();
+    while (atomic_load(here) < 2) {
+        if (sl_clock() - start > 10) return sl_fail(SL_ECANCEL, "waited alone");
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    }
+    return SL_OK;
+}
+
+static void parts_run_at_the_same_time(void **state) {
+    sl_fixture *t = *state;
+    sl_pool *pool = NULL;
+    SL_MUST(t, sl_pool_new(&pool, 2));
+    _Atomic int here = 0;
+    SL_MUST(t, sl_par_for(pool, 2, 1, meet, &here));
+    sl_pool_free(pool);
+}
+
+typedef struct trouble {
+    int64_t at_limit, at_io; // parts that fail; -1: none
+    _Atomic int ran;
+    _Atomic int ready; // the two failing parts wait for each other, so that both do run
+} trouble;
+
+static sl_status fail_some(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)end, (void)worker;
+    trouble *y = payload;
+    atomic_fetch_add(&y->ran, 1);
+    if (begin != y->at_limit && begin != y->at_io) return SL_OK;
+    atomic_fetch_add(&y->ready, 1);
+    while (y->at_limit >= 0 && y->at_io >= 0 && atomic_load(&y->ready) < 2) sched_yield();
+    if (begin == y->at_limit) return sl_fail(SL_ELIMIT, "part %d went too far", (int)begin);
+    return sl_fail(SL_EIO, "part %d lost its disk", (int)begin);
+}
+
+static void a_failing_part_stops_the_rest(void **state) {
+    sl_fixture *t = *state;
+    for (int k = -1; k < SL_LEN(sizes); k++) {
+        sl_pool *pool = NULL;
+        if (k >= 0) SL_MUST(t, sl_pool_new(&pool, sizes[k]));
+        for (int i = 0; i < 50; i++) {
+            trouble y = { .at_limit = 3, .at_io = -1 };
+            sl_fail_restore("");
+            assert_int_equal(sl_par_for(pool, 1000000, 1, fail_some, &y), SL_ELIMIT);
+            assert_string_equal(sl_last_error(), "part 3 went too far");
+            if (k <= 0) assert_int_equal(y.ran, 4);
+            SL_CHECK(t, y.ran < 1000000, "all parts ran on with %d threads", sl_pool_threads(pool));
+        }
+        judge_tally(t, pool, 1000, 10); // the next loop is none the worse
+        sl_pool_free(pool);
+    }
+}
+
+/* Two parts fail, in either order: the smaller status wins and brings its own message. */
+static void the_smallest_status_wins(void **state) {
+    sl_fixture *t = *state;
+    sl_pool *pool = NULL;
+    SL_MUST(t, sl_pool_new(&pool, 2));
+    for (int i = 0; i < sl_test_iters(t, 200); i++) {
+        trouble y = { .at_limit = i % 2, .at_io = 1 - i % 2 };
+        assert_int_equal(sl_par_for(pool, 2, 1, fail_some, &y), SL_EIO);
+        SL_CHECK(t, strstr(sl_last_error(), "lost its disk"), "got: %s", sl_last_error());
+    }
+    sl_pool_free(pool);
+}
+
+static sl_status nested(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)begin, (void)end, (void)worker;
+    int calls = 0;
+    return sl_par_for(payload, 4, 1, untouched, &calls);
+}
+
+/* Nesting would wait for itself; it must be refused loudly, for any number of threads. */
+static void nesting_is_refused(void **state) {
+    sl_fixture *t = *state;
+    for (int k = 0; k < SL_LEN(sizes); k++) {
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            signal(SIGABRT, SIG_DFL); // cmocka's handler would print
+            if (!freopen("/dev/null", "w", stderr)) _exit(3);
+            alarm(20);
+            sl_pool *pool = NULL;
+            if (sl_pool_new(&pool, sizes[k]) != SL_OK) _exit(2);
+            _exit(sl_par_for(pool, 8, 1, nested, pool) == SL_OK ? 0 : 1);
+        }
+        int how = 0;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        SL_CHECK(t, WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT, "%d threads: ended by %#x", sizes[k],
+                 how);
+    }
+    // without a pool it is a plain loop, and those nest
+    SL_MUST(t, sl_par_for(NULL, 3, 1, nested, NULL));
+}
+
+static void pools_of_wrong_size_are_refused(void **state) {
+    sl_fixture *t = *state;
+    sl_pool *pool = NULL;
+    assert_int_equal(sl_pool_new(&pool, -1), SL_EINVAL);
+    assert_int_equal(sl_pool_new(&pool, 100000), SL_EINVAL);
+    assert_non_null(strstr(sl_last_error(), "100000"));
+    assert_null(pool);
+    SL_MUST(t, sl_pool_new(&pool, 0));
+    assert_int_equal(sl_pool_threads(pool), sl_cores());
+    assert_true(sl_cores() >= 1 && sl_cores() <= sysconf(_SC_NPROCESSORS_CONF));
+    sl_pool_free(pool);
+    pool = NULL;
+    SL_EACH_ALLOCATION(t, sl_pool_new(&pool, 3));
+    sl_pool_free(pool);
+}
+
+/* An interrupt must reach the program's own thread, so no worker may take it. */
+static sl_status look_at_mask(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)begin, (void)end;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    if (worker > 0 && !sigismember(&mask, SIGINT)) return sl_fail(SL_EINVAL, "worker %d", worker);
+    if (worker == 0 && sigismember(&mask, SIGINT)) return sl_fail(SL_EINVAL, "the caller");
+    return meet(0, 1, worker, payload);
+}
+
+static void workers_take_no_signals(void **state) {
+    sl_fixture *t = *state;
+    sl_pool *pool = NULL;
+    _Atomic int here = 0;
+    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_for(pool, 2, 1, look_at_mask, &here));
+    sl_pool_free(pool);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(every_index_is_visited_once),   SL_TEST(nothing_to_do_calls_nothing),
+        SL_TEST(parts_run_at_the_same_time),    SL_TEST(a_failing_part_stops_the_rest),
+        SL_TEST(the_smallest_status_wins),      SL_TEST(nesting_is_refused),
+        SL_TEST(pools_of_wrong_size_are_refused), SL_TEST(workers_take_no_signals),
+    };
+    return sl_test_main("par.pool", tests, SL_LEN(tests));
+}
