@@ -1,0 +1,35 @@
+/* math - what the files of exp, sin and log share. Method and errors: docs/math/elementary.md.
+ *
+ *     math_template.h      the functions, written once for a vector of SL_MATH_LANES doubles
+ *     math.c               2 lanes (every x86-64), the scalar calls, the choice of variant
+ *     math.avx2.c          4 lanes
+ *     math.avx512.c        8 lanes
+ *     math_reduce.c        sin of a large argument: x mod pi/2 with as many bits as it takes
+ *     math_constants.h     coefficients, printed by tests/golden/math/coefficients.py
+ *
+ * A lane never sees its neighbours, and every operation on it is one IEEE 754 operation in a fixed
+ * order. So the variants agree in every bit, which t_math.c holds them to. */
+#ifndef SL_MATH_IMPL_H
+#define SL_MATH_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef void sl_math__function(double *y, const double *x, int n);
+
+/* One compilation of the template. */
+typedef struct sl_math__variant {
+    const char *name;
+    sl_math__function *exp, *sin, *log;
+} sl_math__variant;
+
+extern const sl_math__variant sl_math__baseline, sl_math__avx2, sl_math__avx512;
+
+/* The i-th variant that this CPU can run, slowest first; NULL past the last. */
+const sl_math__variant *sl_math__usable(int i);
+
+/* x = n pi/2 + (r + y) with |r| <= pi/4 and y at most half an ulp of r; n counts modulo 4. For
+ * finite x with |x| >= 2^20. */
+void sl_math__reduce(double *r, double *y, uint64_t *n, double x);
+
+#endif
