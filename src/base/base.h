@@ -135,6 +135,7 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
+void sl_cos_array(double *y, const double *x, int n);
 double sl_exp(double x);
 double sl_sin(double x);
 double sl_log(double x);

@@ -149,9 +149,10 @@ INLINE vd sin_quadrant(vd r, vd y, vu quadrant) {
     return (vd)((vu)v ^ ((quadrant & 2) << 62));
 }
 
-/* sin(x), x = n pi/2 + (r + y). Four pieces of pi/2 leave r + y right to 2^-70 of itself, also for
- * the double closest to a multiple of pi/2; lanes with |x| >= 2^20 go through sl_math__reduce. */
-INLINE vd sin_lanes(vd x) {
+/* sin(x + ahead pi/2), x = n pi/2 + (r + y). Four pieces of pi/2 leave r + y right to 2^-70 of
+ * itself, also for the double closest to a multiple of pi/2; lanes with |x| >= 2^20 go through
+ * sl_math__reduce. */
+INLINE vd wave_lanes(vd x, uint64_t ahead) {
     vd rounded = x * HALF_PI_INVERSE + ROUNDER;
     vd n = rounded - ROUNDER;
     vu quadrant = (vu)rounded;
@@ -172,10 +173,15 @@ INLINE vd sin_lanes(vd x) {
             r[i] = r_i, y[i] = y_i, quadrant[i] = n_i;
         }
     }
-    vd v = sin_quadrant(r, y, quadrant);
-    v = pick((vu)(size(x) < 0x1p-27), x, v); // x^3/6 is below half an ulp; keeps -0 and subnormals
-    return pick(finite, v, (vd)all_bits(NAN_BITS));
+    return pick(finite, sin_quadrant(r, y, quadrant + ahead), (vd)all_bits(NAN_BITS));
 }
+
+INLINE vd sin_lanes(vd x) {
+    // where x^3/6 is below half an ulp it is x, which keeps -0 and subnormals
+    return pick((vu)(size(x) < 0x1p-27), x, wave_lanes(x, 0));
+}
+
+INLINE vd cos_lanes(vd x) { return wave_lanes(x, 1); }
 
 /* y[i] = lanes(x[i]). The last few go through a padded vector: the same code for every place. */
 #define DEFINE_ARRAY(name, lanes)                            \
@@ -197,3 +203,4 @@ INLINE vd sin_lanes(vd x) {
 DEFINE_ARRAY(exp_array, exp_lanes)
 DEFINE_ARRAY(sin_array, sin_lanes)
 DEFINE_ARRAY(log_array, log_lanes)
+DEFINE_ARRAY(cos_array, cos_lanes)
