@@ -1,0 +1,126 @@
+/* Derivatives: the school rules, bottom up on raw trees, tidied once at the end. */
+#include "expr/expr_impl.h"
+
+typedef struct work {
+    sl_arena *a;
+    sl_op op; // what to differentiate by
+    int number;
+} work;
+
+/* Builders answer NULL; which of their two reasons it was is known from the length. */
+static sl_status built(const sl_node **out, const sl_node *r, size_t len) {
+    if (len > SL_EXPR_MAX)
+        return sl_fail(SL_ELIMIT, "derivative grows beyond %d nodes", SL_EXPR_MAX);
+    if (!r) return sl_fail_memory(len, sizeof *r, "a derivative");
+    *out = r;
+    return SL_OK;
+}
+
+static sl_status combine(const sl_node **out, work *w, sl_op op, const sl_node *const *list,
+                         int n) {
+    if (n == 1) {
+        *out = list[0];
+        return SL_OK;
+    }
+    size_t len = 1;
+    for (int i = 0; i < n; i++) len += list[i]->len;
+    return built(out, sl_expr_nary(w->a, op, list, n), len);
+}
+
+static sl_status number(const sl_node **out, work *w, sl_rat v) {
+    return built(out, sl_expr_num(w->a, v), 1);
+}
+
+/* *out := the derivative of e; NULL stands for 0, so that nothing is built for absent terms. */
+static sl_status diff(const sl_node **out, work *w, const sl_node *e, int depth);
+
+static sl_status diff_sum(const sl_node **out, work *w, const sl_node *e, int depth) {
+    const sl_node **terms = sl_arena_alloc(w->a, e->arg * sizeof *terms);
+    if (!terms) return sl_fail_memory(e->arg, sizeof *terms, "terms");
+    int n = 0;
+    const sl_node *term = e + 1;
+    for (int i = 0; i < e->arg; i++, term = sl_next(term)) {
+        SL_TRY(diff(&terms[n], w, term, depth));
+        n += terms[n] != NULL;
+    }
+    return n ? combine(out, w, SL_OP_ADD, terms, n) : SL_OK;
+}
+
+/* f*g*h -> f'*g*h + f*g'*h + f*g*h' */
+static sl_status diff_product(const sl_node **out, work *w, const sl_node *e, int depth) {
+    const sl_node **terms = sl_arena_alloc(w->a, 2 * e->arg * sizeof *terms);
+    if (!terms) return sl_fail_memory(2 * (size_t)e->arg, sizeof *terms, "terms");
+    const sl_node **factors = terms + e->arg, *factor = e + 1, *d;
+    int n = 0;
+    for (int i = 0; i < e->arg; i++, factor = sl_next(factor)) factors[i] = factor;
+    for (int i = 0; i < e->arg; i++) {
+        const sl_node *f = factors[i];
+        SL_TRY(diff(&d, w, f, depth));
+        if (!d) continue;
+        factors[i] = d;
+        SL_TRY(combine(&terms[n++], w, SL_OP_MUL, factors, e->arg));
+        factors[i] = f;
+    }
+    return n ? combine(out, w, SL_OP_ADD, terms, n) : SL_OK;
+}
+
+/* factor * outer * du, the chain rule; factor may be 1. */
+static sl_status chain(const sl_node **out, work *w, sl_rat factor, const sl_node *outer,
+                       const sl_node *du) {
+    const sl_node *list[3] = { NULL, outer, du };
+    if (sl_rat_is(factor, 1)) return combine(out, w, SL_OP_MUL, list + 1, 2);
+    SL_TRY(number(&list[0], w, factor));
+    return combine(out, w, SL_OP_MUL, list, 3);
+}
+
+static sl_status diff_power(const sl_node **out, work *w, const sl_node *e, const sl_node *du) {
+    sl_rat r = sl_expr__exponent(e), less;
+    if (r.num == 0) return SL_OK;
+    if (!sl_rat_add(&less, r, SL_RAT(-1)))
+        return sl_fail(SL_EOVERFLOW, "an exponent of the derivative is beyond 64-bit rationals");
+    const sl_node *outer = NULL;
+    SL_TRY(built(&outer, sl_expr_pow(w->a, e + 1, less), 1 + (size_t)e[1].len + 3));
+    return chain(out, w, r, outer, du);
+}
+
+static sl_status diff(const sl_node **out, work *w, const sl_node *e, int depth) {
+    const sl_node *u = e + 1, *du = NULL, *outer = NULL;
+    *out = NULL;
+    if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
+    switch ((sl_op)e->op) {
+    case SL_OP_NUM: return SL_OK;
+    case SL_OP_VAR:
+    case SL_OP_PAR:
+        return e->op == w->op && e->arg == w->number ? number(out, w, SL_RAT(1)) : SL_OK;
+    case SL_OP_ADD: return diff_sum(out, w, e, depth - 1);
+    case SL_OP_MUL: return diff_product(out, w, e, depth - 1);
+    case SL_OP_POW:
+    case SL_OP_EXP:
+    case SL_OP_SIN:
+    case SL_OP_COS:
+        SL_TRY(diff(&du, w, u, depth - 1));
+        if (!du) return SL_OK;
+        if (e->op == SL_OP_POW) return diff_power(out, w, e, du);
+        if (e->op == SL_OP_EXP) return chain(out, w, SL_RAT(1), e, du);
+        SL_TRY(
+            built(&outer, sl_expr_fn(w->a, e->op == SL_OP_SIN ? SL_OP_COS : SL_OP_SIN, u), e->len));
+        return chain(out, w, SL_RAT(e->op == SL_OP_SIN ? 1 : -1), outer, du);
+    case SL_OP_COUNT: break;
+    }
+    SL_ASSERT(e->op < SL_OP_COUNT);
+    return SL_EINVAL;
+}
+
+sl_status sl_expr_diff(const sl_node **out, sl_arena *a, const sl_node *e, sl_op op, int index) {
+    SL_ASSERT(op == SL_OP_PAR || op == SL_OP_VAR);
+    sl_status st;
+    sl_arena temporary = { 0 };
+    work w = { &temporary, op, index };
+    const sl_node *raw;
+    SL_GO(diff(&raw, &w, e, SL_EXPR__DEEP));
+    if (!raw) SL_GO(number(&raw, &w, SL_RAT(0)));
+    st = sl_expr_tidy(out, a, raw);
+done:
+    sl_arena_clear(&temporary);
+    return st;
+}
