@@ -17,20 +17,22 @@ PREFIX ?= /usr/local
 # Ninja where there is one; a build directory that exists keeps what it was made with.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 
+MAKEFLAGS += --no-print-directory
+
 .PHONY: all configure setup check check-long fuzz bench study install clean format
 
 all: configure
 	@cmake --build build --parallel $(SL_JOBS)
 
 configure:
-	@cmake --preset release $(CMAKE_ARGS) > build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
-	@rm -f build.log
+	@mkdir -p build
+	@cmake --preset release $(CMAKE_ARGS) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 
 setup:
 	@tools/setup
 
 check: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) all
 	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long
 
 check-long: check fuzz
@@ -49,11 +51,11 @@ bench: all
 	@for f in build/bench/*; do if [ -x "$$f" ]; then "$$f" || exit 1; fi; done
 
 study: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) all
 	build/symlaw expressions --depth 3 --count
 
 install:
-	@$(MAKE) --no-print-directory all CMAKE_ARGS="-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)"
+	@$(MAKE) all CMAKE_ARGS="-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)"
 	@cmake --install build
 
 clean:

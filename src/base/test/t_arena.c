@@ -99,6 +99,21 @@ static void work_and_rewind_stops_allocating(void **state) {
     SL_CHECK(t, sl_mem_calls() - calls <= 12, "%lld chunks", (long long)(sl_mem_calls() - calls));
 }
 
+/* Larger than any chunk would be by itself, as the first allocation and behind others. */
+static void one_allocation_may_exceed_a_chunk(void **state) {
+    sl_fixture *t = *state;
+    for (size_t before = 0; before < 3; before++) {
+        for (size_t bytes = 4000; bytes < 200000; bytes += bytes / 3) {
+            sl_arena_clear(&t->arena);
+            for (size_t i = 0; i < before; i++) assert_non_null(sl_arena_alloc(&t->arena, 1000));
+            char *p = sl_arena_alloc(&t->arena, bytes);
+            assert_non_null(p);
+            memset(p, 1, bytes);
+            SL_CHECK(t, p + bytes <= t->arena.end, "%zu bytes end outside their chunk", bytes);
+        }
+    }
+}
+
 static void rewinding_to_nothing_keeps_one_chunk(void **state) {
     sl_fixture *t = *state;
     int64_t blocks = sl_mem_blocks();
@@ -194,6 +209,7 @@ int main(void) {
         SL_TEST(pieces_keep_their_bytes),
         SL_TEST(marks_count_what_was_handed_out),
         SL_TEST(work_and_rewind_stops_allocating),
+        SL_TEST(one_allocation_may_exceed_a_chunk),
         SL_TEST(rewinding_to_nothing_keeps_one_chunk),
         SL_TEST(shrinking_gives_the_tail_back),
         SL_TEST(the_limit_holds_exactly),

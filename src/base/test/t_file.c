@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -278,15 +279,24 @@ static void reading_a_pipe_grows(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("feed");
     assert_int_equal(mkfifo(path, 0600), 0);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, feed, (void *)(uintptr_t)path), 0);
-    char *got = NULL;
-    size_t n = 0;
-    SL_MUST(t, sl_file_read(&got, &n, path, 1 << 20));
-    pthread_join(thread, NULL);
-    assert_int_equal(n, 50000);
-    for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 'p');
-    sl_free(got);
+    static const size_t limits[] = { 1 << 20, 50000, 49999, 10 };
+    signal(SIGPIPE, SIG_IGN); // where the reader stops early
+    for (int k = 0; k < SL_LEN(limits); k++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, feed, (void *)(uintptr_t)path), 0);
+        char *got = NULL;
+        size_t n = 0;
+        sl_status st = sl_file_read(&got, &n, path, limits[k]);
+        pthread_join(thread, NULL);
+        if (limits[k] < 50000) {
+            assert_int_equal(st, SL_ELIMIT);
+            continue;
+        }
+        SL_MUST(t, st);
+        assert_int_equal(n, 50000);
+        for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 'p');
+        sl_free(got);
+    }
     unlink(path);
 }
 
