@@ -1,0 +1,523 @@
+/* One level of the enumeration: from raw candidates to classes of equal functions.
+ *
+ * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real and which
+ * cells its key probes fall in; then one thread, in raw order, asks the table and lists what is new. The
+ * second part is the only one whose order matters, and it is short: about one cache miss that was asked for
+ * ahead, and for the three in four that are known already one comparison at all probes. */
+#include "universe/universe_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16, GRAIN = 1 << 11, AHEAD = 12 };
+
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t raw) {
+    if (raw < l->unary)
+        return (candidate){ l->prev + raw / u->n_unary, -1, u->unary[raw % u->n_unary] };
+    raw -= l->unary;
+    int64_t pair = raw / u->n_binary;
+    return (candidate){ l->prev + pair / l->n_all, pair % l->n_all, u->binary[raw % u->n_binary] };
+}
+
+/* One operation at many probes. Both widths run this text: what the fast one decides is what the
+ * wide one would. */
+#define COMBINE(name, real)                                                                         \
+    static void name(real *restrict out, sl_operator op, const real *a, const real *b, int n) {     \
+        switch (op) {                                                                               \
+        case SL_OPERATOR_ADD: for (int i = 0; i < n; i++) out[i] = a[i] + b[i]; return;             \
+        case SL_OPERATOR_SUB: for (int i = 0; i < n; i++) out[i] = a[i] - b[i]; return;             \
+        case SL_OPERATOR_MUL: for (int i = 0; i < n; i++) out[i] = a[i] * b[i]; return;             \
+        case SL_OPERATOR_DIV: for (int i = 0; i < n; i++) out[i] = a[i] / b[i]; return;             \
+        default: SL_ASSERT(!"a binary operator");                                                   \
+        }                                                                                           \
+    }
+COMBINE(combine, long double)
+COMBINE(combine_fast, double)
+
+static long double combine_one(sl_operator op, long double a, long double b) {
+    switch (op) {
+    case SL_OPERATOR_ADD: return a + b;
+    case SL_OPERATOR_SUB: return a - b;
+    case SL_OPERATOR_MUL: return a * b;
+    default: return a / b;
+    }
+}
+
+static long double unary_one(sl_operator op, long double a) {
+    switch (op) {
+    case SL_OPERATOR_EXP: return expl(a);
+    case SL_OPERATOR_SIN: return sinl(a);
+    case SL_OPERATOR_NEG: return -a;
+    case SL_OPERATOR_SQRT: return sqrtl(a);
+    default: break;
+    }
+    SL_ASSERT(!"a unary operator");
+    return NAN;
+}
+
+static const long double *wide(const sl_universe *u, int64_t k) { return u->listed.value + k * u->probes; }
+static const double *fast(const sl_universe *u, int64_t k) { return u->listed.fast + k * u->probes; }
+
+void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw) {
+    if (l->raw == 0) { // level 0 is the variables themselves
+        memcpy(out, wide(u, raw), (size_t)u->probes * sizeof *out);
+        return;
+    }
+    if (raw < l->unary) {
+        memcpy(out, l->unary_value + raw * u->probes, (size_t)u->probes * sizeof *out);
+        return;
+    }
+    candidate c = sl_universe__candidate(u, l, raw);
+    const long double *p = wide(u, c.p), *q = wide(u, c.q);
+    combine(out, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q, u->probes);
+    for (int i = 0; i < u->probes; i++)
+        if (!isfinite(out[i])) out[i] = NAN;
+}
+
+static void values_fast(double *out, const sl_universe *u, const level *l, int64_t raw) {
+    if (l->raw == 0) {
+        memcpy(out, fast(u, raw), (size_t)u->probes * sizeof *out);
+        return;
+    }
+    if (raw < l->unary) {
+        const long double *v = l->unary_value + raw * u->probes;
+        for (int i = 0; i < u->probes; i++) out[i] = (double)v[i];
+        return;
+    }
+    candidate c = sl_universe__candidate(u, l, raw);
+    const double *p = fast(u, c.p), *q = fast(u, c.q);
+    combine_fast(out, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q, u->probes);
+}
+
+/* ---------------------------------------------------------------- a first look --------------- */
+
+enum kind { FULL, PARTIAL, CONSTANT, NOWHERE };
+
+typedef struct seen {
+    uint64_t key[MAX_ORTHANTS]; // where `full` has a bit
+    uint8_t full, close;        // close: a second cell is near
+    uint8_t kind;
+    probe_set real;
+} seen;
+
+static bool is_constant(const long double *v, int probes) {
+    long double lo = INFINITY, hi = -INFINITY;
+    for (int i = 0; i < probes; i++) {
+        if (isnan(v[i])) continue;
+        lo = fminl(lo, v[i]);
+        hi = fmaxl(hi, v[i]);
+    }
+    return hi - lo < CONSTANT_SPREAD;
+}
+
+static void set_key(seen *s, int o, long double v) {
+    cells c = sl_universe__cells(v);
+    s->key[o] = sl_universe__key(c.first, o * PER_ORTHANT);
+    if (c.second != c.first) s->close |= (uint8_t)(1 << o);
+}
+
+/* From all values: for candidates with one operand, and where exponents or zeros need care. */
+static void look_at_all(seen *s, const sl_universe *u, const level *l, int64_t raw) {
+    long double v[MAX_PROBES];
+    shape sh;
+    sl_universe__values(v, u, l, raw);
+    sl_universe__shape(&sh, v, u->probes);
+    *s = (seen){ .full = sh.full, .real = sh.real };
+    s->kind = !sh.real ? NOWHERE : is_constant(v, u->probes) ? CONSTANT : sh.full ? FULL : PARTIAL;
+    // a constant that is real only in part is counted with its like
+    if (s->kind == CONSTANT && !sh.full) s->kind = PARTIAL;
+    for (int o = 0; o < u->orthants; o++)
+        if (sh.full >> o & 1) set_key(s, o, v[o * PER_ORTHANT]);
+}
+
+static bool may_overflow(sl_operator op, const shape *a, const shape *b) {
+    const int limit = 16300; // of 16383
+    switch (op) {
+    case SL_OPERATOR_MUL: return a->exp_max + b->exp_max > limit;
+    case SL_OPERATOR_DIV: return a->exp_max - b->exp_min > limit;
+    default: return SL_MAX(a->exp_max, b->exp_max) > limit;
+    }
+}
+
+/* From one or two probes an orthant: where a function is real follows from its operands. */
+static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
+    if (raw < l->unary) {
+        look_at_all(s, u, l, raw);
+        return;
+    }
+    candidate c = sl_universe__candidate(u, l, raw);
+    int64_t first = c.form.swapped ? c.q : c.p, second = c.form.swapped ? c.p : c.q;
+    const shape *a = &u->listed.shape[first], *b = &u->listed.shape[second];
+    probe_set real = a->real & b->real;
+    uint8_t full = a->full & b->full;
+    if (!full || may_overflow(c.form.op, a, b) || (c.form.op == SL_OPERATOR_DIV && (b->zero & real))) {
+        if (!real) *s = (seen){ .kind = NOWHERE };
+        else look_at_all(s, u, l, raw);
+        return;
+    }
+    s->full = full;
+    s->real = real;
+    s->close = 0;
+    s->kind = FULL;
+    const long double *va = wide(u, first), *vb = wide(u, second);
+    int o = __builtin_ctz(full) * PER_ORTHANT;
+    long double v0 = combine_one(c.form.op, va[o], vb[o]);
+    long double v1 = combine_one(c.form.op, va[o + 1], vb[o + 1]);
+    if (fabsl(v0 - v1) < CONSTANT_SPREAD) {
+        look_at_all(s, u, l, raw); // perhaps a constant
+        return;
+    }
+    for (o = 0; o < u->orthants; o++)
+        if (full >> o & 1)
+            set_key(s, o, combine_one(c.form.op, va[o * PER_ORTHANT], vb[o * PER_ORTHANT]));
+}
+
+/* ---------------------------------------------------------------- known or new -------------- */
+
+static const level *level_of(const sl_universe *u, const class *c) { return &u->level[c->level]; }
+
+static bool is_moderate(const sl_universe *u, const level *l, int64_t raw) {
+    if (l->raw == 0) return true;
+    if (raw < l->unary) return false;
+    candidate c = sl_universe__candidate(u, l, raw);
+    const shape *p = &u->listed.shape[c.p], *q = &u->listed.shape[c.q];
+    return p->exp_max < 300 && q->exp_max < 300 && p->exp_min > -300 && q->exp_min > -300;
+}
+
+/* A candidate being looked for; its values are computed when first needed. */
+typedef struct wanted {
+    const sl_universe *u;
+    const level *l;
+    int64_t raw;
+    probe_set real;
+    bool has_fast, has_wide, moderate;
+    double fast[MAX_PROBES];
+    long double wide[MAX_PROBES];
+} wanted;
+
+/* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with half the
+ * tolerance, and nothing overflows them; all else is decided in long double. */
+static bool is_same(wanted *w, const class *c) {
+    const sl_universe *u = w->u;
+    probe_set shared = w->real & c->real;
+    if (__builtin_popcountll((uint64_t)shared) + __builtin_popcountll((uint64_t)(shared >> 64)) < MIN_SHARED)
+        return false;
+    const level *l = level_of(u, c);
+    if (!w->has_fast) {
+        w->has_fast = true;
+        w->moderate = is_moderate(u, w->l, w->raw);
+        if (w->moderate) values_fast(w->fast, u, w->l, w->raw);
+    }
+    if (w->moderate && is_moderate(u, l, c->raw)) {
+        double v[MAX_PROBES];
+        values_fast(v, u, l, c->raw);
+        int wrong = 0;
+        for (int i = 0; i < u->probes; i++) // NaN compares as not wrong
+            wrong |= fabs(w->fast[i] - v[i]) > (double)TOLERANCE / 2 * (1 + fabs(v[i]));
+        if (!wrong) return true;
+    }
+    if (!w->has_wide) {
+        w->has_wide = true;
+        sl_universe__values(w->wide, u, w->l, w->raw);
+    }
+    long double v[MAX_PROBES];
+    sl_universe__values(v, u, l, c->raw);
+    return sl_universe__agree(w->wide, v, u->probes);
+}
+
+static uint32_t find(wanted *w, uint64_t key) {
+    uint64_t at = key | 1;
+    for (uint32_t k; sl_universe__table_next(&w->u->found, key, &at, &k);)
+        if (is_same(w, &w->u->class[k])) return k;
+    return NO_CLASS;
+}
+
+static uint64_t second_key(wanted *w, int probe) {
+    if (!w->has_wide) {
+        w->has_wide = true;
+        sl_universe__values(w->wide, w->u, w->l, w->raw);
+    }
+    return sl_universe__key(sl_universe__cells(w->wide[probe]).second, probe);
+}
+
+static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real) {
+    if (u->n_class == u->cap_class) {
+        int64_t cap = SL_MAX(1024, u->cap_class + u->cap_class / 2);
+        class *more = sl_realloc(u->class, (size_t)cap, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)cap, sizeof *more, "the list of functions");
+        u->class = more;
+        u->cap_class = cap;
+    }
+    u->class[u->n_class++] = (class){ .raw = raw, .level = i, .real = real };
+    // every probe of every orthant may become a key before the next call
+    if ((double)(u->found.n + 2 * MAX_PROBES) > 0.6 * (double)(u->found.mask + 1) || !u->found.slot)
+        SL_TRY(sl_universe__table_grow(&u->found, 2 * (u->found.n + 2 * MAX_PROBES)));
+    return SL_OK;
+}
+
+/* Lists the candidate, or notes the class it belongs to. */
+static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s) {
+    wanted w = { .u = u, .l = l, .raw = raw, .real = s->real };
+    for (int o = 0; o < u->orthants; o++) {
+        if (!(s->full >> o & 1)) continue;
+        uint32_t k = find(&w, s->key[o]);
+        if (k == NO_CLASS && s->close >> o & 1) k = find(&w, second_key(&w, o * PER_ORTHANT));
+        if (k != NO_CLASS) {
+            l->class_of[raw] = k;
+            l->counts.known++;
+            return SL_OK;
+        }
+    }
+    uint32_t k = (uint32_t)u->n_class;
+    SL_TRY(add_class(u, (int8_t)i, raw, s->real));
+    l->class_of[raw] = k;
+    for (int o = 0; o < u->orthants; o++) {
+        if (!(s->full >> o & 1)) continue;
+        sl_universe__table_add(&u->found, s->key[o], k);
+        if (s->close >> o & 1) sl_universe__table_add(&u->found, second_key(&w, o * PER_ORTHANT), k);
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- real only in part --------- */
+
+typedef struct partials {
+    int64_t *raw;
+    long double *value; // (n, probes)
+    uint32_t *known;    // class of an earlier function that agrees, or NO_CLASS
+    int n, cap;
+} partials;
+
+static sl_status keep_partial(partials *p, int64_t raw) {
+    if (p->n == p->cap) {
+        int cap = SL_MAX(256, 2 * p->cap);
+        int64_t *more = sl_realloc(p->raw, (size_t)cap, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)cap, sizeof *more, "candidates");
+        p->raw = more;
+        p->cap = cap;
+    }
+    p->raw[p->n++] = raw;
+    return SL_OK;
+}
+
+/* Two functions of which one is real in few places are compared where they meet, be it at one probe:
+ * that two different ones agree there to 11 digits has not been seen. */
+static bool agree_where_shared(const long double *a, const long double *b, int probes) {
+    int shared = 0;
+    for (int i = 0; i < probes; i++) {
+        if (isnan(a[i]) || isnan(b[i])) continue;
+        if (!(fabsl(a[i] - b[i]) <= TOLERANCE * (1 + fabsl(a[i])))) return false;
+        shared++;
+    }
+    return shared > 0;
+}
+
+typedef struct sweep {
+    sl_universe *u;
+    partials *p;
+    table keys;        // (probe, cell) of every value of every partial -> its place in p
+    uint64_t *filter;  // bit set over keys, small enough to stay in cache
+} sweep;
+
+enum { FILTER_BITS = 1 << 20 };
+
+static void lower(uint32_t *to, uint32_t k) {
+    uint32_t now = __atomic_load_n(to, __ATOMIC_RELAXED);
+    while (k < now && !__atomic_compare_exchange_n(to, &now, k, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+/* Which of the classes begin..end agrees with a partial candidate? The smallest such is kept. */
+static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    sweep *s = payload;
+    const sl_universe *u = s->u;
+    long double v[MAX_PROBES];
+    for (int64_t k = begin; k < end; k++) {
+        sl_universe__values(v, u, level_of(u, &u->class[k]), u->class[k].raw);
+        for (int i = 0; i < u->probes; i++) {
+            if (isnan(v[i])) continue;
+            uint64_t key = sl_universe__key(sl_universe__cells(v[i]).first, i);
+            if (!(s->filter[key % FILTER_BITS / 64] >> (key & 63) & 1)) continue;
+            uint64_t at = key | 1;
+            for (uint32_t j; sl_universe__table_next(&s->keys, key, &at, &j);)
+                if (agree_where_shared(s->p->value + (int64_t)j * u->probes, v, u->probes))
+                    lower(&s->p->known[j], (uint32_t)k);
+        }
+    }
+    return SL_OK;
+}
+
+static void add_sweep_key(sweep *s, uint64_t key, uint32_t j) {
+    sl_universe__table_add(&s->keys, key, j);
+    s->filter[key % FILTER_BITS / 64] |= 1ull << (key & 63);
+}
+
+static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int level_no, partials *p) {
+    sl_status st = SL_OK;
+    const int P = u->probes;
+    sweep s = { .u = u, .p = p };
+    if (!p->n) return SL_OK;
+    p->value = sl_malloc((size_t)p->n, (size_t)P * sizeof *p->value);
+    p->known = sl_malloc((size_t)p->n, sizeof *p->known);
+    s.filter = sl_calloc(FILTER_BITS / 64, sizeof *s.filter);
+    if (!p->value || !p->known || !s.filter) {
+        st = sl_fail_memory((size_t)p->n, (size_t)P * sizeof *p->value, "partly real functions");
+        goto done;
+    }
+    SL_GO(sl_universe__table_grow(&s.keys, 2 * (int64_t)p->n * P));
+    for (int j = 0; j < p->n; j++) {
+        long double *v = p->value + (int64_t)j * P;
+        sl_universe__values(v, u, l, p->raw[j]);
+        p->known[j] = NO_CLASS;
+        for (int i = 0; i < P; i++) {
+            if (isnan(v[i])) continue;
+            cells c = sl_universe__cells(v[i]);
+            add_sweep_key(&s, sl_universe__key(c.first, i), (uint32_t)j);
+            if (c.second != c.first) add_sweep_key(&s, sl_universe__key(c.second, i), (uint32_t)j);
+        }
+    }
+    SL_GO(sl_par_for(pool, u->n_class, 512, sweep_classes, &s));
+
+    // in raw order, against the partials listed before: those have a key at each of their probes
+    for (int j = 0; j < p->n; j++) {
+        const long double *v = p->value + (int64_t)j * P;
+        l->counts.partial_raw++;
+        if (is_constant(v, P)) {
+            l->counts.constant++;
+            continue;
+        }
+        uint32_t known = p->known[j];
+        for (int i = 0; i < P && known == NO_CLASS; i++) {
+            if (isnan(v[i])) continue;
+            uint64_t key = sl_universe__key(sl_universe__cells(v[i]).first, i), at = key | 1;
+            long double other[MAX_PROBES];
+            for (uint32_t k; known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
+                sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
+                if (agree_where_shared(v, other, P)) known = k;
+            }
+        }
+        if (known != NO_CLASS) {
+            l->class_of[p->raw[j]] = known;
+            l->counts.known++;
+            continue;
+        }
+        shape sh;
+        sl_universe__shape(&sh, v, P);
+        uint32_t k = (uint32_t)u->n_class;
+        SL_GO(add_class(u, (int8_t)level_no, p->raw[j], sh.real));
+        l->class_of[p->raw[j]] = k;
+        l->counts.partial++;
+        for (int i = 0; i < P; i++) {
+            if (isnan(v[i])) continue;
+            cells c = sl_universe__cells(v[i]);
+            sl_universe__table_add(&u->found, sl_universe__key(c.first, i), k);
+            if (c.second != c.first) sl_universe__table_add(&u->found, sl_universe__key(c.second, i), k);
+        }
+    }
+done:
+    sl_free(s.filter);
+    sl_universe__table_clear(&s.keys);
+    sl_free(p->value);
+    sl_free(p->known);
+    p->value = NULL;
+    p->known = NULL;
+    return st;
+}
+
+/* ---------------------------------------------------------------- the level ----------------- */
+
+typedef struct chunk {
+    const sl_universe *u;
+    const level *l;
+    int64_t begin;
+    seen *seen;
+} chunk;
+
+static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    chunk *c = payload;
+    for (int64_t i = begin; i < end; i++) look(&c->seen[i], c->u, c->l, c->begin + i);
+    return SL_OK;
+}
+
+static sl_status unary_values(sl_universe *u, level *l) {
+    l->unary_value = sl_malloc((size_t)l->unary, (size_t)u->probes * sizeof *l->unary_value);
+    if (!l->unary_value) return sl_fail_memory((size_t)l->unary, (size_t)u->probes * 16, "values");
+    for (int64_t r = 0; r < l->unary; r++) {
+        candidate c = sl_universe__candidate(u, l, r);
+        const long double *p = wide(u, c.p);
+        long double *v = l->unary_value + r * u->probes;
+        for (int i = 0; i < u->probes; i++) {
+            v[i] = unary_one(c.form.op, p[i]);
+            if (!isfinite(v[i])) v[i] = NAN;
+        }
+    }
+    return SL_OK;
+}
+
+sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i, const sl_universe_watch *watch) {
+    sl_status st = SL_OK;
+    level *l = &u->level[i];
+    partials partly = { 0 };
+    l->class_begin = u->n_class;
+    l->counts.raw = l->raw;
+    chunk c = { .u = u, .l = l, .seen = sl_malloc(CHUNK, sizeof(seen)) };
+    l->class_of = sl_malloc((size_t)l->raw, sizeof *l->class_of);
+    if (!c.seen || !l->class_of) {
+        st = sl_fail_memory((size_t)l->raw, sizeof *l->class_of, "candidates");
+        goto done;
+    }
+    SL_GO(unary_values(u, l));
+    for (c.begin = 0; c.begin < l->raw; c.begin += CHUNK) {
+        int64_t n = SL_MIN(CHUNK, l->raw - c.begin);
+        if (sl_universe__tell(watch, i, "comparing candidates", (double)c.begin, (double)l->raw)) {
+            st = sl_fail(SL_ECANCEL, "cancelled in level %d", i);
+            goto done;
+        }
+        SL_GO(sl_par_for(pool, n, GRAIN, look_at_part, &c));
+        for (int64_t k = 0; k < n; k++) {
+            if (k + AHEAD < n && u->found.slot) {
+                const seen *s = &c.seen[k + AHEAD];
+                for (int o = 0; o < u->orthants; o++)
+                    if (s->full >> o & 1) sl_universe__table_prefetch(&u->found, s->key[o] | 1);
+            }
+            int64_t raw = c.begin + k;
+            l->class_of[raw] = NO_CLASS;
+            switch (c.seen[k].kind) {
+            case FULL: SL_GO(place(u, l, i, raw, &c.seen[k])); break;
+            case PARTIAL: SL_GO(keep_partial(&partly, raw)); break;
+            case CONSTANT: l->counts.constant++; break;
+            case NOWHERE: l->counts.nowhere++; break;
+            }
+        }
+    }
+    SL_GO(place_partials(u, pool, l, i, &partly));
+    l->class_end = u->n_class;
+    l->counts.distinct = l->class_end - l->class_begin;
+done:
+    sl_free(c.seen);
+    sl_free(partly.raw);
+    return st;
+}
+
+uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
+    long double other[MAX_PROBES];
+    shape sh;
+    sl_universe__shape(&sh, v, u->probes);
+    for (int i = 0; i < u->probes; i++) {
+        if (isnan(v[i])) continue;
+        cells c = sl_universe__cells(v[i]);
+        for (int pass = 0; pass < 1 + (c.second != c.first); pass++) {
+            uint64_t key = sl_universe__key(pass ? c.second : c.first, i), at = key | 1;
+            for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {
+                sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
+                if (sh.full ? sl_universe__agree(v, other, u->probes)
+                            : agree_where_shared(v, other, u->probes))
+                    return k;
+            }
+        }
+    }
+    return NO_CLASS;
+}

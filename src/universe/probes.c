@@ -1,0 +1,95 @@
+/* Functions as values at fixed points. */
+#include "universe/universe_impl.h"
+
+#include <math.h>
+
+/* Magnitudes 0.3 .. 2.3: large enough for sin and exp to bend, small enough for exp(exp(exp(x))) to
+ * stay in range somewhere. Drawn once from the generator, hence the same for ever. */
+long double sl_universe__probe(int i, int variable) {
+    sl_rng rng;
+    sl_rng_init(&rng, 0x70726f6267, (uint32_t)variable, (uint64_t)i);
+    long double size = 0.3L + 2.0L * (long double)sl_rng_u64(&rng) * 0x1p-64L;
+    return (i / PER_ORTHANT) >> variable & 1 ? -size : size;
+}
+
+/* x87 extended precision: the leading 1 of the mantissa is there, the sign is in the exponent. */
+typedef union extended {
+    long double v;
+    struct { uint64_t mantissa; uint16_t exponent; } bits;
+} extended;
+
+static uint64_t cell_of(long double v) {
+    extended x = { .v = 0 };
+    if (fabsl(v) < 0x1p-8L) return 1ull << 62 | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
+    x.v = v;
+    return (uint64_t)x.bits.exponent << 26 | x.bits.mantissa >> 38;
+}
+
+cells sl_universe__cells(long double v) {
+    cells c = { cell_of(v), 0 };
+    c.second = c.first;
+    if (fabsl(v) >= 0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
+        extended x = { .v = v };
+        uint64_t within = x.bits.mantissa & ((1ull << 38) - 1);
+        if (within - (1ull << 29) < (1ull << 38) - (2ull << 29)) return c;
+    }
+    long double near = fabsl(v) * 0x1p-36L + 0x1p-44L; // a thousandth of a cell
+    c.second = cell_of(v - near);
+    if (c.second == c.first) c.second = cell_of(v + near);
+    return c;
+}
+
+void sl_universe__shape(shape *s, const long double *v, int probes) {
+    *s = (shape){ .exp_min = 0, .exp_max = 0 };
+    bool any = false;
+    for (int i = 0; i < probes; i++) {
+        if (!isfinite(v[i])) continue;
+        s->real |= (probe_set)1 << i;
+        if (v[i] == 0) {
+            s->zero |= (probe_set)1 << i;
+            continue;
+        }
+        int e = ilogbl(v[i]);
+        s->exp_min = any ? SL_MIN(s->exp_min, e) : e;
+        s->exp_max = any ? SL_MAX(s->exp_max, e) : e;
+        any = true;
+    }
+    const probe_set orthant = ((probe_set)1 << PER_ORTHANT) - 1;
+    for (int o = 0; o < probes / PER_ORTHANT; o++)
+        if ((s->real >> o * PER_ORTHANT & orthant) == orthant) s->full |= (uint8_t)(1 << o);
+}
+
+bool sl_universe__agree(const long double *a, const long double *b, int probes) {
+    int shared = 0;
+    for (int i = 0; i < probes; i++) {
+        if (isnan(a[i]) || isnan(b[i])) continue;
+        if (!(fabsl(a[i] - b[i]) <= TOLERANCE * (1 + fabsl(a[i])))) return false;
+        shared++;
+    }
+    return shared >= MIN_SHARED;
+}
+
+/* ---------------------------------------------------------------- table --------------------- */
+
+sl_status sl_universe__table_grow(table *t, int64_t n) {
+    uint64_t slots = t->slot ? t->mask + 1 : 0, want = SL_MAX(slots, 1024);
+    while ((double)want * 0.6 < (double)n) want *= 2;
+    if (want == slots) return SL_OK;
+    table bigger = { sl_calloc(want, sizeof(slot)), want - 1, 0 };
+    if (!bigger.slot) return sl_fail_memory(want, sizeof(slot), "the table of functions");
+    // in the order of the old chains, so that equal keys keep their order: start behind an empty slot
+    uint64_t start = 0;
+    while (slots && t->slot[start].key) start++;
+    for (uint64_t k = 0; k < slots; k++) {
+        const slot *s = &t->slot[(start + k) & t->mask];
+        if (s->key) sl_universe__table_add(&bigger, s->key, s->value);
+    }
+    sl_free(t->slot);
+    *t = bigger;
+    return SL_OK;
+}
+
+void sl_universe__table_clear(table *t) {
+    sl_free(t->slot);
+    *t = (table){ 0 };
+}

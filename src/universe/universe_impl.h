@@ -1,0 +1,156 @@
+/* What the files of universe share: functions as values at probes, and the table that finds them. */
+#ifndef SL_UNIVERSE_IMPL_H
+#define SL_UNIVERSE_IMPL_H
+
+#include "universe/universe.h"
+
+/* ---------------------------------------------------------------- probes -------------------- */
+
+#define PER_ORTHANT 12
+#define MAX_ORTHANTS 8
+#define MAX_PROBES (PER_ORTHANT * MAX_ORTHANTS)
+#define MIN_SHARED 6        // two functions with fewer common probes are not compared
+#define TOLERANCE 1e-11L    // relative to 1 + |value|: rounding is below 1e-15, differences are above 1e-9
+#define CONSTANT_SPREAD 1e-12L
+
+typedef unsigned __int128 probe_set; // bit i: probe i
+
+/* Probe i lies in orthant i / PER_ORTHANT; bit v of the orthant's number is set where x(v+1) < 0. */
+long double sl_universe__probe(int i, int variable);
+
+/* A value's cell on a grid that is relative (2^-26) above 2^-8 in size and absolute (2^-34) below, and the
+ * second cell that it nearly is in, or the same one again. Values equal up to rounding share a cell. */
+typedef struct cells { uint64_t first, second; } cells;
+cells sl_universe__cells(long double v);
+
+static inline uint64_t sl_universe__key(uint64_t cell, int probe) {
+    uint64_t h = (cell ^ (uint64_t)(probe + 1) * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return h ^ h >> 29;
+}
+
+/* A function as the enumeration sees it: which probes are real, which orthants throughout. */
+typedef struct shape {
+    probe_set real, zero; // zero: real and 0
+    uint8_t full;         // orthants real at all of their probes
+    int exp_min, exp_max; // binary exponents of the values that are not 0
+} shape;
+
+void sl_universe__shape(shape *s, const long double *v, int probes);
+
+/* ---------------------------------------------------------------- table --------------------- */
+
+/* Open addressing from 64-bit keys to class numbers; a key may be there several times, and is found in
+ * the order of insertion. */
+typedef struct slot {
+    uint64_t key; // 0: empty
+    uint32_t value;
+} slot;
+
+typedef struct table {
+    slot *slot;
+    uint64_t mask; // slots - 1
+    int64_t n;
+} table;
+
+SL_NODISCARD sl_status sl_universe__table_grow(table *t, int64_t n); // room for n entries
+void sl_universe__table_clear(table *t);
+static inline void sl_universe__table_prefetch(const table *t, uint64_t key) {
+    __builtin_prefetch(&t->slot[key & t->mask]);
+}
+static inline void sl_universe__table_add(table *t, uint64_t key, uint32_t value) { // room was made
+    uint64_t i = (key |= 1) & t->mask;
+    while (t->slot[i].key) i = (i + 1) & t->mask;
+    t->slot[i] = (slot){ key, value };
+    t->n++;
+}
+/* Visits the entries of a key: start with *at = key, returns false after the last. */
+static inline bool sl_universe__table_next(const table *t, uint64_t key, uint64_t *at, uint32_t *value) {
+    key |= 1;
+    for (uint64_t i = *at & t->mask; t->slot[i].key; i = (i + 1) & t->mask)
+        if (t->slot[i].key == key) {
+            *value = t->slot[i].value;
+            *at = i + 1;
+            return true;
+        }
+    return false;
+}
+
+/* ---------------------------------------------------------------- levels -------------------- */
+
+/* The forms in which operators combine operands, in raw order. */
+typedef struct form {
+    sl_operator op;
+    bool swapped; // q op p
+} form;
+
+/* The listed functions so far, level after level: what candidates are made of. */
+typedef struct operands {
+    int64_t n;
+    const sl_node **expr; // canonical
+    long double *value;   // (n, probes); NaN where not real
+    double *fast;         // the same, rounded
+    shape *shape;
+} operands;
+
+typedef struct level {
+    int64_t begin, prev, n_prev, n_all; // operands: prev .. prev+n_prev is the level below, 0 .. n_all all below
+    int64_t raw, unary;                 // candidates; the first `unary` of them have one operand
+    int64_t class_begin, class_end;     // its classes
+    long double *unary_value;           // (unary, probes)
+    uint32_t *class_of;                 // of each raw candidate; NO_CLASS where it was dropped
+    sl_universe_counts counts;
+} level;
+
+#define NO_CLASS UINT32_MAX
+
+typedef struct class {
+    int64_t raw; // its first candidate
+    int8_t level;
+    probe_set real;
+} class;
+
+typedef struct sl_universe {
+    sl_universe_options options;
+    int probes, orthants;
+    form unary[SL_OPERATOR_COUNT], binary[2 * SL_OPERATOR_COUNT];
+    int n_unary, n_binary;
+    operands listed;
+    level level[SL_UNIVERSE_MAX_DEPTH + 1];
+    class *class;
+    int64_t n_class, cap_class;
+    table found;
+    sl_arena *arena; // one per worker: canonical forms
+    int n_arena;
+    // E
+    const sl_node **member;
+    uint32_t *member_class;
+    uint32_t *index_of_class; // NO_CLASS: not in E
+    uint8_t *withheld;        // bit per member
+    int64_t n_member;
+    char hash[33];
+} sl_universe;
+
+/* A raw candidate taken apart. q = -1 for one operand; with `swapped` the operation is q op p. */
+typedef struct candidate {
+    int64_t p, q; // places in `listed`
+    form form;
+} candidate;
+
+candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t raw);
+void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw);
+bool sl_universe__agree(const long double *a, const long double *b, int probes);
+
+/* Classes of level i: counts, class, found, class_of. */
+SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
+                                              const sl_universe_watch *watch);
+/* expr[k] := canonical form of class chosen[k] of level i, the shortest of its candidates'. */
+SL_NODISCARD sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i, const sl_node **expr,
+                                              const uint32_t *chosen, int64_t n,
+                                              const sl_universe_watch *watch);
+/* The class that agrees with these values, or NO_CLASS. */
+uint32_t sl_universe__find_class(const sl_universe *u, const long double *v);
+
+int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done, double total);
+
+#endif
