@@ -26,7 +26,8 @@ all: configure
 
 configure:
 	@mkdir -p build
-	@cmake --preset release $(CMAKE_ARGS) > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --preset release $(CMAKE_ARGS) > build/configure.log 2>&1 || \
+	    { cat build/configure.log; exit 1; }
 
 setup:
 	@tools/setup
@@ -36,7 +37,8 @@ check: setup
 	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long
 
 check-long: check fuzz
-	@SL_TEST_SCALE=50 ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -L unit --timeout 7200
+	@SL_TEST_SCALE=50 ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -L unit \
+	    --timeout 7200
 	@ctest --test-dir build --output-on-failure -L long --no-tests=ignore
 
 # Each target in turn; what it finds joins the corpus, a crash stops here with its input.
@@ -61,5 +63,6 @@ install:
 clean:
 	@rm -rf build build-debug build-sanitize build-coverage build-nompi build-clang build-fuzz
 
+# Headers are set by hand: their tables and drawings are there to be read.
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' | xargs clang-format -i

@@ -38,7 +38,8 @@ if(MPI_C_FOUND AND TARGET par.ranks)
     add_test(NAME par.ranks.two COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe
              ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:par.ranks>)
     set_tests_properties(par.ranks.two PROPERTIES LABELS unit COST ${cost} TIMEOUT 60
-        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;SL_TEST_RANKS=2;ASAN_OPTIONS=detect_leaks=0")
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;SL_TEST_RANKS=2"
+        ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=set:detect_leaks=0")
 endif()
 
 # ---------------------------------------------------------------- the tree itself --------------

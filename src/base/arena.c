@@ -19,10 +19,10 @@
 
 #ifdef WITH_ASAN
 #include <sanitizer/asan_interface.h>
-#define POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
 #else
-#define POISON(p, n) ((void)(p), (void)(n))
+#define POISON(p, n)   ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
@@ -40,9 +40,7 @@ static char *data(sl_arena_chunk *c) { return (char *)(c + 1); }
 
 /* Sizes in the arena are multiples of ALIGN and never 0, so that every allocation has an address
  * of its own. */
-static size_t rounded(size_t bytes) {
-    return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
-}
+static size_t rounded(size_t bytes) { return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN; }
 
 /* Puts a chunk with room for `need` in front. The old one's tail is lost until a rewind. */
 static bool grow(sl_arena *a, size_t need, size_t used) {

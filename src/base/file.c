@@ -270,8 +270,7 @@ sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes
             len += (size_t)got;
         }
         if (len <= cap) break;
-        if (cap >= max_bytes)
-            SL_GO(sl_fail(SL_ELIMIT, "%s: more than %zu bytes", path, max_bytes));
+        if (cap >= max_bytes) SL_GO(sl_fail(SL_ELIMIT, "%s: more than %zu bytes", path, max_bytes));
         cap = cap > max_bytes / 2 ? max_bytes : 2 * cap;
     }
     text[len] = '\0';

@@ -10,7 +10,7 @@ static _Atomic int64_t fail_at; // the number of the call that fails; 0: none
 static atomic_bool fail_on;     // and all calls after it
 
 /* Counts the call and says whether the test wants it to fail. The failing call is named by its
- * absolute number, so two threads that allocate at once cannot both take, or both miss, the fault. */
+ * absolute number, so two threads that allocate at once cannot both take, or both miss, it. */
 static bool refused(void) {
     int64_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     int64_t at = atomic_load_explicit(&fail_at, memory_order_relaxed);

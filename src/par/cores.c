@@ -19,7 +19,7 @@ static int cores_by_quota(void) {
 int sl_cores(void) {
     cpu_set_t set; // too small for more than 1024 cores: then the call fails and sysconf answers
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                         : (int)sysconf(_SC_NPROCESSORS_ONLN);
+                                                        : (int)sysconf(_SC_NPROCESSORS_ONLN);
     int quota = cores_by_quota();
     if (quota > 0) n = SL_MIN(n, quota);
     return SL_MAX(n, 1);

@@ -1,8 +1,9 @@
 /* pool - threads that wait for sl_par_for.
  *
- * One job at a time. The caller publishes it under the lock, works on it like everybody else, closes
- * it, and waits until no worker is inside. A worker that wakes up after the job was closed finds it
- * so and goes back to sleep; nobody waits for it. Parts are handed out by one atomic counter. */
+ * One job at a time. The caller publishes it under the lock, works on it like everybody else,
+ * closes it, and waits until no worker is inside. A worker that wakes up after the job was closed
+ * finds it so and goes back to sleep; nobody waits for it. Parts are handed out by one atomic
+ * counter. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,11 +18,11 @@ typedef struct job {
     sl_par_fn fn;
     void *payload;
     int64_t n, grain, parts;
-    _Atomic int64_t next;   // part to hand out
-    atomic_bool stop;       // a part failed: hand out no more
-    sl_status st;           // the rest under the pool's lock: the smallest status,
-    int64_t st_part;        // the first part that had it,
-    char line[LINE_BYTES];  // and its message
+    _Atomic int64_t next;  // part to hand out
+    atomic_bool stop;      // a part failed: hand out no more
+    sl_status st;          // the rest under the pool's lock: the smallest status,
+    int64_t st_part;       // the first part that had it,
+    char line[LINE_BYTES]; // and its message
 } job;
 
 typedef struct worker {
@@ -101,7 +102,8 @@ static int start_thread(worker *w) {
 
 sl_status sl_pool_new(sl_pool **out, int threads) {
     if (threads < 0 || threads > THREADS_MAX)
-        return sl_fail(SL_EINVAL, "%d threads: must be 0 (one per core) to %d", threads, THREADS_MAX);
+        return sl_fail(SL_EINVAL, "%d threads: must be 0 (one per core) to %d", threads,
+                       THREADS_MAX);
     if (threads == 0) threads = SL_MIN(sl_cores(), THREADS_MAX);
 
     size_t bytes = sizeof(sl_pool) + (size_t)threads * sizeof(worker);

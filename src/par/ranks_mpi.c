@@ -18,8 +18,9 @@ static bool launched(void) {
     static const char *const marks[] = {
         "OMPI_COMM_WORLD_SIZE", // Open MPI's mpirun
         "PMIX_RANK",            // srun --mpi=pmix, prterun
-        "PMI_SIZE", "PMI_RANK", // MPICH and Intel's mpirun, srun --mpi=pmi2
-        "MV2_COMM_WORLD_SIZE",  // MVAPICH2
+        "PMI_SIZE",
+        "PMI_RANK",            // MPICH and Intel's mpirun, srun --mpi=pmi2
+        "MV2_COMM_WORLD_SIZE", // MVAPICH2
     };
     for (int i = 0; i < SL_LEN(marks); i++) {
         if (getenv(marks[i])) return true;
@@ -64,7 +65,9 @@ int sl_par_ranks(void) { return ranks; }
 /* Also carries the message: every rank can say what went wrong, and where. */
 sl_status sl_par_agree(sl_status mine) {
     if (!active) return mine;
-    struct { int st, rank; } in = { mine, rank }, worst;
+    struct {
+        int st, rank;
+    } in = { mine, rank }, worst;
     int error = MPI_Allreduce(&in, &worst, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
     if (error != MPI_SUCCESS) return fail_mpi(error, "agreeing on a status");
     if (worst.st == SL_OK) return SL_OK;

@@ -1,8 +1,9 @@
-/* replay - runs a fuzz target once over every file of the directories and files named: what libFuzzer
- * found in hours is tested in a second, with any compiler.
+/* replay - runs a fuzz target once over every file of the directories and files named: what
+ * libFuzzer found in hours is tested in a second, with any compiler.
  *
- * Every file is also given cut short at a few places, since half a file is the commonest broken one.
- * Each input is copied into a block of exactly its size, so that AddressSanitizer sees a read past it. */
+ * Every file is also given cut short at a few places, since half a file is the commonest broken
+ * one. Each input is copied into a block of exactly its size, so that AddressSanitizer sees a read
+ * past it. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

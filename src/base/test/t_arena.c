@@ -26,8 +26,8 @@ static bool whole(const piece *k) {
     return true;
 }
 
-/* Against a plain list of what is alive: random allocations, shrinks and rewinds, every piece filled
- * with its own byte. An overlap, a move or a wrong rewind changes somebody's bytes. */
+/* Against a plain list of what is alive: random allocations, shrinks and rewinds, every piece
+ * filled with its own byte. An overlap, a move or a wrong rewind changes somebody's bytes. */
 static void pieces_keep_their_bytes(void **state) {
     sl_fixture *t = *state;
     enum { MAX = 400 };

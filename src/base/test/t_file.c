@@ -180,7 +180,7 @@ static void what_is_no_regular_file_is_written_directly(void **state) {
     unlink(pipe);
 }
 
-/* /dev/stdout may lead to a regular file that a shell holds open: same file, behind what is there. */
+/* /dev/stdout may lead to a file that a shell holds open: the same file, behind what is there. */
 static void an_open_file_by_its_descriptor_is_appended_to(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("out");

@@ -1,5 +1,5 @@
-/* The fixture itself: a test that should fail must fail, and say why. The program starts itself with
- * the name of a bad test and looks at how that ends. */
+/* The fixture itself: a test that should fail must fail, and say why. The program starts itself
+ * with the name of a bad test and looks at how that ends. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -73,8 +73,12 @@ static void bad_fault_mute(void **state) {
 }
 
 static const struct CMUnitTest bad[] = {
-    SL_TEST(bad_leak),        SL_TEST(bad_must),            SL_TEST(bad_check),
-    SL_TEST(bad_fault_leaks), SL_TEST(bad_fault_unnoticed), SL_TEST(bad_fault_misnamed),
+    SL_TEST(bad_leak),
+    SL_TEST(bad_must),
+    SL_TEST(bad_check),
+    SL_TEST(bad_fault_leaks),
+    SL_TEST(bad_fault_unnoticed),
+    SL_TEST(bad_fault_misnamed),
     SL_TEST(bad_fault_mute),
 };
 
@@ -82,7 +86,9 @@ static const struct CMUnitTest bad[] = {
 
 static void bad_tests_fail_and_say_why(void **state) {
     (void)state;
-    static const struct { const char *name, *says; } want[] = {
+    static const struct {
+        const char *name, *says;
+    } want[] = {
         { "bad_leak", "1 blocks of memory not given back" },
         { "bad_must", "is \"malformed input\": line 7 is odd" },
         { "bad_check", "the answer is 41" },
@@ -96,8 +102,8 @@ static void bad_tests_fail_and_say_why(void **state) {
         char command[256], text[8192];
         // exec, because /proc/self must be ours and not the shell's
         snprintf(command, sizeof command,
-                 "SL_TEST_SEED=99 ASAN_OPTIONS=detect_leaks=0 exec /proc/%d/exe %s 2>&1", (int)getpid(),
-                 want[i].name);
+                 "SL_TEST_SEED=99 ASAN_OPTIONS=detect_leaks=0 exec /proc/%d/exe %s 2>&1",
+                 (int)getpid(), want[i].name);
         FILE *f = popen(command, "re");
         assert_non_null(f);
         size_t n = fread(text, 1, sizeof text - 1, f);

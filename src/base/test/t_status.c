@@ -11,7 +11,8 @@ static void numbers_are_fixed_and_texts_distinct(void **state) {
     for (int i = 0; i < SL_LEN(all); i++) {
         SL_CHECK(t, (int)all[i] == -i, "status %d is the %d-th of the interface", all[i], i);
         for (int k = 0; k < i; k++)
-            SL_CHECK(t, strcmp(sl_status_text(all[i]), sl_status_text(all[k])) != 0, "%d and %d", i, k);
+            SL_CHECK(t, strcmp(sl_status_text(all[i]), sl_status_text(all[k])) != 0, "%d and %d", i,
+                     k);
     }
     assert_string_equal(sl_status_text(SL_ENOMEM), "out of memory");
     assert_string_equal(sl_status_text((sl_status)-1000), "unknown status");
@@ -35,7 +36,8 @@ static void fail_stores_one_line(void **state) {
 static void a_long_line_is_cut_between_characters(void **state) {
     sl_fixture *t = *state;
     char text[3000];
-    for (int shift = 0; shift < 3; shift++) { // the cut falls on each byte of a three-byte character
+    // the cut falls on each byte of a three-byte character
+    for (int shift = 0; shift < 3; shift++) {
         memset(text, 'x', (size_t)shift);
         size_t n = (size_t)shift;
         while (n < 2900) {
@@ -110,9 +112,9 @@ static void truth_has_three_values(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(numbers_are_fixed_and_texts_distinct), SL_TEST(fail_stores_one_line),
+        SL_TEST(numbers_are_fixed_and_texts_distinct),  SL_TEST(fail_stores_one_line),
         SL_TEST(a_long_line_is_cut_between_characters), SL_TEST(lines_are_the_threads_own),
-        SL_TEST(try_and_go_pass_a_failure_up), SL_TEST(truth_has_three_values),
+        SL_TEST(try_and_go_pass_a_failure_up),          SL_TEST(truth_has_three_values),
     };
     return sl_test_main("base.status", tests, SL_LEN(tests));
 }

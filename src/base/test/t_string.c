@@ -92,11 +92,21 @@ static void failures_stick(void **state) {
 
 static void neighbours_in_edit_distance(void **state) {
     (void)state;
-    static const struct { const char *a, *b; int want; } cases[] = {
-        { "", "", 0 },           { "", "abc", 3 },       { "depth", "depth", 0 },
-        { "depht", "depth", 1 }, { "dept", "depth", 1 }, { "deptth", "depth", 1 },
-        { "dapth", "depth", 1 }, { "ca", "abc", 3 }, // restricted: no edit between swapped letters
-        { "kitten", "sitting", 3 }, { "--threads", "--thread", 1 }, { "ab", "ba", 1 },
+    static const struct {
+        const char *a, *b;
+        int want;
+    } cases[] = {
+        { "", "", 0 },
+        { "", "abc", 3 },
+        { "depth", "depth", 0 },
+        { "depht", "depth", 1 },
+        { "dept", "depth", 1 },
+        { "deptth", "depth", 1 },
+        { "dapth", "depth", 1 },
+        { "ca", "abc", 3 }, // restricted: no edit between swapped letters
+        { "kitten", "sitting", 3 },
+        { "--threads", "--thread", 1 },
+        { "ab", "ba", 1 },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         assert_int_equal(sl_edit_distance(cases[i].a, cases[i].b), cases[i].want);
@@ -146,7 +156,10 @@ static void edits_bound_the_distance(void **state) {
 
 static void digits_are_grouped(void **state) {
     (void)state;
-    static const struct { int64_t n; const char *want; } cases[] = {
+    static const struct {
+        int64_t n;
+        const char *want;
+    } cases[] = {
         { 0, "0" },
         { 7, "7" },
         { 999, "999" },
@@ -168,8 +181,8 @@ static void digits_are_grouped(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(text_grows_as_appended),   SL_TEST(every_length_is_terminated),
-        SL_TEST(bytes_may_be_zero),        SL_TEST(failures_stick),
+        SL_TEST(text_grows_as_appended),      SL_TEST(every_length_is_terminated),
+        SL_TEST(bytes_may_be_zero),           SL_TEST(failures_stick),
         SL_TEST(neighbours_in_edit_distance), SL_TEST(edits_bound_the_distance),
         SL_TEST(digits_are_grouped),
     };

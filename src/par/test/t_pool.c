@@ -1,4 +1,5 @@
-/* sl_par_for: every index once, whatever the number of threads; failures come back with their words. */
+/* sl_par_for: every index once, whatever the number of threads; failures come back with their
+ * words. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -43,7 +44,8 @@ static void judge_tally(sl_fixture *t, sl_pool *pool, int64_t n, int64_t grain) 
     SL_CHECK(t, y.parts == parts && y.wrong == 0, "n %d grain %d: %d parts, %d wrong", (int)n,
              (int)grain, y.parts, y.wrong);
     for (int64_t i = 0; i < n; i++)
-        SL_CHECK(t, y.visits[i] == 1, "index %d of %d visited %d times", (int)i, (int)n, y.visits[i]);
+        SL_CHECK(t, y.visits[i] == 1, "index %d of %d visited %d times", (int)i, (int)n,
+                 y.visits[i]);
 }
 
 static void every_index_is_visited_once(void **state) {
@@ -178,8 +180,8 @@ static void nesting_is_refused(void **state) {
         }
         int how = 0;
         assert_int_equal(waitpid(child, &how, 0), child);
-        SL_CHECK(t, WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT, "%d threads: ended by %#x", sizes[k],
-                 how);
+        SL_CHECK(t, WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT, "%d threads: ended by %#x",
+                 sizes[k], how);
     }
     // without a pool it is a plain loop, and those nest
     SL_MUST(t, sl_par_for(NULL, 3, 1, nested, NULL));
@@ -222,9 +224,9 @@ static void workers_take_no_signals(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(every_index_is_visited_once),   SL_TEST(nothing_to_do_calls_nothing),
-        SL_TEST(parts_run_at_the_same_time),    SL_TEST(a_failing_part_stops_the_rest),
-        SL_TEST(the_smallest_status_wins),      SL_TEST(nesting_is_refused),
+        SL_TEST(every_index_is_visited_once),     SL_TEST(nothing_to_do_calls_nothing),
+        SL_TEST(parts_run_at_the_same_time),      SL_TEST(a_failing_part_stops_the_rest),
+        SL_TEST(the_smallest_status_wins),        SL_TEST(nesting_is_refused),
         SL_TEST(pools_of_wrong_size_are_refused), SL_TEST(workers_take_no_signals),
     };
     return sl_test_main("par.pool", tests, SL_LEN(tests));

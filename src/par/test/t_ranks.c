@@ -29,7 +29,8 @@ static void one_failing_rank_stops_all(void **state) {
         assert_int_equal(sl_par_agree(mine), SL_EFORMAT);
         char want[64];
         snprintf(want, sizeof want, "rank says %d", who);
-        SL_CHECK(t, strstr(sl_last_error(), want), "rank %d heard: %s", sl_par_rank(), sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), want), "rank %d heard: %s", sl_par_rank(),
+                 sl_last_error());
         SL_MUST(t, sl_par_agree(SL_OK));
     }
 }
