@@ -1,0 +1,190 @@
+/* num - the numerical methods everybody above shares: least squares, Akima, statistics, bootstrap.
+ *
+ * Small on purpose: what fitting constants, scoring candidates and reading scaling laws out of a
+ * table of runs need, each by one method that is known to behave.
+ *
+ *   linear       QR by Householder reflections with column pivoting. Columns are scaled by powers
+ *                of two first, so the rank that is found does not depend on a column's unit.
+ *   non-linear   Levenberg-Marquardt, MINPACK's. Formulas leave their domain (log of a negative, a
+ *                pole, an overflow), so a step that does is only a bad step: it is taken back and a
+ *                shorter one tried. What is handed back is the best point that was ever finite.
+ *   Akima        the interpolation of hyper-parameter sweeps: local, no overshoot next to a kink.
+ *   bootstrap    draw i is made from (seed, stream, i) alone, so draws can be made in any order, by
+ *                any thread, and interval ends are the same bits.
+ *
+ * Matrices are lists of columns, `col[j][i]` being row i of column j: a column is what evaluating
+ * an expression over a table gives, and what a reflection works on.
+ *
+ * Errors: statuses are for the world (memory, a callback that failed). Mathematics answers with
+ * values: what cannot be known is NaN, what is not determined has an infinite standard error, and a
+ * NaN or an infinity among the data makes the answer NaN. Sizes that make no sense are our own bug.
+ *
+ * Memory: `scratch` is used and rewound before return. Threads: no shared state; one arena each.
+ * Least squares and Akima use only + - * / and the square root, and the power law our own
+ * logarithm, so these fits are the same bits on every x86-64. Distributions use libm: not so. */
+#ifndef SL_NUM_H
+#define SL_NUM_H
+
+#include "base/base.h"
+
+typedef struct sl_interval {
+    double lo, hi;
+} sl_interval;
+
+/* ---------------------------------------------------------------- linear least squares ------ */
+
+typedef struct sl_lsq {
+    int rank;   // columns found independent; the others got coefficient 0
+    double sse; // weighted sum of squared residuals
+} sl_lsq;
+
+/* coef[j] minimise  sum_i w[i] (y[i] - sum_j coef[j] col[j][i])^2.   m rows, n columns, both >= 0.
+ *
+ * w: weights, that is 1/variance up to a common factor; NULL for all 1; a row of weight 0 is not
+ * there. se: standard errors of the coefficients, or NULL. The common factor is estimated from the
+ * residuals; NaN when no degree of freedom is left for that, infinite for a column left out.
+ * A column is left out when about max(m,n) * 2^-50 of its length or less sticks out of the span of
+ * those before it; which of two equal columns stays is not promised.
+ * A NaN, an infinity or a negative weight anywhere: everything NaN, rank 0. */
+SL_NODISCARD sl_status sl_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
+                                  const double *const *col, const double *y, const double *w, int m,
+                                  int n);
+
+/* ln y = a + b ln x, that is y = exp(a) x^b. */
+typedef struct sl_power_law {
+    double a, b;
+    double a_se, b_se; // standard errors; NaN for two points
+    double r2;         // of the logarithms, unweighted
+} sl_power_law;
+
+/* Weighted least squares of ln y on ln x (w as above). All NaN if an x or y is not positive and
+ * finite, or if fewer than two different x carry weight. */
+SL_NODISCARD sl_status sl_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x,
+                                        const double *y, const double *w, int n);
+
+/* ---------------------------------------------------------------- non-linear least squares -- */
+
+/* One of two questions, the other pointer being NULL: residuals r[i] at the parameters p, or their
+ * derivatives jac[k][i] = dr[i]/dp[k]. Outside the domain a residual is NaN or infinite, which is
+ * an answer; a status other than SL_OK ends the fit and is returned by it. */
+typedef sl_status (*sl_nls_fn)(double *r, double *const *jac, const double *p, void *payload);
+
+typedef struct sl_nls_options {
+    int max_evaluations; // of the residuals; derivatives are asked for less often
+    double ftol;         // converged when the sum of squares falls by less than this part of it,
+    double xtol;         // or the parameters move by less than this part of them,
+    double gtol;         // or the cosine between residuals and every derivative is below this
+    bool (*stop)(void *stop_payload); // asked before each evaluation; may be NULL
+    void *stop_payload;
+} sl_nls_options;
+
+#define SL_NLS_OPTIONS_INIT \
+    { .max_evaluations = 200, .ftol = 1e-12, .xtol = 1e-12, .gtol = 0 }
+
+typedef enum sl_nls_end {
+    SL_NLS_CONVERGED,   // or no further progress possible in double precision
+    SL_NLS_EVALUATIONS, // max_evaluations are used up
+    SL_NLS_STOPPED,     // stop said so
+    SL_NLS_DOMAIN,      // the start is outside the domain; nothing was tried
+} sl_nls_end;
+
+typedef struct sl_nls {
+    sl_nls_end end;
+    int evaluations;
+    double sse; // at the answer; infinite when no point was inside the domain
+} sl_nls;
+
+/* Moves p[0..n-1] from its start to a minimum of the sum of squares of m residuals: the best finite
+ * point seen, never worse than the start. m >= 1; n may be 0 and may exceed m. A derivative that is
+ * not finite counts as 0: its point is silent about that parameter. Weights are the callback's, by
+ * scaling r and jac. The sum of squares must fit a double, so residuals past 1e150 are outside.
+ *
+ * se: standard errors from the derivatives at the answer, or NULL (which spares one evaluation of
+ * them). NaN when no residual is left over to estimate the noise from, infinite for a parameter the
+ * data say nothing about. opt NULL: the defaults. On failure p is as it was. */
+SL_NODISCARD sl_status sl_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
+                                  const sl_nls_options *opt, int m, int n, sl_nls_fn fn,
+                                  void *payload);
+
+/* ---------------------------------------------------------------- Akima interpolation ------- */
+
+/* Cubic pieces through (x[i], y[i]) whose slope at a point is a mean of the slopes on either side,
+ * weighted towards the side that bends less (Akima 1970, with SciPy's rule for ties). */
+typedef struct sl_akima {
+    const double *x, *y; // borrowed from the caller
+    const double *slope; // in the arena
+    int n;
+} sl_akima;
+
+/* n >= 2 points, two make a straight line. SL_EINVAL unless x strictly increases. */
+SL_NODISCARD sl_status sl_akima_init(sl_akima *out, sl_arena *a, const double *x, const double *y,
+                                     int n);
+
+/* The value at `at`; NaN outside [x[0], x[n-1]], for an extrapolated cubic is no one's answer. */
+double sl_akima_at(const sl_akima *s, double at);
+
+/* ---------------------------------------------------------------- statistics ---------------- */
+
+double sl_mean(const double *x, int64_t n);     // NaN for n = 0
+double sl_variance(const double *x, int64_t n); // of a sample: over n - 1; NaN below two values
+
+void sl_sort(double *x, int64_t n); // ascending, NaN last
+
+/* Linear between order statistics, as NumPy by default; x is sorted as by sl_sort, q in [0, 1].
+ * NaN if there is a NaN among x, or nothing. Never decreases in q. */
+double sl_quantile(const double *x, int64_t n, double q);
+double sl_median(double *x, int64_t n); // sorts x
+
+/* Coefficient of determination, 1 - SSE/SST with SST about the mean of y:
+ *   fewer than 2 points, or a NaN or infinity in prediction or y     NaN  (rank it as -infinity)
+ *   prediction equals y everywhere                                   1    (also for constant y)
+ *   y constant, prediction not                                       0
+ * Free of overflow and underflow; -infinity when the true value is below all doubles. */
+double sl_r2(const double *prediction, const double *y, int64_t n);
+
+/* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. No
+ * trials say nothing: [0, 1]. */
+sl_interval sl_wilson(int64_t hits, int64_t n, double level);
+
+double sl_normal_cdf(double x);
+double sl_normal_quantile(double p);     // inverse of the above; NaN outside [0, 1]
+double sl_chi2_tail(double x, double k); // P(X >= x), X chi-square with k > 0 degrees of freedom
+
+/* P(D >= d) for the two-sided Kolmogorov-Smirnov distance of n values to their true distribution:
+ * the limit law with Vrbik's correction, within 0.03/n of the exact one from n = 10 on. */
+double sl_ks_tail(double d, int64_t n);
+/* p-value of "u are independent and uniform on [0, 1]"; sorts u. Other laws: pass cdf values. */
+double sl_ks_uniform(double *u, int64_t n);
+
+/* ---------------------------------------------------------------- bootstrap ----------------- */
+
+typedef struct sl_boot_options {
+    uint64_t seed;
+    uint32_t stream; // what the numbers are for, so that two bootstraps of one run are independent
+    int draws;
+    double level;
+} sl_boot_options;
+
+#define SL_BOOT_OPTIONS_INIT \
+    { .seed = 0, .stream = 0, .draws = 1000, .level = 0.95 }
+
+typedef struct sl_boot {
+    double lo, median, hi; // NaN when fewer than half of the draws had a value
+    int valid;             // draws that had one
+} sl_boot;
+
+/* The statistic of the rows pick[0..n-1] (with repeats), k values. value arrives filled with NaN: a
+ * draw without an answer (all rows alike, minimum on the edge) leaves it so and returns SL_OK. */
+typedef sl_status (*sl_boot_fn)(double *value, const int *pick, int n, void *payload);
+
+/* Percentile intervals out[0..k-1] of a statistic with k values of n >= 1 rows. opt NULL: the
+ * defaults. */
+SL_NODISCARD sl_status sl_bootstrap(sl_boot *out, sl_arena *scratch, const sl_boot_options *opt,
+                                    int n, int k, sl_boot_fn fn, void *payload);
+
+/* The two halves, for callers that make the draws in parallel: the rows of one draw, and the
+ * summary of one statistic's values over all draws (reordered; NaN means no value). */
+void sl_boot_pick(int *pick, int n, uint64_t seed, uint32_t stream, uint64_t draw);
+sl_boot sl_boot_summary(double *values, int draws, double level);
+
+#endif

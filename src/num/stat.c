@@ -1,0 +1,94 @@
+/* Numbers that describe numbers: mean, variance, quantiles, R2, Wilson's interval. */
+#include "num/num_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The second pass adds what rounding of the first left over, so a mean of equal values is that
+ * value, and large offsets cost nothing. */
+double sl_mean(const double *x, int64_t n) {
+    if (n <= 0) return NAN;
+    double sum = 0, rest = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i];
+    double mean = sum / (double)n;
+    for (int64_t i = 0; i < n; i++) rest += x[i] - mean;
+    return mean + rest / (double)n;
+}
+
+double sl_variance(const double *x, int64_t n) {
+    if (n < 2) return NAN;
+    double mean = sl_mean(x, n), squares = 0, rest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = x[i] - mean;
+        squares += d * d;
+        rest += d;
+    }
+    return (squares - rest * rest / (double)n) / (double)(n - 1);
+}
+
+static int ascending(const void *pa, const void *pb) {
+    double a = *(const double *)pa, b = *(const double *)pb;
+    if (isnan(a) || isnan(b)) return (int)isnan(a) - (int)isnan(b);
+    return (a > b) - (a < b);
+}
+
+void sl_sort(double *x, int64_t n) {
+    if (n > 1) qsort(x, (size_t)n, sizeof *x, ascending);
+}
+
+double sl_quantile(const double *x, int64_t n, double q) {
+    if (n <= 0 || !(q >= 0 && q <= 1) || isnan(x[n - 1])) return NAN;
+    double place = q * (double)(n - 1), below = floor(place), t = place - below;
+    int64_t i = (int64_t)below;
+    if (t == 0 || x[i] == x[i + 1]) return x[i]; // also keeps infinite neighbours from making NaN
+    // from the nearer end, so that the value neither passes the other end nor jumps at it
+    double step = x[i + 1] - x[i];
+    return t < 0.5 ? x[i] + step * t : x[i + 1] - step * (1 - t);
+}
+
+double sl_median(double *x, int64_t n) {
+    sl_sort(x, n);
+    return sl_quantile(x, n, 0.5);
+}
+
+/* A power of two that brings x near 1, exactly. */
+static double near_one(double x) {
+    int e;
+    (void)frexp(x, &e);
+    return ldexp(1, -SL_MAX(-1000, SL_MIN(e, 1000)));
+}
+
+double sl_r2(const double *prediction, const double *y, int64_t n) {
+    if (n < 2) return NAN;
+    double top = 0;
+    bool equal = true, constant = true;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(prediction[i]) || !isfinite(y[i])) return NAN;
+        top = fmax(top, fabs(y[i]));
+        equal = equal && prediction[i] == y[i];
+        constant = constant && y[i] == y[0];
+    }
+    if (equal) return 1;
+    if (constant) return 0;
+
+    // squares of 1e200 and 1e-200 are not doubles, so all is measured in units of the largest y
+    double unit = near_one(top), sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += y[i] * unit;
+    double mean = sum / (double)n, sst = 0, sse = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = y[i] * unit - mean, r = prediction[i] * unit - y[i] * unit;
+        sst += d * d;
+        sse += r * r;
+    }
+    return 1 - sse / sst;
+}
+
+sl_interval sl_wilson(int64_t hits, int64_t n, double level) {
+    SL_ASSERT(hits >= 0 && hits <= n && level > 0 && level < 1);
+    if (n == 0) return (sl_interval){ 0, 1 };
+    double z = sl_normal_quantile(0.5 + level / 2), k = (double)n, p = (double)hits / k;
+    double scale = 1 / (1 + z * z / k), middle = scale * (p + z * z / (2 * k));
+    double half = scale * z * sqrt(p * (1 - p) / k + z * z / (4 * k * k));
+    // the ends that are 0 and 1 by algebra are so in floating point too
+    return (sl_interval){ hits == 0 ? 0 : middle - half, hits == n ? 1 : middle + half };
+}
