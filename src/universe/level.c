@@ -224,7 +224,7 @@ static bool is_same(wanted *w, const class *c) {
     }
     long double v[MAX_PROBES];
     sl_universe__values(v, u, l, c->raw);
-    return sl_universe__agree(w->wide, v, u->probes);
+    return sl_universe__agree(w->wide, v, u->probes, MIN_SHARED);
 }
 
 static uint32_t find(wanted *w, uint64_t key) {
@@ -305,13 +305,7 @@ static sl_status keep_partial(partials *p, int64_t raw) {
 /* Two functions of which one is real in few places are compared where they meet, be it at one probe:
  * that two different ones agree there to 11 digits has not been seen. */
 static bool agree_where_shared(const long double *a, const long double *b, int probes) {
-    int shared = 0;
-    for (int i = 0; i < probes; i++) {
-        if (isnan(a[i]) || isnan(b[i])) continue;
-        if (!(fabsl(a[i] - b[i]) <= TOLERANCE * (1 + fabsl(a[i])))) return false;
-        shared++;
-    }
-    return shared > 0;
+    return sl_universe__agree(a, b, probes, 1);
 }
 
 typedef struct sweep {
@@ -502,20 +496,48 @@ done:
     return st;
 }
 
+/* ---------------------------------------------------------------- looking up ---------------- */
+
+static long double value_at(const sl_universe *u, const class *c, int i) {
+    const level *l = level_of(u, c);
+    if (l->raw == 0) return wide(u, c->raw)[i];
+    if (c->raw < l->unary) return l->unary_value[c->raw * u->probes + i];
+    candidate k = sl_universe__candidate(u, l, c->raw);
+    long double p = wide(u, k.p)[i], q = wide(u, k.q)[i];
+    return k.form.swapped ? combine_one(k.form.op, q, p) : combine_one(k.form.op, p, q);
+}
+
+/* A function that fills no orthant may meet its class anywhere, so all are asked, in order; one probe
+ * settles nearly every one of them. */
+static uint32_t find_partial(const sl_universe *u, const long double *v, probe_set real) {
+    long double other[MAX_PROBES];
+    for (int64_t k = 0; k < u->n_class; k++) {
+        const class *c = &u->class[k];
+        probe_set shared = real & c->real;
+        if (!shared) continue;
+        int i = (uint64_t)shared ? __builtin_ctzll((uint64_t)shared)
+                                 : 64 + __builtin_ctzll((uint64_t)(shared >> 64));
+        if (!(fabsl(value_at(u, c, i) - v[i]) <= 2 * TOLERANCE * (1 + fabsl(v[i])))) continue;
+        sl_universe__values(other, u, level_of(u, c), c->raw);
+        if (agree_where_shared(v, other, u->probes)) return (uint32_t)k;
+    }
+    return NO_CLASS;
+}
+
 uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
     long double other[MAX_PROBES];
     shape sh;
     sl_universe__shape(&sh, v, u->probes);
-    for (int i = 0; i < u->probes; i++) {
-        if (isnan(v[i])) continue;
+    if (!sh.full) return find_partial(u, v, sh.real);
+    for (int o = 0; o < u->orthants; o++) {
+        if (!(sh.full >> o & 1)) continue;
+        const int i = o * PER_ORTHANT;
         cells c = sl_universe__cells(v[i]);
         for (int pass = 0; pass < 1 + (c.second != c.first); pass++) {
             uint64_t key = sl_universe__key(pass ? c.second : c.first, i), at = key | 1;
             for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
-                if (sh.full ? sl_universe__agree(v, other, u->probes)
-                            : agree_where_shared(v, other, u->probes))
-                    return k;
+                if (sl_universe__agree(v, other, u->probes, MIN_SHARED)) return k;
             }
         }
     }

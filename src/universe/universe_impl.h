@@ -139,7 +139,8 @@ typedef struct candidate {
 
 candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t raw);
 void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw);
-bool sl_universe__agree(const long double *a, const long double *b, int probes);
+/* Equal wherever both are real, and that at `at_least` probes. */
+bool sl_universe__agree(const long double *a, const long double *b, int probes, int at_least);
 
 /* Classes of level i: counts, class, found, class_of. */
 SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
