@@ -332,7 +332,7 @@ static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *pay
         sl_universe__values(v, u, level_of(u, &u->class[k]), u->class[k].raw);
         for (int i = 0; i < u->probes; i++) {
             if (isnan(v[i])) continue;
-            uint64_t key = sl_universe__key(sl_universe__cells(v[i]).first, i);
+            uint64_t key = sl_universe__key(sl_universe__cell(v[i]), i);
             if (!(s->filter[key % FILTER_BITS / 64] >> (key & 63) & 1)) continue;
             uint64_t at = key | 1;
             for (uint32_t j; sl_universe__table_next(&s->keys, key, &at, &j);)
@@ -385,7 +385,7 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
         uint32_t known = p->known[j];
         for (int i = 0; i < P && known == NO_CLASS; i++) {
             if (isnan(v[i])) continue;
-            uint64_t key = sl_universe__key(sl_universe__cells(v[i]).first, i), at = key | 1;
+            uint64_t key = sl_universe__key(sl_universe__cell(v[i]), i), at = key | 1;
             long double other[MAX_PROBES];
             for (uint32_t k; known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);

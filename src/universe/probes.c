@@ -18,7 +18,7 @@ typedef union extended {
     struct { uint64_t mantissa; uint16_t exponent; } bits;
 } extended;
 
-static uint64_t cell_of(long double v) {
+uint64_t sl_universe__cell(long double v) {
     extended x = { .v = 0 };
     if (fabsl(v) < 0x1p-8L) return 1ull << 62 | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
     x.v = v;
@@ -26,7 +26,7 @@ static uint64_t cell_of(long double v) {
 }
 
 cells sl_universe__cells(long double v) {
-    cells c = { cell_of(v), 0 };
+    cells c = { sl_universe__cell(v), 0 };
     c.second = c.first;
     if (fabsl(v) >= 0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
         extended x = { .v = v };
@@ -34,8 +34,8 @@ cells sl_universe__cells(long double v) {
         if (within - (1ull << 29) < (1ull << 38) - (2ull << 29)) return c;
     }
     long double near = fabsl(v) * 0x1p-36L + 0x1p-44L; // a thousandth of a cell
-    c.second = cell_of(v - near);
-    if (c.second == c.first) c.second = cell_of(v + near);
+    c.second = sl_universe__cell(v - near);
+    if (c.second == c.first) c.second = sl_universe__cell(v + near);
     return c;
 }
 

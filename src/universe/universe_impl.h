@@ -18,8 +18,10 @@ typedef unsigned __int128 probe_set; // bit i: probe i
 /* Probe i lies in orthant i / PER_ORTHANT; bit v of the orthant's number is set where x(v+1) < 0. */
 long double sl_universe__probe(int i, int variable);
 
-/* A value's cell on a grid that is relative (2^-26) above 2^-8 in size and absolute (2^-34) below, and the
- * second cell that it nearly is in, or the same one again. Values equal up to rounding share a cell. */
+/* A value's cell on a grid that is relative (2^-26) above 2^-8 in size and absolute (2^-34) below. */
+uint64_t sl_universe__cell(long double v);
+/* The same, and the second cell that it nearly is in, or the same one again: values that are equal up to
+ * rounding share one. */
 typedef struct cells { uint64_t first, second; } cells;
 cells sl_universe__cells(long double v);
 
