@@ -68,7 +68,9 @@ SL_API void sl_string_free(char *text);
 typedef enum sl_event_kind {
     SL_EVENT_PROGRESS, /* done of total, text says of what */
     SL_EVENT_NOTE,     /* text: something the user should know, such as a cost before it is paid */
-    SL_EVENT_OUTPUT    /* text: the next bytes of the result, not terminated by a newline of ours */
+    SL_EVENT_OUTPUT,   /* text: the next bytes of the result, not terminated by a newline of ours */
+    SL_EVENT_EXCERPT   /* text: before a failure, the part of the input that could not be read and,
+                          on a second line, a caret under the place */
 } sl_event_kind;
 
 typedef struct sl_event {
@@ -148,8 +150,9 @@ SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const
 
 /* Every verb of the program as one call, so that the command line, the page and other languages have
  * the same options, progress and results. options_json: an object whose members are options of the
- * command by name (NULL or "{}": all defaults). Bulk output arrives as SL_EVENT_OUTPUT; the outcome is
- * one JSON object, which also records the complete configuration. */
+ * command by name (NULL or "{}": all defaults). What the program prints arrives as SL_EVENT_OUTPUT; the
+ * outcome is one JSON object, which also records the complete configuration. Its text begins with
+ * {"ok":true or, when the answer is negative or undecided, {"ok":false. result_json may be NULL. */
 SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
                                          void *payload, char **result_json);
 

@@ -1,0 +1,144 @@
+/* Inside src/api only: a command's options, what it tells its caller, and where its output goes. */
+#ifndef SL_API_IMPL_H
+#define SL_API_IMPL_H
+
+#include "expr/expr.h"
+#include "io/io.h"
+#include "universe/universe.h"
+
+/* ---------------------------------------------------------------- events -------------------- */
+
+/* Who hears of the work. All events of one call go to one listener, from the calling thread. */
+typedef struct sl_api__listener {
+    sl_event_fn fn; // NULL: nobody
+    void *payload;
+    double start; // sl_clock() when the work began
+} sl_api__listener;
+
+/* SL_ECANCEL if the listener wants no more. */
+SL_NODISCARD sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
+                                    size_t length, double done, double total);
+/* A note as printf makes it. Notes cannot stop the work: the next progress or output can. */
+SL_PRINTF(2, 3) void sl_api__note(const sl_api__listener *l, const char *format, ...);
+
+/* ---------------------------------------------------------------- handles ------------------- */
+
+struct sl_formula {
+    sl_arena arena;
+    const sl_node *e;
+    sl_names names;
+};
+
+struct sl_set {
+    sl_universe *universe;
+};
+
+/* The universe of checked options, with its progress told to l. */
+SL_NODISCARD sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o,
+                                        int threads, const sl_api__listener *l);
+
+/* *index := the member that is the same function as e, or -1. Any e will do. */
+SL_NODISCARD sl_status sl_api__find(int64_t *index, const sl_universe *u, const sl_node *e);
+
+/* ---------------------------------------------------------------- options ------------------- */
+
+enum { SL_API__MAX_ARITY = 2 };
+
+/* What an option is set to; which member counts is up to its type. */
+typedef struct sl_api__value {
+    bool given; // by the caller, or by a default
+    bool flag;
+    int64_t whole;
+    double real;
+    const char *text[SL_API__MAX_ARITY]; // TEXT, CHOICE, FILE use the first
+} sl_api__value;
+
+/* Rows that every command has. A command's own list ends with them, and an X over that list makes
+ * the table and an enum of the same order.
+ *    id        name       type  values  shown  default  choices  min  max  help */
+#define SL_API__COMMON(X)                                                                  \
+    X(JSON, "json", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
+      "print JSON: one object, or one object a line for a listing")                        \
+    X(QUIET, "quiet", FLAG, 0, NULL, "false", NULL, 0, 0, "show no progress and no notes") \
+    X(SEED, "seed", INT, 1, "N", "0", NULL, 0, 9007199254740991.0,                         \
+      "seed of everything random; the same seed gives the same result")                    \
+    X(THREADS, "threads", INT, 1, "N", "0", NULL, 0, 1024,                                 \
+      "threads to work with; 0: one per core; results do not depend on it")
+
+#define SL_API__OPTION(id, name, type, arity, shown, preset, choices, min, max, help) \
+    { name, SL_OPTION_##type, arity, shown, preset, choices, min, max, help },
+
+/* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
+ * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
+SL_NODISCARD sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *info,
+                                            const sl_json *given);
+/* Adds them all as members to the object that s is in the middle of. */
+void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values);
+
+/* The nearest of several words, for "did you mean". Start with { word }, offer all, ask for the end
+ * of a message: "; did you mean depth?" or "". */
+typedef struct sl_api__guess {
+    const char *word, *best;
+    int distance;
+} sl_api__guess;
+void sl_api__guess_offer(sl_api__guess *g, const char *candidate);
+const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char buffer[96]);
+
+/* ---------------------------------------------------------------- commands ------------------ */
+
+/* One call of a command. */
+typedef struct sl_api__run {
+    const sl_command_info *info;
+    const sl_api__value *values; // by option
+    sl_api__listener listener;
+    sl_arena arena;     // lives as long as the call
+    sl_str output;      // not handed on yet
+    sl_file *file;      // where it goes; NULL: to the listener
+    bool printed;       // the verb has printed JSON itself
+    double done, total; // of what is to be printed, for progress while a file is written
+} sl_api__run;
+
+/* Output is appended to run->output; this hands it on once there is enough to be worth it. The end
+ * of the call hands on the rest. */
+SL_NODISCARD sl_status sl_api__output(sl_api__run *run);
+SL_NODISCARD sl_status sl_api__output_begin(sl_api__run *run, const char *path); // NULL: listener
+SL_NODISCARD sl_status sl_api__output_end(sl_api__run *run); // the file appears now
+void sl_api__output_discard(sl_api__run *run);
+
+/* What a verb does: appends members of the result object to `result`, says in *ok whether the
+ * answer is a good one, and prints. Under --json the result object is printed behind it, unless
+ * `printed`. */
+typedef sl_status (*sl_api__work)(sl_api__run *run, sl_str *result, bool *ok);
+
+typedef struct sl_api__command {
+    sl_command_info info;
+    sl_api__work work;
+} sl_api__command;
+
+extern const sl_api__command sl_api__expressions;
+
+/* Members of a set as lines, or as JSON lines. */
+typedef struct sl_api__listing {
+    const sl_universe *universe;
+    sl_format format;
+    const sl_names *names;
+    int64_t sample; // that many of them at random; 0: all
+    bool json;
+} sl_api__listing;
+SL_NODISCARD sl_status sl_api__list(int64_t *listed, sl_api__run *run, const sl_api__listing *l);
+
+/* What became of the candidates of each level: members of an object, and a table for people. */
+void sl_api__count_json(sl_str *s, const sl_universe *u);
+void sl_api__count_table(sl_str *s, const sl_universe *u);
+
+/* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of
+ * a mistake is also told as an excerpt. */
+SL_NODISCARD sl_status sl_api__read_expr(const sl_node **out, sl_api__run *run, const char *what,
+                                         const char *text, sl_format format, const sl_names *names);
+/* "a,b" to names in the run's arena; NULL and any number leave *out without names. */
+SL_NODISCARD sl_status sl_api__read_names(sl_names *out, sl_api__run *run, const char *text);
+
+/* The line of `text` around byte `offset`, and below it a caret: two lines, no newline behind. */
+void sl_api__excerpt(sl_str *s, const char *text, size_t offset);
+
+#endif

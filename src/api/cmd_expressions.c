@@ -1,0 +1,244 @@
+/* cmd_expressions - the verb `expressions`: its options, and which of five jobs they ask for. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+// "|infix|python|..." without its first bar
+#define X(id, name, reads) "|" name
+static const char formats[] = SL_FORMATS(X);
+#undef X
+
+#define OPTIONS(X)                                                                                \
+    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                           \
+      "expressions up to this depth; variables have depth 0")                                     \
+    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_UNIVERSE_MAX_VARS,                    \
+      "number of variables: x1, x2, ...")                                                         \
+    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                        \
+      "operators to combine them with, commas or blanks between")                                 \
+    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                         \
+      "members of the set: all of the lower depths and a sample of the last; 0: all of that too") \
+    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                     \
+      "part of the set to keep from training")                                                    \
+    X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                         \
+      "print how many there are per depth, and what was dropped and why")                         \
+    X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                         \
+      "list only N members, drawn at random by --seed")                                           \
+    X(FIND, "find", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                            \
+      "print which member is this function: its index and how it is listed")                      \
+    X(CANON, "canon", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                          \
+      "print the canonical form of an expression")                                                \
+    X(SAME, "same", TEXTS, 2, "A B", NULL, NULL, 0, 0,                                            \
+      "are two expressions the same function wherever both are real? yes, no or unknown")         \
+    X(FORMAT, "format", CHOICE, 1, "FORMAT", "infix", formats + 1, 0, 0,                          \
+      "how to write expressions")                                                                 \
+    X(INPUT_FORMAT, "input-format", CHOICE, 1, "FORMAT", "infix", "infix|latex|prefix", 0, 0,     \
+      "how --find, --canon and --same are written; infix reads python, sympy and c too")          \
+    X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                       \
+      "names of x1, x2, ... in what is read and written")                                         \
+    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                              \
+      "write to FILE, which appears whole or not at all")                                         \
+    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                                 \
+      "memory it may use, in 10^9 bytes; 0: what the machine has free")                           \
+    SL_API__COMMON(X)
+
+#define X(id, ...) OPT_##id,
+enum { OPTIONS(X) OPT_COUNT_ALL };
+#undef X
+
+static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
+
+static const char help[] =
+    "Lists every distinct expression up to a depth, in a fixed order, one per line. An\n"
+    "expression of depth n combines one of depth n-1 with an operator and, if that needs\n"
+    "a second operand, any of depth n-1 or less. Each function is listed once, in the\n"
+    "shortest form found; constants and functions that are real nowhere are left out.\n"
+    "\n"
+    "The last depth can be large, so the set holds a sample of it by default (--size).\n"
+    "The same options give the same set on every machine; --count prints its hash.\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw expressions --depth 2                        all 929 of two variables\n"
+    "  symlaw expressions --depth 3 --count                numbers only, per depth\n"
+    "  symlaw expressions --sample 5 --format latex        five at random\n"
+    "  symlaw expressions --canon '(x1 + x2)^2 - x2^2'     the canonical form\n"
+    "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
+    "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
+    "\n"
+    "The exit code is 1 when --find finds nothing and when --same says no or unknown.";
+
+/* ---------------------------------------------------------------- helpers ------------------- */
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+static sl_format format_of(const sl_api__run *run, int option) {
+    return sl_format_find(value(run, option)->text[0]); // a choice of the table, so it is known
+}
+
+/* At most one job per call. */
+static sl_status check_jobs(const sl_api__run *run) {
+    static const int jobs[] = { OPT_COUNT, OPT_SAMPLE, OPT_FIND, OPT_CANON, OPT_SAME };
+    int chosen = -1;
+    for (int i = 0; i < SL_LEN(jobs); i++) {
+        const sl_api__value *v = value(run, jobs[i]);
+        bool wanted = jobs[i] == OPT_COUNT ? v->flag : v->given;
+        if (wanted && chosen >= 0)
+            return sl_fail(SL_EINVAL, "--%s and --%s ask for different things; give one of them",
+                           options[chosen].name, options[jobs[i]].name);
+        if (wanted) chosen = jobs[i];
+    }
+    return SL_OK;
+}
+
+/* An answer in words: printed unless the result object is. */
+static sl_status print_line(sl_api__run *run, const char *text) {
+    if (value(run, OPT_JSON)->flag) return SL_OK;
+    sl_str_add(&run->output, text);
+    sl_str_add_char(&run->output, '\n');
+    return sl_api__output(run);
+}
+
+/* ---------------------------------------------------------------- without a set ------------- */
+
+static sl_status canon(sl_api__run *run, const sl_names *names, sl_str *result) {
+    const sl_node *e;
+    SL_TRY(sl_api__read_expr(&e, run, "--canon", value(run, OPT_CANON)->text[0],
+                             format_of(run, OPT_INPUT_FORMAT), names));
+    SL_TRY(sl_expr_canon(&e, &run->arena, e));
+    sl_str text = { 0 };
+    sl_status st;
+    SL_GO(sl_expr_print(&text, format_of(run, OPT_FORMAT), e, names));
+    SL_GO(sl_str_status(&text));
+    sl_json_add_text(result, "expr", text.text);
+    sl_json_add_int(result, "nodes", sl_expr_nodes(e));
+    sl_json_add_bool(result, "real", !sl_expr_is_undefined(e));
+    if (sl_expr_is_undefined(e)) sl_api__note(&run->listener, "the expression is real nowhere");
+    st = print_line(run, text.text);
+done:
+    sl_str_clear(&text);
+    return st;
+}
+
+static sl_status same(sl_api__run *run, const sl_names *names, sl_str *result, bool *ok) {
+    sl_format format = format_of(run, OPT_INPUT_FORMAT);
+    const sl_node *a, *b;
+    SL_TRY(sl_api__read_expr(&a, run, "--same, first expression", value(run, OPT_SAME)->text[0],
+                             format, names));
+    SL_TRY(sl_api__read_expr(&b, run, "--same, second expression", value(run, OPT_SAME)->text[1],
+                             format, names));
+    sl_truth t;
+    SL_TRY(sl_expr_same(&t, &run->arena, a, b));
+    *ok = sl_yes(t);
+    const char *answer = sl_yes(t) ? "yes" : sl_no(t) ? "no" : "unknown";
+    sl_json_add_text(result, "answer", answer);
+    return print_line(run, answer);
+}
+
+/* ---------------------------------------------------------------- with one ------------------ */
+
+static sl_status find(sl_api__run *run, const sl_universe *u, const sl_node *e,
+                      const sl_names *names, sl_str *result, bool *ok) {
+    int64_t index;
+    SL_TRY(sl_api__find(&index, u, e));
+    *ok = index >= 0;
+    if (index < 0) {
+        sl_json_add_null(result, "index");
+        int64_t all = 0;
+        for (int i = 0; i <= sl_universe_config(u)->depth; i++)
+            all += sl_universe_count(u, i)->distinct;
+        char a[32], b[32];
+        if (sl_universe_size(u) < all)
+            sl_api__note(&run->listener, "the set holds %s of %s expressions; --size 0 takes all",
+                         sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
+        return print_line(run, "not in the set");
+    }
+    sl_str text = { 0 }, line = { 0 };
+    sl_status st;
+    SL_GO(sl_expr_print(&text, format_of(run, OPT_FORMAT), sl_universe_get(u, index), names));
+    SL_GO(sl_str_status(&text));
+    sl_json_add_int(result, "index", index);
+    sl_json_add_int(result, "level", sl_universe_level(u, index));
+    sl_json_add_text(result, "expr", text.text);
+    sl_json_add_bool(result, "withheld", sl_universe_withheld(u, index));
+    sl_str_addf(&line, "%lld\t%s", (long long)index, text.text);
+    SL_GO(sl_str_status(&line));
+    st = print_line(run, line.text);
+done:
+    sl_str_clear(&line);
+    sl_str_clear(&text);
+    return st;
+}
+
+static sl_status list(sl_api__run *run, const sl_universe *u, const sl_names *names,
+                      sl_str *result) {
+    sl_api__listing l = { .universe = u,
+                          .format = format_of(run, OPT_FORMAT),
+                          .names = names,
+                          .sample = value(run, OPT_SAMPLE)->whole, // 0 when it was not given
+                          .json = value(run, OPT_JSON)->flag };
+    int64_t listed;
+    SL_TRY(sl_api__list(&listed, run, &l));
+    sl_json_add_int(result, "listed", listed);
+    return SL_OK;
+}
+
+/* The names, checked against --variables: a set has just these variables. */
+static sl_status set_names(sl_names *names, int variables) {
+    if (names->names && names->count != variables)
+        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d", names->count,
+                       variables);
+    names->count = variables;
+    return SL_OK;
+}
+
+static sl_status with_set(sl_api__run *run, sl_names *names, sl_str *result, bool *ok) {
+    sl_universe_options o = {
+        .depth = (int)value(run, OPT_DEPTH)->whole,
+        .variables = (int)value(run, OPT_VARIABLES)->whole,
+        .size = value(run, OPT_SIZE)->whole,
+        .seed = (uint64_t)value(run, OPT_SEED)->whole,
+        .withheld = value(run, OPT_WITHHELD)->real,
+        .max_memory = (int64_t)(value(run, OPT_MAX_MEMORY)->real * 1e9),
+    };
+    SL_TRY(sl_universe_ops_parse(&o.ops, value(run, OPT_OPS)->text[0]));
+    SL_TRY(set_names(names, o.variables));
+
+    // a text that cannot be read must not cost the waiting
+    const sl_node *wanted = NULL;
+    const char *text = value(run, OPT_FIND)->text[0];
+    if (text)
+        SL_TRY(sl_api__read_expr(&wanted, run, "--find", text, format_of(run, OPT_INPUT_FORMAT),
+                                 names));
+
+    sl_status st;
+    sl_universe *u = NULL;
+    SL_GO(sl_api__universe(&u, &o, (int)value(run, OPT_THREADS)->whole, &run->listener));
+    if (wanted)
+        SL_GO(find(run, u, wanted, names, result, ok));
+    else if (!value(run, OPT_COUNT)->flag)
+        SL_GO(list(run, u, names, result));
+    sl_api__count_json(result, u);
+    if (value(run, OPT_COUNT)->flag && !value(run, OPT_JSON)->flag) {
+        sl_api__count_table(&run->output, u);
+        SL_GO(sl_api__output(run));
+    }
+done:
+    sl_universe_free(u);
+    return st;
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    sl_names names;
+    SL_TRY(check_jobs(run));
+    SL_TRY(sl_api__read_names(&names, run, value(run, OPT_NAMES)->text[0]));
+    if (value(run, OPT_CANON)->given) return canon(run, &names, result);
+    if (value(run, OPT_SAME)->given) return same(run, &names, result, ok);
+    return with_set(run, &names, result, ok);
+}
+
+const sl_api__command sl_api__expressions = {
+    { "expressions", "list, count and explore every distinct expression up to a depth", help,
+      options, SL_LEN(options) },
+    work,
+};

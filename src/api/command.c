@@ -1,0 +1,97 @@
+/* command - the table of commands, and what they all have in common: reading options, the frame of
+ * the result, where output goes. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+static const sl_api__command *const commands[] = { &sl_api__expressions };
+
+int sl_command_count(void) { return SL_LEN(commands); }
+
+const sl_command_info *sl_command_get(int i) {
+    return i >= 0 && i < SL_LEN(commands) ? &commands[i]->info : NULL;
+}
+
+static sl_status find_command(const sl_api__command **out, const char *name) {
+    sl_api__guess g = { .word = name };
+    for (int i = 0; i < SL_LEN(commands); i++) {
+        *out = commands[i];
+        if (strcmp(commands[i]->info.name, name) == 0) return SL_OK;
+        sl_api__guess_offer(&g, commands[i]->info.name);
+    }
+    char end[96];
+    return sl_fail(SL_EINVAL, "unknown command %.60s%s", name, sl_api__guess_text(&g, "", end));
+}
+
+/* The option of a name that every command has, or that this one may lack. */
+static const sl_api__value *option(const sl_api__run *run, const char *name) {
+    static const sl_api__value absent;
+    for (int i = 0; i < run->info->n_options; i++)
+        if (strcmp(run->info->options[i].name, name) == 0) return &run->values[i];
+    return &absent;
+}
+
+/* "ok" comes first, so that who only wants the verdict needs no JSON parser. */
+static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool ok) {
+    sl_json_open(s, NULL, '{');
+    sl_json_add_bool(s, "ok", ok);
+    sl_json_add_text(s, "command", run->info->name);
+    sl_json_add_text(s, "version", SL_VERSION);
+    sl_json_open(s, "config", '{');
+    sl_api__options_write(s, run->info, run->values);
+    sl_json_close(s, '}');
+    sl_json_add_real(s, "seconds", sl_clock() - run->listener.start);
+    if (members->len > 0) {
+        sl_str_add_char(s, ',');
+        sl_str_add_bytes(s, members->text, members->len);
+    }
+    sl_json_close(s, '}');
+}
+
+static sl_status run_command(char **result_json, const sl_api__command *c, const sl_json *given,
+                             const sl_api__listener *listener) {
+    sl_status st;
+    sl_str members = { 0 }, result = { 0 };
+    bool ok = true;
+    size_t n = (size_t)c->info.n_options;
+    sl_api__value *values = sl_calloc(n, sizeof *values);
+    if (!values) return sl_fail_memory(n, sizeof *values, "options");
+    sl_api__run run = { .info = &c->info, .values = values, .listener = *listener };
+
+    SL_GO(sl_api__options_read(values, &c->info, given));
+    SL_GO(sl_api__output_begin(&run, option(&run, "out")->text[0]));
+    SL_GO(c->work(&run, &members, &ok));
+    SL_GO(sl_str_status(&members));
+    frame(&result, &run, &members, ok);
+    SL_GO(sl_str_status(&result));
+
+    if (option(&run, "json")->flag && !run.printed) {
+        sl_str_add_bytes(&run.output, result.text, result.len);
+        sl_str_add_char(&run.output, '\n');
+    }
+    SL_GO(sl_api__output_end(&run));
+    if (result_json) {
+        *result_json = result.text;
+        result = (sl_str){ 0 };
+    }
+done:
+    sl_api__output_discard(&run);
+    sl_arena_clear(&run.arena);
+    sl_str_clear(&result);
+    sl_str_clear(&members);
+    sl_free(values);
+    return st;
+}
+
+sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
+                     void *payload, char **result_json) {
+    if (!name) return sl_fail(SL_EINVAL, "sl_command: no name of a command");
+    const sl_api__command *c;
+    SL_TRY(find_command(&c, name));
+    sl_json *given = NULL;
+    if (options_json) SL_TRY(sl_json_parse(&given, options_json, strlen(options_json)));
+    sl_api__listener listener = { on_event, payload, sl_clock() };
+    sl_status st = run_command(result_json, c, given, &listener);
+    sl_json_free(given);
+    return st;
+}

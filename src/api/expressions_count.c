@@ -1,0 +1,119 @@
+/* expressions_count - what became of the candidates of each level. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+static sl_universe_counts total(const sl_universe *u) {
+    sl_universe_counts t = { 0 };
+    for (int i = 0; i <= sl_universe_config(u)->depth; i++) {
+        const sl_universe_counts *c = sl_universe_count(u, i);
+        t.raw += c->raw;
+        t.distinct += c->distinct;
+        t.partial += c->partial;
+        t.partial_raw += c->partial_raw;
+        t.constant += c->constant;
+        t.nowhere += c->nowhere;
+        t.known += c->known;
+        t.seconds += c->seconds;
+    }
+    return t;
+}
+
+static int64_t withheld(const sl_universe *u) {
+    int64_t n = 0;
+    if (sl_universe_config(u)->withheld > 0)
+        for (int64_t i = 0; i < sl_universe_size(u); i++) n += sl_universe_withheld(u, i);
+    return n;
+}
+
+/* ---------------------------------------------------------------- for programs -------------- */
+
+static void add_counts(sl_str *s, const sl_universe_counts *c) {
+    sl_json_add_int(s, "raw", c->raw);
+    sl_json_add_int(s, "partial_raw", c->partial_raw);
+    sl_json_add_int(s, "constant", c->constant);
+    sl_json_add_int(s, "nowhere", c->nowhere);
+    sl_json_add_int(s, "known", c->known);
+    sl_json_add_int(s, "distinct", c->distinct);
+    sl_json_add_int(s, "partial", c->partial);
+    sl_json_add_real(s, "seconds", c->seconds);
+}
+
+void sl_api__count_json(sl_str *s, const sl_universe *u) {
+    sl_universe_counts t = total(u);
+    sl_json_open(s, "levels", '[');
+    for (int i = 0; i <= sl_universe_config(u)->depth; i++) {
+        sl_json_open(s, NULL, '{');
+        sl_json_add_int(s, "level", i);
+        add_counts(s, sl_universe_count(u, i));
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+    sl_json_open(s, "total", '{');
+    add_counts(s, &t);
+    sl_json_close(s, '}');
+    sl_json_add_int(s, "size", sl_universe_size(u));
+    sl_json_add_int(s, "size_withheld", withheld(u));
+    sl_json_add_text(s, "hash", sl_universe_hash(u));
+}
+
+/* ---------------------------------------------------------------- for people ---------------- */
+
+enum { COLUMNS = 9, MAX_ROWS = SL_UNIVERSE_MAX_DEPTH + 3 };
+
+typedef struct table {
+    char cell[MAX_ROWS][COLUMNS][32];
+    int rows;
+} table;
+
+static void add_row(table *t, const char *name, const sl_universe_counts *c) {
+    SL_ASSERT(t->rows < MAX_ROWS); // a head, the levels, and their sum
+    const int64_t numbers[COLUMNS - 2] = { c->raw,   c->partial_raw, c->constant, c->nowhere,
+                                           c->known, c->distinct,    c->partial };
+    char(*cell)[32] = t->cell[t->rows++];
+    snprintf(cell[0], sizeof cell[0], "%s", name);
+    for (int i = 0; i < COLUMNS - 2; i++) sl_group_digits(cell[i + 1], numbers[i]);
+    snprintf(cell[COLUMNS - 1], sizeof cell[0], "%.2f", c->seconds);
+}
+
+/* Every column as wide as its widest cell, flush right. */
+static void print_table(sl_str *s, const table *t) {
+    int width[COLUMNS] = { 0 };
+    for (int r = 0; r < t->rows; r++)
+        for (int i = 0; i < COLUMNS; i++) width[i] = SL_MAX(width[i], (int)strlen(t->cell[r][i]));
+    for (int r = 0; r < t->rows; r++)
+        for (int i = 0; i < COLUMNS; i++)
+            sl_str_addf(s, "%*s%s", width[i], t->cell[r][i], i + 1 < COLUMNS ? "  " : "\n");
+}
+
+void sl_api__count_table(sl_str *s, const sl_universe *u) {
+    static const char *const head[COLUMNS] = { "level",    "candidates", "(partial)",
+                                               "constant", "nowhere",    "known",
+                                               "distinct", "(partial)",  "seconds" };
+    char name[16], a[32], b[32];
+    int depth = sl_universe_config(u)->depth;
+    sl_universe_counts all = total(u);
+    table t = { .rows = 1 };
+    for (int i = 0; i < COLUMNS; i++) snprintf(t.cell[0][i], sizeof t.cell[0][i], "%s", head[i]);
+    for (int i = 0; i <= depth; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        add_row(&t, name, sl_universe_count(u, i));
+    }
+    add_row(&t, "all", &all);
+    print_table(s, &t);
+    sl_str_add(
+        s, "\n"
+           "constant, nowhere, known: candidates that are constant, are real nowhere, or are the\n"
+           "same function as an earlier one; these are dropped. (partial): of the candidates, and\n"
+           "of the distinct functions, those real only on part of an orthant.\n\n");
+
+    sl_str_addf(s, "set E     %s of %s expressions", sl_group_digits(a, sl_universe_size(u)),
+                sl_group_digits(b, all.distinct));
+    if (sl_universe_size(u) < all.distinct)
+        sl_str_addf(s, ": all below depth %d, and a sample of that", depth);
+    sl_str_add_char(s, '\n');
+    if (sl_universe_config(u)->withheld > 0)
+        sl_str_addf(s, "withheld  %s of them\n", sl_group_digits(a, withheld(u)));
+    sl_str_addf(s, "hash      %s\n", sl_universe_hash(u));
+}

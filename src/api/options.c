@@ -1,0 +1,200 @@
+/* options - a JSON object against a command's table: types, ranges, choices, defaults.
+ *
+ * Messages name options as people type them, --depth, because most are read on a terminal. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- did you mean -------------- */
+
+void sl_api__guess_offer(sl_api__guess *g, const char *candidate) {
+    // who types the beginning of a long name means it, however many letters are missing
+    size_t n = strlen(g->word);
+    bool beginning = n >= 2 && strncmp(candidate, g->word, n) == 0;
+    int d = beginning ? 1 : sl_edit_distance(g->word, candidate);
+    if (d > 1 + (int)SL_MIN(n, (size_t)64) / 4) return;
+    if (g->best && d >= g->distance) return;
+    g->best = candidate;
+    g->distance = d;
+}
+
+const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char buffer[96]) {
+    buffer[0] = '\0';
+    if (g->best) snprintf(buffer, 96, "; did you mean %s%s?", dashes, g->best);
+    return buffer;
+}
+
+/* ---------------------------------------------------------------- one value ----------------- */
+
+/* A number for messages, without an exponent where it is whole. */
+static const char *number_text(char buffer[40], double x) {
+    if (x == floor(x) && fabs(x) < 1e16)
+        snprintf(buffer, 40, "%.0f", x);
+    else
+        snprintf(buffer, 40, "%g", x);
+    return buffer;
+}
+
+/* The value as its writer would recognise it, cut to a sensible length. */
+static const char *value_text(char buffer[64], const sl_json *j) {
+    switch (sl_json_kind_of(j)) {
+    case SL_JSON_TEXT: snprintf(buffer, 64, "\"%.40s\"", sl_json_text(j)); break;
+    case SL_JSON_INT: snprintf(buffer, 64, "%" PRId64, sl_json_int(j)); break;
+    case SL_JSON_REAL: snprintf(buffer, 64, "%.17g", sl_json_real(j)); break;
+    case SL_JSON_BOOL: snprintf(buffer, 64, "%s", sl_json_bool(j) ? "true" : "false"); break;
+    default: snprintf(buffer, 64, "%s", sl_json_kind_text(sl_json_kind_of(j)));
+    }
+    return buffer;
+}
+
+static sl_status fail_number(const sl_option_info *o, const sl_json *j) {
+    char low[40], high[40], got[64];
+    return sl_fail(SL_EINVAL, "--%s must be a %s from %s to %s, not %s", o->name,
+                   o->type == SL_OPTION_INT ? "whole number" : "number", number_text(low, o->min),
+                   number_text(high, o->max), value_text(got, j));
+}
+
+/* 1e5 is a whole number too, however it was written. */
+static sl_status read_number(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
+    sl_json_kind kind = sl_json_kind_of(j);
+    if (kind != SL_JSON_INT && kind != SL_JSON_REAL) return fail_number(o, j);
+    double x = sl_json_real(j);
+    if (!(x >= o->min && x <= o->max)) return fail_number(o, j);
+    if (o->type == SL_OPTION_INT && x != floor(x)) return fail_number(o, j);
+    v->real = x;
+    v->whole = kind == SL_JSON_INT ? sl_json_int(j) : (int64_t)x;
+    return SL_OK;
+}
+
+/* Calls offer on each of "infix|python|..."; true when one is `word`. */
+static bool choice_known(const sl_option_info *o, const char *word, sl_api__guess *g,
+                         char names[8][32]) {
+    const char *at = o->choices;
+    for (int i = 0; *at; i++) {
+        size_t n = strcspn(at, "|");
+        SL_ASSERT(i < 8 && n < 32); // the tables are ours
+        memcpy(names[i], at, n);
+        names[i][n] = '\0';
+        if (strcmp(names[i], word) == 0) return true;
+        sl_api__guess_offer(g, names[i]);
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
+static sl_status read_choice(sl_api__value *v, const sl_option_info *o, const char *word) {
+    char names[8][32], end[96], list[200];
+    sl_api__guess g = { .word = word };
+    if (choice_known(o, word, &g, names)) {
+        v->text[0] = word;
+        return SL_OK;
+    }
+    // "a|b|c" reads as "a, b, c"
+    size_t w = 0;
+    for (const char *p = o->choices; *p && w + 3 < sizeof list; p++) {
+        list[w++] = *p == '|' ? ',' : *p;
+        if (*p == '|') list[w++] = ' ';
+    }
+    list[w] = '\0';
+    return sl_fail(SL_EINVAL, "--%s must be one of %s, not \"%.40s\"%s", o->name, list, word,
+                   sl_api__guess_text(&g, "", end));
+}
+
+static sl_status read_texts(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
+    SL_ASSERT(o->arity <= SL_API__MAX_ARITY);
+    bool good = sl_json_kind_of(j) == SL_JSON_ARRAY && sl_json_count(j) == o->arity;
+    for (int i = 0; good && i < o->arity; i++) {
+        const sl_json *element = sl_json_at(j, i);
+        good = sl_json_kind_of(element) == SL_JSON_TEXT;
+        if (good) v->text[i] = sl_json_text(element);
+    }
+    if (good) return SL_OK;
+    return sl_fail(SL_EINVAL, "--%s must be an array of %d texts", o->name, o->arity);
+}
+
+static sl_status read_value(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
+    char got[64];
+    v->given = true;
+    switch (o->type) {
+    case SL_OPTION_INT:
+    case SL_OPTION_REAL: return read_number(v, o, j);
+    case SL_OPTION_TEXTS: return read_texts(v, o, j);
+    case SL_OPTION_FLAG:
+        if (sl_json_kind_of(j) != SL_JSON_BOOL)
+            return sl_fail(SL_EINVAL, "--%s must be true or false, not %s", o->name,
+                           value_text(got, j));
+        v->flag = sl_json_bool(j);
+        return SL_OK;
+    case SL_OPTION_TEXT:
+    case SL_OPTION_CHOICE:
+    case SL_OPTION_FILE: break;
+    }
+    if (sl_json_kind_of(j) != SL_JSON_TEXT)
+        return sl_fail(SL_EINVAL, "--%s must be a text, not %s", o->name, value_text(got, j));
+    v->text[0] = sl_json_text(j);
+    return o->type == SL_OPTION_CHOICE ? read_choice(v, o, v->text[0]) : SL_OK;
+}
+
+/* The default is text in the table, so that --help shows just what holds. */
+static void read_default(sl_api__value *v, const sl_option_info *o) {
+    *v = (sl_api__value){ .given = o->default_value != NULL };
+    if (!o->default_value) return;
+    v->text[0] = o->default_value;
+    v->flag = strcmp(o->default_value, "true") == 0;
+    v->whole = strtoll(o->default_value, NULL, 10);
+    v->real = strtod(o->default_value, NULL);
+}
+
+/* ---------------------------------------------------------------- all of them --------------- */
+
+sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *info,
+                               const sl_json *given) {
+    for (int i = 0; i < info->n_options; i++) read_default(&values[i], &info->options[i]);
+    if (!given) return SL_OK;
+    if (sl_json_kind_of(given) != SL_JSON_OBJECT)
+        return sl_fail(SL_EINVAL, "options must be a JSON object, not %s",
+                       sl_json_kind_text(sl_json_kind_of(given)));
+
+    for (sl_json_member m = sl_json_first(given); m.name; m = sl_json_next(given, m)) {
+        sl_api__guess g = { .word = m.name };
+        int i = 0;
+        while (i < info->n_options && strcmp(info->options[i].name, m.name) != 0)
+            sl_api__guess_offer(&g, info->options[i++].name);
+        if (i == info->n_options) {
+            char end[96];
+            return sl_fail(SL_EINVAL, "unknown option --%.60s%s", m.name,
+                           sl_api__guess_text(&g, "--", end));
+        }
+        if (sl_json_kind_of(m.value) == SL_JSON_NULL) continue; // as if it were not there
+        SL_TRY(read_value(&values[i], &info->options[i], m.value));
+    }
+    return SL_OK;
+}
+
+void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values) {
+    for (int i = 0; i < info->n_options; i++) {
+        const sl_option_info *o = &info->options[i];
+        const sl_api__value *v = &values[i];
+        if (!v->given) {
+            sl_json_add_null(s, o->name);
+            continue;
+        }
+        switch (o->type) {
+        case SL_OPTION_FLAG: sl_json_add_bool(s, o->name, v->flag); break;
+        case SL_OPTION_INT: sl_json_add_int(s, o->name, v->whole); break;
+        case SL_OPTION_REAL: sl_json_add_real(s, o->name, v->real); break;
+        case SL_OPTION_TEXT:
+        case SL_OPTION_CHOICE:
+        case SL_OPTION_FILE: sl_json_add_text(s, o->name, v->text[0]); break;
+        case SL_OPTION_TEXTS:
+            sl_json_open(s, o->name, '[');
+            for (int k = 0; k < o->arity; k++) sl_json_add_text(s, NULL, v->text[k]);
+            sl_json_close(s, ']');
+            break;
+        }
+    }
+}

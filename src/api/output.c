@@ -1,0 +1,41 @@
+/* output - the bulk a command prints: in large pieces to the listener, or to a file.
+ *
+ * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
+ * after it, so that nobody sees half of it. */
+#include "api/api_impl.h"
+
+enum { PIECE_BYTES = 1 << 16 };
+
+static sl_status hand_on(sl_api__run *run) {
+    SL_TRY(sl_str_status(&run->output));
+    size_t n = run->output.len;
+    if (n == 0) return SL_OK;
+    if (run->file) {
+        SL_TRY(sl_file_write(run->file, run->output.text, n));
+        SL_TRY(
+            sl_api__tell(&run->listener, SL_EVENT_PROGRESS, "writing", 7, run->done, run->total));
+    } else {
+        SL_TRY(sl_api__tell(&run->listener, SL_EVENT_OUTPUT, run->output.text, n, 0, 0));
+    }
+    sl_str_truncate(&run->output, 0);
+    return SL_OK;
+}
+
+sl_status sl_api__output(sl_api__run *run) {
+    // a failed text stops growing, so it must not wait for its size
+    return run->output.failed || run->output.len >= PIECE_BYTES ? hand_on(run) : SL_OK;
+}
+
+sl_status sl_api__output_begin(sl_api__run *run, const char *path) {
+    return path ? sl_file_create(&run->file, path) : SL_OK;
+}
+
+sl_status sl_api__output_end(sl_api__run *run) {
+    SL_TRY(hand_on(run));
+    return run->file ? sl_file_commit(&run->file) : SL_OK;
+}
+
+void sl_api__output_discard(sl_api__run *run) {
+    sl_file_discard(&run->file);
+    sl_str_clear(&run->output);
+}

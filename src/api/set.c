@@ -1,0 +1,124 @@
+/* set - the set E of a configuration as a handle. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- building ------------------ */
+
+static int on_progress(int level, const char *what, double done, double total, void *payload) {
+    char text[128];
+    int n = snprintf(text, sizeof text, "depth %d: %s", level, what);
+    size_t length = n < 0 ? 0 : SL_MIN((size_t)n, sizeof text - 1);
+    return sl_api__tell(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
+}
+
+static void on_note(const char *text, void *payload) { sl_api__note(payload, "%s", text); }
+
+sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int threads,
+                           const sl_api__listener *l) {
+    sl_pool *pool = NULL;
+    SL_TRY(sl_pool_new(&pool, threads));
+    sl_api__listener listener = *l;
+    sl_universe_watch watch = { on_progress, on_note, &listener };
+    sl_status st = sl_universe_new(out, pool, o, &watch);
+    sl_pool_free(pool);
+    return st;
+}
+
+/* NaN is outside every range, so the tests ask for what is right. */
+static sl_status check_options(const sl_set_options *o) {
+    if (o->depth < 0 || o->depth > SL_UNIVERSE_MAX_DEPTH)
+        return sl_fail(SL_EINVAL, "sl_set_open: depth %d is not in 0 .. %d", o->depth,
+                       SL_UNIVERSE_MAX_DEPTH);
+    if (o->variables < 1 || o->variables > SL_UNIVERSE_MAX_VARS)
+        return sl_fail(SL_EINVAL, "sl_set_open: %d variables are not in 1 .. %d", o->variables,
+                       SL_UNIVERSE_MAX_VARS);
+    if (!(o->withheld >= 0 && o->withheld <= 1))
+        return sl_fail(SL_EINVAL, "sl_set_open: withheld %g is not in 0 .. 1", o->withheld);
+    if (o->count < 0 || o->threads < 0 || o->max_memory < 0)
+        return sl_fail(SL_EINVAL, "sl_set_open: count, threads or max_memory is negative");
+    return SL_OK;
+}
+
+sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn on_event,
+                      void *payload) {
+    if (!out) return sl_fail(SL_EINVAL, "sl_set_open: out is NULL");
+    sl_set_options o = SL_SET_OPTIONS_INIT;
+    if (options) {
+        if (options->size < sizeof options->size)
+            return sl_fail(SL_EINVAL, "sl_set_open: options.size is not set; use "
+                                      "SL_SET_OPTIONS_INIT");
+        memcpy(&o, options,
+               SL_MIN(options->size, sizeof o)); // what an older caller lacks is default
+    }
+    SL_TRY(check_options(&o));
+    sl_universe_options u = { .depth = o.depth,
+                              .variables = o.variables,
+                              .ops = SL_UNIVERSE_ALL_OPS,
+                              .size = o.count,
+                              .seed = o.seed,
+                              .withheld = o.withheld,
+                              .max_memory = o.max_memory };
+    if (o.ops) SL_TRY(sl_universe_ops_parse(&u.ops, o.ops));
+
+    sl_set *s = sl_calloc(1, sizeof *s);
+    if (!s) return sl_fail_memory(1, sizeof *s, "a set");
+    sl_api__listener listener = { on_event, payload, sl_clock() };
+    sl_status st = sl_api__universe(&s->universe, &u, o.threads, &listener);
+    if (st != SL_OK) {
+        sl_set_close(s);
+        return st;
+    }
+    *out = s;
+    return SL_OK;
+}
+
+void sl_set_close(sl_set *s) {
+    if (!s) return;
+    sl_universe_free(s->universe);
+    sl_free(s);
+}
+
+/* ---------------------------------------------------------------- asking -------------------- */
+
+int64_t sl_set_count(const sl_set *s) { return s ? sl_universe_size(s->universe) : 0; }
+const char *sl_set_hash(const sl_set *s) { return s ? sl_universe_hash(s->universe) : ""; }
+
+sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
+    if (!out || !s) return sl_fail(SL_EINVAL, "sl_set_get: out or set is NULL");
+    int64_t count = sl_universe_size(s->universe);
+    if (index < 0 || index >= count)
+        return sl_fail(SL_EINVAL, "sl_set_get: index %lld is not in 0 .. %lld", (long long)index,
+                       (long long)count - 1);
+    sl_formula *f = sl_calloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "a formula");
+    f->e = sl_expr_copy(&f->arena, sl_universe_get(s->universe, index));
+    if (!f->e) {
+        sl_formula_free(f);
+        return sl_fail(SL_ENOMEM, "no memory for a formula");
+    }
+    *out = f;
+    return SL_OK;
+}
+
+int sl_set_is_withheld(const sl_set *s, int64_t index) {
+    if (!s || index < 0 || index >= sl_universe_size(s->universe)) return 0;
+    return sl_universe_withheld(s->universe, index);
+}
+
+sl_status sl_api__find(int64_t *index, const sl_universe *u, const sl_node *e) {
+    // probes have values for the set's variables only
+    *index = -1;
+    if (sl_expr_max_var(e) > sl_universe_config(u)->variables || sl_expr_max_par(e) > 0)
+        return SL_OK;
+    sl_arena scratch = { 0 };
+    sl_status st = sl_universe_find(index, u, &scratch, e);
+    sl_arena_clear(&scratch);
+    return st;
+}
+
+sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f) {
+    if (!index || !s || !f) return sl_fail(SL_EINVAL, "sl_set_find: an argument is NULL");
+    return sl_api__find(index, s->universe, f->e);
+}

@@ -1,0 +1,192 @@
+/* The public calls about one formula, as a program outside sees them. */
+#include <math.h>
+#include <string.h>
+
+#include "fixture/fixture.h"
+
+static sl_formula *parsed(sl_fixture *t, const char *text) {
+    sl_formula *f = NULL;
+    SL_MUST(t, sl_formula_parse(&f, text, NULL, NULL, 0));
+    return f;
+}
+
+static void check_print(sl_fixture *t, const sl_formula *f, const char *format,
+                        const char *expected) {
+    char *text = NULL;
+    SL_MUST(t, sl_formula_print(&text, f, format));
+    SL_CHECK(t, strcmp(text, expected) == 0, "%s is %s, not %s", format, text, expected);
+    sl_string_free(text);
+}
+
+static void text_goes_in_and_comes_out(void **state) {
+    sl_fixture *t = *state;
+    static const char *const formats[] = { "infix", "python", "sympy", "latex", "c", "prefix" };
+    sl_formula *f = parsed(t, "x1*sin(x2) - sqrt(x1)/3");
+    assert_int_equal(sl_formula_variables(f), 2);
+    assert_true(sl_formula_nodes(f) > 5);
+    for (int i = 0; i < SL_LEN(formats); i++) {
+        char *text = NULL;
+        sl_formula *g = NULL;
+        sl_truth same;
+        SL_MUST(t, sl_formula_print(&text, f, formats[i]));
+        bool plain = strcmp(formats[i], "latex") != 0 && strcmp(formats[i], "prefix") != 0;
+        SL_MUST(t, sl_formula_parse(&g, text, plain ? "infix" : formats[i], NULL, 0));
+        SL_MUST(t, sl_formula_same(&same, f, g));
+        SL_CHECK(t, sl_yes(same), "%s: %s is another function", formats[i], text);
+        sl_formula_free(g);
+        sl_string_free(text);
+    }
+    sl_formula_free(f);
+}
+
+static void names_stay_with_the_formula(void **state) {
+    sl_fixture *t = *state;
+    char mass[] = "mass";
+    const char *names[] = { mass, "v" };
+    sl_formula *f = NULL, *c = NULL, *g = NULL;
+    SL_MUST(t, sl_formula_parse(&f, "mass*v + mass*v", "infix", names, 2));
+    mass[0] = '?'; // the caller's names may go
+    SL_MUST(t, sl_formula_canon(&c, f));
+    sl_formula_free(f);
+    check_print(t, c, "infix", "2*mass*v");
+    assert_int_equal(sl_formula_parse(&g, "mass + x3", "infix", names, 2), SL_EFORMAT);
+    assert_int_equal(sl_formula_parse(&g, "x3", "infix", NULL, 2), SL_EFORMAT);
+    SL_MUST(t, sl_formula_parse(&g, "x2", "infix", NULL, 2));
+    sl_formula_free(g);
+    sl_formula_free(c);
+}
+
+static void a_mistake_has_its_place(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = NULL;
+    assert_int_equal(sl_formula_parse(&f, "x1 + * x2", NULL, NULL, 0), SL_EFORMAT);
+    SL_CHECK(t, strstr(sl_last_error(), "column 6"), "no place: %s", sl_last_error());
+    assert_null(f);
+}
+
+/* Text of any size is answered soon, and without using the stack up. */
+static void a_million_brackets_are_refused(void **state) {
+    sl_fixture *t = *state;
+    size_t n = 1000000;
+    char *text = sl_malloc(n + 1, 1);
+    assert_non_null(text);
+    text[n] = '\0';
+    const char *formats[] = { "infix", "latex", "prefix" };
+    const char fill[] = { '(', '{', '-' };
+    for (int i = 0; i < 3; i++) {
+        sl_formula *f = NULL;
+        memset(text, fill[i], n);
+        sl_status st = sl_formula_parse(&f, text, formats[i], NULL, 0);
+        SL_CHECK(t, st == SL_ELIMIT || st == SL_EFORMAT, "%s: %s", formats[i], sl_status_text(st));
+        assert_null(f);
+    }
+    sl_free(text);
+}
+
+static void same_answers_three_ways(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *a, *b;
+        int answer;
+    } cases[] = {
+        { "x1 + x2", "x2 + x1", 1 },
+        { "exp(x1)*exp(x2)", "exp(x1 + x2)", 1 },
+        { "sqrt(x1^2)", "x1", -1 },
+        { "x1", "x2", -1 },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_formula *a = parsed(t, cases[i].a), *b = parsed(t, cases[i].b);
+        sl_truth same = { 7 };
+        SL_MUST(t, sl_formula_same(&same, a, b));
+        SL_CHECK(t, same.answer == cases[i].answer, "%s and %s: %d", cases[i].a, cases[i].b,
+                 same.answer);
+        sl_formula_free(a);
+        sl_formula_free(b);
+    }
+}
+
+static void values_are_right_and_nan_where_not_real(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = parsed(t, "sqrt(x1)/x2");
+    const double x1[] = { 4, -1, 9 }, x2[] = { 2, 1, 0 }, *x[] = { x1, x2 };
+    double y[3] = { 0 };
+    SL_MUST(t, sl_formula_eval(y, f, x, 2, 3));
+    assert_true(y[0] == 1.0);
+    assert_true(isnan(y[1]));
+    assert_true(isnan(y[2]));
+    SL_MUST(t, sl_formula_eval(NULL, f, x, 2, 0)); // no rows, nothing to do
+    assert_int_equal(sl_formula_eval(y, f, x, 1, 3), SL_EINVAL);
+    SL_CHECK(t, strstr(sl_last_error(), "x2"), "does not say what is missing: %s", sl_last_error());
+    sl_formula_free(f);
+
+    f = parsed(t, "c1*x1");
+    assert_int_equal(sl_formula_eval(y, f, x, 2, 3), SL_EINVAL);
+    sl_formula_free(f);
+}
+
+static void wrong_arguments_are_answered(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = parsed(t, "x1"), *g = NULL;
+    const char *names[] = { "a", NULL };
+    const double *x[] = { NULL };
+    char *text = NULL;
+    double y;
+    sl_truth same;
+    assert_int_equal(sl_formula_parse(NULL, "x1", NULL, NULL, 0), SL_EINVAL);
+    assert_int_equal(sl_formula_parse(&g, NULL, NULL, NULL, 0), SL_EINVAL);
+    assert_int_equal(sl_formula_parse(&g, "x1", "latx", NULL, 0), SL_EINVAL);
+    SL_CHECK(t, strstr(sl_last_error(), "did you mean latex"), "%s", sl_last_error());
+    assert_int_equal(sl_formula_parse(&g, "x1", "mathml", NULL, 0), SL_EINVAL);
+    assert_int_equal(sl_formula_parse(&g, "x1", NULL, names, 2), SL_EINVAL);
+    assert_int_equal(sl_formula_parse(&g, "x1", NULL, names, -1), SL_EINVAL);
+    assert_int_equal(sl_formula_parse(&g, "x1", NULL, NULL, 65), SL_EINVAL);
+    assert_int_equal(sl_formula_print(NULL, f, NULL), SL_EINVAL);
+    assert_int_equal(sl_formula_print(&text, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_formula_print(&text, f, "html"), SL_EINVAL);
+    assert_int_equal(sl_formula_canon(NULL, f), SL_EINVAL);
+    assert_int_equal(sl_formula_canon(&g, NULL), SL_EINVAL);
+    assert_int_equal(sl_formula_same(NULL, f, f), SL_EINVAL);
+    assert_int_equal(sl_formula_same(&same, f, NULL), SL_EINVAL);
+    assert_int_equal(sl_formula_eval(&y, NULL, NULL, 0, 0), SL_EINVAL);
+    assert_int_equal(sl_formula_eval(&y, f, NULL, 1, 1), SL_EINVAL);
+    assert_int_equal(sl_formula_eval(&y, f, x, 1, 1), SL_EINVAL);
+    assert_int_equal(sl_formula_eval(&y, f, x, 1, -1), SL_EINVAL);
+    assert_int_equal(sl_formula_eval(NULL, f, x, 1, 1), SL_EINVAL);
+    assert_int_equal(sl_formula_nodes(NULL), 0);
+    assert_int_equal(sl_formula_variables(NULL), 0);
+    sl_formula_free(NULL);
+    sl_string_free(NULL);
+    sl_formula_free(f);
+}
+
+static sl_status all_of_it(void) {
+    const char *names[] = { "a", "b" };
+    sl_formula *f = NULL, *c = NULL;
+    char *text = NULL;
+    sl_truth same;
+    sl_status st;
+    SL_GO(sl_formula_parse(&f, "(a + b)^2 - sqrt(b)", NULL, names, 2));
+    SL_GO(sl_formula_canon(&c, f));
+    SL_GO(sl_formula_print(&text, c, "latex"));
+    SL_GO(sl_formula_same(&same, f, c));
+done:
+    sl_string_free(text);
+    sl_formula_free(c);
+    sl_formula_free(f);
+    return st;
+}
+
+static void lack_of_memory_is_reported(void **state) {
+    sl_fixture *t = *state;
+    SL_EACH_ALLOCATION(t, all_of_it());
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(text_goes_in_and_comes_out),   SL_TEST(names_stay_with_the_formula),
+        SL_TEST(a_mistake_has_its_place),      SL_TEST(a_million_brackets_are_refused),
+        SL_TEST(same_answers_three_ways),      SL_TEST(values_are_right_and_nan_where_not_real),
+        SL_TEST(wrong_arguments_are_answered), SL_TEST(lack_of_memory_is_reported),
+    };
+    return sl_test_main("api.formula", tests, SL_LEN(tests));
+}

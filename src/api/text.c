@@ -1,0 +1,94 @@
+/* text - expressions and names that options bring, and showing where one is wrong. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* Start of the character after the one at p. The text is UTF-8: JSON has seen to that. */
+static size_t after(const char *text, size_t end, size_t at) {
+    at++;
+    while (at < end && ((unsigned char)text[at] & 0xC0) == 0x80) at++;
+    return at;
+}
+
+static size_t before(const char *text, size_t start, size_t at) {
+    at--;
+    while (at > start && ((unsigned char)text[at] & 0xC0) == 0x80) at--;
+    return at;
+}
+
+/* A terminal must not obey the text: controls, also those of U+0080..U+009F, become blanks. */
+static void add_visible(sl_str *s, const char *character, size_t n) {
+    unsigned char c = (unsigned char)character[0];
+    bool control = c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)character[1] < 0xA0);
+    if (control)
+        sl_str_add_char(s, ' ');
+    else
+        sl_str_add_bytes(s, character, n);
+}
+
+void sl_api__excerpt(sl_str *s, const char *text, size_t offset) {
+    enum { AROUND = 34 }; // characters on each side: fits a terminal of 80 columns
+    size_t n = strlen(text), line = SL_MIN(offset, n), end = line;
+    while (line > 0 && text[line - 1] != '\n') line--;
+    while (text[end] && text[end] != '\n') end++;
+
+    size_t from = SL_MIN(offset, end), to = from;
+    for (int i = 0; i < AROUND && from > line; i++) from = before(text, line, from);
+    for (int i = 0; i < AROUND && to < end; i++) to = after(text, end, to);
+
+    const char *cut = "...";
+    sl_str_add(s, "    ");
+    if (from > line) sl_str_add(s, cut);
+    int column = from > line ? 4 + 3 : 4;
+    for (size_t i = from, next; i < to; i = next) {
+        next = after(text, to, i);
+        add_visible(s, text + i, next - i);
+        if (i < offset) column++;
+    }
+    if (to < end) sl_str_add(s, cut);
+    sl_str_addf(s, "\n%*s^", column, "");
+}
+
+sl_status sl_api__read_expr(const sl_node **out, sl_api__run *run, const char *what,
+                            const char *text, sl_format format, const sl_names *names) {
+    sl_text_error e = { 0 };
+    sl_status st = sl_expr_parse(out, &run->arena, format, text, strlen(text), names, &e);
+    if (st == SL_OK || st == SL_ENOMEM) return st;
+    st = sl_fail(st, "%s, %s", what, sl_last_error());
+
+    // the line for sl_last_error has no room for this; without memory it is left out
+    sl_str s = { 0 };
+    sl_api__excerpt(&s, text, e.offset);
+    if (!s.failed) {
+        sl_status ignored = sl_api__tell(&run->listener, SL_EVENT_EXCERPT, s.text, s.len, 0, 0);
+        if (ignored == SL_ECANCEL) st = ignored;
+    }
+    sl_str_clear(&s);
+    return st;
+}
+
+sl_status sl_api__read_names(sl_names *out, sl_api__run *run, const char *text) {
+    *out = (sl_names){ 0 };
+    if (!text) return SL_OK;
+    size_t n = strlen(text), count = 1;
+    for (size_t i = 0; i < n; i++) count += text[i] == ',';
+    if (count > SL_EXPR_MAX_VARS)
+        return sl_fail(SL_EINVAL, "--names has %zu names; the most is %d", count, SL_EXPR_MAX_VARS);
+
+    char *copy = sl_arena_alloc(&run->arena, n + 1);
+    const char **names = sl_arena_alloc(&run->arena, count * sizeof *names);
+    if (!copy || !names) return sl_fail_memory(n + 1, 1, "names of variables");
+    memcpy(copy, text, n + 1);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = copy;
+        copy += strcspn(copy, ",");
+        *copy++ = '\0';
+        if (!*names[i])
+            return sl_fail(SL_EINVAL, "--names: name %zu is empty; write them as a,b", i + 1);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[k], names[i]) == 0)
+                return sl_fail(SL_EINVAL, "--names: \"%.40s\" stands for two variables", names[i]);
+    }
+    *out = (sl_names){ names, (int)count };
+    return SL_OK;
+}

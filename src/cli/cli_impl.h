@@ -1,0 +1,100 @@
+/* The program `symlaw`: argv in, sl_command out, events to the terminal.
+ *
+ * It knows no option of its own but --help and what all commands share (quiet). Names, types,
+ * ranges, defaults and help come from the library's tables, and so do the messages about wrong
+ * ones: whatever the program lacks, the library lacks too. Only symlaw.h, the C library and POSIX
+ * are used here.
+ *
+ * Exit codes:
+ *     0         good
+ *     1         a negative or undecided answer
+ *     2         wrong use, or input text that cannot be read
+ *     3         a failure in the world: memory, files, a full disk behind standard output
+ *     130, 143  stopped by SIGINT, SIGTERM
+ * A reader that closes the pipe early (symlaw ... | head) ends the program by SIGPIPE, silently, as
+ * it does other programs. */
+#ifndef SL_CLI_IMPL_H
+#define SL_CLI_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "symlaw/symlaw.h"
+
+enum { SL_CLI__GOOD = 0, SL_CLI__NEGATIVE = 1, SL_CLI__USE = 2, SL_CLI__WORLD = 3 };
+
+#define SL_CLI__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* "symlaw: " and the message on stderr. */
+SL_CLI__PRINTF(1, 2) void sl_cli__error(const char *format, ...);
+
+/* ---------------------------------------------------------------- text ---------------------- */
+
+/* A growing text, `{0}` is empty. Without memory the program ends with SL_CLI__WORLD. */
+typedef struct sl_cli__text {
+    char *text;
+    size_t len, cap;
+} sl_cli__text;
+
+void sl_cli__add(sl_cli__text *t, const char *bytes, size_t n);
+SL_CLI__PRINTF(2, 3) void sl_cli__addf(sl_cli__text *t, const char *format, ...);
+void sl_cli__add_quoted(sl_cli__text *t, const char *value); // as a JSON text
+void sl_cli__text_clear(sl_cli__text *t);
+
+/* Byte of the first thing in `value` that is no UTF-8, or -1. */
+long sl_cli__bad_utf8(const char *value);
+
+/* ---------------------------------------------------------------- standard output ----------- */
+
+/* Writes all of it, or returns the errno that stopped it (EINTR after a signal to stop). */
+int sl_cli__write(const char *bytes, size_t n);
+/* Prints a finished text, frees it, and is the exit code of doing so. */
+int sl_cli__print(sl_cli__text *t);
+
+/* ---------------------------------------------------------------- signals ------------------- */
+
+/* Makes SIGINT and SIGTERM ask to stop, a second one stop at once, and SIGPIPE end the program. */
+void sl_cli__signals(void);
+int sl_cli__signal(void); // the one that came, or 0
+
+/* ---------------------------------------------------------------- arguments ----------------- */
+
+/* argv against the table of a command. */
+typedef struct sl_cli__args {
+    sl_cli__text json; // the options as sl_command wants them
+    bool help;         // --help was among them
+    bool quiet;
+} sl_cli__args;
+
+/* False after a message on stderr. */
+bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv);
+
+const sl_command_info *sl_cli__command(const char *name); // NULL if there is none
+
+/* ---------------------------------------------------------------- texts --------------------- */
+
+void sl_cli__help_all(sl_cli__text *t);
+void sl_cli__help_command(sl_cli__text *t, const sl_command_info *info);
+
+/* A completion script; false if the shell is none of bash, zsh, fish. */
+bool sl_cli__complete(sl_cli__text *t, const char *shell);
+
+/* ---------------------------------------------------------------- progress ------------------ */
+
+/* What is on the terminal while a command works. */
+typedef struct sl_cli__screen {
+    bool quiet;
+    bool live;     // stderr is a terminal: one line, written over again and again
+    bool shown;    // such a line is there now
+    double next;   // seconds at which the next line may be shown
+    char what[96]; // what is being done, and since when
+    double since, at_first;
+    int output_error;     // errno of standard output, or 0
+    sl_cli__text excerpt; // where the input is wrong, for after the message
+} sl_cli__screen;
+
+void sl_cli__screen_init(sl_cli__screen *s, bool quiet);
+int sl_cli__on_event(const sl_event *event, void *screen); // an sl_event_fn
+void sl_cli__screen_wipe(sl_cli__screen *s);               // removes the live line
+
+#endif

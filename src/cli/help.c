@@ -1,0 +1,93 @@
+/* help - texts from the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli_impl.h"
+
+enum { WIDTH = 80, COLUMN = 26 };
+
+void sl_cli__help_all(sl_cli__text *t) {
+    sl_cli__addf(t,
+                 "symlaw " SL_VERSION " - the laws behind tables of numbers, and how finding them "
+                 "scales\n\nusage: symlaw COMMAND [options]\n\ncommands:\n");
+    for (int i = 0; i < sl_command_count(); i++) {
+        const sl_command_info *c = sl_command_get(i);
+        sl_cli__addf(t, "  %-14s %s\n", c->name, c->summary);
+    }
+    sl_cli__addf(
+        t,
+        "  %-14s %s\n  %-14s %s\n\n"
+        "examples:\n"
+        "  symlaw expressions --depth 2 --format python\n"
+        "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n\n"
+        "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good, 1 a "
+        "negative\n"
+        "or undecided answer, 2 wrong use or unreadable input, 3 out of memory or a failed file,\n"
+        "130 and 143 interrupted.\n",
+        "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
+        "print a completion script: symlaw completion bash|zsh|fish");
+}
+
+/* Words of `text` from the current column on, wrapped into the right-hand side. What is to stay in
+ * one piece does if it fits a line. */
+static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one_piece) {
+    one_piece = one_piece && strlen(text) <= WIDTH - COLUMN;
+    while (*text) {
+        int n = (int)(one_piece ? strlen(text) : strcspn(text, " "));
+        if (*column + 1 + n > WIDTH) {
+            sl_cli__addf(t, "\n%*s", COLUMN, "");
+            *column = COLUMN;
+        } else if (*column > COLUMN) {
+            sl_cli__addf(t, " ");
+            ++*column;
+        }
+        sl_cli__add(t, text, (size_t)n);
+        *column += n;
+        text += n;
+        while (*text == ' ') text++;
+    }
+}
+
+/* "[0 .. 4, default 3]": what the table knows besides the sentence. */
+static void add_facts(sl_cli__text *facts, const sl_option_info *o) {
+    const char *between = "";
+    bool number = o->type == SL_OPTION_INT || o->type == SL_OPTION_REAL;
+    if (o->choices) {
+        for (const char *p = o->choices; *p; p++)
+            sl_cli__add(facts, *p == '|' ? ", " : p, *p == '|' ? 2 : 1);
+        between = "; ";
+    } else if (number && o->max < 1e9) {
+        sl_cli__addf(facts, "%g .. %.10g", o->min, o->max);
+        between = ", ";
+    }
+    if (o->default_value && o->type != SL_OPTION_FLAG)
+        sl_cli__addf(facts, "%sdefault %s", between, o->default_value);
+}
+
+static void add_option(sl_cli__text *t, const sl_option_info *o) {
+    sl_cli__text facts = { 0 };
+    char left[64];
+    snprintf(left, sizeof left, "  --%s%s%s", o->name, o->value_name ? " " : "",
+             o->value_name ? o->value_name : "");
+    sl_cli__addf(t, "%-*s", COLUMN, left);
+    int column = COLUMN;
+    if (strlen(left) >= COLUMN) sl_cli__addf(t, "\n%*s", COLUMN, "");
+    add_wrapped(t, &column, o->help, false);
+    add_facts(&facts, o);
+    if (facts.len > 0) {
+        sl_cli__text brackets = { 0 };
+        sl_cli__addf(&brackets, "[%s]", facts.text);
+        add_wrapped(t, &column, brackets.text, true);
+        sl_cli__text_clear(&brackets);
+    }
+    sl_cli__addf(t, "\n");
+    sl_cli__text_clear(&facts);
+}
+
+void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
+    sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s [options]\n\n%s\n\noptions:\n", c->name,
+                 c->summary, c->name, c->help);
+    for (int i = 0; i < c->n_options; i++) add_option(t, &c->options[i]);
+    static const sl_option_info help = { .name = "help", .help = "show this" };
+    add_option(t, &help);
+}

@@ -1,0 +1,124 @@
+/* main - the program `symlaw`: which word was said, and the exit code. Overview: cli_impl.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_impl.h"
+
+/* ---------------------------------------------------------------- a command ----------------- */
+
+static int code_of(sl_status st) {
+    switch (st) {
+    case SL_OK: return SL_CLI__GOOD;
+    case SL_EINVAL:
+    case SL_EFORMAT:
+    case SL_ELIMIT:
+    case SL_EOVERFLOW: return SL_CLI__USE;
+    case SL_ENOMEM:
+    case SL_EIO:
+    case SL_ECANCEL: break;
+    }
+    return SL_CLI__WORLD;
+}
+
+/* What to say, and the exit code, when the command has ended. */
+static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
+    static const char negative[] = "{\"ok\":false";
+    if (st == SL_ECANCEL && s->output_error && s->output_error != EINTR) {
+        sl_cli__error("cannot write to standard output: %s", strerror(s->output_error));
+        return SL_CLI__WORLD;
+    }
+    if (st == SL_ECANCEL && sl_cli__signal()) {
+        sl_cli__error("interrupted");
+        return 128 + sl_cli__signal();
+    }
+    if (st != SL_OK) {
+        sl_cli__error("%s", sl_last_error());
+        if (s->excerpt.len > 0) fprintf(stderr, "%s\n", s->excerpt.text);
+        return code_of(st);
+    }
+    return strncmp(result, negative, strlen(negative)) == 0 ? SL_CLI__NEGATIVE : SL_CLI__GOOD;
+}
+
+static int help_command(const sl_command_info *info) {
+    sl_cli__text t = { 0 };
+    sl_cli__help_command(&t, info);
+    return sl_cli__print(&t);
+}
+
+/* The library says what was probably meant. */
+static int fail_command(const char *name) {
+    if (sl_command(name, NULL, NULL, NULL, NULL) != SL_OK) sl_cli__error("%s", sl_last_error());
+    sl_cli__error("\"symlaw help\" lists the commands");
+    return SL_CLI__USE;
+}
+
+static int run_command(const sl_command_info *info, int argc, char **argv) {
+    sl_cli__args args;
+    if (!sl_cli__parse(&args, info, argc, argv)) return SL_CLI__USE;
+    int code;
+    if (args.help) {
+        code = help_command(info);
+    } else {
+        sl_cli__screen screen;
+        char *result = NULL;
+        sl_cli__screen_init(&screen, args.quiet);
+        sl_status st = sl_command(info->name, args.json.text, sl_cli__on_event, &screen, &result);
+        sl_cli__screen_wipe(&screen);
+        code = verdict(&screen, st, result);
+        sl_cli__text_clear(&screen.excerpt);
+        sl_string_free(result);
+    }
+    sl_cli__text_clear(&args.json);
+    return code;
+}
+
+/* ---------------------------------------------------------------- the other words ----------- */
+
+static int print_help(int argc, char **argv) {
+    const sl_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
+    if (argc > 0 && !info) return fail_command(argv[0]);
+    if (info) return help_command(info);
+    sl_cli__text t = { 0 };
+    sl_cli__help_all(&t);
+    return sl_cli__print(&t);
+}
+
+static int print_version(void) {
+    sl_cli__text t = { 0 };
+    sl_cli__addf(&t, "symlaw " SL_VERSION "\n");
+    return sl_cli__print(&t);
+}
+
+static int print_completion(int argc, char **argv) {
+    sl_cli__text t = { 0 };
+    if (argc == 1 && sl_cli__complete(&t, argv[0])) return sl_cli__print(&t);
+    sl_cli__error("give one shell: symlaw completion bash, zsh or fish");
+    return SL_CLI__USE;
+}
+
+/* A closed standard stream would give its number to the next file opened, and messages would land
+ * in it. The placeholders are open the wrong way round, so using them is still an error. */
+static void hold_standard_streams(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(SL_CLI__WORLD);
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    sl_cli__signals();
+    if (argc < 2) return print_help(0, NULL);
+    const char *word = argv[1];
+    argc -= 2;
+    argv += 2;
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_help(argc, argv);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
+    if (strcmp(word, "completion") == 0) return print_completion(argc, argv);
+    const sl_command_info *info = sl_cli__command(word);
+    return info ? run_command(info, argc, argv) : fail_command(word);
+}

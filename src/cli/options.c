@@ -1,0 +1,177 @@
+/* options - argv to the JSON object that sl_command reads, by the command's table.
+ *
+ * Here are only the matters of a command line: dashes, `=`, values that are missing. Whether a name
+ * exists and a value is fit is the library's to say, so a number that is none travels on as a text
+ * and comes back as the library's message. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli_impl.h"
+
+const sl_command_info *sl_cli__command(const char *name) {
+    for (int i = 0; i < sl_command_count(); i++)
+        if (strcmp(sl_command_get(i)->name, name) == 0) return sl_command_get(i);
+    return NULL;
+}
+
+/* The option called by the n bytes of `name`, or NULL. */
+static const sl_option_info *find(const sl_command_info *info, const char *name, size_t n) {
+    for (int i = 0; i < info->n_options; i++) {
+        const sl_option_info *o = &info->options[i];
+        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
+    }
+    return NULL;
+}
+
+static bool is_option(const sl_command_info *info, const char *arg) {
+    return strncmp(arg, "--", 2) == 0 && find(info, arg + 2, strcspn(arg + 2, "=")) != NULL;
+}
+
+/* ---------------------------------------------------------------- values to JSON ------------ */
+
+static void add_number(sl_cli__text *json, const char *value) {
+    char *end;
+    bool begins = isdigit((unsigned char)value[0]) || (value[0] && strchr("+-.", value[0]));
+    errno = 0;
+    long long whole = strtoll(value, &end, 10);
+    if (begins && end != value && *end == '\0' && errno == 0) {
+        sl_cli__addf(json, "%lld", whole);
+        return;
+    }
+    double real = strtod(value, &end);
+    bool hexadecimal = strpbrk(value, "xX") != NULL;
+    if (begins && !hexadecimal && end != value && *end == '\0' && isfinite(real))
+        sl_cli__addf(json, "%.17g", real);
+    else
+        sl_cli__add_quoted(json, value);
+}
+
+static void add_value(sl_cli__text *json, const sl_option_info *o, const char *const *values) {
+    sl_cli__addf(json, "%s\"%s\":", json->len > 1 ? "," : "", o->name);
+    switch (o->type) {
+    case SL_OPTION_FLAG: sl_cli__addf(json, "true"); break;
+    case SL_OPTION_INT:
+    case SL_OPTION_REAL: add_number(json, values[0]); break;
+    case SL_OPTION_TEXT:
+    case SL_OPTION_CHOICE:
+    case SL_OPTION_FILE: sl_cli__add_quoted(json, values[0]); break;
+    case SL_OPTION_TEXTS:
+        sl_cli__addf(json, "[");
+        for (int i = 0; i < o->arity; i++) {
+            if (i > 0) sl_cli__addf(json, ",");
+            sl_cli__add_quoted(json, values[i]);
+        }
+        sl_cli__addf(json, "]");
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------- argv ---------------------- */
+
+static void see_help(const sl_command_info *info) {
+    sl_cli__error("\"symlaw %s --help\" shows its options", info->name);
+}
+
+/* The library knows what to say about a name it does not know, such as what was meant. */
+static bool fail_unknown(const sl_command_info *info, const char *name, size_t n) {
+    char word[64];
+    if (n >= sizeof word) n = sizeof word - 1;
+    memcpy(word, name, n);
+    word[n] = '\0';
+    sl_cli__text json = { 0 };
+    sl_cli__addf(&json, "{");
+    sl_cli__add_quoted(&json, sl_cli__bad_utf8(word) < 0 ? word : "?");
+    sl_cli__addf(&json, ":true}");
+    if (sl_command(info->name, json.text, NULL, NULL, NULL) != SL_OK)
+        sl_cli__error("%s", sl_last_error());
+    sl_cli__text_clear(&json);
+    see_help(info);
+    return false;
+}
+
+/* What is no option, where only options may stand. */
+static bool fail_stray(const sl_command_info *info, const char *arg) {
+    if (arg[0] == '-' && find(info, arg + 1, strcspn(arg + 1, "=")))
+        sl_cli__error("unknown option %.60s; options begin with two dashes: -%.60s", arg, arg);
+    else if (arg[0] == '-' && arg[1])
+        sl_cli__error("unknown option %.60s", arg);
+    else
+        sl_cli__error("unexpected argument \"%.60s\"; a text with blanks needs quotes around it",
+                      arg);
+    see_help(info);
+    return false;
+}
+
+/* Reads the option at argv[*at] and its values, and steps over them. Sets values[0 .. arity-1]. */
+static bool read_option(const sl_option_info **out, const char **values,
+                        const sl_command_info *info, int argc, char **argv, int *at) {
+    const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+    size_t n = equals ? (size_t)(equals - name) : strlen(name);
+    const sl_option_info *o = find(info, name, n);
+    if (!o) return fail_unknown(info, name, n);
+    ++*at;
+    if (equals && o->arity == 0) {
+        sl_cli__error("--%s takes no value", o->name);
+        return false;
+    }
+    for (int i = 0; i < o->arity; i++) {
+        if (i == 0 && equals)
+            values[i] = equals + 1;
+        else if (*at < argc && !is_option(info, argv[*at]))
+            values[i] = argv[(*at)++];
+        else {
+            sl_cli__error("--%s needs %s: --%s %s", o->name,
+                          o->arity == 1 ? "a value" : "more values", o->name, o->value_name);
+            return false;
+        }
+        long bad = sl_cli__bad_utf8(values[i]);
+        if (bad >= 0) {
+            sl_cli__error("--%s: its value is not UTF-8 text at byte %ld", o->name, bad + 1);
+            return false;
+        }
+    }
+    *out = o;
+    return true;
+}
+
+bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv) {
+    // an option that comes twice counts as it came last, so values wait here until the end
+    enum { MAX_ARITY = 8 };
+    typedef struct {
+        bool given;
+        const char *values[MAX_ARITY];
+    } slot;
+    slot *slots = calloc((size_t)info->n_options, sizeof *slots);
+    if (!slots) {
+        sl_cli__error("no memory for options");
+        exit(SL_CLI__WORLD);
+    }
+    *out = (sl_cli__args){ 0 };
+    bool good = true;
+    for (int at = 0; good && !out->help && at < argc;) {
+        const char *arg = argv[at];
+        const sl_option_info *o;
+        slot s = { .given = true };
+        if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+            out->help = true;
+        } else if (strcmp(arg, "--") == 0) {
+            good = at + 1 == argc || fail_stray(info, argv[at + 1]);
+            break;
+        } else if (strncmp(arg, "--", 2) != 0) {
+            good = fail_stray(info, arg);
+        } else if ((good = read_option(&o, s.values, info, argc, argv, &at))) {
+            slots[o - info->options] = s;
+            out->quiet = out->quiet || strcmp(o->name, "quiet") == 0;
+        }
+    }
+    sl_cli__addf(&out->json, "{");
+    for (int i = 0; i < info->n_options; i++)
+        if (slots[i].given) add_value(&out->json, &info->options[i], slots[i].values);
+    sl_cli__addf(&out->json, "}");
+    free(slots);
+    if (!good) sl_cli__text_clear(&out->json);
+    return good;
+}

@@ -1,0 +1,99 @@
+/* progress - events on the terminal.
+ *
+ * On a terminal one line of stderr is written over again and again; elsewhere (a log file) a plain
+ * line is added now and then. Output goes to stdout and wipes that line first, because both may be
+ * the same terminal. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/cli_impl.h"
+
+static const double live_first = 0.3, live_pause = 0.1; // seconds; short work shows nothing
+static const double line_first = 5, line_pause = 15;
+
+void sl_cli__screen_init(sl_cli__screen *s, bool quiet) {
+    const char *term = getenv("TERM");
+    *s = (sl_cli__screen){ .quiet = quiet };
+    s->live = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    s->next = s->live ? live_first : line_first;
+}
+
+void sl_cli__screen_wipe(sl_cli__screen *s) {
+    if (s->shown) fputs("\r\033[K", stderr);
+    s->shown = false;
+}
+
+static int terminal_width(void) {
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+/* 75 -> "1 min 15 s" */
+static void add_duration(sl_cli__text *t, double seconds) {
+    long s = (long)(seconds + 0.5);
+    if (s >= 3600)
+        sl_cli__addf(t, "%ld h %ld min", s / 3600, s % 3600 / 60);
+    else if (s >= 60)
+        sl_cli__addf(t, "%ld min %ld s", s / 60, s % 60);
+    else
+        sl_cli__addf(t, "%ld s", s);
+}
+
+/* "depth 3: comparing, 45 %, 12 s left". What is left is judged by this part of the work alone: the
+ * parts before ran at another pace. */
+static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
+    sl_cli__addf(t, "%s", s->what);
+    if (!(e->total > 0)) {
+        sl_cli__addf(t, ", ");
+        add_duration(t, e->seconds);
+        return;
+    }
+    double part = e->done < e->total ? e->done / e->total : 1;
+    sl_cli__addf(t, ", %.0f %%", 100 * part);
+    double spent = e->seconds - s->since, made = e->done - s->at_first;
+    if (spent < 1 || made <= 0 || part >= 1) return;
+    sl_cli__addf(t, ", ");
+    add_duration(t, spent / made * (e->total - e->done));
+    sl_cli__addf(t, " left");
+}
+
+static void show_progress(sl_cli__screen *s, const sl_event *e) {
+    if (strncmp(s->what, e->text, sizeof s->what - 1) != 0) {
+        snprintf(s->what, sizeof s->what, "%s", e->text);
+        s->since = e->seconds;
+        s->at_first = e->done;
+    }
+    if (e->seconds < s->next) return;
+    s->next = e->seconds + (s->live ? live_pause : line_pause);
+    sl_cli__text t = { 0 };
+    describe(&t, s, e);
+    if (s->live)
+        fprintf(stderr, "\r%.*s\033[K", terminal_width() - 1, t.text);
+    else
+        sl_cli__error("%s", t.text);
+    s->shown = s->live;
+    sl_cli__text_clear(&t);
+}
+
+int sl_cli__on_event(const sl_event *e, void *screen) {
+    sl_cli__screen *s = screen;
+    switch (e->kind) {
+    case SL_EVENT_PROGRESS:
+        if (!s->quiet) show_progress(s, e);
+        break;
+    case SL_EVENT_NOTE:
+        sl_cli__screen_wipe(s);
+        if (!s->quiet) sl_cli__error("%.*s", (int)e->length, e->text);
+        break;
+    case SL_EVENT_OUTPUT:
+        sl_cli__screen_wipe(s);
+        s->output_error = sl_cli__write(e->text, e->length);
+        break;
+    case SL_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
+    }
+    return sl_cli__signal() != 0 || s->output_error != 0;
+}

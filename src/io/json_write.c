@@ -1,0 +1,122 @@
+/* json_write - JSON straight into a text. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+/* Bytes of the UTF-8 character at p, which is followed by a NUL at the latest after the text; 0 if
+ * there is none. Overlong forms, surrogates and numbers past U+10FFFF are no characters. */
+static int utf8_length(const unsigned char *p) {
+    if (p[0] < 0x80) return 1;
+    int n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;
+    if (p[0] == 0xED && p[1] > 0x9F) return 0;
+    if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+    if (p[0] == 0xF4 && p[1] > 0x8F) return 0;
+    return n;
+}
+
+static void add_quoted(sl_str *s, const char *text) {
+    sl_str_add_char(s, '"');
+    while (*text) {
+        // what needs no care goes over in one piece
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= 0x20 && (unsigned char)text[plain] < 0x7F &&
+               text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        if (plain > 0) sl_str_add_bytes(s, text, plain);
+        text += plain;
+        unsigned char c = (unsigned char)*text;
+        if (c == '\0') break;
+
+        int n = utf8_length((const unsigned char *)text);
+        if (c == '"' || c == '\\') {
+            sl_str_add_char(s, '\\');
+            sl_str_add_char(s, (char)c);
+        } else if (c == '\n') {
+            sl_str_add(s, "\\n");
+        } else if (c == '\t') {
+            sl_str_add(s, "\\t");
+        } else if (c < 0x20 || c == 0x7F) {
+            sl_str_addf(s, "\\u%04x", c);
+        } else if (n > 0) {
+            sl_str_add_bytes(s, text, (size_t)n);
+        } else {
+            sl_str_add(s, "\\ufffd");
+        }
+        text += SL_MAX(n, 1);
+    }
+    sl_str_add_char(s, '"');
+}
+
+/* Whatever must stand before a value: the comma and the name. */
+static void begin(sl_str *s, const char *name) {
+    if (s->len > 0) {
+        char last = s->text[s->len - 1];
+        if (last != '{' && last != '[' && last != '\n') sl_str_add_char(s, ',');
+    }
+    if (name) {
+        add_quoted(s, name);
+        sl_str_add_char(s, ':');
+    }
+}
+
+void sl_json_open(sl_str *s, const char *name, char bracket) {
+    SL_ASSERT(bracket == '{' || bracket == '[');
+    begin(s, name);
+    sl_str_add_char(s, bracket);
+}
+
+void sl_json_close(sl_str *s, char bracket) {
+    SL_ASSERT(bracket == '}' || bracket == ']');
+    sl_str_add_char(s, bracket);
+}
+
+void sl_json_add_null(sl_str *s, const char *name) {
+    begin(s, name);
+    sl_str_add(s, "null");
+}
+
+void sl_json_add_bool(sl_str *s, const char *name, bool value) {
+    begin(s, name);
+    sl_str_add(s, value ? "true" : "false");
+}
+
+void sl_json_add_int(sl_str *s, const char *name, int64_t value) {
+    char text[24]; // not sl_str_addf, which formats twice: listings add millions of these
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    begin(s, name);
+    sl_str_add(s, text);
+}
+
+void sl_json_add_real(sl_str *s, const char *name, double value) {
+    char text[40];
+    if (!isfinite(value)) {
+        sl_json_add_null(s, name);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    // the decimal point may be a comma where the host program has set a locale
+    for (char *p = text; *p; p++)
+        if (*p == ',') *p = '.';
+    begin(s, name);
+    sl_str_add(s, text);
+    if (!strpbrk(text, ".e")) sl_str_add(s, ".0"); // so that it reads back as a real
+}
+
+void sl_json_add_text(sl_str *s, const char *name, const char *value) {
+    if (!value) {
+        sl_json_add_null(s, name);
+        return;
+    }
+    begin(s, name);
+    add_quoted(s, value);
+}

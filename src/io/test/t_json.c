@@ -1,0 +1,199 @@
+/* JSON: what is written reads back, what is read from outside is judged. */
+#include <math.h>
+#include <string.h>
+
+#include "fixture/fixture.h"
+#include "io/io.h"
+
+static sl_json *parsed(sl_fixture *t, const char *text) {
+    sl_json *j = NULL;
+    SL_MUST(t, sl_json_parse(&j, text, strlen(text)));
+    return j;
+}
+
+static void a_tree_answers_what_the_text_says(void **state) {
+    sl_fixture *t = *state;
+    sl_json *j = parsed(t, "{\"z\": 1, \"a\": [true, null, 2.5, \"t\\u00e4\"], \"m\": {}}");
+    assert_int_equal(sl_json_kind_of(j), SL_JSON_OBJECT);
+    assert_int_equal(sl_json_count(j), 3);
+
+    // members come in the order of the text, not of the alphabet
+    const char *names[] = { "z", "a", "m" };
+    int n = 0;
+    for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m))
+        assert_string_equal(m.name, names[n++]);
+    assert_int_equal(n, 3);
+
+    const sl_json *a = sl_json_get(j, "a");
+    assert_int_equal(sl_json_int(sl_json_get(j, "z")), 1);
+    assert_true(sl_json_real(sl_json_get(j, "z")) == 1.0);
+    assert_true(sl_json_bool(sl_json_at(a, 0)));
+    assert_int_equal(sl_json_kind_of(sl_json_at(a, 1)), SL_JSON_NULL);
+    assert_true(sl_json_real(sl_json_at(a, 2)) == 2.5);
+    assert_string_equal(sl_json_text(sl_json_at(a, 3)), "t\xc3\xa4");
+    assert_null(sl_json_get(j, "b"));
+    assert_null(sl_json_first(sl_json_get(j, "m")).name);
+    sl_json_free(j);
+}
+
+static void bad_text_is_refused_with_its_place(void **state) {
+    sl_fixture *t = *state;
+    static const char *const bad[] = {
+        "",      "{",    "{\"a\":1,}", "{\"a\":1}x",  "{\"a\":1,\"a\":2}",
+        "{a:1}", "[1,2", "\"\xff\"",   "\"\\u0000\"", "99999999999999999999",
+        "1e999", "nul",  "'a'",        "\"\n\"",
+    };
+    for (int i = 0; i < SL_LEN(bad); i++) {
+        sl_json *j = NULL;
+        sl_status st = sl_json_parse(&j, bad[i], strlen(bad[i]));
+        SL_CHECK(t, st == SL_EFORMAT, "\"%s\" is %s", bad[i], sl_status_text(st));
+        SL_CHECK(t, strstr(sl_last_error(), "line 1"), "no place: %s", sl_last_error());
+    }
+    sl_json *j = NULL;
+    assert_int_equal(sl_json_parse(&j, "{\n  \"a\" 1}", 10), SL_EFORMAT);
+    SL_CHECK(t, strstr(sl_last_error(), "line 2"), "wrong line: %s", sl_last_error());
+}
+
+/* A hundred thousand brackets must not overflow the stack. */
+static void deep_nesting_is_refused(void **state) {
+    sl_fixture *t = *state;
+    size_t n = 100000;
+    char *text = sl_malloc(n, 1);
+    assert_non_null(text);
+    memset(text, '[', n);
+    sl_json *j = NULL;
+    assert_int_equal(sl_json_parse(&j, text, n), SL_EFORMAT);
+    SL_CHECK(t, strstr(sl_last_error(), "depth"), "other reason: %s", sl_last_error());
+    sl_free(text);
+}
+
+static void written_text_is_exactly_this(void **state) {
+    sl_fixture *t = *state;
+    sl_str s = { 0 };
+    sl_json_open(&s, NULL, '{');
+    sl_json_add_bool(&s, "ok", true);
+    sl_json_open(&s, "list", '[');
+    sl_json_add_int(&s, NULL, INT64_MIN);
+    sl_json_open(&s, NULL, '{');
+    sl_json_close(&s, '}');
+    sl_json_add_text(&s, NULL, "a\"\\{[\n\t\x01");
+    sl_json_close(&s, ']');
+    sl_json_add_real(&s, "r", 0.1);
+    sl_json_add_real(&s, "w", 3.0);
+    sl_json_add_real(&s, "nan", NAN);
+    sl_json_add_text(&s, "none", NULL);
+    sl_json_close(&s, '}');
+    sl_str_add_char(&s, '\n');
+    sl_json_open(&s, NULL, '['); // a second line needs no comma
+    sl_json_close(&s, ']');
+    SL_MUST(t, sl_str_status(&s));
+    assert_string_equal(sl_str_text(&s),
+                        "{\"ok\":true,\"list\":[-9223372036854775808,{},"
+                        "\"a\\\"\\\\{[\\n\\t\\u0001\"],\"r\":0.1,\"w\":3.0,\"nan\":null,"
+                        "\"none\":null}\n[]");
+    sl_str_clear(&s);
+}
+
+static void bytes_that_are_no_utf8_are_replaced(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *bytes, *json;
+    } cases[] = {
+        { "\xc3\xa4", "\"\xc3\xa4\"" }, // fine as it is
+        { "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"" },
+        { "\xff", "\"\\ufffd\"" },
+        { "\xc3", "\"\\ufffd\"" }, // cut short by the end
+        { "\xc3x", "\"\\ufffdx\"" },
+        { "\xc0\xaf", "\"\\ufffd\\ufffd\"" }, // overlong '/'
+        { "\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\"" },
+        { "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" }, // a surrogate
+        { "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+        { "\xf0\x82\x82\xac", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_str s = { 0 };
+        sl_json_add_text(&s, NULL, cases[i].bytes);
+        SL_CHECK(t, strcmp(sl_str_text(&s), cases[i].json) == 0, "case %d is %s", i,
+                 sl_str_text(&s));
+        sl_str_clear(&s);
+    }
+}
+
+/* Any text and any number survive writing and reading; the reader is the judge, and is not ours. */
+static void what_is_written_reads_back(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 3000); i++) {
+        char text[64];
+        int n = (int)sl_rng_below(&t->rng, 20);
+        for (int k = 0; k < n; k++) {
+            bool wild = sl_rng_below(&t->rng, 3) == 0;
+            text[k] =
+                (char)(wild ? 1 + sl_rng_below(&t->rng, 255) : 32 + sl_rng_below(&t->rng, 95));
+        }
+        text[n] = '\0';
+        union {
+            uint64_t u;
+            double d;
+        } real = { .u = sl_rng_u64(&t->rng) };
+        int64_t whole = (int64_t)sl_rng_u64(&t->rng);
+
+        sl_str s = { 0 };
+        sl_json_open(&s, NULL, '[');
+        sl_json_add_text(&s, NULL, text);
+        sl_json_add_real(&s, NULL, real.d);
+        sl_json_add_int(&s, NULL, whole);
+        sl_json_close(&s, ']');
+        SL_MUST(t, sl_str_status(&s));
+
+        sl_json *j = parsed(t, sl_str_text(&s));
+        bool plain = true;
+        for (int k = 0; k < n; k++) plain = plain && (unsigned char)text[k] < 0x80;
+        if (plain)
+            SL_CHECK(t, strcmp(sl_json_text(sl_json_at(j, 0)), text) == 0, "%s", sl_str_text(&s));
+        if (isfinite(real.d))
+            SL_CHECK(t,
+                     sl_json_kind_of(sl_json_at(j, 1)) == SL_JSON_REAL &&
+                         sl_json_real(sl_json_at(j, 1)) == real.d,
+                     "%s", sl_str_text(&s));
+        SL_CHECK(t, sl_json_int(sl_json_at(j, 2)) == whole, "%s", sl_str_text(&s));
+        sl_json_free(j);
+        sl_str_clear(&s);
+    }
+}
+
+static sl_status parse_and_free(const char *text) {
+    sl_json *j = NULL;
+    sl_status st = sl_json_parse(&j, text, strlen(text));
+    sl_json_free(j);
+    return st;
+}
+
+static sl_status write_one(void) {
+    sl_str s = { 0 };
+    sl_json_open(&s, "a longer name than the first room of a text", '{');
+    sl_json_add_text(&s, "b", "and a longer text than the first room");
+    sl_json_close(&s, '}');
+    sl_status st = sl_str_status(&s);
+    sl_str_clear(&s);
+    return st;
+}
+
+static void lack_of_memory_is_reported(void **state) {
+    sl_fixture *t = *state;
+    SL_EACH_ALLOCATION(t,
+                       parse_and_free("{\"a\": [1, 2.5, \"text\", {\"b\": null}], \"c\": true}"));
+    SL_EACH_ALLOCATION(t, write_one());
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(a_tree_answers_what_the_text_says),
+        SL_TEST(bad_text_is_refused_with_its_place),
+        SL_TEST(deep_nesting_is_refused),
+        SL_TEST(written_text_is_exactly_this),
+        SL_TEST(bytes_that_are_no_utf8_are_replaced),
+        SL_TEST(what_is_written_reads_back),
+        SL_TEST(lack_of_memory_is_reported),
+    };
+    return sl_test_main("io.json", tests, SL_LEN(tests));
+}

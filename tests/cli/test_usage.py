@@ -1,0 +1,175 @@
+"""Help, versions, options that are wrong, completion: what needs no expressions."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tool import PROGRAM, expressions, run
+
+
+def option_names():
+    """The options of `expressions`, from the configuration that every result records."""
+    config = expressions("--canon", "x1", "--json").json["config"]
+    assert len(config) > 15
+    return list(config)
+
+
+# ---------------------------------------------------------------- help
+
+@pytest.mark.parametrize("args", [[], ["help"], ["--help"], ["-h"]])
+def test_overview_lists_commands_and_examples(args):
+    r = run(*args)
+    assert r.code == 0 and r.err == ""
+    for word in ("expressions", "help", "completion", "usage:"):
+        assert word in r.out
+    assert r.out.count("\n  symlaw ") == 2  # examples
+
+
+@pytest.mark.parametrize("args", [["help", "expressions"], ["expressions", "--help"],
+                                  ["expressions", "--depth", "2", "-h"]])
+def test_help_of_a_command_names_every_option_with_its_default(args):
+    r = run(*args)
+    assert r.code == 0 and r.err == ""
+    for name in option_names() + ["help"]:
+        assert re.search(rf"^  --{name}\b", r.out, re.M), name
+    assert "0 .. 4, default 3" in r.out
+    assert "default exp,sin,neg,sqrt,+,-,*,/" in r.out
+    assert max(map(len, r.lines)) <= 90
+    # a value that the table needs is shown
+    assert re.search(r"^  --same A B ", r.out, re.M) and re.search(r"^  --out FILE ", r.out, re.M)
+
+
+def test_examples_in_the_help_work(tmp_path):
+    lines = [x.strip() for x in run("expressions", "--help").lines if x.startswith("  symlaw ")]
+    assert len(lines) >= 5
+    for line in lines:
+        command = re.split(r" {3,}", line)[0]  # behind three blanks comes a remark
+        if "--depth 2" not in command and "--canon" not in command and "--same" not in command:
+            command += " --depth 2"  # the last one counts: the deep ones are tried elsewhere
+        done = subprocess.run(["bash", "-c", command.replace("symlaw", PROGRAM, 1)],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stdout, command
+
+
+def test_version():
+    r = run("--version")
+    assert r.code == 0 and re.fullmatch(r"symlaw \d+\.\d+\.\d+\n", r.out)
+
+
+# ---------------------------------------------------------------- wrong use
+
+WRONG = [
+    (["expresions"], "unknown command expresions; did you mean expressions?"),
+    (["frobnicate"], "unknown command frobnicate"),
+    (["--depth", "2"], "unknown command --depth"),
+    (["help", "expresions"], "did you mean expressions?"),
+    (["completion"], "bash, zsh or fish"),
+    (["completion", "csh"], "bash, zsh or fish"),
+    (["expressions", "--dept", "2"], "unknown option --dept; did you mean --depth?"),
+    (["expressions", "--vari=2"], "unknown option --vari; did you mean --variables?"),
+    (["expressions", "--zzz"], "unknown option --zzz"),
+    (["expressions", "-depth", "2"], "options begin with two dashes: --depth"),
+    (["expressions", "-q"], "unknown option -q"),
+    (["expressions", "x1", "+", "x2"], 'unexpected argument "x1"'),
+    (["expressions", "--", "x1"], 'unexpected argument "x1"'),
+    (["expressions", "--depth"], "--depth needs a value: --depth N"),
+    (["expressions", "--depth", "--count"], "--depth needs a value: --depth N"),
+    (["expressions", "--same", "x1"], "--same needs more values: --same A B"),
+    (["expressions", "--count=yes"], "--count takes no value"),
+    (["expressions", "--depth", "5"], "--depth must be a whole number from 0 to 4, not 5"),
+    (["expressions", "--depth=-1"], "--depth must be a whole number from 0 to 4, not -1"),
+    (["expressions", "--depth", "two"], '--depth must be a whole number from 0 to 4, not "two"'),
+    (["expressions", "--depth", "0x2"], '--depth must be a whole number from 0 to 4, not "0x2"'),
+    (["expressions", "--depth", "2.5"], "not 2.5"),
+    (["expressions", "--depth", ""], 'not ""'),
+    (["expressions", "--depth", "99999999999999999999"], "not 1e+20"),
+    (["expressions", "--size", "-1"], "--size must be a whole number from 0 to 1000000000000, not -1"),
+    (["expressions", "--variables", "4"], "--variables must be a whole number from 1 to 3, not 4"),
+    (["expressions", "--withheld", "nan"], '--withheld must be a number from 0 to 1, not "nan"'),
+    (["expressions", "--withheld", "1.5"], "--withheld must be a number from 0 to 1, not 1.5"),
+    (["expressions", "--format", "latx"], "did you mean latex?"),
+    (["expressions", "--input-format", "mathml"], "--input-format must be one of infix, latex, prefix"),
+    (["expressions", "--ops", "+,foo"], "foo"),
+    (["expressions", "--ops", ""], "operator"),
+    (["expressions", "--count", "--find", "x1"], "--count and --find"),
+    (["expressions", "--names", "a,b,c"], "--names has 3 names, but --variables is 2"),
+    (["expressions", "--names", "a,,b", "--variables", "3"], "name 2 is empty"),
+]
+
+
+@pytest.mark.parametrize("args, says", WRONG, ids=lambda x: " ".join(x) if isinstance(x, list) else "")
+def test_wrong_use_is_named_and_exits_2(args, says):
+    r = run(*args)
+    assert r.code == 2 and r.out == ""
+    assert says in r.err, r
+    assert r.err.startswith("symlaw: ")
+
+
+def test_values_may_stand_behind_an_equals_sign_and_the_last_one_counts():
+    a = expressions("--depth=1", "--format=python", "--depth", "0")
+    assert a.code == 0 and a.lines == ["x1", "x2"]
+    assert expressions("--depth", "0", "--").lines == ["x1", "x2"]
+    assert expressions("--depth", "1e0", "--size=2e1").code == 0
+
+
+def test_a_value_may_begin_with_a_dash():
+    assert expressions("--canon", "-x1").out == "-x1\n"
+    assert expressions("--same=-x1", "0 - x1").out == "yes\n"
+    assert expressions("--canon=--x1").out == "x1\n"
+
+
+@pytest.mark.parametrize("name", ["--canon", "--out", "--names"])
+def test_bytes_that_are_no_text_are_refused(name):
+    done = subprocess.run([PROGRAM.encode(), b"expressions", name.encode(), b"ab\xff"],
+                          capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert f"{name}: its value is not UTF-8 text at byte 3".encode() in done.stderr
+
+
+# ---------------------------------------------------------------- completion
+
+def completion(shell):
+    r = run("completion", shell)
+    assert r.code == 0 and r.err == ""
+    return r.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
+    script = completion(shell)
+    for name in option_names():
+        assert re.search(rf"(--|-l ){name}\b", script), name
+    assert "infix python sympy latex mathml c prefix" in script
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed, so nobody has parsed its script")
+    (tmp_path / "script").write_text(script)
+    done = subprocess.run([shell, "-n", str(tmp_path / "script")], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+@pytest.mark.parametrize("line, expected", [
+    ("symlaw ex", ["expressions"]),
+    ("symlaw completion ", ["bash", "zsh", "fish"]),
+    ("symlaw help ", ["expressions"]),
+    ("symlaw expressions --de", ["--depth"]),
+    ("symlaw expressions --format py", ["python"]),
+    ("symlaw expressions --depth ", []),
+    ("symlaw expressions --out some", ["some file"]),
+])
+def test_bash_completes(line, expected, tmp_path):
+    (tmp_path / "some file").touch()
+    words = line.split(" ")
+    script = completion("bash") + "\ncompopt() { :; }\n"
+    script += "COMP_WORDS=(%s)\n" % " ".join(f"'{w}'" for w in words)
+    script += f"COMP_CWORD={len(words) - 1}\n_symlaw\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stderr == ""
+    assert [x for x in done.stdout.splitlines() if x] == expected
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes():
+    script = completion("fish") + "\ncomplete -C 'symlaw expressions --format py'\n"
+    done = subprocess.run(["fish", "-c", script], capture_output=True, text=True)
+    assert "python" in done.stdout, done

@@ -1,0 +1,181 @@
+"""What the world does to a program: signals, closed pipes, full disks, files, terminals."""
+import errno
+import json
+import os
+import pty
+import resource
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tool import PROGRAM, expressions, run
+
+LONG = ["expressions", "--depth", "3", "--size", "0"]  # seconds of work
+
+
+# ---------------------------------------------------------------- signals
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_signal_stops_soon_with_its_code(number, code, quiet, tmp_path):
+    p = subprocess.Popen([PROGRAM, *LONG, "--out", str(tmp_path / "list"), *quiet],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    assert p.poll() is None, "it was over before the signal"
+    p.send_signal(number)
+    asked = time.monotonic()
+    out, err = p.communicate(timeout=30)
+    assert p.returncode == code and out == ""
+    assert time.monotonic() - asked < 2
+    assert "interrupted" in err
+    assert os.listdir(tmp_path) == []  # no half file, no temporary one
+
+
+def test_a_signal_stops_a_blocked_listing():
+    """The reader of the pipe sleeps, so the program waits in write()."""
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    select.select([p.stdout], [], [], 30)
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    assert p.wait(timeout=10) == 130
+    p.stdout.close()
+    p.stderr.close()
+
+
+def test_a_second_signal_ends_at_once():
+    p = subprocess.Popen([PROGRAM, *LONG], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    p.send_signal(signal.SIGTERM)
+    assert p.wait(timeout=2) in (130, 143)
+
+
+# ---------------------------------------------------------------- standard output
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_closed_pipe_ends_quietly(ignored):
+    """As in `symlaw ... | head -1`, also where SIGPIPE came in ignored."""
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         restore_signals=not ignored)
+    assert p.stdout.readline()
+    p.stdout.close()
+    assert p.wait(timeout=30) == -signal.SIGPIPE
+    assert p.stderr.read() == b""
+    p.stderr.close()
+
+
+@pytest.mark.parametrize("args", [["expressions", "--depth", "2"], ["expressions", "--canon", "x1"],
+                                  ["expressions", "--depth", "1", "--count", "--json"], ["help"],
+                                  ["expressions", "--help"], ["--version"], ["completion", "bash"]])
+def test_a_full_disk_behind_standard_output_is_a_failure(args):
+    with open("/dev/full", "w") as full:
+        r = run(*args, stdout=full)
+    assert r.code == 3
+    assert r.err == "symlaw: cannot write to standard output: No space left on device\n"
+
+
+def test_closed_standard_output_is_a_failure(tmp_path):
+    def close():
+        os.close(1)
+    r = run("expressions", "--depth", "1", stdout=None, preexec_fn=close)
+    assert r.code == 3 and "standard output" in r.err
+    # the file must not become standard output by being the next one opened
+    out = tmp_path / "list"
+    def close_both():
+        os.close(1)
+        os.close(2)
+    r = run("expressions", "--depth", "1", "--out", str(out), stdout=None, stderr=None,
+            preexec_fn=close_both)
+    assert r.code == 0 and out.read_text().splitlines()[:2] == ["x1", "x2"]
+
+
+# ---------------------------------------------------------------- files
+
+def test_out_has_what_would_be_printed(tmp_path):
+    for args in (["--depth", "2"], ["--depth", "1", "--json"], ["--canon", "x1+x1"],
+                 ["--same", "x1", "x2"]):
+        out = tmp_path / "out"
+        r = expressions(*args, "--out", str(out))
+        assert r.out == "" and out.read_text() == expressions(*args).out
+    expressions("--depth", "1", "--count", "--json", "--out", str(out))
+    assert json.loads(out.read_text())["config"]["out"] == str(out)
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_failing_write_leaves_the_old_file(tmp_path):
+    out = tmp_path / "list"
+    out.write_text("old\n")
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    r = expressions("--depth", "2", "--out", str(out), preexec_fn=limit)
+    assert r.code == 3 and "File too large" in r.err and str(out) in r.err
+    assert out.read_text() == "old\n" and os.listdir(tmp_path) == ["list"]
+
+
+def test_a_full_device_is_named():
+    r = expressions("--depth", "2", "--out", "/dev/full")
+    assert r.code == 3 and "/dev/full" in r.err and "No space left" in r.err
+
+
+@pytest.mark.parametrize("path, says", [("/nonexistent/list", "does not exist"), ("/", "folder"),
+                                        ("", "without a name")])
+def test_a_wrong_path_costs_no_waiting(path, says):
+    started = time.monotonic()
+    r = run(*LONG, f"--out={path}")
+    assert r.code == 3 and says in r.err
+    assert time.monotonic() - started < 1
+
+
+def test_too_little_memory_is_said():
+    r = expressions("--depth", "3", "--count", "--max-memory", "0.001")
+    assert r.code == 2 and r.out == "" and "allow" in r.err
+
+
+# ---------------------------------------------------------------- progress
+
+def test_a_log_gets_plain_lines_and_quiet_none():
+    r = expressions("--depth", "2", "--count")
+    assert r.err == ""  # too short to say anything
+    assert "\r" not in r.err and "\033" not in r.err
+
+
+def read_all(fd):
+    got = b""
+    while True:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError as e:
+            assert e.errno == errno.EIO  # how Linux says that the other end is gone
+            break
+        if not piece:
+            break
+        got += piece
+    return got.decode()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_terminal_gets_one_line_that_goes_away(quiet):
+    master, slave = pty.openpty()
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count", "--ops",
+                          "exp,+,-,*,/", "--threads", "1"] + ["--quiet"] * quiet,
+                         stdout=subprocess.PIPE, stderr=slave, text=True,
+                         env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    got = read_all(master)
+    out = p.stdout.read()
+    p.stdout.close()
+    os.close(master)
+    assert p.wait(timeout=120) == 0
+    assert "candidates" in out
+    if quiet:
+        assert got == ""
+        return
+    assert "\n" not in got and " %" in got
+    assert got.endswith("\r\033[K")
+    assert all(len(line) < 90 for line in got.split("\r"))

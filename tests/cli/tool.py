@@ -1,0 +1,39 @@
+"""Runs the program as a person or a script would. SYMLAW names it; else the release build is taken."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+PROGRAM = os.environ.get("SYMLAW") or str(Path(__file__).parents[2] / "build" / "symlaw")
+
+
+class Done:
+    """What a run left: exit code, both outputs."""
+
+    def __init__(self, finished):
+        self.code = finished.returncode
+        self.out = finished.stdout or ""
+        self.err = finished.stderr or ""
+
+    def __repr__(self):
+        return f"exit {self.code}\n--- out\n{self.out[:2000]}\n--- err\n{self.err[:2000]}"
+
+    @property
+    def lines(self):
+        return self.out.splitlines()
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def run(*args, timeout=120, **more):
+    """symlaw ARGS. Keyword arguments go to subprocess.run."""
+    more.setdefault("stdout", subprocess.PIPE)
+    more.setdefault("stderr", subprocess.PIPE)
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return Done(subprocess.run([PROGRAM, *args], text=True, timeout=timeout, **more))
+
+
+def expressions(*args, **more):
+    return run("expressions", *args, **more)
