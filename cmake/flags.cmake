@@ -18,6 +18,9 @@ set(CMAKE_C_FLAGS_DEBUG "-Og -g3")
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -fno-math-errno -fno-trapping-math
                     -ffp-contract=off)
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-Wno-string-conversion) # SL_ASSERT(!"never here") says what it means
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     add_compile_options(-march=x86-64-v2)
 endif()

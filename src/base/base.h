@@ -35,6 +35,15 @@
 /* Stores the line for sl_last_error and returns st. Needs no memory, so it can report its lack. */
 SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
 
+/* The same function, but the compiler sees that the answer is st: else it takes SL_OK for possible
+ * and warns of outputs that would be uninitialised then. */
+#define sl_fail(st, ...)                        \
+    __extension__({                             \
+        sl_status sl_fail_ = (st);              \
+        (void)(sl_fail)(sl_fail_, __VA_ARGS__); \
+        sl_fail_;                               \
+    })
+
 /* Replaces the stored line: for par/, which moves a worker's message to the caller. */
 void sl_fail_restore(const char *line);
 
@@ -72,6 +81,8 @@ void sl_free(void *p);
 
 /* One line for the common `if (!p)`. */
 sl_status sl_fail_memory(size_t count, size_t size, const char *what);
+#define sl_fail_memory(count, size, what) \
+    __extension__({ (void)(sl_fail_memory)(count, size, what); SL_ENOMEM; })
 
 /* For tests: the n-th allocation from now fails (1 is the next; 0 switches off), and with `forever`
  * so do all later ones. Blocks alive, and allocations made so far. */

@@ -52,7 +52,7 @@ void sl_free(void *p) {
     free(p);
 }
 
-sl_status sl_fail_memory(size_t count, size_t size, const char *what) {
+sl_status(sl_fail_memory)(size_t count, size_t size, const char *what) {
     size_t bytes;
     if (!product(&bytes, count, size))
         return sl_fail(SL_ENOMEM, "no memory for %s: %zu times %zu bytes", what, count, size);

@@ -39,7 +39,7 @@ void sl_fail_restore(const char *line) {
     if (cut) memcpy(last_line + n, "...", 4);
 }
 
-sl_status sl_fail(sl_status st, const char *format, ...) {
+sl_status(sl_fail)(sl_status st, const char *format, ...) {
     // not straight into last_line: the arguments may quote sl_last_error()
     char line[LINE_MAX_BYTES + 1];
     va_list args;
