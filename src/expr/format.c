@@ -1,0 +1,47 @@
+/* The tables of formats and operators, by number and by name. */
+#include "expr/expr.h"
+
+#define X(id, name, reads) [SL_FORMAT_##id] = name,
+static const char *const format_name[SL_FORMAT_COUNT] = { SL_FORMATS(X) };
+#undef X
+
+#define X(id, text, latex, operands) [SL_OPERATOR_##id] = { text, latex, operands },
+static const struct {
+    const char *text, *latex;
+    int operands;
+} operators[SL_OPERATOR_COUNT] = { SL_OPERATORS(X) };
+#undef X
+
+const char *sl_format_name(sl_format f) {
+    SL_ASSERT((unsigned)f < SL_FORMAT_COUNT);
+    return format_name[f];
+}
+
+sl_format sl_format_find(const char *name) {
+    int f = 0;
+    while (f < SL_FORMAT_COUNT && strcmp(format_name[f], name) != 0) f++;
+    return (sl_format)f;
+}
+
+const char *sl_operator_text(sl_operator o) {
+    SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
+    return operators[o].text;
+}
+
+const char *sl_operator_latex(sl_operator o) {
+    SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
+    return operators[o].latex;
+}
+
+int sl_operator_operands(sl_operator o) {
+    SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
+    return operators[o].operands;
+}
+
+sl_operator sl_operator_find(const char *text, size_t n) {
+    int o = 0;
+    while (o < SL_OPERATOR_COUNT &&
+           (strlen(operators[o].text) != n || memcmp(operators[o].text, text, n) != 0))
+        o++;
+    return (sl_operator)o;
+}

@@ -1,0 +1,220 @@
+/* Names: what a word in a text stands for, how a variable is written, and what to say about a word
+ * that stands for nothing.
+ *
+ * A word means, in this order: a function, a given name, a variable x1, x2, ..., a free constant
+ * c1, c2, ... Whatever names the columns have, x<n> and c<n> stay reachable: underscores before
+ * them, as many as it takes, change nothing but the spelling. */
+#include "expr/text_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- functions ----------------- */
+
+#define X(id, name, operands, commutes) [SL_OP_##id] = (operands) == 1 ? name : NULL,
+static const char *const function_name[SL_FUNCTION_NONE] = {
+    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt",
+    [SL_FUNCTION_NEG] = "neg",
+};
+#undef X
+
+sl_function sl_text__function(const char *name) {
+    int f = 0;
+    while (f < SL_FUNCTION_NONE && !(function_name[f] && strcmp(function_name[f], name) == 0)) f++;
+    return (sl_function)f;
+}
+
+const char *sl_text__function_name(sl_function f) { return function_name[f]; }
+
+bool sl_text__reserved(const char *name) {
+    return sl_text__function(name) != SL_FUNCTION_NONE || strcmp(name, "pow") == 0 ||
+           strcmp(name, "Rational") == 0 || strcmp(name, "Integer") == 0;
+}
+
+/* ---------------------------------------------------------------- variables ----------------- */
+
+bool sl_text__is_identifier(const char *name) {
+    if (!*name || (*name >= '0' && *name <= '9')) return false;
+    for (const char *c = name; *c; c++) {
+        bool fine = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                    (*c >= '0' && *c <= '9') || *c == '_';
+        if (!fine) return false;
+    }
+    return true;
+}
+
+/* The number behind `letter`, 1..max without leading zeros, or 0. */
+static int numbered(const char *name, char letter, int max) {
+    while (*name == '_') name++;
+    if (*name++ != letter || *name == '0') return 0;
+    int n = 0;
+    for (; *name >= '0' && *name <= '9'; name++) {
+        n = 10 * n + (*name - '0');
+        if (n > max) return 0;
+    }
+    return *name ? 0 : n;
+}
+
+static int variables(const sl_names *names) {
+    return names && names->count ? SL_MIN(names->count, SL_EXPR_MAX_VARS) : SL_EXPR_MAX_VARS;
+}
+
+static int find_given(const sl_names *names, const char *name) {
+    if (!names || !names->names || !*name) return 0;
+    for (int i = 0; i < variables(names); i++)
+        if (i < names->count && names->names[i] && strcmp(names->names[i], name) == 0) return i + 1;
+    return 0;
+}
+
+int sl_text__variable(const sl_names *names, const char *name) {
+    int given = find_given(names, name);
+    return given ? given : numbered(name, 'x', variables(names));
+}
+
+int sl_text__constant(const char *name) { return numbered(name, 'c', UINT16_MAX); }
+
+const char *sl_text__given(const sl_names *names, int number) {
+    if (!names || !names->names || number > names->count) return NULL;
+    const char *name = names->names[number - 1];
+    return name && find_given(names, name) == number ? name : NULL; // of two alike the first has it
+}
+
+int sl_text__underscores(const sl_names *names, char letter, int number) {
+    char spelled[96];
+    int n = 0;
+    // each round rules out a given name, of which there are at most SL_EXPR_MAX_VARS
+    for (;; n++) {
+        snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
+                 "________________________________________________________________", letter,
+                 number);
+        int taken = find_given(names, spelled);
+        if (!taken || (letter == 'x' && taken == number)) return n;
+    }
+}
+
+void sl_text__print_name(sl_str *s, const sl_node *e, const sl_names *names) {
+    const char *name = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
+    if (!name) {
+        char letter = e->op == SL_OP_VAR ? 'x' : 'c';
+        for (int i = sl_text__underscores(names, letter, e->arg); i > 0; i--)
+            sl_str_add_char(s, '_');
+        sl_str_addf(s, "%c%d", letter, e->arg);
+        return;
+    }
+    if (sl_text__is_identifier(name) && !sl_text__reserved(name)) {
+        sl_str_add(s, name);
+        return;
+    }
+    sl_str_add_char(s, '`');
+    for (; *name; name++) {
+        if (*name == '`') sl_str_add_char(s, '`');
+        sl_str_add_char(s, *name);
+    }
+    sl_str_add_char(s, '`');
+}
+
+/* ---------------------------------------------------------------- explanations -------------- */
+
+/* Appends to a text of fixed size; what does not fit is cut. */
+SL_PRINTF(3, 4) static void append(char *text, size_t size, const char *format, ...) {
+    size_t len = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + len, size - len, format, args);
+    va_end(args);
+}
+
+static void append_variables(char *text, size_t size, const sl_names *names) {
+    if (!names || !names->count) {
+        append(text, size, "x1 to x%d", SL_EXPR_MAX_VARS);
+        return;
+    }
+    for (int i = 1; i <= variables(names); i++) {
+        char quote[SL_TEXT_QUOTE];
+        const char *given = sl_text__given(names, i);
+        if (given)
+            sl_text__quote(quote, given, strlen(given));
+        else
+            snprintf(quote, sizeof quote, "x%d", i);
+        if (strlen(text) + strlen(quote) + 8 > size) {
+            append(text, size, ", ...");
+            return;
+        }
+        append(text, size, "%s%s", i > 1 ? ", " : "", quote);
+    }
+}
+
+static void append_operators(char *text, size_t size) {
+    for (int f = 0; f < SL_FUNCTION_NONE; f++)
+        if (function_name[f] && f != SL_FUNCTION_NEG) append(text, size, "%s, ", function_name[f]);
+    append(text, size, "+ - * / ^");
+}
+
+/* Functions and constants that people know and this does not. */
+static bool is_foreign(const char *name) {
+    static const char *const foreign[] = {
+        "abs",  "acos", "arccos", "arcsin", "arctan", "asin",  "atan",  "atan2", "cbrt", "ceil",
+        "cosh", "cot",  "csc",    "erf",    "fabs",   "floor", "gamma", "ln",    "log",  "log10",
+        "log2", "max",  "min",    "mod",    "pi",     "sec",   "sign",  "sinh",  "tan",  "tanh",
+    };
+    for (int i = 0; i < SL_LEN(foreign); i++)
+        if (strcmp(foreign[i], name) == 0) return true;
+    return false;
+}
+
+typedef struct nearest {
+    const char *word;
+    int distance;
+} nearest;
+
+static void consider(nearest *best, const char *name, const char *word) {
+    int d = sl_edit_distance(name, word);
+    if (d < best->distance) *best = (nearest){ word, d };
+}
+
+void sl_text__explain(char *reason, size_t size, const sl_names *names, const char *name) {
+    char quote[SL_TEXT_QUOTE], near[SL_TEXT_QUOTE], x[8] = "x1";
+    sl_text__quote(quote, name, strlen(name));
+    const char *digits = name + 1;
+    size_t n_digits = *name ? strspn(digits, "0123456789") : 0;
+    bool is_numbered = n_digits > 0 && !digits[n_digits];
+    reason[0] = '\0';
+    if (*name == 'x' && is_numbered) {
+        append(reason, size, "there is no %s: ", quote);
+        append(reason, size, names && names->count ? "this has variables " : "variables are ");
+        append_variables(reason, size, names);
+        return;
+    }
+    if (*name == 'c' && is_numbered) {
+        append(reason, size, "there is no %s: free constants are c1 to c%d", quote, UINT16_MAX);
+        return;
+    }
+    if (strcmp(name, "e") == 0 || strcmp(name, "E") == 0) {
+        append(reason, size,
+               "%s is Euler's number only as the base of a power, as in %s^(x1); "
+               "the number itself is exp(1)",
+               name, name);
+        return;
+    }
+    if (is_foreign(name)) {
+        append(reason, size, "%s is not among the operators ", name);
+        append_operators(reason, size);
+        return;
+    }
+    // a word of n letters with more than a third of them wrong is no slip of the finger
+    nearest best = { NULL, 1 + (int)SL_MIN((strlen(name) + 2) / 3, (size_t)3) };
+    for (int f = 0; f < SL_FUNCTION_NONE; f++)
+        if (function_name[f]) consider(&best, name, function_name[f]);
+    for (int i = 1; i <= variables(names); i++) {
+        const char *given = sl_text__given(names, i);
+        if (given) consider(&best, name, given);
+    }
+    if (best.word || strcmp(name, "x") == 0) {
+        const char *word = best.word ? best.word : x;
+        append(reason, size, "unknown name \"%s\"; did you mean %s?", quote,
+               sl_text__quote(near, word, strlen(word)));
+        return;
+    }
+    append(reason, size, "unknown name \"%s\"; variables are ", quote);
+    append_variables(reason, size, names);
+}

@@ -1,0 +1,338 @@
+/* Infix text, with the spellings of Python, SymPy and C.
+ *
+ *     sum      = product { ("+" | "-") product }
+ *     product  = signed { ("*" | "/") signed }
+ *     signed   = { "+" | "-" } power
+ *     power    = atom [ ("^" | "**") signed ]        2^3^2 = 2^9, -x1^2 = -(x1^2), x1^-2
+ *              | ("e" | "E") ("^" | "**") signed     exp
+ *     atom     = number | variable | c<n> | `name` | "(" sum ")"
+ *              | [module "."] function "(" sum ")"   function: exp sin cos sqrt neg
+ *              | [module "."] "pow" "(" sum "," sum ")"
+ *              | "Rational" "(" sum [ "," sum ] ")" | "Integer" "(" sum ")"
+ *
+ * A product needs its sign: 2x1 is an error, because x12 and 2e3 would be riddles. */
+#include "expr/text_impl.h"
+
+typedef enum kind {
+    END,
+    NUMBER,
+    NAME,   // in reader->name, without the module
+    QUOTED, // between backticks, in reader->name
+    POWER,
+    SIGN, // + - * / ( ) and ,
+    BAD
+} kind;
+
+typedef struct token {
+    kind kind;
+    char sign;
+    size_t start, end;
+    sl_rat value;
+} token;
+
+typedef struct parser {
+    sl_reader *r;
+    token tok;    // the one to look at next
+    token before; // the one before it
+} parser;
+
+/* ---------------------------------------------------------------- tokens -------------------- */
+
+static bool is_name_character(int32_t c) {
+    if (c < 0x80)
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    // letters of all scripts; not punctuation, superscripts, operators and arrows
+    return c >= 0xc0 && c != 0xd7 && c != 0xf7 && !(c >= 0x2000 && c <= 0x2bff) &&
+           !(c >= 0x3000 && c <= 0x303f) && !(c >= 0xfe00 && c <= 0xfeff);
+}
+
+static void read_name(sl_reader *r) {
+    size_t len;
+    sl_text__name_begin(r, &len);
+    int used;
+    for (; r->at < r->n; r->at += (size_t)used) {
+        int32_t c = sl_text__utf8(r->text + r->at, r->n - r->at, &used);
+        if (!is_name_character(c)) break;
+        sl_text__name_add(r, &len, r->text + r->at, (size_t)used);
+    }
+}
+
+/* Python as people write it: math.sin, np.exp. */
+static bool is_module(const char *name) {
+    static const char *const modules[] = { "math", "np", "numpy", "sp", "sympy" };
+    for (int i = 0; i < SL_LEN(modules); i++)
+        if (strcmp(modules[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+static void advance(parser *p) {
+    sl_reader *r = p->r;
+    while (r->at < r->n && is_blank(r->text[r->at])) r->at++;
+    token *t = &p->tok;
+    p->before = *t;
+    *t = (token){ .kind = BAD, .start = r->at };
+    char c = r->at < r->n ? r->text[r->at] : '\0';
+    char after = r->at + 1 < r->n ? r->text[r->at + 1] : '\0';
+    int used;
+    if (r->at >= r->n) {
+        t->kind = END;
+    } else if ((c >= '0' && c <= '9') || (c == '.' && after >= '0' && after <= '9')) {
+        if (sl_text__number(r, &t->value, true)) t->kind = NUMBER;
+    } else if (c == '`') {
+        if (sl_text__quoted_name(r)) t->kind = QUOTED;
+    } else if (c == '^' || (c == '*' && after == '*')) {
+        r->at += c == '^' ? 1 : 2;
+        t->kind = POWER;
+    } else if (c && strchr("+-*/(),", c)) {
+        r->at++;
+        t->kind = SIGN;
+        t->sign = c;
+    } else if (is_name_character(sl_text__utf8(r->text + r->at, r->n - r->at, &used))) {
+        read_name(r);
+        if (r->at < r->n && r->text[r->at] == '.' && is_module(r->name)) {
+            r->at++;
+            read_name(r);
+        }
+        t->kind = NAME;
+    } else {
+        sl_text__bad_character(r, r->at);
+    }
+    t->end = r->at;
+}
+
+static bool is(const parser *p, char sign) { return p->tok.kind == SIGN && p->tok.sign == sign; }
+
+static bool begins_operand(const parser *p) {
+    return p->tok.kind == NUMBER || p->tok.kind == NAME || p->tok.kind == QUOTED || is(p, '(');
+}
+
+static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
+    return sl_text__quote(buffer, p->r->text + t.start, t.end - t.start);
+}
+
+/* What was read is fine, what comes is not what must come. */
+static sl_term *unexpected(parser *p, const char *wanted) {
+    char text[SL_TEXT_QUOTE];
+    if (p->r->st != SL_OK) return NULL;
+    if (p->tok.kind == END)
+        return sl_text__fail(p->r, SL_EFORMAT, p->tok.start, "the text ends where %s should be",
+                             wanted);
+    return sl_text__fail(p->r, SL_EFORMAT, p->tok.start, "\"%s\" where %s should be",
+                         quote(text, p, p->tok), wanted);
+}
+
+static bool expect(parser *p, char sign, const char *wanted) {
+    if (!is(p, sign)) {
+        unexpected(p, wanted);
+        return false;
+    }
+    advance(p);
+    return true;
+}
+
+/* ---------------------------------------------------------------- grammar ------------------- */
+
+static sl_term *sum(parser *p);
+static sl_term *factor(parser *p);
+
+/* The closing bracket of t, which has been read. */
+static sl_term *closing(parser *p, token open, sl_term *t) {
+    if (!t) return NULL;
+    if (p->tok.kind == END)
+        return sl_text__fail(p->r, SL_EFORMAT, open.start, "this bracket is never closed");
+    return expect(p, ')', "an operator or )") ? t : NULL;
+}
+
+static sl_term *bracket(parser *p) {
+    token open = p->tok;
+    advance(p);
+    if (!sl_text__open(p->r, open.start)) return NULL;
+    sl_term *t = sum(p);
+    p->r->nest--;
+    return closing(p, open, t);
+}
+
+/* Number of an argument, which must have one. */
+static bool argument(parser *p, sl_rat *out, const char *function) {
+    size_t start = p->tok.start;
+    sl_term *t = sum(p);
+    if (!t) return false;
+    if (sl_term__value(p->r, out, t)) return true;
+    sl_text__fail(p->r, SL_EFORMAT, start, "%s needs numbers", function);
+    return false;
+}
+
+static sl_term *rational(parser *p) {
+    sl_rat num, den = SL_RAT(1);
+    if (!argument(p, &num, "Rational")) return NULL;
+    if (is(p, ',')) {
+        advance(p);
+        if (!argument(p, &den, "Rational")) return NULL;
+    }
+    sl_term *t = sl_term__num(p->r, num);
+    return sl_rat_is(den, 1) ? t : sl_term__div(p->r, t, sl_term__num(p->r, den));
+}
+
+static sl_term *integer(parser *p) {
+    sl_rat v;
+    size_t start = p->tok.start;
+    if (!argument(p, &v, "Integer")) return NULL;
+    if (!sl_rat_is_int(v))
+        return sl_text__fail(p->r, SL_EFORMAT, start, "Integer needs a whole number");
+    return sl_term__num(p->r, v);
+}
+
+static sl_term *power_call(parser *p) {
+    sl_term *base = sum(p);
+    if (!base || !expect(p, ',', "a comma and the exponent")) return NULL;
+    size_t where = p->tok.start;
+    return sl_term__power(p->r, base, sum(p), where);
+}
+
+/* `name` stood before; what must follow is its operands in brackets. */
+static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(parser *)) {
+    sl_reader *r = p->r;
+    char text[SL_TEXT_QUOTE];
+    quote(text, p, name);
+    if (r->st != SL_OK) return NULL;
+    if (!is(p, '('))
+        return sl_text__fail(r, SL_EFORMAT, name.start, "%s needs brackets, as in %s(%s)", text,
+                             text, special ? "..." : "x1");
+    token open = p->tok;
+    advance(p);
+    if (is(p, ')')) return sl_text__fail(r, SL_EFORMAT, p->tok.start, "%s of nothing", text);
+    if (!sl_text__open(r, open.start)) return NULL;
+    sl_term *t = special ? special(p) : sum(p);
+    r->nest--;
+    if (t && is(p, ','))
+        return sl_text__fail(r, SL_EFORMAT, p->tok.start, "too many operands for %s", text);
+    t = closing(p, open, t);
+    return special ? t : sl_term__call(r, f, t);
+}
+
+static sl_term *named(parser *p) {
+    sl_reader *r = p->r;
+    token name = p->tok;
+    int number;
+    if (name.kind == NAME) {
+        sl_function f = sl_text__function(r->name);
+        sl_term *(*special)(parser *) = strcmp(r->name, "pow") == 0        ? power_call
+                                        : strcmp(r->name, "Rational") == 0 ? rational
+                                        : strcmp(r->name, "Integer") == 0  ? integer
+                                                                           : NULL;
+        if (f != SL_FUNCTION_NONE || special) {
+            advance(p);
+            return call(p, name, f, special);
+        }
+    }
+    if ((number = sl_text__variable(r->names, r->name))) {
+        advance(p);
+        return sl_term__leaf(r, SL_OP_VAR, number);
+    }
+    if (name.kind == NAME && (number = sl_text__constant(r->name))) {
+        advance(p);
+        return sl_term__leaf(r, SL_OP_PAR, number);
+    }
+    char reason[sizeof r->reason];
+    sl_text__explain(reason, sizeof reason, r->names, r->name);
+    return sl_text__fail(r, SL_EFORMAT, name.start, "%s", reason);
+}
+
+static sl_term *atom(parser *p) {
+    token t = p->tok;
+    if (t.kind == NUMBER) {
+        advance(p);
+        return sl_term__num(p->r, t.value);
+    }
+    if (t.kind == NAME || t.kind == QUOTED) return named(p);
+    if (is(p, '(')) return bracket(p);
+    return unexpected(p, "a number, a variable, a function or (");
+}
+
+/* Is the next token e, to be read as Euler's number because it is the base of a power? */
+static bool is_euler(const parser *p) {
+    const sl_reader *r = p->r;
+    if (p->tok.kind != NAME || (strcmp(r->name, "e") != 0 && strcmp(r->name, "E") != 0))
+        return false;
+    if (sl_text__variable(r->names, r->name)) return false; // a column called e
+    size_t at = r->at;
+    while (at < r->n && is_blank(r->text[at])) at++;
+    return at < r->n &&
+           (r->text[at] == '^' || (r->text[at] == '*' && at + 1 < r->n && r->text[at + 1] == '*'));
+}
+
+/* What follows ^; its place goes to *where. */
+static sl_term *exponent(parser *p, size_t *where) {
+    advance(p);
+    *where = p->tok.start;
+    if (!sl_text__open(p->r, *where)) return NULL;
+    sl_term *t = factor(p);
+    p->r->nest--;
+    return t;
+}
+
+static sl_term *factor(parser *p) {
+    bool negative = false;
+    for (; is(p, '-') || is(p, '+'); advance(p)) negative ^= is(p, '-');
+    sl_term *t;
+    size_t where;
+    if (is_euler(p)) {
+        advance(p);
+        t = sl_term__call(p->r, (sl_function)SL_OP_EXP, exponent(p, &where));
+    } else {
+        t = atom(p);
+        if (t && p->tok.kind == POWER) {
+            sl_term *u = exponent(p, &where);
+            t = sl_term__power(p->r, t, u, where);
+        }
+    }
+    return negative ? sl_term__neg(p->r, t) : t;
+}
+
+static sl_term *missing_operator(parser *p) {
+    char left[SL_TEXT_QUOTE], right[SL_TEXT_QUOTE];
+    quote(left, p, p->before);
+    quote(right, p, p->tok);
+    if (p->before.kind == NUMBER && p->tok.kind != NUMBER)
+        return sl_text__fail(p->r, SL_EFORMAT, p->tok.start,
+                             "missing operator before \"%s\"; write %s*%s", right, left, right);
+    return sl_text__fail(p->r, SL_EFORMAT, p->tok.start,
+                         "missing operator before \"%s\"; write * for a product", right);
+}
+
+static sl_term *product(parser *p) {
+    sl_term *t = factor(p);
+    while (t) {
+        if (begins_operand(p)) return missing_operator(p);
+        bool times = is(p, '*');
+        if (!times && !is(p, '/')) return t;
+        advance(p);
+        sl_term *u = factor(p);
+        t = times ? sl_term__mul(p->r, t, u) : sl_term__div(p->r, t, u);
+    }
+    return NULL;
+}
+
+static sl_term *sum(parser *p) {
+    sl_term *t = product(p);
+    while (t && (is(p, '+') || is(p, '-'))) {
+        bool minus = is(p, '-');
+        advance(p);
+        sl_term *u = product(p);
+        t = sl_term__add(p->r, t, minus ? sl_term__neg(p->r, u) : u);
+    }
+    return t;
+}
+
+sl_term *sl_text__infix(sl_reader *r) {
+    parser p = { .r = r };
+    advance(&p);
+    if (r->st == SL_OK && p.tok.kind == END)
+        return sl_text__fail(r, SL_EFORMAT, p.tok.start, "no expression, only blanks");
+    sl_term *t = sum(&p);
+    if (r->st == SL_OK && p.tok.kind != END) unexpected(&p, "an operator or the end");
+    return t;
+}

@@ -1,0 +1,81 @@
+/* Expression to text: the common part. */
+#include "expr/text_impl.h"
+
+/* ---------------------------------------------------------------- fractions ----------------- */
+
+/* Does this factor go below the bar? Reading a/b turns the exponents of b's factors around, so the
+ * inverse of a product or of a power must not stand there bare: it would come back as other powers.
+ */
+static bool is_below(const sl_node *c) {
+    if (c->op != SL_OP_POW) return false;
+    sl_rat p = sl_num_value(sl_next(c + 1));
+    if (p.num >= 0) return false;
+    return !sl_rat_is(p, -1) || (c[1].op != SL_OP_MUL && c[1].op != SL_OP_POW);
+}
+
+/* The operands of a product; anything else is the only one of its own. */
+static const sl_node *first_operand(const sl_node *e) { return e->op == SL_OP_MUL ? e + 1 : e; }
+static int operand_count(const sl_node *e) { return e->op == SL_OP_MUL ? e->arg : 1; }
+
+sl_fraction sl_text__fraction(const sl_node *e) {
+    sl_fraction f = { .e = e, .num = 1, .den = 1 };
+    const sl_node *c = first_operand(e);
+    for (int i = operand_count(e); i > 0; i--, c = sl_next(c)) {
+        if (c->op == SL_OP_NUM && !f.number) {
+            sl_rat v = sl_num_value(c);
+            f.number = c;
+            f.negative = v.num < 0;
+            f.num = (uint64_t)(v.num < 0 ? -v.num : v.num);
+            f.den = (uint64_t)v.den;
+        } else if (is_below(c)) {
+            f.below++;
+        } else {
+            f.above++;
+        }
+    }
+    return f;
+}
+
+const sl_node *sl_text__factor(const sl_fraction *f, const sl_node *before, bool below) {
+    const sl_node *end = f->e + f->e->len;
+    const sl_node *c = before ? sl_next(before) : first_operand(f->e);
+    while (c < end && (c == f->number || is_below(c) != below)) c = sl_next(c);
+    return c < end ? c : NULL;
+}
+
+bool sl_text__negative(const sl_node *e) {
+    if (e->op != SL_OP_NUM && e->op != SL_OP_MUL) return false;
+    return sl_text__fraction(e).negative;
+}
+
+/* ---------------------------------------------------------------- the whole ----------------- */
+
+/* Is no node below more than `most` others? Without recursion, since the answer may be no. */
+static bool is_shallow(const sl_node *e) {
+    const sl_node *ends[SL_EXPR_MAX_DEPTH];
+    int depth = 0;
+    for (const sl_node *c = e; c < e + e->len; c += c->op == SL_OP_NUM ? c->len : 1) {
+        while (depth && ends[depth - 1] <= c) depth--;
+        if (c->op == SL_OP_NUM || c->len == 1) continue;
+        if (depth == SL_EXPR_MAX_DEPTH) return false;
+        ends[depth++] = c + c->len;
+    }
+    return true;
+}
+
+sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
+    SL_ASSERT((unsigned)format < SL_FORMAT_COUNT);
+    if (!is_shallow(e))
+        return sl_fail(SL_ELIMIT, "nested deeper than %d operations", SL_EXPR_MAX_DEPTH);
+    switch (format) {
+    case SL_FORMAT_INFIX:
+    case SL_FORMAT_PYTHON:
+    case SL_FORMAT_SYMPY:
+    case SL_FORMAT_C: sl_text__print_infix(s, format, e, names); break;
+    case SL_FORMAT_LATEX:
+    case SL_FORMAT_MATHML: sl_text__print_math(s, format, e, names); break;
+    case SL_FORMAT_PREFIX: sl_text__print_prefix(s, e, names); break;
+    case SL_FORMAT_COUNT: break;
+    }
+    return sl_str_status(s);
+}

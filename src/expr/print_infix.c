@@ -1,0 +1,182 @@
+/* Infix text, and its dialects Python, SymPy and C.
+ *
+ * They differ in how a power and a number are written: x^2, x**2, pow(x, 2.0); 3/4, Rational(3, 4),
+ * 3.0/4.0. SymPy text stays exact when Python reads it: wherever Python would divide or raise plain
+ * integers, they are written as Rational or Integer. */
+#include "expr/text_impl.h"
+
+#include <inttypes.h>
+
+/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+typedef enum level { SUM, TERM, FACTOR, BASE } level;
+
+typedef struct printer {
+    sl_str *s;
+    sl_format format;
+    const sl_names *names;
+} printer;
+
+static void put(printer *p, const sl_node *e, level wanted);
+
+static void put_integer(printer *p, uint64_t n) {
+    sl_str_addf(p->s, p->format == SL_FORMAT_C ? "%" PRIu64 ".0" : "%" PRIu64, n);
+}
+
+static uint64_t magnitude(int64_t n) { return (uint64_t)(n < 0 ? -n : n); }
+
+/* A number by itself. In SymPy a fraction is a call; so is an integer that is raised to a power. */
+static void put_number(printer *p, sl_rat v, bool raised) {
+    bool sympy = p->format == SL_FORMAT_SYMPY;
+    if (sympy && v.den > 1) {
+        sl_str_addf(p->s, "Rational(%" PRId64 ", %" PRId64 ")", v.num, v.den);
+        return;
+    }
+    if (sympy && raised) {
+        sl_str_addf(p->s, "Integer(%" PRId64 ")", v.num);
+        return;
+    }
+    if (v.num < 0) sl_str_add_char(p->s, '-');
+    put_integer(p, magnitude(v.num));
+    if (v.den > 1) {
+        sl_str_add_char(p->s, '/');
+        put_integer(p, (uint64_t)v.den);
+    }
+}
+
+static level level_of_number(const printer *p, sl_rat v, bool raised) {
+    if (p->format == SL_FORMAT_SYMPY && (v.den > 1 || raised)) return BASE;
+    return v.num < 0 ? SUM : v.den > 1 ? TERM : BASE;
+}
+
+/* base^exponent, of a power that is not written below a bar. */
+static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
+    bool c = p->format == SL_FORMAT_C;
+    if (exponent.num == 1 && exponent.den == 2) {
+        sl_str_add(p->s, "sqrt(");
+        put(p, base, SUM);
+        sl_str_add_char(p->s, ')');
+        return;
+    }
+    if (c) {
+        sl_str_add(p->s, "pow(");
+        put(p, base, SUM);
+        sl_str_add(p->s, ", ");
+        put_number(p, exponent, false);
+        sl_str_add_char(p->s, ')');
+        return;
+    }
+    put(p, base, BASE);
+    sl_str_add(p->s, p->format == SL_FORMAT_INFIX ? "^" : "**");
+    bool bare = level_of_number(p, exponent, false) == BASE;
+    if (!bare) sl_str_add_char(p->s, '(');
+    put_number(p, exponent, false);
+    if (!bare) sl_str_add_char(p->s, ')');
+}
+
+static void put_factor(printer *p, const sl_node *c, bool below) {
+    if (!below) {
+        put(p, c, FACTOR);
+        return;
+    }
+    sl_rat exponent = sl_text__exponent(c, below);
+    if (!sl_rat_is(exponent, 1))
+        put_power(p, c + 1, exponent);
+    else if (c[1].op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY)
+        put_number(p, sl_num_value(c + 1), true);
+    else
+        put(p, c + 1, FACTOR);
+}
+
+/* One side of a fraction: the number unless it is 1 with company, then the factors. */
+static void put_side(printer *p, const sl_fraction *f, bool below) {
+    uint64_t number = below ? f->den : f->num;
+    int factors = below ? f->below : f->above;
+    bool first = true;
+    if (number != 1 || factors == 0) {
+        put_integer(p, number);
+        first = false;
+    }
+    for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) {
+        if (!first) sl_str_add_char(p->s, '*');
+        put_factor(p, c, below);
+        first = false;
+    }
+}
+
+/* The magnitude of a term: what follows its sign. */
+static void put_term(printer *p, const sl_node *e) {
+    if (e->op == SL_OP_NUM) {
+        sl_rat v = sl_num_value(e);
+        put_number(p, (sl_rat){ v.num < 0 ? -v.num : v.num, v.den }, false);
+        return;
+    }
+    sl_fraction f = sl_text__fraction(e);
+    put_side(p, &f, false);
+    if (f.den == 1 && f.below == 0) return;
+    bool brackets = f.below + (f.den != 1) > 1;
+    sl_str_add(p->s, brackets ? "/(" : "/");
+    put_side(p, &f, true);
+    if (brackets) sl_str_add_char(p->s, ')');
+}
+
+static void put_sum(printer *p, const sl_node *e) {
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+        bool negative = sl_text__negative(c);
+        if (i > 0)
+            sl_str_add(p->s, negative ? " - " : " + ");
+        else if (negative)
+            sl_str_add_char(p->s, '-');
+        put_term(p, c);
+    }
+}
+
+static level level_of(const printer *p, const sl_node *e) {
+    switch ((sl_op)e->op) {
+    case SL_OP_NUM: return level_of_number(p, sl_num_value(e), false);
+    case SL_OP_ADD: return SUM;
+    case SL_OP_MUL: return sl_text__negative(e) ? SUM : TERM;
+    case SL_OP_POW: {
+        if (sl_text__fraction(e).below) return TERM; // 1/u
+        sl_rat p2 = sl_expr__exponent(e);
+        bool call = p->format == SL_FORMAT_C || (p2.num == 1 && p2.den == 2);
+        return call ? BASE : FACTOR;
+    }
+    default: return BASE;
+    }
+}
+
+static void put(printer *p, const sl_node *e, level wanted) {
+    if (wanted == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
+        put_number(p, sl_num_value(e), true);
+        return;
+    }
+    bool brackets = level_of(p, e) < wanted;
+    if (brackets) sl_str_add_char(p->s, '(');
+    switch ((sl_op)e->op) {
+    case SL_OP_VAR:
+    case SL_OP_PAR: sl_text__print_name(p->s, e, p->names); break;
+    case SL_OP_ADD: put_sum(p, e); break;
+    case SL_OP_POW:
+        if (sl_text__fraction(e).below)
+            put_term(p, e);
+        else
+            put_power(p, e + 1, sl_expr__exponent(e));
+        break;
+    case SL_OP_NUM:
+    case SL_OP_MUL:
+        if (sl_text__negative(e)) sl_str_add_char(p->s, '-');
+        put_term(p, e);
+        break;
+    default: // functions
+        sl_str_addf(p->s, "%s(", sl_text__function_name((sl_function)e->op));
+        put(p, e + 1, SUM);
+        sl_str_add_char(p->s, ')');
+    }
+    if (brackets) sl_str_add_char(p->s, ')');
+}
+
+void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
+    printer p = { s, format, names };
+    put(&p, e, SUM);
+}

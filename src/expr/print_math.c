@@ -1,0 +1,323 @@
+/* LaTeX and presentation MathML: fractions, roots and raised exponents.
+ *
+ * The LaTeX is also what a model learns to write, so it is short and has one spelling for each
+ * thing: no \left and \right, e^{u} for exp, a blank for a product (\cdot only before a digit),
+ * braces around every exponent. */
+#include "expr/text_impl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+typedef enum level { SUM, TERM, FACTOR, BASE } level;
+
+typedef struct style {
+    const char *begin, *end;
+    const char *open, *close;
+    const char *sign, *minus, *plus; // sign: the minus before a first operand
+    const char *times, *times_digit;
+    const char *fraction_open, *fraction_mid, *fraction_close;
+    const char *root_open, *root_close;
+    const char *power_open, *power_mid, *power_close;
+    const char *exp_open, *exp_close;
+    const char *function_open, *function_close; // around its name
+    const char *number_open, *number_close;
+} style;
+
+static const style latex = {
+    .begin = "",
+    .end = "",
+    .open = "(",
+    .close = ")",
+    .sign = "-",
+    .minus = " - ",
+    .plus = " + ",
+    .times = " ",
+    .times_digit = " \\cdot ",
+    .fraction_open = "\\frac{",
+    .fraction_mid = "}{",
+    .fraction_close = "}",
+    .root_open = "\\sqrt{",
+    .root_close = "}",
+    .power_open = "",
+    .power_mid = "^{",
+    .power_close = "}",
+    .exp_open = "e^{",
+    .exp_close = "}",
+    .function_open = "\\",
+    .function_close = "",
+    .number_open = "",
+    .number_close = "",
+};
+
+static const style mathml = {
+    .begin = "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><mrow>",
+    .end = "</mrow></math>",
+    .open = "<mo>(</mo>",
+    .close = "<mo>)</mo>",
+    .sign = "<mo>&#x2212;</mo>",
+    .minus = "<mo>&#x2212;</mo>",
+    .plus = "<mo>+</mo>",
+    .times = "<mo>&#x2062;</mo>", // invisible times
+    .times_digit = "<mo>&#x22C5;</mo>",
+    .fraction_open = "<mfrac><mrow>",
+    .fraction_mid = "</mrow><mrow>",
+    .fraction_close = "</mrow></mfrac>",
+    .root_open = "<msqrt>",
+    .root_close = "</msqrt>",
+    .power_open = "<msup><mrow>",
+    .power_mid = "</mrow><mrow>",
+    .power_close = "</mrow></msup>",
+    .exp_open = "<msup><mi>e</mi><mrow>",
+    .exp_close = "</mrow></msup>",
+    .function_open = "<mi>",
+    .function_close = "</mi><mo>&#x2061;</mo>", // function application
+    .number_open = "<mn>",
+    .number_close = "</mn>",
+};
+
+typedef struct printer {
+    sl_str *s;
+    const style *style;
+    const sl_names *names;
+} printer;
+
+static void put(printer *p, const sl_node *e, level wanted);
+
+/* ---------------------------------------------------------------- names --------------------- */
+
+static void put_upright(sl_str *s, const char *name) {
+    sl_str_add(s, "\\mathrm{");
+    for (; *name; name++) {
+        switch (*name) {
+        case '\\': sl_str_add(s, "\\textbackslash{}"); break;
+        case '^': sl_str_add(s, "\\^{}"); break;
+        case '~': sl_str_add(s, "\\~{}"); break;
+        case ' ':
+        case '_':
+        case '{':
+        case '}':
+        case '%':
+        case '$':
+        case '&':
+        case '#': sl_str_add_char(s, '\\'); // fall through
+        default: sl_str_add_char(s, *name);
+        }
+    }
+    sl_str_add_char(s, '}');
+}
+
+/* x_1 or c_1, unless a column has taken that spelling. */
+static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, char letter) {
+    char plain[16], lowered[16];
+    snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
+    snprintf(lowered, sizeof lowered, "%c_%d", letter, e->arg);
+    int taken = sl_text__variable(names, plain);
+    if (e->op == SL_OP_VAR && taken == e->arg) taken = 0;
+    if (taken || sl_text__variable(names, lowered)) return false;
+    sl_str_addf(s, e->arg < 10 ? "%c_%d" : "%c_{%d}", letter, e->arg);
+    return true;
+}
+
+static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
+    char spelled[96], letter = e->op == SL_OP_VAR ? 'x' : 'c';
+    const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
+    snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
+    if ((!given || strcmp(given, spelled) == 0) && put_numbered(s, e, names, letter)) return;
+    if (given) {
+        // a single letter stands for itself, but e^{...} is the exponential
+        bool is_letter =
+            sl_text__is_identifier(given) && *given != '_' && *given != 'e' && !given[1];
+        if (is_letter)
+            sl_str_add(s, given);
+        else
+            put_upright(s, given);
+        return;
+    }
+    int n = sl_text__underscores(names, letter, e->arg);
+    memset(spelled, '_', (size_t)n);
+    snprintf(spelled + n, sizeof spelled - (size_t)n, "%c%d", letter, e->arg);
+    put_upright(s, spelled);
+}
+
+static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
+    const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
+    if (!given) {
+        sl_str_addf(s, "<msub><mi>%c</mi><mn>%d</mn></msub>", e->op == SL_OP_VAR ? 'x' : 'c',
+                    e->arg);
+        return;
+    }
+    sl_str_add(s, "<mi>");
+    size_t n = strlen(given);
+    int used;
+    for (size_t i = 0; i < n; i += (size_t)used) {
+        int32_t c = sl_text__utf8(given + i, n - i, &used);
+        bool control = c < 0x20 && c != '\t' && c != '\n' && c != '\r';
+        if (control || c == 0xfffe || c == 0xffff)
+            sl_str_add(s, "&#xFFFD;"); // what XML cannot hold
+        else if (c == '&' || c == '<' || c == '>')
+            sl_str_add(s, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
+        else
+            sl_str_add_bytes(s, given + i, (size_t)used);
+    }
+    sl_str_add(s, "</mi>");
+}
+
+/* ---------------------------------------------------------------- formulas ------------------ */
+
+static void put_integer(printer *p, uint64_t n) {
+    sl_str_addf(p->s, "%s%" PRIu64 "%s", p->style->number_open, n, p->style->number_close);
+}
+
+/* The magnitude. */
+static void put_number(printer *p, sl_rat v) {
+    uint64_t num = (uint64_t)(v.num < 0 ? -v.num : v.num);
+    if (v.den == 1) {
+        put_integer(p, num);
+        return;
+    }
+    sl_str_add(p->s, p->style->fraction_open);
+    put_integer(p, num);
+    sl_str_add(p->s, p->style->fraction_mid);
+    put_integer(p, (uint64_t)v.den);
+    sl_str_add(p->s, p->style->fraction_close);
+}
+
+static bool is_half(sl_rat v) { return v.num == 1 && v.den == 2; }
+
+static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
+    if (is_half(exponent)) {
+        sl_str_add(p->s, p->style->root_open);
+        put(p, base, SUM);
+        sl_str_add(p->s, p->style->root_close);
+        return;
+    }
+    sl_str_add(p->s, p->style->power_open);
+    put(p, base, BASE);
+    sl_str_add(p->s, p->style->power_mid);
+    if (exponent.num < 0) sl_str_add(p->s, p->style->sign);
+    put_number(p, exponent);
+    sl_str_add(p->s, p->style->power_close);
+}
+
+static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
+    sl_rat exponent = sl_text__exponent(c, below);
+    if (!below)
+        put(p, c, wanted);
+    else if (sl_rat_is(exponent, 1))
+        put(p, c + 1, wanted);
+    else
+        put_power(p, c + 1, exponent);
+}
+
+/* Would a blank before this factor glue two numbers together? */
+static bool begins_with_digit(const sl_node *c, bool below) {
+    if (c->op == SL_OP_POW) {
+        if (is_half(sl_text__exponent(c, below))) return false;
+        c++;
+    }
+    if (c->op != SL_OP_NUM) return false;
+    sl_rat v = sl_num_value(c);
+    return v.num >= 0 && v.den == 1; // others stand in brackets
+}
+
+/* One side of a fraction, or a product without one: `level` is asked of a factor that is alone. */
+static void put_side(printer *p, const sl_fraction *f, bool below, level alone) {
+    uint64_t number = below ? f->den : f->num;
+    int factors = below ? f->below : f->above;
+    bool first = true;
+    if (number != 1 || factors == 0) {
+        put_integer(p, number);
+        first = false;
+    }
+    level wanted = first && factors == 1 ? alone : FACTOR;
+    for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) {
+        if (!first)
+            sl_str_add(p->s, begins_with_digit(c, below) ? p->style->times_digit : p->style->times);
+        put_factor(p, c, below, wanted);
+        first = false;
+    }
+}
+
+/* The magnitude of a term: what follows its sign. */
+static void put_term(printer *p, const sl_node *e) {
+    sl_fraction f = sl_text__fraction(e);
+    if (f.den == 1 && f.below == 0) {
+        put_side(p, &f, false, FACTOR);
+        return;
+    }
+    sl_str_add(p->s, p->style->fraction_open);
+    put_side(p, &f, false, SUM);
+    sl_str_add(p->s, p->style->fraction_mid);
+    put_side(p, &f, true, SUM);
+    sl_str_add(p->s, p->style->fraction_close);
+}
+
+static void put_sum(printer *p, const sl_node *e) {
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+        bool negative = sl_text__negative(c);
+        if (i > 0)
+            sl_str_add(p->s, negative ? p->style->minus : p->style->plus);
+        else if (negative)
+            sl_str_add(p->s, p->style->sign);
+        put_term(p, c);
+    }
+}
+
+static level level_of(const sl_node *e) {
+    switch ((sl_op)e->op) {
+    case SL_OP_ADD: return SUM;
+    case SL_OP_NUM:
+        return sl_text__negative(e) ? SUM : sl_rat_is_int(sl_num_value(e)) ? BASE : TERM;
+    case SL_OP_MUL: return sl_text__negative(e) ? SUM : TERM;
+    case SL_OP_POW:
+        if (sl_text__fraction(e).below) return TERM;
+        return is_half(sl_expr__exponent(e)) ? BASE : FACTOR;
+    case SL_OP_EXP: return FACTOR;
+    default: return BASE;
+    }
+}
+
+static void put(printer *p, const sl_node *e, level wanted) {
+    bool brackets = level_of(e) < wanted;
+    if (brackets) sl_str_add(p->s, p->style->open);
+    switch ((sl_op)e->op) {
+    case SL_OP_VAR:
+    case SL_OP_PAR:
+        (p->style == &latex ? put_latex_name : put_mathml_name)(p->s, e, p->names);
+        break;
+    case SL_OP_ADD: put_sum(p, e); break;
+    case SL_OP_POW:
+        if (sl_text__fraction(e).below)
+            put_term(p, e);
+        else
+            put_power(p, e + 1, sl_expr__exponent(e));
+        break;
+    case SL_OP_NUM:
+    case SL_OP_MUL:
+        if (sl_text__negative(e)) sl_str_add(p->s, p->style->sign);
+        put_term(p, e);
+        break;
+    case SL_OP_EXP:
+        sl_str_add(p->s, p->style->exp_open);
+        put(p, e + 1, SUM);
+        sl_str_add(p->s, p->style->exp_close);
+        break;
+    default: // functions
+        sl_str_add(p->s, p->style->function_open);
+        sl_str_add(p->s, sl_text__function_name((sl_function)e->op));
+        sl_str_add(p->s, p->style->function_close);
+        sl_str_add(p->s, p->style->open);
+        put(p, e + 1, SUM);
+        sl_str_add(p->s, p->style->close);
+    }
+    if (brackets) sl_str_add(p->s, p->style->close);
+}
+
+void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
+    printer p = { s, format == SL_FORMAT_LATEX ? &latex : &mathml, names };
+    sl_str_add(s, p.style->begin);
+    put(&p, e, SUM);
+    sl_str_add(s, p.style->end);
+}

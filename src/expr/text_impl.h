@@ -1,0 +1,146 @@
+/* What the parsers and printers share: names, the tree a parser grows, and a product seen as a
+ * fraction.
+ *
+ * A parser does not build node arrays as it goes: every operator would copy its operands again. It
+ * grows a tree of sl_term, linked lists of operands in the caller's arena, and the finished tree is
+ * written as one prefix array, tidied, and moved down over the scratch. Sums and products are lists
+ * that grow at the end, so a + b + c + ... is one flat term and costs one link per operand.
+ *
+ * Division goes into factors: a/(b*c^2) grows a * b^-1 * c^-2. Printers rely on it: they gather the
+ * factors with negative exponents under one fraction bar, and write (b*c)^(-1) where the tree holds
+ * the inverse of a product. */
+#ifndef SL_TEXT_IMPL_H
+#define SL_TEXT_IMPL_H
+
+#include "expr/expr_impl.h"
+
+/* ---------------------------------------------------------------- names --------------------- */
+
+/* A function of one operand that text may call: a node of the table, or a spelling of a power or
+ * sign. */
+typedef enum sl_function {
+    // below: the sl_op itself
+    SL_FUNCTION_SQRT = SL_OP_COUNT,
+    SL_FUNCTION_NEG,
+    SL_FUNCTION_NONE
+} sl_function;
+
+sl_function sl_text__function(const char *name);
+const char *sl_text__function_name(sl_function f);
+
+/* The variable called `name`: a given name first, then x1, x2, ...; or 0. */
+int sl_text__variable(const sl_names *names, const char *name);
+/* The free constant called `name`: c1, c2, ...; or 0. A given name comes before it. */
+int sl_text__constant(const char *name);
+/* Words that cannot be the plain name of a column, because the infix parser takes them otherwise.
+ */
+bool sl_text__reserved(const char *name);
+bool sl_text__is_identifier(const char *name); // of ASCII letters, digits and _
+/* The given name that reads back as this variable, or NULL: write x<number>. */
+const char *sl_text__given(const sl_names *names, int number);
+/* Underscores to write before x<number> or c<number>: as many as it takes for no column to be
+ * meant. */
+int sl_text__underscores(const sl_names *names, char letter, int number);
+/* Why `name` is nothing that can be read here, with the nearest known word. */
+void sl_text__explain(char *reason, size_t size, const sl_names *names, const char *name);
+
+/* The code point at text[0..n), with its length in *used; -1 and 1 where it is not UTF-8. */
+int32_t sl_text__utf8(const char *text, size_t n, int *used);
+
+/* ---------------------------------------------------------------- reading ------------------- */
+
+typedef struct sl_term {
+    uint8_t op;      // sl_op
+    uint16_t number; // of VAR, PAR
+    uint16_t depth;  // of the tree below; 0 for a leaf
+    int count;       // operands of ADD, MUL
+    sl_rat value;    // of NUM; exponent of POW
+    struct sl_term *first, *last, *next;
+} sl_term;
+
+typedef struct sl_reader {
+    const char *text;
+    size_t n, at;
+    sl_arena *arena;
+    const sl_names *names;
+    char *name; // room for one decoded name
+    size_t name_size;
+    int made; // terms so far: the bound on memory
+    int nest; // open brackets: the bound on recursion
+    sl_status st;
+    size_t where; // of the failure
+    char reason[sizeof((sl_text_error *)0)->reason];
+} sl_reader;
+
+/* Notes the first failure; the answer is NULL, so that a parser can return it. */
+SL_PRINTF(4, 5)
+sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *format, ...);
+/* Fails unless one more bracket may open at `where`; the caller closes with r->nest--. */
+bool sl_text__open(sl_reader *r, size_t where);
+/* A piece of the text for a message: printable, short, in a caller's buffer, which is returned. */
+enum { SL_TEXT_QUOTE = 40 };
+const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n);
+/* What a character that begins nothing deserves to hear. */
+sl_term *sl_text__bad_character(sl_reader *r, size_t where);
+
+/* An unsigned decimal number at r->at, such as 12, 0.5, .5, 2.5e-3, which is stepped over. The
+ * value is exact. False after a failure; the caller has seen a digit, or a point before one. */
+bool sl_text__number(sl_reader *r, sl_rat *out, bool with_exponent);
+/* Collects a name, byte by byte, for the look-ups; longer than any known one is cut. */
+void sl_text__name_begin(sl_reader *r, size_t *len);
+void sl_text__name_add(sl_reader *r, size_t *len, const char *bytes, size_t n);
+/* `name` between backticks at r->at into r->name; a backtick inside is written twice. */
+bool sl_text__quoted_name(sl_reader *r);
+
+/* Terms. NULL operands give NULL, so that calls nest; all but the leaves reuse their operands. */
+sl_term *sl_term__num(sl_reader *r, sl_rat value);
+sl_term *sl_term__leaf(sl_reader *r, sl_op op, int number);
+sl_term *sl_term__add(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_term__mul(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_term__div(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_term__neg(sl_reader *r, sl_term *a);
+sl_term *sl_term__pow(sl_reader *r, sl_term *base, sl_rat exponent);
+sl_term *sl_term__call(sl_reader *r, sl_function f, sl_term *operand);
+/* The exact value of a term without variables; false, without a failure, if it has none. */
+bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t);
+/* base^exponent where the exponent, which begins at `where`, must be a number. */
+sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent, size_t where);
+/* The raw expression. */
+SL_NODISCARD sl_status sl_term__emit(const sl_node **out, sl_arena *a, const sl_term *t);
+
+sl_term *sl_text__infix(sl_reader *r);
+sl_term *sl_text__latex(sl_reader *r);
+sl_term *sl_text__prefix(sl_reader *r);
+
+/* ---------------------------------------------------------------- printing ------------------ */
+
+/* An expression as sign * num/den * factors / factors. Of a sum or a function the only factor is
+ * the expression itself. */
+typedef struct sl_fraction {
+    const sl_node *e;
+    const sl_node *number; // the operand that is num/den, or NULL
+    bool negative;
+    uint64_t num, den;
+    int above, below; // factors besides the number
+} sl_fraction;
+
+sl_fraction sl_text__fraction(const sl_node *e);
+/* The factors of one side, in order: start with NULL, end with NULL. A factor below the bar is
+ * given as it stands in the tree; its exponent is to be written with the other sign. */
+const sl_node *sl_text__factor(const sl_fraction *f, const sl_node *before, bool below);
+/* Does the tree begin with a minus when written as a term of a sum? */
+bool sl_text__negative(const sl_node *e);
+
+/* A factor as a base with a positive exponent where it stands below the bar. */
+static inline sl_rat sl_text__exponent(const sl_node *factor, bool below) {
+    sl_rat p = sl_expr__exponent(factor);
+    return below ? (sl_rat){ -p.num, p.den } : p;
+}
+
+void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
+void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
+void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names);
+/* A variable or free constant as infix and prefix text write it. */
+void sl_text__print_name(sl_str *s, const sl_node *e, const sl_names *names);
+
+#endif
