@@ -37,7 +37,7 @@ struct sl_set {
 SL_NODISCARD sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o,
                                         int threads, const sl_api__listener *l);
 
-/* *index := the member that is the same function as e, or -1. Any e will do. */
+/* sl_universe_find with scratch memory of its own. */
 SL_NODISCARD sl_status sl_api__find(int64_t *index, const sl_universe *u, const sl_node *e);
 
 /* ---------------------------------------------------------------- options ------------------- */

@@ -83,6 +83,7 @@ WRONG = [
     (["expressions", "--depth", "0x2"], '--depth must be a whole number from 0 to 4, not "0x2"'),
     (["expressions", "--depth", "2.5"], "not 2.5"),
     (["expressions", "--depth", ""], 'not ""'),
+    (["expressions", "--depth", "1e999"], 'not "1e999"'),
     (["expressions", "--depth", "99999999999999999999"], "not 1e+20"),
     (["expressions", "--size", "-1"], "--size must be a whole number from 0 to 1000000000000, not -1"),
     (["expressions", "--variables", "4"], "--variables must be a whole number from 1 to 3, not 4"),

@@ -204,6 +204,7 @@ static void questions_have_answers(void **state) {
         { "{\"canon\":\"\\\\frac{x_1}{x_1}\",\"input-format\":\"latex\"}", "1\n", true },
         { "{\"same\":[\"x1 + x2\",\"x2 + x1\"]}", "yes\n", true },
         { "{\"same\":[\"x1\",\"x2\"]}", "no\n", false },
+        { "{\"same\":[\"x1/(x1+x2) + x2/(x1+x2)\",\"1\"]}", "unknown\n", false },
         { "{\"depth\":1,\"threads\":1,\"find\":\"x2*x1/x1\"}", "1\tx2\n", true },
         { "{\"depth\":1,\"threads\":1,\"find\":\"b\",\"names\":\"a,b\"}", "1\tb\n", true },
         { "{\"depth\":1,\"threads\":1,\"find\":\"x1 + 5\"}", "not in the set\n", false },

@@ -41,10 +41,10 @@ static void what_is_given_counts(void **state) {
     sl_fixture *t = *state;
     sl_api__value v[N_OPTIONS];
     sl_json *j = NULL;
-    SL_MUST(t, read_text(v, &j,
-                         "{\"depth\":1e0,\"part\":1,\"title\":\"\",\"format\":\"latex\","
-                         "\"pair\":[\"a\",\"b\"],\"json\":true,\"seed\":9007199254740991,"
-                         "\"out\":null}"));
+    SL_MUST(t,
+            read_text(v, &j,
+                      "{\"out\":null,\"depth\":1e0,\"part\":1,\"title\":\"\",\"format\":\"latex\","
+                      "\"pair\":[\"a\",\"b\"],\"json\":true,\"seed\":9007199254740991}"));
     assert_int_equal(v[OPT_DEPTH].whole, 1);
     assert_true(v[OPT_PART].real == 1.0);
     assert_string_equal(v[OPT_TITLE].text[0], "");
@@ -75,6 +75,7 @@ static void what_is_wrong_is_named(void **state) {
         { "3", "options must be a JSON object, not a whole number" },
         { "{\"dept\":1}", "unknown option --dept; did you mean --depth?" },
         { "{\"detph\":1}", "unknown option --detph; did you mean --depth?" },
+        { "{\"paxt\":1}", "unknown option --paxt; did you mean --part?" },  // pair is farther
         { "{\"thr\":1}", "unknown option --thr; did you mean --threads?" }, // a beginning
         { "{\"zzzz\":1}", "unknown option --zzzz" },
         { "{\"zzzz\":null}", "unknown option --zzzz" },

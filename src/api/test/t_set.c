@@ -34,7 +34,6 @@ static void depth_two_has_929_members_found_again(void **state) {
     sl_set_close(s);
 }
 
-/* Not by asking at probes that have no value for it. */
 static void what_has_other_variables_is_no_member(void **state) {
     sl_fixture *t = *state;
     static const char *const strangers[] = { "x3", "x1 + x64", "c1", "x1*c2", "x1 + 1", "7" };
