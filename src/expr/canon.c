@@ -367,6 +367,12 @@ static sl_status settle(product *p, work *w) {
     }
 }
 
+static bool contains_sum(const sl_node *e) {
+    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i]))
+        if (e[i].op == SL_OP_ADD) return true;
+    return false;
+}
+
 sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
     product p = { .coef = coef };
     // content matters only where a sum could cancel: without a broken or negative power of a sum, sums
@@ -374,11 +380,8 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
     bool cancels = false;
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;
-        bool power_of_sum = b->op == SL_OP_ADD;
-        if (power_of_sum) cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
-        else
-            for (uint32_t k = 1; k < b->len && !cancels; k += b[k].op == SL_OP_NUM ? b[k].len : 1)
-                cancels = b[k].op == SL_OP_ADD;
+        if (b->op == SL_OP_ADD) cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
+        else cancels = contains_sum(b);
     }
     for (int i = 0; i < n; i++) {
         const sl_node *b = list[i].base;

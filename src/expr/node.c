@@ -126,7 +126,7 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 
 int sl_expr_nodes(const sl_node *e) {
     int n = 0;
-    for (uint32_t i = 0; i < e->len; n++) i += e[i].op == SL_OP_NUM ? e[i].len : 1;
+    for (uint32_t i = 0; i < e->len; n++) i += sl_expr__step(&e[i]);
     return n;
 }
 
@@ -140,7 +140,7 @@ int sl_expr_depth(const sl_node *e) {
 
 static int max_number(const sl_node *e, sl_op op) {
     int most = 0;
-    for (uint32_t i = 0; i < e->len; i += e[i].op == SL_OP_NUM ? e[i].len : 1)
+    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i]))
         if (e[i].op == op) most = SL_MAX(most, e[i].arg);
     return most;
 }
