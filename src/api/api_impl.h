@@ -37,9 +37,6 @@ struct sl_set {
 SL_NODISCARD sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o,
                                         int threads, const sl_api__listener *l);
 
-/* sl_universe_find with scratch memory of its own. */
-SL_NODISCARD sl_status sl_api__find(int64_t *index, const sl_universe *u, const sl_node *e);
-
 /* ---------------------------------------------------------------- options ------------------- */
 
 enum { SL_API__MAX_ARITY = 2 };

@@ -139,8 +139,7 @@ static sl_status same(sl_api__run *run, const sl_names *names, sl_str *result, b
 
 static sl_status find(sl_api__run *run, const sl_universe *u, const sl_node *e,
                       const sl_names *names, sl_str *result, bool *ok) {
-    int64_t index;
-    SL_TRY(sl_api__find(&index, u, e));
+    const int64_t index = sl_universe_find(u, e);
     *ok = index >= 0;
     if (index < 0) {
         sl_json_add_null(result, "index");

@@ -93,14 +93,8 @@ int sl_set_is_withheld(const sl_set *s, int64_t index) {
     return sl_universe_withheld(s->universe, index);
 }
 
-sl_status sl_api__find(int64_t *index, const sl_universe *u, const sl_node *e) {
-    sl_arena scratch = { 0 };
-    sl_status st = sl_universe_find(index, u, &scratch, e);
-    sl_arena_clear(&scratch);
-    return st;
-}
-
 sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f) {
     if (!index || !s || !f) return sl_fail(SL_EINVAL, "sl_set_find: an argument is NULL");
-    return sl_api__find(index, s->universe, f->e);
+    *index = sl_universe_find(s->universe, f->e);
+    return SL_OK;
 }

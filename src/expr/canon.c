@@ -141,7 +141,6 @@ static sl_status times_factor(product *p, work *w, const sl_node *base, sl_rat e
  * even a. */
 static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
     if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f->base, ar);
-    if (sl_rat_is_int(ar) && ar.num % 2 == 0) return times_factor(p, w, f->base, ar);
     sl_rat half;
     if (!sl_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_canon__overflow();
     if (f->base->op == SL_OP_ADD) { // its square is a sum again
@@ -156,7 +155,7 @@ static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_
         SL_TRY(sl_poly__read_term(&t, w, node));
         return times_term(p, w, &t, half);
     }
-    const sl_node *square;
+    const sl_node *square; // to a whole power it comes apart again when the product is settled
     SL_TRY(sl_poly__product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
     return add_part(p, w, square, half, false);
 }
@@ -381,7 +380,7 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;
         if (b->op == SL_OP_ADD) cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
-        else cancels = contains_sum(b);
+        else if (b->op == SL_OP_MUL || b->op == SL_OP_POW) cancels = contains_sum(b);
     }
     for (int i = 0; i < n; i++) {
         const sl_node *b = list[i].base;

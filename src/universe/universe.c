@@ -173,20 +173,27 @@ static double level_bytes(const sl_universe *u, const level *l, bool last) {
            (last ? 0 : fresh * (u->probes * 24.0 + sizeof(shape)));
 }
 
+static const char *bytes_text(char buffer[32], double bytes) {
+    snprintf(buffer, 32, bytes < 1e9 ? "%.0f MB" : "%.1f GB", bytes / (bytes < 1e9 ? 1e6 : 1e9));
+    return buffer;
+}
+
 static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch *watch) {
     const level *l = &u->level[i];
-    char raw[32], text[256];
+    char raw[32], text[256], size[2][32];
     if (l->raw >= (int64_t)NO_CLASS)
         return sl_fail(SL_ELIMIT, "level %d has %s raw candidates, more than 2^32; take less depth, fewer variables or operators",
                        i, sl_group_digits(raw, l->raw));
-    double need = level_bytes(u, l, i == u->options.depth) / 1e9;
-    double most = (double)(u->options.max_memory ? u->options.max_memory : sl_mem_available()) / 1e9;
-    snprintf(text, sizeof text, "level %d has %s raw candidates and needs about %.1f GB", i,
-             sl_group_digits(raw, l->raw), need);
+    double need = level_bytes(u, l, i == u->options.depth);
+    double most = (double)(u->options.max_memory ? u->options.max_memory : sl_mem_available());
+    snprintf(text, sizeof text, "level %d has %s raw candidates and needs about %s", i,
+             sl_group_digits(raw, l->raw), bytes_text(size[0], need));
     if (most > 0 && need > most)
-        return sl_fail(SL_ELIMIT, "%s, but %.1f GB are %s; take less depth, fewer variables or operators, or allow more", text,
-                       most, u->options.max_memory ? "allowed" : "free");
-    if (need > 1) note(watch, text);
+        return sl_fail(SL_ELIMIT,
+                       "%s, but %s are %s; take less depth, fewer variables or operators, or "
+                       "allow more",
+                       text, bytes_text(size[1], most), u->options.max_memory ? "allowed" : "free");
+    if (need > 1e9) note(watch, text);
     return SL_OK;
 }
 
@@ -399,10 +406,8 @@ const sl_universe_counts *sl_universe_count(const sl_universe *u, int i) {
     return &u->level[i].counts;
 }
 
-sl_status sl_universe_find(int64_t *index, const sl_universe *u, sl_arena *scratch, const sl_node *e) {
-    *index = -1;
-    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return SL_OK;
-    (void)scratch;
+int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
+    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return -1;
     long double v[MAX_PROBES];
     for (int i = 0; i < u->probes; i++) {
         long double x[SL_UNIVERSE_MAX_VARS], bound;
@@ -411,6 +416,6 @@ sl_status sl_universe_find(int64_t *index, const sl_universe *u, sl_arena *scrat
         if (!isfinite(v[i])) v[i] = NAN;
     }
     uint32_t k = sl_universe__find_class(u, v);
-    if (k != NO_CLASS && u->index_of_class[k] != NO_CLASS) *index = u->index_of_class[k];
-    return SL_OK;
+    if (k == NO_CLASS || u->index_of_class[k] == NO_CLASS) return -1;
+    return u->index_of_class[k];
 }

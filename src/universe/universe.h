@@ -80,10 +80,8 @@ bool sl_universe_withheld(const sl_universe *u, int64_t index);
 const sl_universe_counts *sl_universe_count(const sl_universe *u, int level);
 const char *sl_universe_hash(const sl_universe *u);                  // of configuration and members
 
-/* *index := the member that is the same function as e, or -1. By canonical bytes, then by agreement at
- * the probes. SL_ENOMEM is the only failure. */
-SL_NODISCARD sl_status sl_universe_find(int64_t *index, const sl_universe *u, sl_arena *scratch,
-                                        const sl_node *e);
+/* The member that is the same function as e, by agreement at the probes; -1 if there is none. */
+int64_t sl_universe_find(const sl_universe *u, const sl_node *e);
 
 /* Operators from text such as "+,-,*,/,exp": commas or blanks between; SL_EFORMAT names what is unknown. */
 SL_NODISCARD sl_status sl_universe_ops_parse(uint32_t *out, const char *text);

@@ -151,16 +151,42 @@ static void rules_by_example(void **state) {
         { "sqrt(-x1 - x2)^2/(x1 + x2)", "-1", true },
         { "1/sqrt(x1^2)", "1/x1", false },
         { "x1 - x2", "x2 - x1", false },
+        { "sqrt(1/(x1 + x2)^2)", "1/sqrt((x1 + x2)^2)", true },
+        { "(x1*x2)^(3/2)", "x1*x2*sqrt(x1*x2)", true },
+        { "sqrt(-x1 - x2)*sqrt(-x1 - x2)/(x1 + x2)", "-1", true },
+        { "(1 + sqrt(x1*x2))^2", "1 + 2*sqrt(x1*x2) + x1*x2", true },
+        { "(1 + sqrt(x1 + x2))^2", "1 + 2*sqrt(x1 + x2) + x1 + x2", true },
+        { "1/sqrt(-x1 - x2)/sqrt(-x1 - x2)", "-1/(x1 + x2)", true },
+        { "1/sqrt(-x1 - x2)", "1/sqrt(-(x1 + x2))", true },
+        { "(2*x1 + 2*x2)*sqrt(x3/(x1 + x2))*sqrt(x3/(x1 + x2))", "2*x3", true },
+        // the larger base comes apart first, so that the smaller one has all of its exponent in time
+        { "sqrt(x1*sqrt(x2*x3))/(x1*sqrt(x2*x3))^(3/2)*(x2*x3)^(5/4)", "(x2*x3)^(3/4)/x1", true },
     };
+    const sl_node *form[2 * SL_LEN(cases)];
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *a, *b;
-        sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a), NULL, NULL));
         SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b), NULL, NULL));
         SL_MUST(t, sl_expr_canon(&a, &t->arena, a));
         SL_MUST(t, sl_expr_canon(&b, &t->arena, b));
+        form[2 * i] = a;
+        form[2 * i + 1] = b;
         SL_CHECK(t, same_bytes(a, b) == cases[i].same, "%s is %s, %s is %s", cases[i].a, show(a),
                  cases[i].b, show(b));
+    }
+    // all pairs of them: the short cut for canonical operands, and the fixed point
+    for (int i = 0; i < SL_LEN(form) * SL_LEN(form); i++) {
+        const sl_node *p = form[i / SL_LEN(form)], *q = form[i % SL_LEN(form)], *direct, *long_way, *again;
+        size_t mark = sl_arena_mark(&t->arena);
+        for (sl_operator o = SL_OPERATOR_ADD; o <= SL_OPERATOR_DIV; o++) {
+            SL_MUST(t, sl_expr_canon_apply(&direct, &t->arena, o, p, q));
+            SL_MUST(t, sl_expr_canon(&long_way, &t->arena, sl_expr_apply(&t->arena, o, p, q)));
+            SL_MUST(t, sl_expr_canon(&again, &t->arena, direct));
+            SL_CHECK(t, same_bytes(direct, long_way) && same_bytes(again, direct),
+                     "%s of %s and %s:\n %s\n %s\n %s", sl_operator_text(o), show(p), show(q),
+                     show(direct), show(long_way), show(again));
+        }
+        sl_arena_rewind(&t->arena, mark);
     }
 }
 
