@@ -191,7 +191,6 @@ typedef struct wanted {
     const sl_universe *u;
     const level *l;
     int64_t raw;
-    probe_set real;
     bool has_fast, has_wide, moderate;
     double fast[MAX_PROBES];
     long double wide[MAX_PROBES];
@@ -201,9 +200,6 @@ typedef struct wanted {
  * tolerance, and nothing overflows them; all else is decided in long double. */
 static bool is_same(wanted *w, const class *c) {
     const sl_universe *u = w->u;
-    probe_set shared = w->real & c->real;
-    if (__builtin_popcountll((uint64_t)shared) + __builtin_popcountll((uint64_t)(shared >> 64)) < MIN_SHARED)
-        return false;
     const level *l = level_of(u, c);
     if (!w->has_fast) {
         w->has_fast = true;
@@ -224,7 +220,7 @@ static bool is_same(wanted *w, const class *c) {
     }
     long double v[MAX_PROBES];
     sl_universe__values(v, u, l, c->raw);
-    return sl_universe__agree(w->wide, v, u->probes, MIN_SHARED);
+    return sl_universe__agree(w->wide, v, u->probes);
 }
 
 static uint32_t find(wanted *w, uint64_t key) {
@@ -259,7 +255,7 @@ static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real
 
 /* Lists the candidate, or notes the class it belongs to. */
 static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s) {
-    wanted w = { .u = u, .l = l, .raw = raw, .real = s->real };
+    wanted w = { .u = u, .l = l, .raw = raw };
     for (int o = 0; o < u->orthants; o++) {
         if (!(s->full >> o & 1)) continue;
         uint32_t k = find(&w, s->key[o]);
@@ -302,12 +298,6 @@ static sl_status keep_partial(partials *p, int64_t raw) {
     return SL_OK;
 }
 
-/* Two functions of which one is real in few places are compared where they meet, be it at one probe:
- * that two different ones agree there to 11 digits has not been seen. */
-static bool agree_where_shared(const long double *a, const long double *b, int probes) {
-    return sl_universe__agree(a, b, probes, 1);
-}
-
 typedef struct sweep {
     sl_universe *u;
     partials *p;
@@ -336,7 +326,7 @@ static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *pay
             if (!(s->filter[key % FILTER_BITS / 64] >> (key & 63) & 1)) continue;
             uint64_t at = key | 1;
             for (uint32_t j; sl_universe__table_next(&s->keys, key, &at, &j);)
-                if (agree_where_shared(s->p->value + (int64_t)j * u->probes, v, u->probes))
+                if (sl_universe__agree(s->p->value + (int64_t)j * u->probes, v, u->probes))
                     lower(&s->p->known[j], (uint32_t)k);
         }
     }
@@ -389,7 +379,7 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
             long double other[MAX_PROBES];
             for (uint32_t k; known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
-                if (agree_where_shared(v, other, P)) known = k;
+                if (sl_universe__agree(v, other, P)) known = k;
             }
         }
         if (known != NO_CLASS) {
@@ -519,7 +509,7 @@ static uint32_t find_partial(const sl_universe *u, const long double *v, probe_s
                                  : 64 + __builtin_ctzll((uint64_t)(shared >> 64));
         if (!(fabsl(value_at(u, c, i) - v[i]) <= 2 * TOLERANCE * (1 + fabsl(v[i])))) continue;
         sl_universe__values(other, u, level_of(u, c), c->raw);
-        if (agree_where_shared(v, other, u->probes)) return (uint32_t)k;
+        if (sl_universe__agree(v, other, u->probes)) return (uint32_t)k;
     }
     return NO_CLASS;
 }
@@ -537,7 +527,7 @@ uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
             uint64_t key = sl_universe__key(pass ? c.second : c.first, i), at = key | 1;
             for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
-                if (sl_universe__agree(v, other, u->probes, MIN_SHARED)) return k;
+                if (sl_universe__agree(v, other, u->probes)) return k;
             }
         }
     }

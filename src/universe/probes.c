@@ -59,14 +59,14 @@ void sl_universe__shape(shape *s, const long double *v, int probes) {
         if ((s->real >> o * PER_ORTHANT & orthant) == orthant) s->full |= (uint8_t)(1 << o);
 }
 
-bool sl_universe__agree(const long double *a, const long double *b, int probes, int at_least) {
-    int shared = 0;
+bool sl_universe__agree(const long double *a, const long double *b, int probes) {
+    bool shared = false;
     for (int i = 0; i < probes; i++) {
         if (isnan(a[i]) || isnan(b[i])) continue;
         if (!(fabsl(a[i] - b[i]) <= TOLERANCE * (1 + fabsl(a[i])))) return false;
-        shared++;
+        shared = true;
     }
-    return shared >= at_least;
+    return shared;
 }
 
 /* ---------------------------------------------------------------- table --------------------- */

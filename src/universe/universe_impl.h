@@ -9,7 +9,6 @@
 #define PER_ORTHANT 12
 #define MAX_ORTHANTS 8
 #define MAX_PROBES (PER_ORTHANT * MAX_ORTHANTS)
-#define MIN_SHARED 6        // two functions with fewer common probes are not compared
 #define TOLERANCE 1e-11L    // relative to 1 + |value|: rounding is below 1e-15, differences are above 1e-9
 #define CONSTANT_SPREAD 1e-12L
 
@@ -141,8 +140,9 @@ typedef struct candidate {
 
 candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t raw);
 void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw);
-/* Equal wherever both are real, and that at `at_least` probes. */
-bool sl_universe__agree(const long double *a, const long double *b, int probes, int at_least);
+/* Equal at every probe where both are real, and there is one. That two different functions share an
+ * orthant, or even one probe, and agree there to 11 digits has not been seen. */
+bool sl_universe__agree(const long double *a, const long double *b, int probes);
 
 /* Classes of level i: counts, class, found, class_of. */
 SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,

@@ -1,0 +1,117 @@
+/* b_universe - how long all functions of depth 3 over two variables take, and how much memory.
+ *
+ * Every case is a process of its own, so that its peak memory is its own. The counts are checked,
+ * and that all numbers of threads give the same set, before a row is printed.
+ *
+ *     build/bench/universe.universe        a table, tab separated */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "universe/universe.h"
+
+enum { REPEATS = 3, RAW = 5070402, DISTINCT = 1286353, PARTIAL = 1181, BELOW = 929 };
+
+typedef struct outcome {
+    double seconds;
+    char hash[33];
+} outcome;
+
+typedef struct usage {
+    double best, median, cpu, megabytes;
+} usage;
+
+static sl_status build(outcome *out, int64_t size, int threads) {
+    sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT;
+    sl_universe *u = NULL;
+    sl_pool *pool = NULL;
+    sl_status st;
+    o.size = size;
+    SL_GO(sl_pool_new(&pool, threads));
+    double start = sl_clock();
+    SL_GO(sl_universe_new(&u, pool, &o, NULL));
+    out->seconds = sl_clock() - start;
+    const sl_universe_counts *c = sl_universe_count(u, 3);
+    if (c->raw != RAW || c->distinct != DISTINCT || c->partial != PARTIAL ||
+        sl_universe_size(u) != (size ? size : BELOW + DISTINCT))
+        st = sl_fail(SL_EINVAL, "%lld distinct (%lld partly real) of %lld, |E| = %lld",
+                     (long long)c->distinct, (long long)c->partial, (long long)c->raw,
+                     (long long)sl_universe_size(u));
+    memcpy(out->hash, sl_universe_hash(u), sizeof out->hash);
+done:
+    sl_universe_free(u);
+    sl_pool_free(pool);
+    return st;
+}
+
+/* Builds in a child. Its outcome comes through a pipe, what it used from the kernel. */
+static bool run(outcome *out, struct rusage *used, int64_t size, int threads) {
+    int ends[2], status;
+    if (pipe(ends) != 0) return false;
+    pid_t child = fork();
+    if (child < 0) return false;
+    if (child == 0) {
+        outcome o;
+        sl_status st = build(&o, size, threads);
+        if (st != SL_OK) fprintf(stderr, "universe.universe: %s\n", sl_last_error());
+        bool sent = st == SL_OK && write(ends[1], &o, sizeof o) == (ssize_t)sizeof o;
+        _exit(sent ? 0 : 1);
+    }
+    close(ends[1]);
+    bool got = read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    close(ends[0]);
+    return wait4(child, &status, 0, used) == child && status == 0 && got;
+}
+
+static int cmp_double(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
+
+/* hash: empty, or what it must be. */
+static bool measure(usage *m, char hash[33], int64_t size, int threads) {
+    double wall[REPEATS], cpu[REPEATS];
+    m->megabytes = 0;
+    for (int r = 0; r < REPEATS; r++) {
+        outcome o;
+        struct rusage used;
+        if (!run(&o, &used, size, threads)) return false;
+        if (hash[0] && strcmp(hash, o.hash) != 0) {
+            fprintf(stderr, "universe.universe: %d threads give another set\n", threads);
+            return false;
+        }
+        memcpy(hash, o.hash, sizeof o.hash);
+        wall[r] = o.seconds;
+        cpu[r] = seconds(used.ru_utime) + seconds(used.ru_stime);
+        m->megabytes = SL_MAX(m->megabytes, (double)used.ru_maxrss / 1000);
+    }
+    qsort(wall, REPEATS, sizeof wall[0], cmp_double);
+    qsort(cpu, REPEATS, sizeof cpu[0], cmp_double);
+    m->best = wall[0];
+    m->median = wall[REPEATS / 2];
+    m->cpu = cpu[REPEATS / 2];
+    return true;
+}
+
+int main(void) {
+    static const int64_t sizes[] = { 100000, 0 };
+    static const int threads[] = { 1, 2 };
+    printf("name\tmembers\tthreads\tbest_s\tmedian_s\tcpu_s\tcandidates_per_s\tpeak_MB\thash\n");
+    for (int s = 0; s < SL_LEN(sizes); s++) {
+        char hash[33] = "";
+        for (int k = 0; k < SL_LEN(threads); k++) {
+            usage m;
+            if (!measure(&m, hash, sizes[s], threads[k])) return 1;
+            printf("depth_3\t%lld\t%d\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%s\n",
+                   (long long)(sizes[s] ? sizes[s] : BELOW + DISTINCT), threads[k], m.best,
+                   m.median, m.cpu, RAW / m.median, m.megabytes, hash);
+            fflush(stdout);
+        }
+    }
+    return 0;
+}
