@@ -96,6 +96,7 @@ static void any_number_of_threads_gives_the_same(void **state) {
     }
     SL_CHECK(t, strcmp(hash[0], hash[1]) == 0 && strcmp(hash[0], hash[2]) == 0, "%s %s %s", hash[0],
              hash[1], hash[2]);
+    SL_CHECK(t, strcmp(hash[0], "a195c1e2dab4a05ce055816820e30324") == 0, "another set than before: %s", hash[0]);
 }
 
 static void members_are_canonical_and_found(void **state) {
