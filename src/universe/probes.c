@@ -33,9 +33,8 @@ cells sl_universe__cells(long double v) {
         uint64_t within = x.bits.mantissa & ((1ull << 38) - 1);
         if (within - (1ull << 29) < (1ull << 38) - (2ull << 29)) return c;
     }
-    long double near = fabsl(v) * 0x1p-36L + 0x1p-44L; // a thousandth of a cell
-    c.second = sl_universe__cell(v - near);
-    if (c.second == c.first) c.second = sl_universe__cell(v + near);
+    // a thousandth of a cell down: of two equal values on both sides of an edge the upper one has both
+    c.second = sl_universe__cell(v - (fabsl(v) * 0x1p-36L + 0x1p-44L));
     return c;
 }
 

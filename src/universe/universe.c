@@ -95,17 +95,6 @@ static void list_function(sl_universe *u, const sl_node *e, const long double *v
     l->expr[l->n++] = e;
 }
 
-/* A sum that cancels leaves rounding noise where 0 is meant, and a later division by it would be real:
- * below 2^-50 of the operands it is 0. */
-static void snap_cancelled(long double *v, const sl_universe *u, const level *l, int64_t raw) {
-    if (raw < l->unary) return;
-    candidate c = sl_universe__candidate(u, l, raw);
-    if (c.form.op != SL_OPERATOR_ADD && c.form.op != SL_OPERATOR_SUB) return;
-    const long double *p = u->listed.value + c.p * u->probes, *q = u->listed.value + c.q * u->probes;
-    for (int i = 0; i < u->probes; i++)
-        if (fabsl(v[i]) < 0x1p-50L * (fabsl(p[i]) + fabsl(q[i]))) v[i] = 0;
-}
-
 /* All classes of level i, in canonical form, as operands of the next. */
 static sl_status list_level(sl_universe *u, sl_pool *pool, int i, const sl_universe_watch *watch) {
     level *l = &u->level[i];
@@ -123,9 +112,7 @@ static sl_status list_level(sl_universe *u, sl_pool *pool, int i, const sl_unive
     l->begin = u->listed.n;
     for (int64_t k = 0; k < n; k++) {
         long double v[MAX_PROBES];
-        int64_t raw = u->class[chosen[k]].raw;
-        sl_universe__values(v, u, l, raw);
-        snap_cancelled(v, u, l, raw);
+        sl_universe__values(v, u, l, u->class[chosen[k]].raw);
         list_function(u, expr[k], v);
     }
 done:

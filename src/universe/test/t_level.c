@@ -97,7 +97,8 @@ static void no_two_classes_agree(void **state) {
     sl_universe_free(u);
 }
 
-/* x1 - sqrt(x1^2) is 0 for x1 > 0, not the rounding error of a root. */
+/* x1 - sqrt(x1^2) is 0 for x1 > 0. Were it the rounding error of a root, a division by it would be
+ * real. */
 static void cancelled_sums_are_zero(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = build(t, 4, 1, "sqrt,*,-");
