@@ -1,7 +1,8 @@
 /* LaTeX, as the printer writes it and as people do.
  *
- *     sum      = signs product { ("+" | "-") product }
- *     product  = factor { [ "\cdot" | "\times" | "*" | "/" | "\div" ] factor }
+ *     sum      = product { ("+" | "-") product }
+ *     product  = signed { factor | ("\cdot" | "\times" | "*" | "/" | "\div") signed }
+ *     signed   = { "+" | "-" } factor
  *     factor   = atom [ "^" argument ] | "e" "^" argument
  *     atom     = number | name | "(" sum ")" | "[" sum "]" | "\{" sum "\}" | "{" sum "}"
  *              | "\frac" argument argument | "\sqrt" [ "[" sum "]" ] argument
@@ -278,7 +279,8 @@ static sl_term *subscripted(sl_reader *r, size_t len, size_t start) {
     sl_text__name_add(r, &len, "_", 1);
     if (!subscript(r, &len)) return NULL;
     sl_term *t = known(r);
-    if (t || r->st != SL_OK || base + 1 > len) return t;
+    if (t || r->st != SL_OK) return t;
+    if (len <= base) return unknown(r, start);               // cut: longer than any known name
     memmove(r->name + base, r->name + base + 1, len - base); // with the NUL
     t = known(r);
     return t ? t : unknown(r, start);

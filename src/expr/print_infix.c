@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 /* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
-typedef enum level { SUM, TERM, FACTOR, BASE } level;
+typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a quotient, or with a sign
 
 typedef struct printer {
     sl_str *s;
@@ -45,7 +45,7 @@ static void put_number(printer *p, sl_rat v, bool raised) {
 
 static level level_of_number(const printer *p, sl_rat v, bool raised) {
     if (p->format == SL_FORMAT_SYMPY && (v.den > 1 || raised)) return BASE;
-    return v.num < 0 ? SUM : v.den > 1 ? TERM : BASE;
+    return v.num < 0 || v.den > 1 ? SUM : BASE;
 }
 
 /* base^exponent, of a power that is not written below a bar. */
@@ -134,12 +134,12 @@ static void put_sum(printer *p, const sl_node *e) {
 static level level_of(const printer *p, const sl_node *e) {
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return level_of_number(p, sl_num_value(e), false);
-    case SL_OP_ADD: return SUM;
-    case SL_OP_MUL: return sl_text__negative(e) ? SUM : TERM;
+    case SL_OP_ADD:
+    case SL_OP_MUL: return SUM;
     case SL_OP_POW: {
-        if (sl_text__fraction(e).below) return TERM; // 1/u
-        sl_rat p2 = sl_expr__exponent(e);
-        bool call = p->format == SL_FORMAT_C || (p2.num == 1 && p2.den == 2);
+        if (sl_text__fraction(e).below) return SUM; // 1/u
+        sl_rat power = sl_expr__exponent(e);
+        bool call = p->format == SL_FORMAT_C || (power.num == 1 && power.den == 2);
         return call ? BASE : FACTOR;
     }
     default: return BASE;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
-typedef enum level { SUM, TERM, FACTOR, BASE } level;
+typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a fraction, or with a sign
 
 typedef struct style {
     const char *begin, *end;
@@ -267,12 +267,14 @@ static void put_sum(printer *p, const sl_node *e) {
 
 static level level_of(const sl_node *e) {
     switch ((sl_op)e->op) {
-    case SL_OP_ADD: return SUM;
-    case SL_OP_NUM:
-        return sl_text__negative(e) ? SUM : sl_rat_is_int(sl_num_value(e)) ? BASE : TERM;
-    case SL_OP_MUL: return sl_text__negative(e) ? SUM : TERM;
+    case SL_OP_ADD:
+    case SL_OP_MUL: return SUM;
+    case SL_OP_NUM: {
+        sl_rat v = sl_num_value(e);
+        return v.num < 0 || v.den > 1 ? SUM : BASE;
+    }
     case SL_OP_POW:
-        if (sl_text__fraction(e).below) return TERM;
+        if (sl_text__fraction(e).below) return SUM;
         return is_half(sl_expr__exponent(e)) ? BASE : FACTOR;
     case SL_OP_EXP: return FACTOR;
     default: return BASE;

@@ -26,6 +26,7 @@ static const char *const tables[][COUNT] = {
     { "log", "pi", "e2", "x" },
     { "x9", "x10", "X1", "C1" },
     { "m", "mm", "mmm", "c" },
+    { NULL, "x_1", "c_2", "" }, // taken only in the spelling of LaTeX
 };
 
 static sl_names names_of(int table) { return (sl_names){ tables[table], COUNT }; }

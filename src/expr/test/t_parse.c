@@ -131,6 +131,7 @@ static const good goods[] = {
     { LATEX, "2 \\cdot -x_1", "* -2 x1" },
     { LATEX, "0.5 x_1", "* 1/2 x1" },
     { LATEX, "2 (\\frac{1}{3}) x_1", "* 2/3 x1" },
+    { LATEX, "2 x_1 \\frac{1}{3}", "* 2/3 x1" },
     { LATEX, "$x_1$", "x1" },
     { LATEX, " $$ x_1 $$ ", "x1" },
     { LATEX, "\\( x_1 \\)", "x1" },
@@ -282,6 +283,7 @@ static const bad bads[] = {
     BAD(INFIX, "\xff", 0, "not UTF-8"),
     BAD(INFIX, "x1 + \xe2\x88", 5, "not UTF-8"),
     BAD(INFIX, "\xc0\x80", 0, "not UTF-8"),
+    BAD(INFIX, "\xe0\x80\x80", 0, "not UTF-8"),
     BAD(INFIX, "\xed\xa0\x80", 0, "not UTF-8"),
     BAD(INFIX, "1..2", 2, "missing operator"),
     BAD(INFIX, ".", 0, "\".\""),
@@ -333,6 +335,14 @@ static const bad bads[] = {
     BAD(LATEX, "x_", 2, "subscript"),
     BAD(LATEX, "x_{1", 2, "never closed"),
     BAD(LATEX, "x_{65}", 0, "x64"),
+    BAD(LATEX,
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaa_1",
+        0, "unknown name"), // too long for the underscore to be kept
+    BAD(LATEX,
+        "\\aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaa_1",
+        0, "unknown name"),
     BAD(LATEX, "\\mathrm x", 8, "braces"),
     BAD(LATEX, "\\mathrm{x\\frac}", 9, "letter"),
     BAD(LATEX, "x_1\0", 3, "NUL"),
@@ -445,6 +455,7 @@ static const large larges[] = {
     { LATEX, "\\mathrm{", "x", 2000000, "}", SL_EFORMAT, "unknown name" },
     { PREFIX, "", "+ ", 3000000, "x1", SL_ELIMIT, "operators" },
     { PREFIX, "", "sin ", 3000000, "x1", SL_ELIMIT, "operators" },
+    { PREFIX, "", "+ neg neg neg neg 1 ", 4000, "x1", SL_OK, NULL },
     { PREFIX, "", "sin ", 1000, "x1", SL_ELIMIT, "nested deeper" },
     { PREFIX, "", "/ 1 ", 8000, "x1", SL_ELIMIT, "nested deeper" },
     { PREFIX, "", "+ x1 ", SL_EXPR_MAX - 2, "x1", SL_OK, NULL },
@@ -491,9 +502,16 @@ static void depth_has_one_limit(void **state) {
     static const struct {
         sl_format format;
         const char *open, *close;
-    } ways[] = { { INFIX, "sin(", ")" }, { LATEX, "\\sin(", ")" }, { PREFIX, "sin ", "" } };
+        size_t levels; // of the tree, for one of them
+    } ways[] = {
+        { INFIX, "sin(", ")", 1 },
+        { LATEX, "\\sin(", ")", 1 },
+        { PREFIX, "sin ", "", 1 },
+        { INFIX, "x1*x2*(x3*sin(", "))", 2 }, // two products become one: their depths too
+    };
     for (int w = 0; w < SL_LEN(ways); w++) {
-        for (size_t depth = SL_EXPR_MAX_DEPTH; depth <= SL_EXPR_MAX_DEPTH + 1; depth++) {
+        size_t most = SL_EXPR_MAX_DEPTH / ways[w].levels;
+        for (size_t depth = most; depth <= most + 1; depth++) {
             size_t n, m;
             char *inside = repeat("", ways[w].open, depth, "x1", &n);
             char *text = repeat(inside, ways[w].close, depth, "", &m);
@@ -501,8 +519,8 @@ static void depth_has_one_limit(void **state) {
             sl_status st = sl_expr_parse(&e, &t->arena, ways[w].format, text, m, NULL, NULL);
             free(inside);
             free(text);
-            SL_CHECK(t, st == (depth > SL_EXPR_MAX_DEPTH ? SL_ELIMIT : SL_OK),
-                     "%s %zu deep gives %d", ways[w].open, depth, st);
+            SL_CHECK(t, st == (depth > most ? SL_ELIMIT : SL_OK), "%s %zu deep gives %d",
+                     ways[w].open, depth, st);
         }
     }
 }
