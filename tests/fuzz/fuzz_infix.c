@@ -1,0 +1,9 @@
+/* Any bytes as infix text: see fuzz_text.h. */
+#include "fuzz/fuzz_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_text(SL_FORMAT_INFIX, data, size);
+    return 0;
+}
