@@ -134,7 +134,10 @@ int sl_expr_depth(const sl_node *e) {
     if (!operands_of[e->op]) return 0;
     int deepest = 0;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) deepest = SL_MAX(deepest, sl_expr_depth(c));
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+        int depth = sl_expr_depth(c);
+        deepest = SL_MAX(deepest, depth);
+    }
     return deepest + 1;
 }
 

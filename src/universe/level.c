@@ -1,15 +1,16 @@
 /* One level of the enumeration: from raw candidates to classes of equal functions.
  *
- * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real and which
- * cells its key probes fall in; then one thread, in raw order, asks the table and lists what is new. The
- * second part is the only one whose order matters, and it is short: about one cache miss that was asked for
- * ahead, and for the three in four that are known already one comparison at all probes. */
+ * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real, which cells its
+ * key probes fall in, and whether it agrees with a class listed before the chunk. Then one thread, in raw
+ * order, takes the rest: compares it with what this chunk has listed, and lists what is new. Only that part
+ * depends on order, and three in four candidates do not reach it. A candidate belongs to the earliest class
+ * that it agrees with, so where the chunks end makes no difference. */
 #include "universe/universe_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16, GRAIN = 1 << 11, AHEAD = 12 };
+enum { CHUNK = 1 << 16, GRAIN = 1 << 11, BATCH = 32, AHEAD = 12 };
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
@@ -99,6 +100,7 @@ typedef struct seen {
     uint64_t key[MAX_ORTHANTS]; // where `full` has a bit
     uint8_t full, close;        // close: a second cell is near
     uint8_t kind;
+    uint32_t known; // the earliest class before this chunk that it agrees with
     probe_set real;
 } seen;
 
@@ -157,10 +159,7 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
         else look_at_all(s, u, l, raw);
         return;
     }
-    s->full = full;
-    s->real = real;
-    s->close = 0;
-    s->kind = FULL;
+    *s = (seen){ .full = full, .real = real, .kind = FULL };
     const long double *va = wide(u, first), *vb = wide(u, second);
     int o = __builtin_ctz(full) * PER_ORTHANT;
     long double v0 = combine_one(c.form.op, va[o], vb[o]);
@@ -223,11 +222,12 @@ static bool is_same(wanted *w, const class *c) {
     return sl_universe__agree(w->wide, v, u->probes);
 }
 
-static uint32_t find(wanted *w, uint64_t key) {
+/* The first class of a key, from class `from` and before `best`, that agrees; else best. */
+static uint32_t find_by_key(wanted *w, uint64_t key, uint32_t from, uint32_t best) {
     uint64_t at = key | 1;
     for (uint32_t k; sl_universe__table_next(&w->u->found, key, &at, &k);)
-        if (is_same(w, &w->u->class[k])) return k;
-    return NO_CLASS;
+        if (k >= from && k < best && is_same(w, &w->u->class[k])) return k;
+    return best;
 }
 
 static uint64_t second_key(wanted *w, int probe) {
@@ -236,6 +236,17 @@ static uint64_t second_key(wanted *w, int probe) {
         sl_universe__values(w->wide, w->u, w->l, w->raw);
     }
     return sl_universe__key(sl_universe__cells(w->wide[probe]).second, probe);
+}
+
+/* The earliest class, not before `from`, that the candidate agrees with. */
+static uint32_t find(wanted *w, const seen *s, uint32_t from) {
+    uint32_t best = NO_CLASS;
+    for (int o = 0; o < w->u->orthants; o++) {
+        if (!(s->full >> o & 1)) continue;
+        best = find_by_key(w, s->key[o], from, best);
+        if (s->close >> o & 1) best = find_by_key(w, second_key(w, o * PER_ORTHANT), from, best);
+    }
+    return best;
 }
 
 static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real) {
@@ -253,18 +264,14 @@ static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real
     return SL_OK;
 }
 
-/* Lists the candidate, or notes the class it belongs to. */
-static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s) {
+/* Lists the candidate, or notes the class it belongs to; classes from `chunk` on are still to be asked. */
+static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s, uint32_t chunk) {
     wanted w = { .u = u, .l = l, .raw = raw };
-    for (int o = 0; o < u->orthants; o++) {
-        if (!(s->full >> o & 1)) continue;
-        uint32_t k = find(&w, s->key[o]);
-        if (k == NO_CLASS && s->close >> o & 1) k = find(&w, second_key(&w, o * PER_ORTHANT));
-        if (k != NO_CLASS) {
-            l->class_of[raw] = k;
-            l->counts.known++;
-            return SL_OK;
-        }
+    uint32_t known = s->known != NO_CLASS ? s->known : find(&w, s, chunk);
+    if (known != NO_CLASS) {
+        l->class_of[raw] = known;
+        l->counts.known++;
+        return SL_OK;
     }
     uint32_t k = (uint32_t)u->n_class;
     SL_TRY(add_class(u, (int8_t)i, raw, s->real));
@@ -301,41 +308,59 @@ static sl_status keep_partial(partials *p, int64_t raw) {
 typedef struct sweep {
     sl_universe *u;
     partials *p;
-    table keys;        // (probe, cell) of every value of every partial -> its place in p
-    uint64_t *filter;  // bit set over keys, small enough to stay in cache
+    table keys;       // (probe, cell) of every value of every partial -> its place in p
+    uint64_t *filter; // bit set over rough values, small enough to stay in cache
 } sweep;
 
-enum { FILTER_BITS = 1 << 20 };
+enum { FILTER_BITS = 1 << 23 };
+
+/* A value to about 2^-26, at a probe, as a bit of the filter. */
+static uint64_t rough(double v, int probe) {
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return ((bits >> 26) + (uint64_t)probe * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u >> 41;
+}
+_Static_assert(FILTER_BITS == 1ull << (64 - 41), "rough() gives a bit of the filter");
 
 static void lower(uint32_t *to, uint32_t k) {
     uint32_t now = __atomic_load_n(to, __ATOMIC_RELAXED);
     while (k < now && !__atomic_compare_exchange_n(to, &now, k, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
-/* Which of the classes begin..end agrees with a partial candidate? The smallest such is kept. */
+/* Which of the classes begin..end agree with a partial candidate? The earliest is kept. In double first: only
+ * a value that passes the filter is worth the exact key. */
 static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *payload) {
     (void)worker;
     sweep *s = payload;
     const sl_universe *u = s->u;
-    long double v[MAX_PROBES];
     for (int64_t k = begin; k < end; k++) {
-        sl_universe__values(v, u, level_of(u, &u->class[k]), u->class[k].raw);
+        const class *c = &u->class[k];
+        double v[MAX_PROBES];
+        long double exact[MAX_PROBES];
+        bool has_exact = false;
+        values_fast(v, u, level_of(u, c), c->raw);
         for (int i = 0; i < u->probes; i++) {
-            if (isnan(v[i])) continue;
-            uint64_t key = sl_universe__key(sl_universe__cell(v[i]), i);
-            if (!(s->filter[key % FILTER_BITS / 64] >> (key & 63) & 1)) continue;
-            uint64_t at = key | 1;
+            uint64_t bit = rough(v[i], i);
+            if (!(s->filter[bit / 64] >> bit % 64 & 1) || isnan(v[i])) continue;
+            if (!has_exact) sl_universe__values(exact, u, level_of(u, c), c->raw);
+            has_exact = true;
+            uint64_t key = sl_universe__key(sl_universe__cell(exact[i]), i), at = key | 1;
             for (uint32_t j; sl_universe__table_next(&s->keys, key, &at, &j);)
-                if (sl_universe__agree(s->p->value + (int64_t)j * u->probes, v, u->probes))
+                if (sl_universe__agree(s->p->value + (int64_t)j * u->probes, exact, u->probes))
                     lower(&s->p->known[j], (uint32_t)k);
         }
     }
     return SL_OK;
 }
 
-static void add_sweep_key(sweep *s, uint64_t key, uint32_t j) {
-    sl_universe__table_add(&s->keys, key, j);
-    s->filter[key % FILTER_BITS / 64] |= 1ull << (key & 63);
+static void add_sweep_keys(sweep *s, long double v, int i, uint32_t j) {
+    cells c = sl_universe__cells(v);
+    sl_universe__table_add(&s->keys, sl_universe__key(c.first, i), j);
+    if (c.second != c.first) sl_universe__table_add(&s->keys, sl_universe__key(c.second, i), j);
+    for (int side = -1; side <= 1; side += 2) {
+        uint64_t bit = rough((double)(v * (1 + side * 0x1p-36L)), i);
+        s->filter[bit / 64] |= 1ull << bit % 64;
+    }
 }
 
 static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int level_no, partials *p) {
@@ -356,10 +381,7 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
         sl_universe__values(v, u, l, p->raw[j]);
         p->known[j] = NO_CLASS;
         for (int i = 0; i < P; i++) {
-            if (isnan(v[i])) continue;
-            cells c = sl_universe__cells(v[i]);
-            add_sweep_key(&s, sl_universe__key(c.first, i), (uint32_t)j);
-            if (c.second != c.first) add_sweep_key(&s, sl_universe__key(c.second, i), (uint32_t)j);
+            if (!isnan(v[i])) add_sweep_keys(&s, v[i], i, (uint32_t)j);
         }
     }
     SL_GO(sl_par_for(pool, u->n_class, 512, sweep_classes, &s));
@@ -419,10 +441,27 @@ typedef struct chunk {
     seen *seen;
 } chunk;
 
+static void prefetch(const sl_universe *u, const seen *s) {
+    for (int o = 0; o < u->orthants; o++)
+        if (s->full >> o & 1) sl_universe__table_prefetch(&u->found, s->key[o] | 1);
+}
+
 static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payload) {
     (void)worker;
     chunk *c = payload;
-    for (int64_t i = begin; i < end; i++) look(&c->seen[i], c->u, c->l, c->begin + i);
+    for (int64_t i = begin; i < end; i += BATCH) {
+        int64_t stop = SL_MIN(end, i + BATCH);
+        for (int64_t k = i; k < stop; k++) { // the table is asked for all before any is looked up
+            seen *s = &c->seen[k];
+            look(s, c->u, c->l, c->begin + k);
+            s->known = NO_CLASS;
+            prefetch(c->u, s);
+        }
+        for (int64_t k = i; k < stop; k++) {
+            wanted w = { .u = c->u, .l = c->l, .raw = c->begin + k };
+            if (c->seen[k].kind == FULL) c->seen[k].known = find(&w, &c->seen[k], 0);
+        }
+    }
     return SL_OK;
 }
 
@@ -460,17 +499,15 @@ sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i, const sl_
             st = sl_fail(SL_ECANCEL, "cancelled in level %d", i);
             goto done;
         }
+        const uint32_t listed = (uint32_t)u->n_class;
         SL_GO(sl_par_for(pool, n, GRAIN, look_at_part, &c));
         for (int64_t k = 0; k < n; k++) {
-            if (k + AHEAD < n && u->found.slot) {
-                const seen *s = &c.seen[k + AHEAD];
-                for (int o = 0; o < u->orthants; o++)
-                    if (s->full >> o & 1) sl_universe__table_prefetch(&u->found, s->key[o] | 1);
-            }
+            const seen *ahead = &c.seen[SL_MIN(k + AHEAD, n - 1)];
+            if (ahead->known == NO_CLASS) prefetch(u, ahead);
             int64_t raw = c.begin + k;
             l->class_of[raw] = NO_CLASS;
             switch (c.seen[k].kind) {
-            case FULL: SL_GO(place(u, l, i, raw, &c.seen[k])); break;
+            case FULL: SL_GO(place(u, l, i, raw, &c.seen[k], listed)); break;
             case PARTIAL: SL_GO(keep_partial(&partly, raw)); break;
             case CONSTANT: l->counts.constant++; break;
             case NOWHERE: l->counts.nowhere++; break;
