@@ -193,7 +193,8 @@ sl_format sl_format_find(const char *name); // SL_FORMAT_COUNT if there is none
 
 /* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are borrowed.
  * With count > 0 only variables up to `count` exist, under either spelling; a name that is no
- * identifier, or is the name of a function, is written between backticks: `my col`. */
+ * identifier, or is the name of a function, is written between backticks: `my col`; text for Python, SymPy
+ * and C has x1, x2, ... in its place. */
 typedef struct sl_names {
     const char *const *names; // NULL: plain x1..x<count>
     int count;                // 0: any variable up to SL_EXPR_MAX_VARS

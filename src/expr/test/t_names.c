@@ -179,9 +179,30 @@ static void reasons_fit_their_room(void **state) {
     SL_CHECK(t, e->op == SL_OP_VAR && e->arg == 2, "the long name is node %d, %d", e->op, e->arg);
 }
 
+/* Text for Python, SymPy or a compiler holds only words that these take as names. */
+static void code_has_no_words_that_code_reserves(void **state) {
+    sl_fixture *t = *state;
+    static const char *const given[] = { "lambda", "N", "my col", "mass" };
+    static const sl_format code[] = { SL_FORMAT_PYTHON, SL_FORMAT_SYMPY, SL_FORMAT_C };
+    sl_names names = { given, 4 };
+    const sl_node *e;
+    const char *text = "x1*x2*x3*x4";
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    for (int f = 0; f < SL_LEN(code); f++) {
+        sl_str s = { 0 };
+        SL_MUST(t, sl_expr_print(&s, code[f], e, &names));
+        bool right = strcmp(s.text, "x1*x2*x3*mass") == 0;
+        char shown[100];
+        snprintf(shown, sizeof shown, "%s", s.text);
+        sl_str_clear(&s);
+        SL_CHECK(t, right, "%s: %s", sl_format_name(code[f]), shown);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(any_names_read_back),       SL_TEST(words_mean_columns),
+        SL_TEST(any_names_read_back),
+        SL_TEST(code_has_no_words_that_code_reserves),       SL_TEST(words_mean_columns),
         SL_TEST(letters_of_latex_multiply), SL_TEST(plain_variables_can_be_counted),
         SL_TEST(reasons_fit_their_room),
     };
