@@ -17,7 +17,11 @@ foreach(module IN LISTS SYMLAW_LAYERS)
         target_link_libraries(${name} PRIVATE fixture)
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-        set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost} TIMEOUT 300)
+        if(name MATCHES "\\.long_") # t_long_X.c: minutes
+            set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 86400)
+        else()
+            set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost} TIMEOUT 300)
+        endif()
         math(EXPR cost "${cost} - 1")
     endforeach()
 
