@@ -11,8 +11,8 @@ static const char formats[] = SL_FORMATS(X);
 #define OPTIONS(X)                                                                                \
     X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                           \
       "expressions up to this depth; variables have depth 0")                                     \
-    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_UNIVERSE_MAX_VARS,                    \
-      "number of variables: x1, x2, ...")                                                         \
+    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                        \
+      "number of variables: x1, x2, ...; a set takes up to 3")                                    \
     X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                        \
       "operators to combine them with, commas or blanks between")                                 \
     X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                         \
@@ -182,16 +182,7 @@ static sl_status list(sl_api__run *run, const sl_universe *u, const sl_names *na
     return SL_OK;
 }
 
-/* The names, checked against --variables: a set has just these variables. */
-static sl_status set_names(sl_names *names, int variables) {
-    if (names->names && names->count != variables)
-        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d", names->count,
-                       variables);
-    names->count = variables;
-    return SL_OK;
-}
-
-static sl_status with_set(sl_api__run *run, sl_names *names, sl_str *result, bool *ok) {
+static sl_status with_set(sl_api__run *run, const sl_names *names, sl_str *result, bool *ok) {
     sl_universe_options o = {
         .depth = (int)value(run, OPT_DEPTH)->whole,
         .variables = (int)value(run, OPT_VARIABLES)->whole,
@@ -201,7 +192,9 @@ static sl_status with_set(sl_api__run *run, sl_names *names, sl_str *result, boo
         .max_memory = (int64_t)(value(run, OPT_MAX_MEMORY)->real * 1e9),
     };
     SL_TRY(sl_universe_ops_parse(&o.ops, value(run, OPT_OPS)->text[0]));
-    SL_TRY(set_names(names, o.variables));
+    if (names->count != o.variables)
+        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d", names->count,
+                       o.variables);
 
     // a text that cannot be read must not cost the waiting
     const sl_node *wanted = NULL;
@@ -231,6 +224,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     sl_names names;
     SL_TRY(check_jobs(run));
     SL_TRY(sl_api__read_names(&names, run, value(run, OPT_NAMES)->text[0]));
+    if (!names.names) names.count = (int)value(run, OPT_VARIABLES)->whole;
     if (value(run, OPT_CANON)->given) return canon(run, &names, result);
     if (value(run, OPT_SAME)->given) return same(run, &names, result, ok);
     return with_set(run, &names, result, ok);

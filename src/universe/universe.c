@@ -292,7 +292,8 @@ static sl_status check_options(const sl_universe_options *o) {
     if (o->depth < 0 || o->depth > SL_UNIVERSE_MAX_DEPTH)
         return sl_fail(SL_EINVAL, "depth %d is not in 0..%d", o->depth, SL_UNIVERSE_MAX_DEPTH);
     if (o->variables < 1 || o->variables > SL_UNIVERSE_MAX_VARS)
-        return sl_fail(SL_EINVAL, "%d variables are not in 1..%d", o->variables, SL_UNIVERSE_MAX_VARS);
+        return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d", o->variables,
+                       SL_UNIVERSE_MAX_VARS);
     if (!(o->ops & SL_UNIVERSE_ALL_OPS) || o->ops & ~SL_UNIVERSE_ALL_OPS)
         return sl_fail(SL_EINVAL, "no such set of operators: %#x", o->ops);
     if (o->size < 0) return sl_fail(SL_EINVAL, "a set of size %lld", (long long)o->size);

@@ -86,7 +86,7 @@ WRONG = [
     (["expressions", "--depth", "1e999"], 'not "1e999"'),
     (["expressions", "--depth", "99999999999999999999"], "not 1e+20"),
     (["expressions", "--size", "-1"], "--size must be a whole number from 0 to 1000000000000, not -1"),
-    (["expressions", "--variables", "4"], "--variables must be a whole number from 1 to 3, not 4"),
+    (["expressions", "--variables", "4"], "a set over 4 variables; it can have 1 to 3"),
     (["expressions", "--withheld", "nan"], '--withheld must be a number from 0 to 1, not "nan"'),
     (["expressions", "--withheld", "1.5"], "--withheld must be a number from 0 to 1, not 1.5"),
     (["expressions", "--format", "latx"], "did you mean latex?"),
