@@ -14,7 +14,7 @@ write_basic_package_version_file(symlawConfigVersion.cmake COMPATIBILITY SameMaj
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir})
 
 # A static link also needs what the library itself stands on.
-set(pc_requires_private "libxxhash cminpack jansson zlib")
+set(pc_requires_private "libxxhash cminpack jansson")
 set(pc_libs_private "-pthread -lm")
 if(MPI_C_FOUND)
     list(JOIN MPI_C_LIBRARIES " " mpi_libs)
@@ -23,12 +23,19 @@ endif()
 configure_file(symlaw.pc.in symlaw.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The program writes its own completions, from the tables that it parses by.
+set(completions)
 foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_symlaw"
              "fish:fish/vendor_completions.d/symlaw.fish")
     string(REGEX MATCH "^([a-z]+):(.*)/([^/]*)$" matched ${pair})
-    set(source ${CMAKE_SOURCE_DIR}/tools/completions/symlaw.${CMAKE_MATCH_1})
-    if(EXISTS ${source})
-        install(FILES ${source} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
-                RENAME ${CMAKE_MATCH_3})
-    endif()
+    set(shell ${CMAKE_MATCH_1})
+    set(script ${CMAKE_CURRENT_BINARY_DIR}/completions/symlaw.${shell})
+    add_custom_command(OUTPUT ${script}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/completions
+        COMMAND $<TARGET_FILE:symlaw> completion ${shell} > ${script}
+        DEPENDS symlaw VERBATIM)
+    list(APPEND completions ${script})
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
+            RENAME ${CMAKE_MATCH_3})
 endforeach()
+add_custom_target(completions ALL DEPENDS ${completions})
