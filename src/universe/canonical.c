@@ -74,10 +74,10 @@ static probe_set where_real(const job *j, int64_t raw) {
     return s.real;
 }
 
-/* A later candidate of a class takes over when it has fewer nodes and is real wherever the first one is.
- * The second condition matters because agreement is not transitive: sqrt(x1)*sqrt(x1) agrees with
- * sqrt(x1^2) where it is real, but its canonical form x1 does not. A candidate that passes a limit is
- * none, unless it is the first. */
+/* A later candidate of a class takes over when it has fewer nodes and is real at the same probes as the
+ * first one. The second condition matters because agreement is not transitive: what is real elsewhere
+ * may differ from other members of the class there (docs/decisions/0001). A candidate that passes a
+ * limit is none, unless it is the first. */
 static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *payload) {
     job *j = payload;
     sl_arena *a = &j->u->arena[worker];
@@ -94,7 +94,7 @@ static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *pa
             if (st == SL_ELIMIT || st == SL_EOVERFLOW) continue;
             SL_TRY(st);
             int n = sl_expr_nodes(e);
-            if (n < nodes && (real & ~where_real(j, j->g->member[m])) == 0) {
+            if (n < nodes && where_real(j, j->g->member[m]) == real) {
                 best = e; // the longer one stays in the arena unused; few are replaced
                 nodes = n;
             } else {

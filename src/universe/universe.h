@@ -9,7 +9,7 @@
  * listed before it. Two functions are the same if they agree at every probe where both are real.
  * Probes are 12 fixed points in each orthant of the variables, values are long double. A new function
  * is listed; a known one belongs to the earliest class that it agrees with. The first candidate's canonical
- * form stands for a class until a later candidate of it, real wherever the first one is, has a shorter one. Constants, and functions real at no probe, are dropped. Agreement where both
+ * form stands for a class until a later candidate of it, real at the same probes, has a shorter one. Constants, and functions real at no probe, are dropped. Agreement where both
  * are real is not transitive, so the order above is part of the definition.
  *
  * Most functions are real throughout at least one orthant. The few real only on part of one, such as
