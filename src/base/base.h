@@ -149,6 +149,7 @@ void sl_log_array(double *y, const double *x, int n);
 void sl_cos_array(double *y, const double *x, int n);
 double sl_exp(double x);
 double sl_sin(double x);
+double sl_cos(double x);
 double sl_log(double x);
 
 /* ---------------------------------------------------------------- strings ------------------- */

@@ -31,4 +31,5 @@ void sl_cos_array(double *y, const double *x, int n) { best()->cos(y, x, n); }
 
 double sl_exp(double x) { return exp_lanes(all(x))[0]; }
 double sl_sin(double x) { return sin_lanes(all(x))[0]; }
+double sl_cos(double x) { return cos_lanes(all(x))[0]; }
 double sl_log(double x) { return log_lanes(all(x))[0]; }

@@ -1,4 +1,4 @@
-/* b_math - how fast exp, sin and log are, per variant, beside a loop over libm.
+/* b_math - how fast exp, sin, log and cos are, per variant, beside a loop over libm.
  *
  * First every variant is held against libm's long double functions (64 bits of mantissa) on a
  * million values, then it is timed on arrays that fit the first cache, the second, and none.
@@ -22,6 +22,9 @@ static void libm_exp(double *y, const double *x, int n) {
 static void libm_sin(double *y, const double *x, int n) {
     for (int i = 0; i < n; i++) y[i] = sin(x[i]);
 }
+static void libm_cos(double *y, const double *x, int n) {
+    for (int i = 0; i < n; i++) y[i] = cos(x[i]);
+}
 static void libm_log(double *y, const double *x, int n) {
     for (int i = 0; i < n; i++) y[i] = log(x[i]);
 }
@@ -41,10 +44,11 @@ static const subject subjects[] = {
     { "exp", expl, libm_exp, -20, 20, -0.5, 0.5, -40, 9.45, true },
     { "sin", sinl, libm_sin, -20, 20, 0.5, 2.5, -40, 1023, true },
     { "log", logl, libm_log, 1e-6, 1e6, 0.4, 2.5, -1022, 1023, false },
+    { "cos", cosl, libm_cos, -20, 20, 0.5, 2.5, -40, 1023, true },
 };
 
 static sl_math__function *function_of(const sl_math__variant *v, int subject_number) {
-    sl_math__function *f[] = { v->exp, v->sin, v->log };
+    sl_math__function *f[] = { v->exp, v->sin, v->log, v->cos };
     return f[subject_number];
 }
 

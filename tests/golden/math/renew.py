@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renews the stored answers exp.inc, sin.inc and log.inc beside this file. Needs mpmath.
+"""Renews the stored answers exp.inc, sin.inc, log.inc and cos.inc beside this file. Needs mpmath.
 
     python3 tests/golden/math/renew.py
 
@@ -133,6 +133,7 @@ xs += closest_to_multiples()
 xs += between(-2, 2, 400) + between(0.7, 0.87, 200) + between(-100, 100, 200)
 xs += magnitudes(-40, 21, 200) + magnitudes(20, 1024, 300)
 write("sin", mpmath.sin, xs)
+write("cos", mpmath.cos, xs)
 
 xs = hard("log") + [5e-324, 1e-323, 1.7976931348623157e308]
 xs += around(2.2250738585072014e-308)
