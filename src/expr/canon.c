@@ -43,14 +43,7 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
         if (c < 0) lo = mid + 1;
         else hi = mid;
     }
-    if (p->n == p->cap) {
-        struct part *more;
-        int cap = SL_MAX(8, 2 * p->cap);
-        SL_CANON_NEW(more, w, cap);
-        if (p->n) memcpy(more, p->part, (size_t)p->n * sizeof *more);
-        p->part = more;
-        p->cap = cap;
-    }
+    SL_CANON_GROW(p->part, p->n, p->cap, w);
     memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
     p->part[lo] = (struct part){ base, exp, primitive };
     p->n++;
@@ -473,14 +466,7 @@ static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, in
         e = e + 1;
     }
     if (!trusted) SL_TRY(canon_node(&e, w, e, below));
-    if (g->n == g->cap) {
-        entry *more;
-        int cap = SL_MAX(8, 2 * g->cap);
-        SL_CANON_NEW(more, w, cap);
-        if (g->n) memcpy(more, g->list, (size_t)g->n * sizeof *more);
-        g->list = more;
-        g->cap = cap;
-    }
+    SL_CANON_GROW(g->list, g->n, g->cap, w);
     g->list[g->n++] = (entry){ e, times, primitive };
     return SL_OK;
 }

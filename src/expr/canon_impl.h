@@ -75,6 +75,16 @@ SL_NODISCARD sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const 
         if (!(p)) return sl_fail_memory(count_, sizeof *(p), "algebra");            \
     } while (0)
 
+/* Makes room for one more in a list p of n that has room for cap. */
+#define SL_CANON_GROW(p, n, cap, w)                                                 \
+    do {                                                                            \
+        if ((n) < (cap)) break;                                                     \
+        void *old_ = (p);                                                           \
+        (cap) = SL_MAX(8, 2 * (cap));                                               \
+        SL_CANON_NEW(p, w, cap);                                                    \
+        if (n) memcpy((p), old_, (size_t)(n) * sizeof *(p));                        \
+    } while (0)
+
 static inline sl_status sl_canon__overflow(void) {
     return sl_fail(SL_EOVERFLOW, "an exact number passes 64 bits");
 }

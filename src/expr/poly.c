@@ -46,14 +46,7 @@ sl_status sl_poly__read(poly *p, work *w, const sl_node *e) {
 sl_status sl_poly__push(poly *p, work *w, term t) {
     if (++w->terms > WORK_MAX_TERMS)
         return sl_fail(SL_ELIMIT, "expansion passes %d terms", WORK_MAX_TERMS);
-    if (p->n == p->cap) {
-        term *more;
-        int cap = SL_MAX(8, 2 * p->cap);
-        SL_CANON_NEW(more, w, cap);
-        if (p->n) memcpy(more, p->t, (size_t)p->n * sizeof *more);
-        p->t = more;
-        p->cap = cap;
-    }
+    SL_CANON_GROW(p->t, p->n, p->cap, w);
     p->t[p->n++] = t;
     return SL_OK;
 }
