@@ -15,11 +15,7 @@ static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int 
 
 typedef struct product {
     sl_rat coef;
-    struct part {
-        const sl_node *base;
-        sl_rat exp;
-        bool primitive; // of an ADD: no content, leading coefficient positive
-    } *part;            // sorted by base
+    entry *part; // sorted by base, which are those of factors
     int n, cap;
     poly exponent;      // what stands in the one exp, uncollected
     const sl_node *exp; // or the only exp so far, taken as it is
@@ -36,7 +32,7 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
     while (lo < hi) {
         int mid = (lo + hi) / 2, c = sl_expr__cmp_base(p->part[mid].base, base);
         if (c == 0) {
-            struct part *x = &p->part[mid];
+            entry *x = &p->part[mid];
             x->primitive |= primitive;
             return sl_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_canon__overflow();
         }
@@ -45,7 +41,7 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
     }
     SL_CANON_GROW(p->part, p->n, p->cap, w);
     memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
-    p->part[lo] = (struct part){ base, exp, primitive };
+    p->part[lo] = (entry){ base, exp, primitive };
     p->n++;
     return SL_OK;
 }
@@ -123,17 +119,18 @@ static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp)
 static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive);
 static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
 
-/* p *= base^exp for one factor of a term, whatever the exponent. */
-static sl_status times_factor(product *p, work *w, const sl_node *base, sl_rat exp) {
-    if (base->op == SL_OP_EXP) return times_exp(p, w, base, exp);
-    return add_part(p, w, base, exp, base->op == SL_OP_ADD && sl_rat_is_int(exp));
+/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a whole
+ * power; under a broken one its sign and more may still be inside, whatever the new exponent is. */
+static sl_status times_factor(product *p, work *w, const factor *f, sl_rat exp) {
+    if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
+    return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_rat_is_int(f->exp));
 }
 
 /* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
  * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
  * even a. */
 static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
-    if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f->base, ar);
+    if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
     sl_rat half;
     if (!sl_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_canon__overflow();
     if (f->base->op == SL_OP_ADD) { // its square is a sum again
@@ -166,7 +163,7 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
         for (int i = 0; i < t->n; i++) {
             sl_rat e;
             if (!sl_rat_mul(&e, t->f[i].exp, exp)) return sl_canon__overflow();
-            SL_TRY(times_factor(p, w, t->f[i].base, e));
+            SL_TRY(times_factor(p, w, &t->f[i], e));
         }
         return SL_OK;
     }
@@ -200,34 +197,19 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
 
 /* ---------------------------------------------------------------- content of sums ----------- */
 
-static int64_t gcd(int64_t a, int64_t b) {
-    a = a < 0 ? -a : a;
-    for (b = b < 0 ? -b : b; b;) {
-        int64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
-
 /* The largest positive rational that divides all coefficients into whole numbers without a common
  * factor. */
 static sl_status numeric_content(sl_rat *out, const poly *s) {
     int64_t num = 0, den = 1;
     for (int i = 0; i < s->n; i++) {
-        num = gcd(num, s->t[i].coef.num);
+        num = sl_expr__gcd(num, s->t[i].coef.num);
         sl_rat lcm;
-        if (!sl_rat_mul(&lcm, SL_RAT(den / gcd(den, s->t[i].coef.den)), SL_RAT(s->t[i].coef.den)))
+        if (!sl_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)), SL_RAT(s->t[i].coef.den)))
             return sl_canon__overflow();
         den = lcm.num;
     }
     *out = (sl_rat){ num, den };
     return SL_OK;
-}
-
-static bool may_leave_sum(const sl_node *base) {
-    return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
-           base->op == SL_OP_COS;
 }
 
 static const factor *find_base(const term *t, const sl_node *base) {
@@ -238,12 +220,12 @@ static const factor *find_base(const term *t, const sl_node *base) {
 
 /* The powers of plain bases that all terms share, those with a negative exponent anywhere included
  * [content]: x1*x2 + x1^2 has x1, and 1 + x2/x1 has 1/x1. */
-static sl_status common_factors(factor *out, int *n_out, const poly *s) {
+static int common_factors(factor *out, const poly *s) {
     int n = 0;
     for (int i = 0; i < s->n; i++) {
         for (int j = 0; j < s->t[i].n; j++) {
             const factor *f = &s->t[i].f[j];
-            if (!may_leave_sum(f->base)) continue;
+            if (!sl_canon__is_plain(f->base)) continue;
             // a base counts where it appears first; with a term that lacks it the least is 0 or less
             bool seen = false;
             for (int k = 0; k < i && !seen; k++) seen = find_base(&s->t[k], f->base) != NULL;
@@ -257,8 +239,7 @@ static sl_status common_factors(factor *out, int *n_out, const poly *s) {
             if (least.num != 0) out[n++] = (factor){ f->base, least };
         }
     }
-    *n_out = n;
-    return SL_OK;
+    return n;
 }
 
 /* *t := t without the common factors. */
@@ -297,10 +278,10 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
     bool whole = sl_rat_is_int(exp), changed = false;
     if (whole) {
         factor *common;
-        int n = 0, room = 0;
+        int room = 0;
         for (int i = 0; i < s.n; i++) room += s.t[i].n;
         SL_CANON_NEW(common, w, room);
-        SL_TRY(common_factors(common, &n, &s));
+        const int n = common_factors(common, &s);
         if (n) {
             changed = true;
             for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
@@ -323,7 +304,7 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
 /* ---------------------------------------------------------------- settling a product -------- */
 
 /* Does part i stand for something else now that all exponents are added up? */
-static bool is_unsettled(const struct part *x) {
+static bool is_unsettled(const entry *x) {
     bool whole = sl_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
     switch (x->base->op) {
     case SL_OP_MUL:
@@ -343,7 +324,7 @@ static sl_status settle(product *p, work *w) {
                 (pick < 0 || p->part[i].base->len > p->part[pick].base->len))
                 pick = i;
         if (pick < 0) return SL_OK;
-        struct part x = p->part[pick];
+        entry x = p->part[pick];
         sl_rat whole = sl_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
         if (!sl_rat_add(&rest, x.exp, minus(whole))) return sl_canon__overflow();
         if (rest.num == 0) drop_part(p, pick);
@@ -399,12 +380,11 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
         if (p.exponent.n) {
             const sl_node *argument;
             SL_TRY(sl_poly__node(&argument, w, &p.exponent));
-            p.exp = sl_expr_fn(w->a, SL_OP_EXP, argument);
-            if (!p.exp) return sl_fail_memory(argument->len, sizeof *argument, "an exponent");
+            SL_TRY(sl_expr__fn(&p.exp, w->a, SL_OP_EXP, argument));
         }
     }
     for (int i = 0; i < p.n; i++) {
-        struct part x = p.part[i];
+        entry x = p.part[i];
         if (x.exp.num == 0) continue;
         if (x.base->op == SL_OP_NUM || (x.base->op == SL_OP_ADD && x.exp.num >= x.exp.den)) {
             sl_rat whole = floor_of(x.exp);
@@ -489,13 +469,10 @@ static sl_status function(poly *out, work *w, sl_op op, const sl_node *argument)
             if (op == SL_OP_SIN) t.coef = SL_RAT(-1);
         }
     }
-    sl_node *node = NULL;
-    SL_TRY(sl_expr__room(&node, w->a, 1 + (size_t)argument->len));
-    *node = (sl_node){ .op = (uint8_t)op, .arg = 1, .len = 1 + argument->len };
-    sl_expr__put(node + 1, argument);
     factor *f;
     SL_CANON_NEW(f, w, 1);
-    *f = (factor){ node, SL_RAT(1) };
+    SL_TRY(sl_expr__fn(&f->base, w->a, op, argument));
+    f->exp = SL_RAT(1);
     t.f = f;
     return sl_poly__push(out, w, t);
 }
@@ -571,7 +548,7 @@ static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, sl_status
 
 sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
     size_t mark = sl_arena_mark(a);
-    work w = { a, 0 };
+    work w = { .a = a };
     const sl_node *r = NULL;
     sl_status st = canon_node(&r, &w, e, SL_EXPR__DEEP);
     return finish(out, a, mark, st, r);
@@ -614,7 +591,7 @@ static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, cons
 sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, const sl_node *p,
                               const sl_node *q) {
     size_t mark = sl_arena_mark(a);
-    work w = { a, 0 };
+    work w = { .a = a };
     poly sum = { 0 };
     const sl_node *r = NULL;
     bool undefined = sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));

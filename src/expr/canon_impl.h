@@ -32,13 +32,15 @@ typedef struct poly {
     int n, cap;
 } poly;
 
-/* One canonicalisation. Terms made so far are counted: expansion is bounded by work, not only by the size of the result. */
+/* One canonicalisation. Terms and factors made so far are counted: expansion is bounded by work and memory, not
+ * only by the size of the result. */
 typedef struct work {
     sl_arena *a;
-    int terms;
+    int terms, factors;
 } work;
 
 #define WORK_MAX_TERMS (8 * SL_EXPR_MAX)
+#define WORK_MAX_FACTORS (64 * SL_EXPR_MAX)
 
 /* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
 #define UNDEFINED ((sl_status)1)
@@ -57,11 +59,17 @@ SL_NODISCARD sl_status sl_poly__product_node(const sl_node **out, work *w, sl_ra
 /* out += a*b, terms unsorted; canon.c's sl_canon__product is asked where merging factors is not enough. */
 SL_NODISCARD sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b);
 
+/* Equal bases of this kind just add exponents; the others may turn into something else. */
+static inline bool sl_canon__is_plain(const sl_node *base) {
+    return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
+           base->op == SL_OP_COS;
+}
+
 /* A product as it is gathered: any canonical base to any exponent. */
 typedef struct entry {
     const sl_node *base;
     sl_rat exp;
-    bool primitive; // an ADD without content, see canon.c: need not be looked for again
+    bool primitive; // an ADD without content and with a positive first coefficient
 } entry;
 
 /* out += coef * the product of the entries, expanded, terms unsorted. */

@@ -28,11 +28,17 @@ static inline sl_rat sl_expr__exponent(const sl_node *f) {
 int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 
 /* Moves the finished result of a computation that began at `mark` down to it, so that scratch between
- * them is given back; a result too large for the detour stays where it is. */
+ * them is given back. *out is set on success only. */
 SL_NODISCARD sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e);
 
 /* Room for len nodes; SL_ELIMIT past SL_EXPR_MAX. */
 SL_NODISCARD sl_status sl_expr__room(sl_node **out, sl_arena *a, size_t len);
+
+/* op(argument) for a function of one operand. */
+SL_NODISCARD sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node *argument);
+
+/* The greatest common divisor of two sizes; signs do not matter. */
+int64_t sl_expr__gcd(int64_t a, int64_t b);
 
 /* The exact value of v^r where it is a number of 64 bits: integer powers, and roots of perfect powers.
  * SL_EOVERFLOW when it is a number but a larger one; *exact tells whether *out was set. v > 0 or r an

@@ -100,12 +100,6 @@ sl_status sl_poly__scale(poly *p, work *w, sl_rat by) {
 
 /* ---------------------------------------------------------------- multiplying --------------- */
 
-/* Equal bases just add exponents for these; the others may turn into something else. */
-static bool is_plain(const sl_node *base) {
-    return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
-           base->op == SL_OP_COS;
-}
-
 /* a*b by merging two sorted lists. *simple becomes false where that is not the whole story. */
 static sl_status merge(term *out, bool *simple, work *w, const term *a, const term *b) {
     *simple = true;
@@ -115,6 +109,8 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
         out->n = a->n + b->n;
         return SL_OK;
     }
+    if ((w->factors += a->n + b->n) > WORK_MAX_FACTORS)
+        return sl_fail(SL_ELIMIT, "expansion passes %d factors", WORK_MAX_FACTORS);
     factor *f;
     SL_CANON_NEW(f, w, (a->n + b->n));
     out->f = f;
@@ -130,7 +126,7 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
             f[n++] = c < 0 ? (i++, *x) : (j++, *y);
             continue;
         }
-        if (!is_plain(x->base)) {
+        if (!sl_canon__is_plain(x->base)) {
             *simple = false;
             return SL_OK;
         }

@@ -1,7 +1,7 @@
 /* Exact rational numbers in 64 bits. Intermediate results are 128 bits wide, where the sum and the
  * product of two fractions of 63-bit parts always fit; only the reduced result can be too large, and
  * then the answer is false. */
-#include "expr/expr.h"
+#include "expr/expr_impl.h"
 
 typedef __int128 wide;
 
@@ -30,6 +30,10 @@ static unsigned __int128 gcd128(unsigned __int128 a, unsigned __int128 b) {
         b = t;
     }
     return gcd64((uint64_t)a, (uint64_t)b);
+}
+
+int64_t sl_expr__gcd(int64_t a, int64_t b) {
+    return (int64_t)gcd64((uint64_t)(a < 0 ? -a : a), (uint64_t)(b < 0 ? -b : b));
 }
 
 /* INT64_MIN is left out, so that negation never overflows. */

@@ -15,21 +15,29 @@ sl_status sl_expr__room(sl_node **out, sl_arena *a, size_t len) {
     return SL_OK;
 }
 
-sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
-    enum { DETOUR = 1024 };
-    sl_node buffer[DETOUR];
-    if (e->len > DETOUR) {
-        *out = e;
-        return SL_OK;
-    }
-    uint32_t len = e->len;
-    memcpy(buffer, e, len * sizeof *e);
-    sl_arena_rewind(a, mark);
+sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node *argument) {
     sl_node *r = NULL;
-    SL_TRY(sl_expr__room(&r, a, len));
-    memcpy(r, buffer, len * sizeof *r);
+    SL_TRY(sl_expr__room(&r, a, 1 + (size_t)argument->len));
+    *r = (sl_node){ .op = (uint8_t)op, .arg = 1, .len = 1 + argument->len };
+    sl_expr__put(r + 1, argument);
     *out = r;
     return SL_OK;
+}
+
+sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
+    enum { SMALL = 1024 }; // by way of the stack; the few larger ones by way of the heap
+    sl_node small[SMALL], *large = NULL;
+    const uint32_t len = e->len;
+    if (len > SMALL && !(large = sl_malloc(len, sizeof *large)))
+        return sl_fail_memory(len, sizeof *large, "an expression");
+    memcpy(large ? large : small, e, len * sizeof *e);
+    sl_arena_rewind(a, mark);
+    sl_node *r = NULL;
+    sl_status st = sl_expr__room(&r, a, len);
+    if (st == SL_OK) memcpy(r, large ? large : small, len * sizeof *r);
+    sl_free(large);
+    if (st == SL_OK) *out = r;
+    return st;
 }
 
 /* The q-th root of n >= 0 if it is a whole number. */
@@ -153,7 +161,6 @@ static sl_status tidy_pow(const sl_node **out, sl_arena *a, const sl_node *e, in
 static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int depth) {
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     const sl_node *c;
-    sl_node *r;
     switch ((sl_op)e->op) {
     case SL_OP_ADD:
     case SL_OP_MUL: return tidy_nary(out, a, e, depth);
@@ -162,11 +169,7 @@ static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int de
     case SL_OP_SIN:
     case SL_OP_COS:
         SL_TRY(tidy(&c, a, e + 1, depth - 1));
-        SL_TRY(sl_expr__room(&r, a, 1 + (size_t)c->len));
-        *r = (sl_node){ .op = e->op, .arg = 1, .len = 1 + c->len };
-        sl_expr__put(r + 1, c);
-        *out = r;
-        return SL_OK;
+        return sl_expr__fn(out, a, (sl_op)e->op, c);
     case SL_OP_NUM:
     case SL_OP_VAR:
     case SL_OP_PAR: *out = e; return SL_OK;
