@@ -556,6 +556,7 @@ uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
     shape sh;
     sl_universe__shape(&sh, v, u->probes);
     if (!sh.full) return find_partial(u, v, sh.real);
+    uint32_t best = NO_CLASS;
     for (int o = 0; o < u->orthants; o++) {
         if (!(sh.full >> o & 1)) continue;
         const int i = o * PER_ORTHANT;
@@ -563,10 +564,11 @@ uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
         for (int pass = 0; pass < 1 + (c.second != c.first); pass++) {
             uint64_t key = sl_universe__key(pass ? c.second : c.first, i), at = key | 1;
             for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {
+                if (k >= best) continue;
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
-                if (sl_universe__agree(v, other, u->probes)) return k;
+                if (sl_universe__agree(v, other, u->probes)) best = k;
             }
         }
     }
-    return NO_CLASS;
+    return best;
 }

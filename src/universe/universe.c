@@ -264,14 +264,14 @@ static sl_status choose_withheld(sl_universe *u) {
     return SL_OK;
 }
 
-/* Names what was built: the configuration as text, then every member's bytes, then who is withheld. */
+/* Names what was built: what it was built of, then every member's bytes, then who is withheld. Size and
+ * seed are in the members. */
 static sl_status set_hash(sl_universe *u) {
     sl_hasher *h = NULL;
     sl_str s = { 0 };
     sl_status st;
     const sl_universe_options *o = &u->options;
-    sl_str_addf(&s, "symlaw universe 1; depth %d; variables %d; size %lld; seed %llu; ops ", o->depth,
-                o->variables, (long long)o->size, (unsigned long long)o->seed);
+    sl_str_addf(&s, "symlaw universe 1; depth %d; variables %d; ops ", o->depth, o->variables);
     sl_universe_ops_print(&s, o->ops);
     SL_GO(sl_str_status(&s));
     SL_GO(sl_hasher_new(&h));
@@ -302,6 +302,20 @@ static sl_status check_options(const sl_universe_options *o) {
     return SL_OK;
 }
 
+/* Level i, if there is to be one: its operands and candidates, and whether they can be afforded. The level
+ * below has n_prev functions, listed (or to be listed) from `prev` on. */
+static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
+                            const sl_universe_watch *watch) {
+    if (i > u->options.depth) return SL_OK;
+    level *l = &u->level[i];
+    l->prev = prev;
+    l->n_prev = n_prev;
+    l->n_all = prev + n_prev;
+    l->unary = n_prev * u->n_unary;
+    l->raw = l->unary + n_prev * l->n_all * u->n_binary;
+    return l->raw ? check_cost(u, i, watch) : SL_OK;
+}
+
 static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *watch) {
     u->n_arena = sl_pool_threads(pool);
     u->arena = sl_calloc((size_t)u->n_arena, sizeof *u->arena);
@@ -310,21 +324,14 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
     u->probes = u->orthants * PER_ORTHANT;
     set_forms(u);
     SL_TRY(list_variables(u));
+    SL_TRY(plan_level(u, 1, 0, u->options.variables, watch));
     for (int i = 1; i <= u->options.depth; i++) {
-        level *l = &u->level[i], *below = l - 1;
+        level *l = &u->level[i];
         double start = sl_clock();
-        l->prev = below->begin;
-        l->n_prev = below->class_end - below->class_begin;
-        l->n_all = u->listed.n;
-        l->unary = l->n_prev * u->n_unary;
-        l->raw = l->unary + l->n_prev * l->n_all * u->n_binary;
-        if (l->raw == 0) { // no operator fits, or nothing to combine
-            l->class_begin = l->class_end = u->n_class;
-            l->begin = u->listed.n;
-            continue;
-        }
-        SL_TRY(check_cost(u, i, watch));
-        SL_TRY(sl_universe__enumerate(u, pool, i, watch));
+        if (l->raw) SL_TRY(sl_universe__enumerate(u, pool, i, watch));
+        else l->class_begin = l->class_end = u->n_class; // no operator fits, or nothing to combine
+        // what the next level costs is known now: say so before this one is written out for it
+        SL_TRY(plan_level(u, i + 1, u->listed.n, l->class_end - l->class_begin, watch));
         if (i < u->options.depth) SL_TRY(list_level(u, pool, i, watch));
         l->counts.seconds = sl_clock() - start;
     }

@@ -151,7 +151,7 @@ SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int
 SL_NODISCARD sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i, const sl_node **expr,
                                               const uint32_t *chosen, int64_t n,
                                               const sl_universe_watch *watch);
-/* The class that agrees with these values, or NO_CLASS. */
+/* The earliest class that agrees with these values, or NO_CLASS. */
 uint32_t sl_universe__find_class(const sl_universe *u, const long double *v);
 
 int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done, double total);
