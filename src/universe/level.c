@@ -114,10 +114,10 @@ static bool is_constant(const long double *v, int probes) {
     return hi - lo < CONSTANT_SPREAD;
 }
 
-static void set_key(seen *s, int o, long double v) {
-    cells c = sl_universe__cells(v);
-    s->key[o] = sl_universe__key(c.first, o * PER_ORTHANT);
-    if (c.second != c.first) s->close |= (uint8_t)(1 << o);
+static void set_key(seen *s, int o, const long double *v) {
+    keys k = sl_universe__keys(v, o);
+    s->key[o] = k.first;
+    if (k.second != k.first) s->close |= (uint8_t)(1 << o);
 }
 
 /* From all values: for candidates with one operand, and where exponents or zeros need care. */
@@ -131,7 +131,7 @@ static void look_at_all(seen *s, const sl_universe *u, const level *l, int64_t r
     // a constant that is real only in part is counted with its like
     if (s->kind == CONSTANT && !sh.full) s->kind = PARTIAL;
     for (int o = 0; o < u->orthants; o++)
-        if (sh.full >> o & 1) set_key(s, o, v[o * PER_ORTHANT]);
+        if (sh.full >> o & 1) set_key(s, o, v + o * PER_ORTHANT);
 }
 
 static bool may_overflow(sl_operator op, const shape *a, const shape *b) {
@@ -168,9 +168,13 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
         look_at_all(s, u, l, raw); // perhaps a constant
         return;
     }
-    for (o = 0; o < u->orthants; o++)
-        if (full >> o & 1)
-            set_key(s, o, combine_one(c.form.op, va[o * PER_ORTHANT], vb[o * PER_ORTHANT]));
+    for (o = 0; o < u->orthants; o++) {
+        if (!(full >> o & 1)) continue;
+        const long double *a12 = va + o * PER_ORTHANT, *b12 = vb + o * PER_ORTHANT;
+        long double v[PER_ORTHANT] = { combine_one(c.form.op, a12[0], b12[0]) };
+        if (fabsl(v[0]) < 0x1.02p-8L) combine(v, c.form.op, a12, b12, PER_ORTHANT); // keys look further
+        set_key(s, o, v);
+    }
 }
 
 /* ---------------------------------------------------------------- known or new -------------- */
@@ -230,12 +234,12 @@ static uint32_t find_by_key(wanted *w, uint64_t key, uint32_t from, uint32_t bes
     return best;
 }
 
-static uint64_t second_key(wanted *w, int probe) {
+static uint64_t second_key(wanted *w, int o) {
     if (!w->has_wide) {
         w->has_wide = true;
         sl_universe__values(w->wide, w->u, w->l, w->raw);
     }
-    return sl_universe__key(sl_universe__cells(w->wide[probe]).second, probe);
+    return sl_universe__keys(w->wide + o * PER_ORTHANT, o).second;
 }
 
 /* The earliest class, not before `from`, that the candidate agrees with. */
@@ -244,7 +248,7 @@ static uint32_t find(wanted *w, const seen *s, uint32_t from) {
     for (int o = 0; o < w->u->orthants; o++) {
         if (!(s->full >> o & 1)) continue;
         best = find_by_key(w, s->key[o], from, best);
-        if (s->close >> o & 1) best = find_by_key(w, second_key(w, o * PER_ORTHANT), from, best);
+        if (s->close >> o & 1) best = find_by_key(w, second_key(w, o), from, best);
     }
     return best;
 }
@@ -279,7 +283,7 @@ static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen 
     for (int o = 0; o < u->orthants; o++) {
         if (!(s->full >> o & 1)) continue;
         sl_universe__table_add(&u->found, s->key[o], k);
-        if (s->close >> o & 1) sl_universe__table_add(&u->found, second_key(&w, o * PER_ORTHANT), k);
+        if (s->close >> o & 1) sl_universe__table_add(&u->found, second_key(&w, o), k);
     }
     return SL_OK;
 }
@@ -559,10 +563,9 @@ uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
     uint32_t best = NO_CLASS;
     for (int o = 0; o < u->orthants; o++) {
         if (!(sh.full >> o & 1)) continue;
-        const int i = o * PER_ORTHANT;
-        cells c = sl_universe__cells(v[i]);
-        for (int pass = 0; pass < 1 + (c.second != c.first); pass++) {
-            uint64_t key = sl_universe__key(pass ? c.second : c.first, i), at = key | 1;
+        keys both = sl_universe__keys(v + o * PER_ORTHANT, o);
+        for (int pass = 0; pass < 1 + (both.second != both.first); pass++) {
+            uint64_t key = pass ? both.second : both.first, at = key | 1;
             for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {
                 if (k >= best) continue;
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);

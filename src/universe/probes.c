@@ -2,14 +2,32 @@
 #include "universe/universe_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Magnitudes 0.3 .. 2.3: large enough for sin and exp to bend, small enough for exp(exp(exp(x))) to
  * stay in range somewhere. Drawn once from the generator, hence the same for ever. */
-long double sl_universe__probe(int i, int variable) {
+static long double coordinate(int i, int variable) {
     sl_rng rng;
     sl_rng_init(&rng, 0x70726f6267, (uint32_t)variable, (uint64_t)i);
     long double size = 0.3L + 2.0L * (long double)sl_rng_u64(&rng) * 0x1p-64L;
     return (i / PER_ORTHANT) >> variable & 1 ? -size : size;
+}
+
+static long double distance(const probe_point p, int variables) {
+    long double d = 0;
+    for (int v = 0; v < variables; v++) d += p[v] * p[v];
+    return d;
+}
+
+void sl_universe__probes(probe_point *point, int variables) {
+    for (int i = 0; i < PER_ORTHANT << variables; i++) {
+        probe_point p = { 0 };
+        for (int v = 0; v < variables; v++) p[v] = coordinate(i, v);
+        int at = i; // insertion into the orthant's part
+        for (; at % PER_ORTHANT && distance(point[at - 1], variables) > distance(p, variables); at--)
+            memcpy(point[at], point[at - 1], sizeof p);
+        memcpy(point[at], p, sizeof p);
+    }
 }
 
 /* x87 extended precision: the leading 1 of the mantissa is there, the sign is in the exponent. */
@@ -20,7 +38,7 @@ typedef union extended {
 
 uint64_t sl_universe__cell(long double v) {
     extended x = { .v = 0 };
-    if (fabsl(v) < 0x1p-8L) return 1ull << 62 | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
+    if (fabsl(v) < 0x1p-8L) return CELL_IS_ABSOLUTE | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
     x.v = v;
     return (uint64_t)x.bits.exponent << 26 | x.bits.mantissa >> 38;
 }
@@ -36,6 +54,19 @@ cells sl_universe__cells(long double v) {
     // a thousandth of a cell down: of two equal values on both sides of an edge the upper one has both
     c.second = sl_universe__cell(v - (fabsl(v) * 0x1p-36L + 0x1p-44L));
     return c;
+}
+
+keys sl_universe__keys(const long double *v, int o) {
+    keys k = { 0, 0 };
+    bool first_ends = false, second_ends = false;
+    for (int i = 0; i < PER_ORTHANT && !(first_ends && second_ends); i++) {
+        cells c = sl_universe__cells(v[i]);
+        if (!first_ends) k.first = sl_universe__key(c.first ^ k.first, o * PER_ORTHANT + i);
+        if (!second_ends) k.second = sl_universe__key(c.second ^ k.second, o * PER_ORTHANT + i);
+        first_ends |= !(c.first & CELL_IS_ABSOLUTE);
+        second_ends |= !(c.second & CELL_IS_ABSOLUTE);
+    }
+    return k;
 }
 
 void sl_universe__shape(shape *s, const long double *v, int probes) {

@@ -132,14 +132,13 @@ static sl_status list_variables(sl_universe *u) {
         const sl_node *e = sl_expr_var(&u->arena[0], x + 1);
         if (!e) return sl_fail_memory(1, sizeof *e, "a variable");
         long double v[MAX_PROBES];
-        for (int i = 0; i < u->probes; i++) v[i] = sl_universe__probe(i, x);
+        for (int i = 0; i < u->probes; i++) v[i] = u->point[i][x];
         list_function(u, e, v);
         u->class[u->n_class++] = (class){ .raw = x, .level = 0, .real = u->listed.shape[x].real };
         for (int o = 0; o < u->orthants; o++) {
-            cells c = sl_universe__cells(v[o * PER_ORTHANT]);
-            sl_universe__table_add(&u->found, sl_universe__key(c.first, o * PER_ORTHANT), (uint32_t)x);
-            if (c.second != c.first)
-                sl_universe__table_add(&u->found, sl_universe__key(c.second, o * PER_ORTHANT), (uint32_t)x);
+            keys k = sl_universe__keys(v + o * PER_ORTHANT, o);
+            sl_universe__table_add(&u->found, k.first, (uint32_t)x);
+            if (k.second != k.first) sl_universe__table_add(&u->found, k.second, (uint32_t)x);
         }
     }
     u->level[0].class_end = n;
@@ -153,8 +152,8 @@ static sl_status list_variables(sl_universe *u) {
  * orthants or more. A little high on purpose. */
 static double level_bytes(const sl_universe *u, const level *l, bool last) {
     double raw = (double)l->raw, fresh = 0.3 * raw;
-    double keys = fresh * u->orthants, slots = 1024;
-    while (slots * 0.6 < keys) slots *= 2;
+    double entries = fresh * u->orthants, slots = 1024;
+    while (slots * 0.6 < entries) slots *= 2;
     double kept = last && u->options.size ? SL_MIN(fresh, (double)u->options.size) : fresh;
     return raw * 4 + slots * sizeof(slot) * 1.5 + fresh * (sizeof(class) + 8) + kept * (250 + 24) +
            (last ? 0 : fresh * (u->probes * 24.0 + sizeof(shape)));
@@ -322,6 +321,7 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
     if (!u->arena) return sl_fail_memory((size_t)u->n_arena, sizeof *u->arena, "arenas");
     u->orthants = 1 << u->options.variables;
     u->probes = u->orthants * PER_ORTHANT;
+    sl_universe__probes(u->point, u->options.variables);
     set_forms(u);
     SL_TRY(list_variables(u));
     SL_TRY(plan_level(u, 1, 0, u->options.variables, watch));
@@ -405,9 +405,8 @@ int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
     if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return -1;
     long double v[MAX_PROBES];
     for (int i = 0; i < u->probes; i++) {
-        long double x[SL_UNIVERSE_MAX_VARS], bound;
-        for (int k = 0; k < u->options.variables; k++) x[k] = sl_universe__probe(i, k);
-        sl_expr_eval_ref(&v[i], &bound, e, x, NULL, 0x1p-64L);
+        long double bound;
+        sl_expr_eval_ref(&v[i], &bound, e, u->point[i], NULL, 0x1p-64L);
         if (!isfinite(v[i])) v[i] = NAN;
     }
     uint32_t k = sl_universe__find_class(u, v);

@@ -14,8 +14,12 @@
 
 typedef unsigned __int128 probe_set; // bit i: probe i
 
-/* Probe i lies in orthant i / PER_ORTHANT; bit v of the orthant's number is set where x(v+1) < 0. */
-long double sl_universe__probe(int i, int variable);
+typedef long double probe_point[SL_UNIVERSE_MAX_VARS];
+
+/* The probes over so many variables. Probe i lies in orthant i / PER_ORTHANT; bit v of the orthant's number is
+ * set where x(v+1) < 0. Those of an orthant go outwards from 0: near it functions are least often
+ * so large that a sum with them shows nothing of the other operand, which makes for better keys. */
+void sl_universe__probes(probe_point *point, int variables);
 
 /* A value's cell on a grid that is relative (2^-26) above 2^-8 in size and absolute (2^-34) below. */
 uint64_t sl_universe__cell(long double v);
@@ -29,6 +33,14 @@ static inline uint64_t sl_universe__key(uint64_t cell, int probe) {
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
     return h ^ h >> 29;
 }
+
+/* The keys of a function real throughout orthant o, from its values there: the cell at the first probe,
+ * and as long as values are so small that their cell is absolute, the next one too, or all functions that
+ * are tiny at one probe would share a key. `second` is the key of who is on the other side of a near edge,
+ * and `first` again if no edge is near. */
+typedef struct keys { uint64_t first, second; } keys;
+keys sl_universe__keys(const long double *v, int o);
+#define CELL_IS_ABSOLUTE (1ull << 62)
 
 /* A function as the enumeration sees it: which probes are real, which orthants throughout. */
 typedef struct shape {
@@ -114,6 +126,7 @@ typedef struct class {
 typedef struct sl_universe {
     sl_universe_options options;
     int probes, orthants;
+    probe_point point[MAX_PROBES];
     form unary[SL_OPERATOR_COUNT], binary[2 * SL_OPERATOR_COUNT];
     int n_unary, n_binary;
     operands listed;
