@@ -34,7 +34,7 @@ setup:
 
 check: setup
 	@$(MAKE) all
-	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long
+	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long --timeout 300
 
 check-long: check fuzz
 	@SL_TEST_SCALE=50 ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -L unit \
@@ -56,9 +56,8 @@ study: setup
 	@$(MAKE) all
 	build/symlaw expressions --depth 3 --count
 
-install:
-	@$(MAKE) all CMAKE_ARGS="-DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS)"
-	@cmake --install build
+install: all
+	@cmake --install build --prefix "$(PREFIX)"
 
 clean:
 	@rm -rf build build-debug build-sanitize build-coverage build-nompi build-clang build-fuzz

@@ -17,7 +17,8 @@ set(CMAKE_C_FLAGS_DEBUG "-Og -g3")
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -fno-math-errno -fno-trapping-math
-                    -ffp-contract=off)
+                    -ffp-contract=off
+                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=) # no path of this machine in messages
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     add_compile_options(-Wno-string-conversion) # SL_ASSERT(!"never here") says what it means
 endif()

@@ -14,6 +14,6 @@ foreach(file IN LISTS targets)
         target_sources(fuzz.${name} PRIVATE tests/fuzz/replay.c)
         add_test(NAME fuzz.${name}
                  COMMAND fuzz.${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
-        set_tests_properties(fuzz.${name} PROPERTIES LABELS "unit;fuzz" COST 100 TIMEOUT 300)
+        set_tests_properties(fuzz.${name} PROPERTIES LABELS "unit;fuzz" COST 100)
     endif()
 endforeach()

@@ -13,15 +13,19 @@ install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${c
 write_basic_package_version_file(symlawConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir})
 
-# A static link also needs what the library itself stands on.
-set(pc_requires_private "libxxhash cminpack jansson")
-set(pc_libs_private "-pthread -lm")
+# A static link also needs what the library itself stands on. By name and not by Requires.private, which
+# would ask every user for the headers of all of them.
+set(pc_libs_private "-lxxhash -lcminpack -ljansson -pthread -lm")
 if(MPI_C_FOUND)
-    list(JOIN MPI_C_LIBRARIES " " mpi_libs)
-    string(APPEND pc_libs_private " ${mpi_libs}")
+    string(APPEND pc_libs_private " -lmpi")
 endif()
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(symlaw.pc.in symlaw.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NOT TARGET symlaw)
+    return()
+endif()
 
 # The program writes its own completions, from the tables that it parses by.
 set(completions)

@@ -20,7 +20,7 @@ foreach(module IN LISTS SYMLAW_LAYERS)
         if(name MATCHES "\\.long_") # t_long_X.c: minutes
             set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 86400)
         else()
-            set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost} TIMEOUT 300)
+            set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost})
         endif()
         math(EXPR cost "${cost} - 1")
     endforeach()

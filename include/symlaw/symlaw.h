@@ -59,6 +59,8 @@ SL_API const char *sl_last_error(void);
 
 /* Three-valued answer. A struct, so that `if (t)` does not compile: use sl_yes and sl_no. */
 typedef struct sl_truth { int answer; } sl_truth; /* 1 yes, -1 no, 0 unknown */
+static inline int sl_yes(sl_truth t) { return t.answer > 0; }
+static inline int sl_no(sl_truth t) { return t.answer < 0; }
 
 /* Strings that calls hand out are freed with this; NULL is fine. */
 SL_API void sl_string_free(char *text);

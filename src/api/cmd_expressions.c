@@ -16,7 +16,7 @@ static const char formats[] = SL_FORMATS(X);
     X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                        \
       "operators to combine them with, commas or blanks between")                                 \
     X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                         \
-      "members of the set: all of the lower depths and a sample of the last; 0: all of that too") \
+      "members of the set: depth by depth, a sample where it is reached; 0: all there are")      \
     X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                     \
       "part of the set to keep from training")                                                    \
     X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                         \
@@ -48,7 +48,7 @@ enum { OPTIONS(X) OPT_COUNT_ALL };
 static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
 
 static const char help[] =
-    "Lists every distinct expression up to a depth, in a fixed order, one per line. An\n"
+    "Lists the distinct expressions up to a depth, in a fixed order, one per line. An\n"
     "expression of depth n combines one of depth n-1 with an operator and, if that needs\n"
     "a second operand, any of depth n-1 or less. Each function is listed once, in the\n"
     "shortest form found; constants and functions that are real nowhere are left out.\n"
@@ -60,6 +60,7 @@ static const char help[] =
     "  symlaw expressions --depth 2                        all 929 of two variables\n"
     "  symlaw expressions --depth 3 --count                numbers only, per depth\n"
     "  symlaw expressions --sample 5 --format latex        five at random\n"
+    "  symlaw expressions --depth 4 --variables 1 --ops exp,sin,+,* --count\n"
     "  symlaw expressions --canon '(x1 + x2)^2 - x2^2'     the canonical form\n"
     "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
     "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
@@ -131,11 +132,24 @@ static sl_status same(sl_api__run *run, const sl_names *names, sl_str *result, b
     SL_TRY(sl_expr_same(&t, &run->arena, a, b));
     *ok = sl_yes(t);
     const char *answer = sl_yes(t) ? "yes" : sl_no(t) ? "no" : "unknown";
+    if (!sl_yes(t) && !sl_no(t))
+        sl_api__note(&run->listener,
+                     "no point that was tried tells them apart, but their canonical forms differ");
     sl_json_add_text(result, "answer", answer);
     return print_line(run, answer);
 }
 
 /* ---------------------------------------------------------------- with one ------------------ */
+
+/* A set that is a sample looks like all there is; say that it is not. */
+static void note_sample(sl_api__run *run, const sl_universe *u) {
+    int64_t all = 0;
+    for (int i = 0; i <= sl_universe_config(u)->depth; i++) all += sl_universe_count(u, i)->distinct;
+    char a[32], b[32];
+    if (sl_universe_size(u) < all)
+        sl_api__note(&run->listener, "the set holds %s of %s expressions; --size 0 takes all",
+                     sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
+}
 
 static sl_status find(sl_api__run *run, const sl_universe *u, const sl_node *e,
                       const sl_names *names, sl_str *result, bool *ok) {
@@ -143,13 +157,9 @@ static sl_status find(sl_api__run *run, const sl_universe *u, const sl_node *e,
     *ok = index >= 0;
     if (index < 0) {
         sl_json_add_null(result, "index");
-        int64_t all = 0;
-        for (int i = 0; i <= sl_universe_config(u)->depth; i++)
-            all += sl_universe_count(u, i)->distinct;
-        char a[32], b[32];
-        if (sl_universe_size(u) < all)
-            sl_api__note(&run->listener, "the set holds %s of %s expressions; --size 0 takes all",
-                         sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
+        if (sl_universe_lists(u, e))
+            sl_api__note(&run->listener, "it is a function of this universe, but not in the sample");
+        note_sample(run, u);
         return print_line(run, "not in the set");
     }
     sl_str text = { 0 }, line = { 0 };
@@ -177,6 +187,7 @@ static sl_status list(sl_api__run *run, const sl_universe *u, const sl_names *na
                           .sample = value(run, OPT_SAMPLE)->whole, // 0 when it was not given
                           .json = value(run, OPT_JSON)->flag };
     int64_t listed;
+    if (!l.sample) note_sample(run, u);
     SL_TRY(sl_api__list(&listed, run, &l));
     sl_json_add_int(result, "listed", listed);
     return SL_OK;

@@ -60,7 +60,7 @@ void sl_api__count_json(sl_str *s, const sl_universe *u) {
 
 /* ---------------------------------------------------------------- for people ---------------- */
 
-enum { COLUMNS = 9, MAX_ROWS = SL_UNIVERSE_MAX_DEPTH + 3 };
+enum { COLUMNS = 7, MAX_ROWS = SL_UNIVERSE_MAX_DEPTH + 3 };
 
 typedef struct table {
     char cell[MAX_ROWS][COLUMNS][32];
@@ -69,8 +69,7 @@ typedef struct table {
 
 static void add_row(table *t, const char *name, const sl_universe_counts *c) {
     SL_ASSERT(t->rows < MAX_ROWS); // a head, the levels, and their sum
-    const int64_t numbers[COLUMNS - 2] = { c->raw,   c->partial_raw, c->constant, c->nowhere,
-                                           c->known, c->distinct,    c->partial };
+    const int64_t numbers[COLUMNS - 2] = { c->raw, c->constant, c->nowhere, c->known, c->distinct };
     char(*cell)[32] = t->cell[t->rows++];
     snprintf(cell[0], sizeof cell[0], "%s", name);
     for (int i = 0; i < COLUMNS - 2; i++) sl_group_digits(cell[i + 1], numbers[i]);
@@ -88,12 +87,11 @@ static void print_table(sl_str *s, const table *t) {
 }
 
 void sl_api__count_table(sl_str *s, const sl_universe *u) {
-    static const char *const head[COLUMNS] = { "level",    "candidates", "(partial)",
-                                               "constant", "nowhere",    "known",
-                                               "distinct", "(partial)",  "seconds" };
+    static const char *const head[COLUMNS] = { "depth", "candidates", "constant", "nowhere",
+                                               "known", "distinct",   "seconds" };
     char name[16], a[32], b[32];
-    int depth = sl_universe_config(u)->depth;
-    sl_universe_counts all = total(u);
+    const int depth = sl_universe_config(u)->depth;
+    const sl_universe_counts all = total(u);
     table t = { .rows = 1 };
     for (int i = 0; i < COLUMNS; i++) snprintf(t.cell[0][i], sizeof t.cell[0][i], "%s", head[i]);
     for (int i = 0; i <= depth; i++) {
@@ -102,16 +100,18 @@ void sl_api__count_table(sl_str *s, const sl_universe *u) {
     }
     add_row(&t, "all", &all);
     print_table(s, &t);
-    sl_str_add(
-        s, "\n"
-           "constant, nowhere, known: candidates that are constant, are real nowhere, or are the\n"
-           "same function as an earlier one; these are dropped. (partial): of the candidates, and\n"
-           "of the distinct functions, those real only on part of an orthant.\n\n");
+    sl_str_add(s, "\nDropped candidates: constant, real nowhere, known as the same function as an earlier one.\n");
+    if (all.partial_raw)
+        sl_str_addf(s,
+                    "Real only on part of every orthant (choice of signs of the variables) are %s "
+                    "candidates\nand %s of the distinct functions.\n",
+                    sl_group_digits(a, all.partial_raw), sl_group_digits(b, all.partial));
 
-    sl_str_addf(s, "set E     %s of %s expressions", sl_group_digits(a, sl_universe_size(u)),
+    sl_str_addf(s, "\nset E     %s of %s expressions", sl_group_digits(a, sl_universe_size(u)),
                 sl_group_digits(b, all.distinct));
     if (sl_universe_size(u) < all.distinct)
-        sl_str_addf(s, ": all below depth %d, and a sample of that", depth);
+        sl_str_addf(s, ": a sample of depth %d, and all below it",
+                    sl_universe_level(u, sl_universe_size(u) - 1));
     sl_str_add_char(s, '\n');
     if (sl_universe_config(u)->withheld > 0)
         sl_str_addf(s, "withheld  %s of them\n", sl_group_digits(a, withheld(u)));

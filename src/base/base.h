@@ -64,8 +64,6 @@ void sl_fail_restore(const char *line);
 _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_ASSERT(x) ((x) ? (void)0 : sl_assert_failed(#x, __FILE__, __LINE__))
 
-static inline bool sl_yes(sl_truth t) { return t.answer > 0; }
-static inline bool sl_no(sl_truth t) { return t.answer < 0; }
 #define SL_YES ((sl_truth){ 1 })
 #define SL_NO ((sl_truth){ -1 })
 #define SL_UNKNOWN ((sl_truth){ 0 })
@@ -90,7 +88,7 @@ void sl_mem_fail_at(int64_t n, bool forever);
 int64_t sl_mem_blocks(void);
 int64_t sl_mem_calls(void);
 
-/* Bytes of physical memory that this process may still expect to get, and in all; 0 if unknown. */
+/* Bytes of physical memory that this process may still expect to get; 0 if unknown. */
 int64_t sl_mem_available(void);
 
 /* An arena: allocation is a pointer bump, release is all at once or back to a mark.

@@ -133,6 +133,9 @@ sl_status sl_file_create(sl_file **out, const char *path) {
     if ((exists && S_ISDIR(s.st_mode)) || path[n - 1] == '/')
         SL_GO(sl_fail(SL_EIO, "cannot write %s: it is a folder, not a file", path));
 
+    if (!exists && lstat(path, &s) == 0 && S_ISLNK(s.st_mode)) // renaming would replace the link
+        SL_GO(sl_fail(SL_EIO, "cannot write %s: it is a link to what does not exist", path));
+
     if (exists && direct(path, &s)) {
         // appending, because a reopened /dev/stdout would otherwise overwrite from the start
         f->fd = open_again(path, O_WRONLY | O_APPEND | O_NOCTTY, 0);

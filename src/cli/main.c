@@ -80,7 +80,8 @@ static int run_command(const sl_command_info *info, int argc, char **argv) {
 
 static int print_help(int argc, char **argv) {
     const sl_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
-    if (argc > 0 && !info) return fail_command(argv[0]);
+    bool ours = argc > 0 && (strcmp(argv[0], "help") == 0 || strcmp(argv[0], "completion") == 0);
+    if (argc > 0 && !info && !ours) return fail_command(argv[0]);
     if (info) return help_command(info);
     sl_cli__text t = { 0 };
     sl_cli__help_all(&t);

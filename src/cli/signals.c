@@ -14,11 +14,14 @@ static void on_signal(int number) {
 }
 
 void sl_cli__signals(void) {
-    struct sigaction action = { .sa_handler =
-                                    on_signal }; // no SA_RESTART: a blocked write must wake
+    struct sigaction action = { .sa_handler = on_signal }; // no SA_RESTART: a blocked write must wake
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int asks[] = { SIGINT, SIGTERM, SIGHUP };
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
+        struct sigaction old; // who was started with a signal ignored (nohup) goes on ignoring it
+        if (sigaction(asks[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+        sigaction(asks[i], &action, NULL);
+    }
     // whoever started us may have ignored it, as some do
     action.sa_handler = SIG_DFL;
     sigaction(SIGPIPE, &action, NULL);

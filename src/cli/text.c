@@ -8,13 +8,23 @@
 
 #include "cli/cli_impl.h"
 
+/* A terminal must not obey what was typed: controls, U+0080..U+009F (C2 80 .. C2 9F) among them, become
+ * blanks. */
+static void blank_controls(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c == 0x7F) *c = ' ';
+        if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) c[0] = c[1] = ' ';
+    }
+}
+
 void sl_cli__error(const char *format, ...) {
+    char line[2048]; // longer than any message of the library; what is cut was somebody's argument
     va_list args;
     va_start(args, format);
-    fputs("symlaw: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    blank_controls(line);
+    fprintf(stderr, "symlaw: %s\n", line);
 }
 
 /* ---------------------------------------------------------------- growing text -------------- */

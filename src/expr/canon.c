@@ -154,7 +154,7 @@ static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_
 static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
     if (exp.num == 0) return SL_OK;
     if (t->coef.num == 0) {
-        if (exp.num < 0) return UNDEFINED;
+        if (exp.num < 0) return SL_EXPR__NOWHERE;
         p->zero = true;
         return SL_OK;
     }
@@ -184,7 +184,7 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
     }
     // ... and what is left keeps its sign and stays together
     bool negative = t->coef.num < 0;
-    if (n == 0) return negative ? UNDEFINED : SL_OK;
+    if (n == 0) return negative ? SL_EXPR__NOWHERE : SL_OK;
     if (n == 1 && !negative) {
         sl_rat e;
         if (!sl_rat_mul(&e, rest[0].exp, exp)) return sl_canon__overflow();
@@ -437,7 +437,7 @@ static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, in
     }
     bool primitive = false;
     if (e->op == SL_OP_POW) {
-        if (sl_expr_is_undefined(e)) return UNDEFINED; // or 1/(1/0) would be 0
+        if (sl_expr_is_undefined(e)) return SL_EXPR__NOWHERE; // or 1/(1/0) would be 0
         sl_rat r = sl_num_value(sl_next(e + 1));
         if (!sl_rat_mul(&times, times, r)) return sl_canon__overflow();
         if (sl_rat_is_int(r) && !(trusted && e[1].op == SL_OP_ADD))
@@ -529,29 +529,12 @@ bool sl_expr_is_undefined(const sl_node *e) {
     return e->op == SL_OP_POW && sl_num_is(e + 1, 0) && sl_num_is(e + 2, -1);
 }
 
-/* Success and "real nowhere" both leave a canonical form; failure leaves nothing. */
-static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st, const sl_node *r) {
-    sl_node *undefined = NULL;
-    if (st == UNDEFINED) {
-        sl_arena_rewind(a, mark);
-        st = sl_expr__room(&undefined, a, 3);
-        if (st != SL_OK) return st;
-        *undefined = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = 3 };
-        sl_expr__put_num(sl_expr__put_num(undefined + 1, SL_RAT(0)), SL_RAT(-1));
-        *out = undefined;
-        return SL_OK;
-    }
-    if (st == SL_OK) st = sl_expr__keep(out, a, mark, r);
-    if (st != SL_OK) sl_arena_rewind(a, mark);
-    return st;
-}
-
 sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
     size_t mark = sl_arena_mark(a);
     work w = { .a = a };
     const sl_node *r = NULL;
     sl_status st = canon_node(&r, &w, e, SL_EXPR__DEEP);
-    return finish(out, a, mark, st, r);
+    return sl_expr__finish(out, a, mark, st, r);
 }
 
 /* out += by*e, e canonical. */
@@ -595,8 +578,8 @@ sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, c
     poly sum = { 0 };
     const sl_node *r = NULL;
     bool undefined = sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));
-    sl_status st = undefined ? UNDEFINED : apply(&sum, &w, o, p, q);
+    sl_status st = undefined ? SL_EXPR__NOWHERE : apply(&sum, &w, o, p, q);
     if (st == SL_OK) st = sl_poly__collect(&sum);
     if (st == SL_OK) st = sl_poly__node(&r, &w, &sum);
-    return finish(out, a, mark, st, r);
+    return sl_expr__finish(out, a, mark, st, r);
 }

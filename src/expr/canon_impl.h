@@ -42,9 +42,6 @@ typedef struct work {
 #define WORK_MAX_TERMS (8 * SL_EXPR_MAX)
 #define WORK_MAX_FACTORS (64 * SL_EXPR_MAX)
 
-/* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
-#define UNDEFINED ((sl_status)1)
-
 /* Reading canonical nodes. */
 SL_NODISCARD sl_status sl_poly__read(poly *p, work *w, const sl_node *canonical);
 SL_NODISCARD sl_status sl_poly__read_term(term *t, work *w, const sl_node *canonical);

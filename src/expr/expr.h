@@ -148,7 +148,7 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 /* ---------------------------------------------------------------- normal forms -------------- */
 
 /* *out := e with nested sums and products lifted, numbers merged (also 0*u = 0, 1*u = u, u^1 = u,
- * u^0 = 1, and exact powers of numbers), operands sorted. No distribution, no like terms collected,
+ * u^0 = 1, and exact powers of numbers; 1/0 where such a u holds 1/0 or sqrt(-1)), operands sorted. No distribution, no like terms collected,
  * no function rules. Idempotent. SL_EOVERFLOW when merged numbers pass 64 bits. */
 SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
 
@@ -193,8 +193,8 @@ sl_format sl_format_find(const char *name); // SL_FORMAT_COUNT if there is none
 
 /* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are borrowed.
  * With count > 0 only variables up to `count` exist, under either spelling; a name that is no
- * identifier, or is the name of a function, is written between backticks: `my col`; text for Python, SymPy
- * and C has x1, x2, ... in its place. */
+ * identifier, or is the name of a function, is written between backticks: `my col`; text for Python and C has
+ * x1, x2, ... in its place, text for SymPy in place of all names. */
 typedef struct sl_names {
     const char *const *names; // NULL: plain x1..x<count>
     int count;                // 0: any variable up to SL_EXPR_MAX_VARS

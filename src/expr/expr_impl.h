@@ -27,9 +27,14 @@ static inline sl_rat sl_expr__exponent(const sl_node *f) {
 /* Order of bases alone; 0 exactly for equal bytes where both are canonical. */
 int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 
-/* Moves the finished result of a computation that began at `mark` down to it, so that scratch between
- * them is given back. *out is set on success only. */
-SL_NODISCARD sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e);
+/* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
+#define SL_EXPR__NOWHERE ((sl_status)1)
+
+/* The end of a computation in the arena that began at `mark`: its result r is moved down to there, so that
+ * scratch is given back; for SL_EXPR__NOWHERE the result is 1/0. A failure gives everything back and leaves
+ * *out alone. */
+SL_NODISCARD sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
+                                       const sl_node *r);
 
 /* Room for len nodes; SL_ELIMIT past SL_EXPR_MAX. */
 SL_NODISCARD sl_status sl_expr__room(sl_node **out, sl_arena *a, size_t len);

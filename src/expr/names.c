@@ -92,28 +92,28 @@ int sl_text__underscores(const sl_names *names, char letter, int number) {
     }
 }
 
-/* Words that Python, C or SymPy's reader keep for themselves. */
+/* Words that Python or C keep for themselves. */
 static bool is_code_word(const char *name) {
     static const char *const words[] = {
-        "C",        "E",        "False",    "I",      "N",        "None",     "O",        "Q",
-        "S",        "True",     "and",      "as",     "assert",   "async",    "auto",     "await",
-        "break",    "case",     "char",     "class",  "const",    "continue", "def",      "default",
-        "del",      "do",       "double",   "elif",   "else",     "enum",     "except",   "extern",
-        "finally",  "float",    "for",      "from",   "global",   "goto",     "if",       "import",
-        "in",       "inline",   "int",      "is",     "lambda",   "long",     "nonlocal", "not",
-        "or",       "pass",     "pi",       "raise",  "register", "restrict", "return",   "short",
-        "signed",   "sizeof",   "static",   "struct", "switch",   "try",      "typedef",  "union",
-        "unsigned", "void",     "volatile", "while",  "with",     "yield",    "zoo",
+        "False",    "None",     "True",     "and",      "as",       "assert",   "async",    "auto",
+        "await",    "break",    "case",     "char",     "class",    "const",    "continue", "def",
+        "default",  "del",      "do",       "double",   "elif",     "else",     "enum",     "except",
+        "extern",   "finally",  "float",    "for",      "from",     "global",   "goto",     "if",
+        "import",   "in",       "inline",   "int",      "is",       "lambda",   "long",     "nonlocal",
+        "not",      "or",       "pass",     "raise",    "register", "restrict", "return",   "short",
+        "signed",   "sizeof",   "static",   "struct",   "switch",   "try",      "typedef",  "union",
+        "unsigned", "void",     "volatile", "while",    "with",     "yield",
     };
     for (int i = 0; i < SL_LEN(words); i++)
         if (strcmp(words[i], name) == 0) return true;
     return false;
 }
 
-void sl_text__print_name(sl_str *s, const sl_node *e, const sl_names *names, bool code) {
+void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
     const char *name = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
     const bool plain = name && sl_text__is_identifier(name) && !sl_text__reserved(name);
-    if (!name || (code && (!plain || is_code_word(name)))) {
+    const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C;
+    if (!name || format == SL_FORMAT_SYMPY || (code && (!plain || is_code_word(name)))) {
         char letter = e->op == SL_OP_VAR ? 'x' : 'c';
         for (int i = sl_text__underscores(names, letter, e->arg); i > 0; i--)
             sl_str_add_char(s, '_');

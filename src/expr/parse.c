@@ -239,7 +239,7 @@ static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, const sl_
     const sl_node *e;
     SL_TRY(sl_term__emit(&e, a, t));
     SL_TRY(sl_expr_tidy(&e, a, e));
-    return sl_expr__keep(out, a, mark, e);
+    return sl_expr__finish(out, a, mark, SL_OK, e);
 }
 
 sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, const char *text,

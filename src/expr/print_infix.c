@@ -155,7 +155,7 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
     case SL_OP_VAR:
-    case SL_OP_PAR: sl_text__print_name(p->s, e, p->names, p->format != SL_FORMAT_INFIX); break;
+    case SL_OP_PAR: sl_text__print_name(p->s, p->format, e, p->names); break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_POW:
         if (sl_text__fraction(e).below)

@@ -105,7 +105,7 @@ static void put(printer *p, const sl_node *e) {
     case SL_OP_VAR:
     case SL_OP_PAR:
         blank(p);
-        sl_text__print_name(p->s, e, p->names, false);
+        sl_text__print_name(p->s, SL_FORMAT_PREFIX, e, p->names);
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_MUL: put_product(p, e, true); break;

@@ -24,7 +24,8 @@ sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node 
     return SL_OK;
 }
 
-sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
+/* Moves e, built above mark, down to it. */
+static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
     enum { SMALL = 1024 }; // by way of the stack; the few larger ones by way of the heap
     sl_node small[SMALL], *large = NULL;
     const uint32_t len = e->len;
@@ -37,6 +38,21 @@ sl_status sl_expr__keep(const sl_node **out, sl_arena *a, size_t mark, const sl_
     if (st == SL_OK) memcpy(r, large ? large : small, len * sizeof *r);
     sl_free(large);
     if (st == SL_OK) *out = r;
+    return st;
+}
+
+sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st, const sl_node *r) {
+    if (st == SL_EXPR__NOWHERE) {
+        sl_node *undefined = NULL;
+        sl_arena_rewind(a, mark);
+        SL_TRY(sl_expr__room(&undefined, a, 3));
+        *undefined = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = 3 };
+        sl_expr__put_num(sl_expr__put_num(undefined + 1, SL_RAT(0)), SL_RAT(-1));
+        *out = undefined;
+        return SL_OK;
+    }
+    if (st == SL_OK) st = keep(out, a, mark, r);
+    if (st != SL_OK) sl_arena_rewind(a, mark);
     return st;
 }
 
@@ -68,7 +84,36 @@ sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
     return SL_OK;
 }
 
+/* Does a tidy expression hold a number that is none: 0 to a negative power, or a negative number to a broken
+ * one? Then it is real nowhere, and so is what 0*e or e^0 stands in: these would make it vanish. */
+static bool is_nowhere(const sl_node *e) {
+    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i])) {
+        if (e[i].op != SL_OP_POW || e[i + 1].op != SL_OP_NUM) continue;
+        sl_rat v = sl_num_value(&e[i + 1]), r = sl_num_value(sl_next(&e[i + 1]));
+        if ((v.num == 0 && r.num < 0) || (v.num < 0 && !sl_rat_is_int(r))) return true;
+    }
+    return false;
+}
+
 static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int depth);
+
+static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, sl_rat exponent) {
+    sl_node *r;
+    size_t len = 1 + base->len + sl_expr__num_len(exponent);
+    SL_TRY(sl_expr__room(&r, a, len));
+    *r = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
+    sl_expr__put_num(sl_expr__put(r + 1, base), exponent);
+    *out = r;
+    return SL_OK;
+}
+
+static sl_status put_number(const sl_node **out, sl_arena *a, sl_rat v) {
+    sl_node *r;
+    SL_TRY(sl_expr__room(&r, a, sl_expr__num_len(v)));
+    sl_expr__put_num(r, v);
+    *out = r;
+    return SL_OK;
+}
 
 static int cmp_operand(const void *a, const void *b) {
     return sl_expr_cmp(*(const sl_node *const *)a, *(const sl_node *const *)b);
@@ -98,7 +143,11 @@ static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, i
                 return sl_fail(SL_EOVERFLOW, "a merged number is beyond 64-bit rationals");
         }
     }
-    if (product && number.num == 0) n = 0; // 0*u = 0
+    if (product && number.num == 0) { // 0*u = 0
+        for (int i = 0; i < n; i++)
+            if (is_nowhere(list[i])) return SL_EXPR__NOWHERE;
+        n = 0;
+    }
     qsort(list, (size_t)n, sizeof *list, cmp_operand);
 
     // the number first in a product, last in a sum, nowhere when it changes nothing
@@ -122,29 +171,12 @@ static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, i
     return SL_OK;
 }
 
-static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, sl_rat exponent) {
-    sl_node *r;
-    size_t len = 1 + base->len + sl_expr__num_len(exponent);
-    SL_TRY(sl_expr__room(&r, a, len));
-    *r = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
-    sl_expr__put_num(sl_expr__put(r + 1, base), exponent);
-    *out = r;
-    return SL_OK;
-}
-
-static sl_status put_number(const sl_node **out, sl_arena *a, sl_rat v) {
-    sl_node *r;
-    SL_TRY(sl_expr__room(&r, a, sl_expr__num_len(v)));
-    sl_expr__put_num(r, v);
-    *out = r;
-    return SL_OK;
-}
-
 static sl_status tidy_pow(const sl_node **out, sl_arena *a, const sl_node *e, int depth) {
     sl_rat exponent = sl_num_value(sl_next(e + 1));
     const sl_node *base;
     SL_TRY(tidy(&base, a, e + 1, depth - 1));
-    if (sl_rat_is(exponent, 0)) return put_number(out, a, SL_RAT(1));
+    if (sl_rat_is(exponent, 0))
+        return is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
     if (sl_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;
@@ -183,7 +215,5 @@ sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e) {
     size_t mark = sl_arena_mark(a);
     const sl_node *r = NULL;
     sl_status st = tidy(&r, a, e, SL_EXPR__DEEP);
-    if (st == SL_OK) st = sl_expr__keep(out, a, mark, r);
-    if (st != SL_OK) sl_arena_rewind(a, mark);
-    return st;
+    return sl_expr__finish(out, a, mark, st, r);
 }

@@ -19,8 +19,7 @@
  * finite becomes null.
  *
  * Ownership: the reader's tree belongs to who parsed it; everything it answers is borrowed from it.
- * Memory comes through sl_malloc: jansson is told so when the first text is parsed. A program that
- * uses jansson itself may go on: sl_malloc and malloc give blocks of one kind.
+ * jansson's memory is its own: its allocator belongs to the whole program, so we leave it as it is.
  * Threads: no shared state. */
 #ifndef SL_IO_H
 #define SL_IO_H

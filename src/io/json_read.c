@@ -1,10 +1,9 @@
-/* json_read - JSON text to a tree, by jansson, with our memory and our errors. */
-#include <pthread.h>
+/* json_read - JSON text to a tree, by jansson, with our errors. */
 #include <string.h>
 
 #include <jansson.h>
 
-#include "io/io.h"
+#include "io/io_test.h"
 
 /* jansson does not always say that memory was short, so its allocator does. */
 static _Thread_local bool starved;
@@ -15,16 +14,13 @@ static void *give(size_t size) {
     return p;
 }
 
-static void use_our_memory(void) { json_set_alloc_funcs(give, sl_free); }
+void sl_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
 
 sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, use_our_memory);
-
     starved = false;
     json_error_t e;
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    if (!j && starved) return sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
+    if (!j && (starved || json_error_code(&e) == json_error_out_of_memory)) return sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
     if (!j)
         return sl_fail(SL_EFORMAT, "JSON, line %d, column %d: %s", e.line, SL_MAX(e.column, 1),
                        e.text);

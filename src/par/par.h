@@ -31,7 +31,7 @@ int sl_cores(void);                    // cores this process may use
 /* Runs fn over 0..n in parts of `grain`. pool may be NULL (serial). Not to be nested. */
 SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn, void *payload);
 
-/* Ranks. begin once at program start (argc, argv may be NULL), end once before exit. */
+/* Ranks. begin once at program start, end once before exit. */
 SL_NODISCARD sl_status sl_par_begin(void);
 void sl_par_end(void);
 int sl_par_rank(void);

@@ -401,15 +401,21 @@ const sl_universe_counts *sl_universe_count(const sl_universe *u, int i) {
     return &u->level[i].counts;
 }
 
-int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
-    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return -1;
+static uint32_t class_of(const sl_universe *u, const sl_node *e) {
+    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return NO_CLASS;
     long double v[MAX_PROBES];
     for (int i = 0; i < u->probes; i++) {
         long double bound;
         sl_expr_eval_ref(&v[i], &bound, e, u->point[i], NULL, 0x1p-64L);
         if (!isfinite(v[i])) v[i] = NAN;
     }
-    uint32_t k = sl_universe__find_class(u, v);
+    return sl_universe__find_class(u, v);
+}
+
+int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
+    const uint32_t k = class_of(u, e);
     if (k == NO_CLASS || u->index_of_class[k] == NO_CLASS) return -1;
     return u->index_of_class[k];
 }
+
+bool sl_universe_lists(const sl_universe *u, const sl_node *e) { return class_of(u, e) != NO_CLASS; }

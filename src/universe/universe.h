@@ -82,6 +82,8 @@ const char *sl_universe_hash(const sl_universe *u);                  // of confi
 
 /* The member that is the same function as e, by agreement at the probes; -1 if there is none. */
 int64_t sl_universe_find(const sl_universe *u, const sl_node *e);
+/* Is e one of the distinct functions, in the sample E or not? */
+bool sl_universe_lists(const sl_universe *u, const sl_node *e);
 
 /* Operators from text such as "+,-,*,/,exp": commas or blanks between; SL_EFORMAT names what is unknown. */
 SL_NODISCARD sl_status sl_universe_ops_parse(uint32_t *out, const char *text);

@@ -4,6 +4,7 @@
 
 #include "api/api_impl.h"
 #include "fixture/fixture.h"
+#include "io/io_test.h"
 
 /* What a command told. */
 typedef struct heard {
@@ -402,5 +403,6 @@ int main(void) {
         SL_TEST(it_can_be_stopped_at_every_event),
         SL_TEST(lack_of_memory_is_reported),
     };
+    sl_json_count_memory();
     return sl_test_main("api.command", tests, SL_LEN(tests));
 }

@@ -3,6 +3,7 @@
 
 #include "api/api_impl.h"
 #include "fixture/fixture.h"
+#include "io/io_test.h"
 
 #define OPTIONS(X)                                                                \
     X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, 4, "h")                          \
@@ -115,5 +116,6 @@ int main(void) {
         SL_TEST(what_is_given_counts),
         SL_TEST(what_is_wrong_is_named),
     };
+    sl_json_count_memory();
     return sl_test_main("api.options", tests, SL_LEN(tests));
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fixture/fixture.h"
-#include "io/io.h"
+#include "io/io_test.h"
 
 static sl_json *parsed(sl_fixture *t, const char *text) {
     sl_json *j = NULL;
@@ -195,5 +195,6 @@ int main(void) {
         SL_TEST(what_is_written_reads_back),
         SL_TEST(lack_of_memory_is_reported),
     };
+    sl_json_count_memory();
     return sl_test_main("io.json", tests, SL_LEN(tests));
 }
