@@ -1,6 +1,7 @@
 /* symlaw - the laws behind tables of numbers, and how finding them scales.
  *
- * The only installed header. It stands alone, as C99 or newer and as C++. Three habits hold everywhere:
+ * The only installed header. It stands alone, as C99 or newer and as C++. Three habits hold
+ * everywhere:
  *
  *   - A call that can fail returns `sl_status`: 0 is good, negative is bad, and sl_last_error() then
  *     has one line of text for the calling thread. Nothing prints, nothing exits.
@@ -9,7 +10,8 @@
  *   - Option structs begin with `size` and are filled by their `_INIT` macro; they only ever grow at
  *     the end, so a program built against an older header keeps working.
  *
- * Threads: a handle may be read by any number of threads at once; none is changed after it was made. */
+ * Threads: a handle may be read by any number of threads at once; none is changed after it was
+ * made. */
 #ifndef SYMLAW_H
 #define SYMLAW_H
 
@@ -94,10 +96,11 @@ typedef int (*sl_event_fn)(const sl_event *event, void *payload);
 typedef struct sl_formula sl_formula;
 
 /* Reads text. format: "infix" (also Python, SymPy and C spellings), "latex" or "prefix"; NULL means
- * infix. names: what x1 .. x<n_names> are called, or NULL; with n_names > 0 no other variable exists.
- * SL_EFORMAT tells the position and the reason in sl_last_error. */
-SL_API SL_NODISCARD sl_status sl_formula_parse(sl_formula **out, const char *text, const char *format,
-                                               const char *const *names, int n_names);
+ * infix. names: what x1 .. x<n_names> are called, or NULL; with n_names > 0 no other variable
+ * exists. SL_EFORMAT tells the position and the reason in sl_last_error. */
+SL_API SL_NODISCARD sl_status sl_formula_parse(sl_formula **out, const char *text,
+                                               const char *format, const char *const *names,
+                                               int n_names);
 SL_API void sl_formula_free(sl_formula *f);
 
 /* Text in "infix", "python", "sympy", "latex", "mathml", "c" or "prefix". */
@@ -106,13 +109,14 @@ SL_API SL_NODISCARD sl_status sl_formula_print(char **out, const sl_formula *f, 
 /* The canonical form: expanded, simplified, in one fixed order. */
 SL_API SL_NODISCARD sl_status sl_formula_canon(sl_formula **out, const sl_formula *f);
 
-/* Are a and b the same function wherever both are real? Yes when their canonical forms are equal, no
- * when some point tells them apart, else unknown. */
-SL_API SL_NODISCARD sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b);
+/* Are a and b the same function wherever both are real? Yes when their canonical forms are equal,
+ * no when some point tells them apart, else unknown. */
+SL_API SL_NODISCARD sl_status sl_formula_same(sl_truth *out, const sl_formula *a,
+                                              const sl_formula *b);
 
 /* y[i] for the n rows of the columns x[0] .. x[n_columns-1]; NaN where the formula is not real. */
-SL_API SL_NODISCARD sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x,
-                                              int n_columns, int64_t n);
+SL_API SL_NODISCARD sl_status sl_formula_eval(double *y, const sl_formula *f,
+                                              const double *const *x, int n_columns, int64_t n);
 
 SL_API int sl_formula_nodes(const sl_formula *f);     /* size: nodes of the tree */
 SL_API int sl_formula_variables(const sl_formula *f); /* the highest variable number in it */
@@ -150,13 +154,14 @@ SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const
 
 /* ---------------------------------------------------------------- commands ------------------ */
 
-/* Every verb of the program as one call, so that the command line, the page and other languages have
- * the same options, progress and results. options_json: an object whose members are options of the
- * command by name (NULL or "{}": all defaults). What the program prints arrives as SL_EVENT_OUTPUT; the
- * outcome is one JSON object, which also records the complete configuration. Its text begins with
- * {"ok":true or, when the answer is negative or undecided, {"ok":false. result_json may be NULL. */
-SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
-                                         void *payload, char **result_json);
+/* Every verb of the program as one call, so that the command line, the page and other languages
+ * have the same options, progress and results. options_json: an object whose members are options of
+ * the command by name (NULL or "{}": all defaults). What the program prints arrives as
+ * SL_EVENT_OUTPUT; the outcome is one JSON object, which also records the complete configuration.
+ * Its text begins with {"ok":true or, when the answer is negative or undecided, {"ok":false.
+ * result_json may be NULL. */
+SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json,
+                                         sl_event_fn on_event, void *payload, char **result_json);
 
 typedef enum sl_option_type {
     SL_OPTION_FLAG,    /* true or false; --name */

@@ -8,37 +8,37 @@
 static const char formats[] = SL_FORMATS(X);
 #undef X
 
-#define OPTIONS(X)                                                                                \
-    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                           \
-      "expressions up to this depth; variables have depth 0")                                     \
-    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                        \
-      "number of variables: x1, x2, ...; a set takes up to 3")                                    \
-    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                        \
-      "operators to combine them with, commas or blanks between")                                 \
-    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                         \
-      "members of the set: depth by depth, a sample where it is reached; 0: all there are")      \
-    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                     \
-      "part of the set to keep from training")                                                    \
-    X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                         \
-      "print how many there are per depth, and what was dropped and why")                         \
-    X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                         \
-      "list only N members, drawn at random by --seed")                                           \
-    X(FIND, "find", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                            \
-      "print which member is this function: its index and how it is listed")                      \
-    X(CANON, "canon", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                          \
-      "print the canonical form of an expression")                                                \
-    X(SAME, "same", TEXTS, 2, "A B", NULL, NULL, 0, 0,                                            \
-      "are two expressions the same function wherever both are real? yes, no or unknown")         \
-    X(FORMAT, "format", CHOICE, 1, "FORMAT", "infix", formats + 1, 0, 0,                          \
-      "how to write expressions")                                                                 \
-    X(INPUT_FORMAT, "input-format", CHOICE, 1, "FORMAT", "infix", "infix|latex|prefix", 0, 0,     \
-      "how --find, --canon and --same are written; infix reads python, sympy and c too")          \
-    X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                       \
-      "names of x1, x2, ... in what is read and written")                                         \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                              \
-      "write to FILE, which appears whole or not at all")                                         \
-    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                                 \
-      "memory it may use, in 10^9 bytes; 0: what the machine has free")                           \
+#define OPTIONS(X)                                                                            \
+    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                       \
+      "expressions up to this depth; variables have depth 0")                                 \
+    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                    \
+      "number of variables: x1, x2, ...; a set takes up to 3")                                \
+    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                    \
+      "operators to combine them with, commas or blanks between")                             \
+    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                     \
+      "members of the set: depth by depth, a sample where it is reached; 0: all there are")   \
+    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                 \
+      "part of the set to keep from training")                                                \
+    X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
+      "print how many there are per depth, and what was dropped and why")                     \
+    X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                     \
+      "list only N members, drawn at random by --seed")                                       \
+    X(FIND, "find", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                        \
+      "print which member is this function: its index and how it is listed")                  \
+    X(CANON, "canon", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                      \
+      "print the canonical form of an expression")                                            \
+    X(SAME, "same", TEXTS, 2, "A B", NULL, NULL, 0, 0,                                        \
+      "are two expressions the same function wherever both are real? yes, no or unknown")     \
+    X(FORMAT, "format", CHOICE, 1, "FORMAT", "infix", formats + 1, 0, 0,                      \
+      "how to write expressions")                                                             \
+    X(INPUT_FORMAT, "input-format", CHOICE, 1, "FORMAT", "infix", "infix|latex|prefix", 0, 0, \
+      "how --find, --canon and --same are written; infix reads python, sympy and c too")      \
+    X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                   \
+      "names of x1, x2, ... in what is read and written")                                     \
+    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+      "write to FILE, which appears whole or not at all")                                     \
+    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                             \
+      "memory it may use, in 10^9 bytes; 0: what the machine has free")                       \
     SL_API__COMMON(X)
 
 #define X(id, ...) OPT_##id,
@@ -144,7 +144,8 @@ static sl_status same(sl_api__run *run, const sl_names *names, sl_str *result, b
 /* A set that is a sample looks like all there is; say that it is not. */
 static void note_sample(sl_api__run *run, const sl_universe *u) {
     int64_t all = 0;
-    for (int i = 0; i <= sl_universe_config(u)->depth; i++) all += sl_universe_count(u, i)->distinct;
+    for (int i = 0; i <= sl_universe_config(u)->depth; i++)
+        all += sl_universe_count(u, i)->distinct;
     char a[32], b[32];
     if (sl_universe_size(u) < all)
         sl_api__note(&run->listener, "the set holds %s of %s expressions; --size 0 takes all",
@@ -158,7 +159,8 @@ static sl_status find(sl_api__run *run, const sl_universe *u, const sl_node *e,
     if (index < 0) {
         sl_json_add_null(result, "index");
         if (sl_universe_lists(u, e))
-            sl_api__note(&run->listener, "it is a function of this universe, but not in the sample");
+            sl_api__note(&run->listener,
+                         "it is a function of this universe, but not in the sample");
         note_sample(run, u);
         return print_line(run, "not in the set");
     }

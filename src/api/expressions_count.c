@@ -100,7 +100,8 @@ void sl_api__count_table(sl_str *s, const sl_universe *u) {
     }
     add_row(&t, "all", &all);
     print_table(s, &t);
-    sl_str_add(s, "\nDropped candidates: constant, real nowhere, known as the same function as an earlier one.\n");
+    sl_str_add(s, "\nDropped candidates: constant, real nowhere, known as the same function as an "
+                  "earlier one.\n");
     if (all.partial_raw)
         sl_str_addf(s,
                     "Real only on part of every orthant (choice of signs of the variables) are %s "

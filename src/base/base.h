@@ -192,8 +192,8 @@ void sl_hasher_free(sl_hasher *h);
 typedef struct sl_file sl_file;
 SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
-SL_NODISCARD sl_status sl_file_commit(sl_file **f);  // sync, rename, sync directory; *f becomes NULL
-void sl_file_discard(sl_file **f);                   // removes the temporary; fine after a commit
+SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
+void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
 /* The whole of a file, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
 /* For tests: the n-th write from now fails as a full disk would; 0 switches off. */

@@ -14,7 +14,8 @@ static void on_signal(int number) {
 }
 
 void sl_cli__signals(void) {
-    struct sigaction action = { .sa_handler = on_signal }; // no SA_RESTART: a blocked write must wake
+    struct sigaction action = { .sa_handler =
+                                    on_signal }; // no SA_RESTART: a blocked write must wake
     sigemptyset(&action.sa_mask);
     static const int asks[] = { SIGINT, SIGTERM, SIGHUP };
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {

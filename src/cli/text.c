@@ -8,8 +8,8 @@
 
 #include "cli/cli_impl.h"
 
-/* A terminal must not obey what was typed: controls, U+0080..U+009F (C2 80 .. C2 9F) among them, become
- * blanks. */
+/* A terminal must not obey what was typed: controls, U+0080..U+009F (C2 80 .. C2 9F) among them,
+ * become blanks. */
 static void blank_controls(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
         if (*c < 0x20 || *c == 0x7F) *c = ' ';

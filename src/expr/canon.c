@@ -2,11 +2,11 @@
  * changes a real value; the numbers in brackets below are those.
  *
  * A sum is canonicalised term by term and like terms are added; that cannot depend on how it was
- * bracketed. A product is harder: ((x+1)*(x+2))/(x+1) must not be expanded before it is seen that x+1
- * cancels, or the result would depend on brackets. So a whole product, with everything nested in it, is
- * first gathered into one list of (base, exponent), equal bases are added up, and only then are
- * sums multiplied out. Where a step could be sensitive to the order of its inputs, it runs over bases
- * in falling size, hence always over the same sequence. */
+ * bracketed. A product is harder: ((x+1)*(x+2))/(x+1) must not be expanded before it is seen that
+ * x+1 cancels, or the result would depend on brackets. So a whole product, with everything nested
+ * in it, is first gathered into one list of (base, exponent), equal bases are added up, and only
+ * then are sums multiplied out. Where a step could be sensitive to the order of its inputs, it runs
+ * over bases in falling size, hence always over the same sequence. */
 #include "expr/canon_impl.h"
 
 static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth);
@@ -36,8 +36,10 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
             x->primitive |= primitive;
             return sl_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_canon__overflow();
         }
-        if (c < 0) lo = mid + 1;
-        else hi = mid;
+        if (c < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     SL_CANON_GROW(p->part, p->n, p->cap, w);
     memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
@@ -119,8 +121,9 @@ static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp)
 static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive);
 static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
 
-/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a whole
- * power; under a broken one its sign and more may still be inside, whatever the new exponent is. */
+/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a
+ * whole power; under a broken one its sign and more may still be inside, whatever the new exponent
+ * is. */
 static sl_status times_factor(product *p, work *w, const factor *f, sl_rat exp) {
     if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
     return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_rat_is_int(f->exp));
@@ -178,9 +181,12 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
         const factor *f = &t->f[i];
         sl_rat e;
         if (!sl_rat_mul(&e, f->exp, exp)) return sl_canon__overflow();
-        if (f->base->op == SL_OP_EXP) SL_TRY(times_exp(p, w, f->base, e));
-        else if (f->base->op == SL_OP_NUM) SL_TRY(add_part(p, w, f->base, e, false));
-        else rest[n++] = *f;
+        if (f->base->op == SL_OP_EXP)
+            SL_TRY(times_exp(p, w, f->base, e));
+        else if (f->base->op == SL_OP_NUM)
+            SL_TRY(add_part(p, w, f->base, e, false));
+        else
+            rest[n++] = *f;
     }
     // ... and what is left keeps its sign and stays together
     bool negative = t->coef.num < 0;
@@ -204,7 +210,8 @@ static sl_status numeric_content(sl_rat *out, const poly *s) {
     for (int i = 0; i < s->n; i++) {
         num = sl_expr__gcd(num, s->t[i].coef.num);
         sl_rat lcm;
-        if (!sl_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)), SL_RAT(s->t[i].coef.den)))
+        if (!sl_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)),
+                        SL_RAT(s->t[i].coef.den)))
             return sl_canon__overflow();
         den = lcm.num;
     }
@@ -226,7 +233,8 @@ static int common_factors(factor *out, const poly *s) {
         for (int j = 0; j < s->t[i].n; j++) {
             const factor *f = &s->t[i].f[j];
             if (!sl_canon__is_plain(f->base)) continue;
-            // a base counts where it appears first; with a term that lacks it the least is 0 or less
+            // a base counts where it appears first; with a term that lacks it the least is 0 or
+            // less
             bool seen = false;
             for (int k = 0; k < i && !seen; k++) seen = find_base(&s->t[k], f->base) != NULL;
             if (seen) continue;
@@ -258,7 +266,8 @@ static sl_status strip(term *t, work *w, const factor *common, int n_common) {
     for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
         if (find_base(t, common[k].base)) continue;
         int at = n++;
-        for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--) f[at] = f[at - 1];
+        for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--)
+            f[at] = f[at - 1];
         f[at] = (factor){ common[k].base, minus(common[k].exp) };
     }
     t->f = f;
@@ -266,8 +275,8 @@ static sl_status strip(term *t, work *w, const factor *common, int n_common) {
     return SL_OK;
 }
 
-/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the sign of
- * the first; for a broken one only a positive number may. What stays is the part. */
+/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the
+ * sign of the first; for a broken one only a positive number may. What stays is the part. */
 static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive) {
     if (exp.num == 0) return SL_OK;
     if (primitive) return add_part(p, w, sum, exp, true);
@@ -327,8 +336,10 @@ static sl_status settle(product *p, work *w) {
         entry x = p->part[pick];
         sl_rat whole = sl_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
         if (!sl_rat_add(&rest, x.exp, minus(whole))) return sl_canon__overflow();
-        if (rest.num == 0) drop_part(p, pick);
-        else p->part[pick].exp = rest;
+        if (rest.num == 0)
+            drop_part(p, pick);
+        else
+            p->part[pick].exp = rest;
         if (x.base->op == SL_OP_ADD) {
             // where the sum has no content it comes back under the same base, marked as primitive
             SL_TRY(times_sum(p, w, x.base, whole, false));
@@ -348,13 +359,15 @@ static bool contains_sum(const sl_node *e) {
 
 sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
     product p = { .coef = coef };
-    // content matters only where a sum could cancel: without a broken or negative power of a sum, sums
-    // are multiplied out as they are
+    // content matters only where a sum could cancel: without a broken or negative power of a sum,
+    // sums are multiplied out as they are
     bool cancels = false;
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;
-        if (b->op == SL_OP_ADD) cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
-        else if (b->op == SL_OP_MUL || b->op == SL_OP_POW) cancels = contains_sum(b);
+        if (b->op == SL_OP_ADD)
+            cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
+        else if (b->op == SL_OP_MUL || b->op == SL_OP_POW)
+            cancels = contains_sum(b);
     }
     for (int i = 0; i < n; i++) {
         const sl_node *b = list[i].base;
@@ -388,8 +401,10 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
         if (x.exp.num == 0) continue;
         if (x.base->op == SL_OP_NUM || (x.base->op == SL_OP_ADD && x.exp.num >= x.exp.den)) {
             sl_rat whole = floor_of(x.exp);
-            if (x.base->op == SL_OP_ADD) sums[n_sums++] = (entry){ x.base, whole, true };
-            else SL_TRY(times_power_of_number(&p, w, sl_num_value(x.base), whole));
+            if (x.base->op == SL_OP_ADD)
+                sums[n_sums++] = (entry){ x.base, whole, true };
+            else
+                SL_TRY(times_power_of_number(&p, w, sl_num_value(x.base), whole));
             if (!sl_rat_add(&x.exp, x.exp, minus(whole))) return sl_canon__overflow();
             if (x.exp.num == 0) continue;
         }
@@ -424,8 +439,8 @@ typedef struct gathered {
     int n, cap;
 } gathered;
 
-/* Adds e^times to the list, looking through products and powers. depth < 0: e is canonical, so its parts
- * are taken as they are. */
+/* Adds e^times to the list, looking through products and powers. depth < 0: e is canonical, so its
+ * parts are taken as they are. */
 static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, int depth) {
     bool trusted = depth < 0;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
@@ -577,7 +592,8 @@ sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, c
     work w = { .a = a };
     poly sum = { 0 };
     const sl_node *r = NULL;
-    bool undefined = sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));
+    bool undefined =
+        sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));
     sl_status st = undefined ? SL_EXPR__NOWHERE : apply(&sum, &w, o, p, q);
     if (st == SL_OK) st = sl_poly__collect(&sum);
     if (st == SL_OK) st = sl_poly__node(&r, &w, &sum);

@@ -3,7 +3,8 @@
  *     3*x1^2*exp(x2) - sqrt(x1 + 1)      two terms: coef 3,  factors (x1, 2) (exp(x2), 1)
  *                                                   coef -1, factors (x1 + 1, 1/2)
  *
- * Factors are sorted by base and have distinct bases; a base is a canonical node of one of these kinds:
+ * Factors are sorted by base and have distinct bases; a base is a canonical node of one of these
+ * kinds:
  *
  *     NUM     a whole number > 1 without a square factor that we know of, exponent in (0, 1)
  *     VAR PAR SIN COS
@@ -32,8 +33,8 @@ typedef struct poly {
     int n, cap;
 } poly;
 
-/* One canonicalisation. Terms and factors made so far are counted: expansion is bounded by work and memory, not
- * only by the size of the result. */
+/* One canonicalisation. Terms and factors made so far are counted: expansion is bounded by work and
+ * memory, not only by the size of the result. */
 typedef struct work {
     sl_arena *a;
     int terms, factors;
@@ -51,9 +52,11 @@ SL_NODISCARD sl_status sl_poly__collect(poly *p);               // sort, add lik
 SL_NODISCARD sl_status sl_poly__scale(poly *p, work *w, sl_rat by);
 /* The canonical node of a collected sum. */
 SL_NODISCARD sl_status sl_poly__node(const sl_node **out, work *w, const poly *p);
-SL_NODISCARD sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef, const factor *f, int n);
+SL_NODISCARD sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef,
+                                             const factor *f, int n);
 
-/* out += a*b, terms unsorted; canon.c's sl_canon__product is asked where merging factors is not enough. */
+/* out += a*b, terms unsorted; canon.c's sl_canon__product is asked where merging factors is not
+ * enough. */
 SL_NODISCARD sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b);
 
 /* Equal bases of this kind just add exponents; the others may turn into something else. */

@@ -8,18 +8,19 @@
  *     arg                    2     2    (x)1   1   (x)2  (x)1       operands, or variable number
  *
  * There are nine kinds of node: numbers, variables, free constants, n-ary sums and products, powers
- * with a rational exponent, exp, sin and cos (which only derivatives have). What people write besides (-, /, neg, sqrt) is surface
- * syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1), and sqrt(u) as u^(1/2).
+ * with a rational exponent, exp, sin and cos (which only derivatives have). What people write
+ * besides (-, /, neg, sqrt) is surface syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1), and
+ * sqrt(u) as u^(1/2).
  *
- * Numbers are exact rationals. Small ones (-128..127 over 1..255) live in `arg`; larger ones take two
- * further slots behind the node (len 3) that hold numerator and denominator. A number that fits the
- * small form always uses it, so equal numbers are equal bytes.
+ * Numbers are exact rationals. Small ones (-128..127 over 1..255) live in `arg`; larger ones take
+ * two further slots behind the node (len 3) that hold numerator and denominator. A number that fits
+ * the small form always uses it, so equal numbers are equal bytes.
  *
  *     -7/3   NUM arg = pack(-7, 3) len 1          10^9   NUM arg = 0 len 3 | int64 10^9 | int64 1
  *
- * Flat because copying is memcpy, equality is memcmp, hashing is one pass, and a cache on disk holds
- * the same bytes. The price is that replacing a subtree rebuilds the array; with at most SL_EXPR_MAX
- * nodes that costs less than chasing pointers would.
+ * Flat because copying is memcpy, equality is memcmp, hashing is one pass, and a cache on disk
+ * holds the same bytes. The price is that replacing a subtree rebuilds the array; with at most
+ * SL_EXPR_MAX nodes that costs less than chasing pointers would.
  *
  * Three levels of tidiness:
  *
@@ -29,8 +30,9 @@
  *   canonical   tidy, expanded and rewritten to a fixed point (sl_expr_canon): one form for one
  *               function as far as the rules of docs/math/canonical.md reach
  *
- * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0; elsewhere
- * the value is NaN, and NaN spreads. A function that is real nowhere has the canonical form 1/0.
+ * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0;
+ * elsewhere the value is NaN, and NaN spreads. A function that is real nowhere has the canonical
+ * form 1/0.
  *
  * Ownership: a `const sl_node *` lives in the arena that built it; nothing frees one expression.
  * Threads: no shared state. Give every thread its own arena. */
@@ -138,7 +140,8 @@ const sl_node *sl_expr_num(sl_arena *a, sl_rat value);
 const sl_node *sl_expr_int(sl_arena *a, int64_t value);
 const sl_node *sl_expr_var(sl_arena *a, int number);
 const sl_node *sl_expr_par(sl_arena *a, int number);
-const sl_node *sl_expr_nary(sl_arena *a, sl_op op, const sl_node *const *operands, int n); // ADD, MUL
+const sl_node *sl_expr_nary(sl_arena *a, sl_op op, const sl_node *const *operands,
+                            int n); // ADD, MUL
 const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent);
 const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand); // EXP, SIN, COS
 const sl_node *sl_expr_copy(sl_arena *a, const sl_node *e);
@@ -148,26 +151,29 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 /* ---------------------------------------------------------------- normal forms -------------- */
 
 /* *out := e with nested sums and products lifted, numbers merged (also 0*u = 0, 1*u = u, u^1 = u,
- * u^0 = 1, and exact powers of numbers; 1/0 where such a u holds 1/0 or sqrt(-1)), operands sorted. No distribution, no like terms collected,
- * no function rules. Idempotent. SL_EOVERFLOW when merged numbers pass 64 bits. */
+ * u^0 = 1, and exact powers of numbers; 1/0 where such a u holds 1/0 or sqrt(-1)), operands sorted.
+ * No distribution, no like terms collected, no function rules. Idempotent. SL_EOVERFLOW when merged
+ * numbers pass 64 bits. */
 SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* *out := the canonical form of e, built in `a`. On failure *out and the arena are unchanged.
  * SL_ELIMIT: expansion passes SL_EXPR_MAX slots; SL_EOVERFLOW: an exact number passes 64 bits. */
 SL_NODISCARD sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e);
 
-/* The canonical form of `p o q` where p and q are canonical already: the same bytes as sl_expr_canon of
- * sl_expr_apply, without looking at the operands again. What the enumeration runs on. */
+/* The canonical form of `p o q` where p and q are canonical already: the same bytes as
+ * sl_expr_canon of sl_expr_apply, without looking at the operands again. What the enumeration runs
+ * on. */
 SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o,
                                            const sl_node *p, const sl_node *q);
 
 /* Is e the canonical "real nowhere", 1/0? */
 bool sl_expr_is_undefined(const sl_node *e);
 
-/* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more than
- * their error bounds, SL_YES by equal canonical forms; agreement at every probe alone is only
+/* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more
+ * than their error bounds, SL_YES by equal canonical forms; agreement at every probe alone is only
  * SL_UNKNOWN, as are forms that pass a limit. SL_ENOMEM is the only failure. */
-SL_NODISCARD sl_status sl_expr_same(sl_truth *out, sl_arena *scratch, const sl_node *a, const sl_node *b);
+SL_NODISCARD sl_status sl_expr_same(sl_truth *out, sl_arena *scratch, const sl_node *a,
+                                    const sl_node *b);
 
 /* ---------------------------------------------------------------- text ---------------------- */
 
@@ -191,10 +197,10 @@ typedef enum sl_format {
 const char *sl_format_name(sl_format f);
 sl_format sl_format_find(const char *name); // SL_FORMAT_COUNT if there is none
 
-/* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are borrowed.
- * With count > 0 only variables up to `count` exist, under either spelling; a name that is no
- * identifier, or is the name of a function, is written between backticks: `my col`; text for Python and C has
- * x1, x2, ... in its place, text for SymPy in place of all names. */
+/* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are
+ * borrowed. With count > 0 only variables up to `count` exist, under either spelling; a name that
+ * is no identifier, or is the name of a function, is written between backticks: `my col`; text for
+ * Python and C has x1, x2, ... in its place, text for SymPy in place of all names. */
 typedef struct sl_names {
     const char *const *names; // NULL: plain x1..x<count>
     int count;                // 0: any variable up to SL_EXPR_MAX_VARS
@@ -207,9 +213,10 @@ typedef struct sl_text_error {
     char reason[160];
 } sl_text_error;
 
-/* *out := the tidy form of what `text` (n bytes, any bytes) says. format: INFIX reads infix, Python,
- * SymPy and C spellings; LATEX; PREFIX. names and error may be NULL. SL_EFORMAT with position and
- * reason in *error and in sl_last_error. Work and memory are bounded by SL_EXPR_MAX whatever n is. */
+/* *out := the tidy form of what `text` (n bytes, any bytes) says. format: INFIX reads infix,
+ * Python, SymPy and C spellings; LATEX; PREFIX. names and error may be NULL. SL_EFORMAT with
+ * position and reason in *error and in sl_last_error. Work and memory are bounded by SL_EXPR_MAX
+ * whatever n is. */
 SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format,
                                      const char *text, size_t n, const sl_names *names,
                                      sl_text_error *error);
@@ -225,22 +232,22 @@ typedef struct sl_program sl_program;
 
 SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, const sl_node *e);
 
-/* y[i] = value at (x[0][i], x[1][i], ...), NaN where not real (a division by zero is NaN; overflow is
- * infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the values
- * of the free constants. scratch: its memory is rewound before return. The value of a point does not
- * depend on n nor on its place, and is the same bits on every x86-64. */
-SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const double *const *x, int64_t n,
-                                      const double *params, sl_arena *scratch);
+/* y[i] = value at (x[0][i], x[1][i], ...), NaN where not real (a division by zero is NaN; overflow
+ * is infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the
+ * values of the free constants. scratch: its memory is rewound before return. The value of a point
+ * does not depend on n nor on its place, and is the same bits on every x86-64. */
+SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const double *const *x,
+                                      int64_t n, const double *params, sl_arena *scratch);
 
 /* compile and run in one. */
 SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
                                     const double *const *x, int64_t n, const double *params);
 
 /* The judge: value in long double, one point, plain recursion, with a bound on the error that an
- * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's operations may have made. bound is
- * infinite where nothing can be said; value NaN where not real. */
-void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e, const long double *x,
-                      const long double *params, long double u);
+ * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's
+ * operations may have made. bound is infinite where nothing can be said; value NaN where not real. */
+void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e,
+                      const long double *x, const long double *params, long double u);
 
 /* *out := de/d(op number), tidy; op is SL_OP_PAR or SL_OP_VAR. */
 SL_NODISCARD sl_status sl_expr_diff(const sl_node **out, sl_arena *a, const sl_node *e, sl_op op,

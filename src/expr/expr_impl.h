@@ -12,8 +12,8 @@ static inline sl_node *sl_expr__put(sl_node *w, const sl_node *e) {
     return w + e->len;
 }
 
-/* Slots from a node to the next one in prefix order: more than 1 only for a long number, whose payload is
- * no node. */
+/* Slots from a node to the next one in prefix order: more than 1 only for a long number, whose
+ * payload is no node. */
 static inline uint32_t sl_expr__step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
 
 /* A factor seen as base^exponent. */
@@ -30,9 +30,9 @@ int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 /* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
 #define SL_EXPR__NOWHERE ((sl_status)1)
 
-/* The end of a computation in the arena that began at `mark`: its result r is moved down to there, so that
- * scratch is given back; for SL_EXPR__NOWHERE the result is 1/0. A failure gives everything back and leaves
- * *out alone. */
+/* The end of a computation in the arena that began at `mark`: its result r is moved down to there,
+ * so that scratch is given back; for SL_EXPR__NOWHERE the result is 1/0. A failure gives everything
+ * back and leaves *out alone. */
 SL_NODISCARD sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
                                        const sl_node *r);
 
@@ -40,14 +40,15 @@ SL_NODISCARD sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t 
 SL_NODISCARD sl_status sl_expr__room(sl_node **out, sl_arena *a, size_t len);
 
 /* op(argument) for a function of one operand. */
-SL_NODISCARD sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node *argument);
+SL_NODISCARD sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op,
+                                   const sl_node *argument);
 
 /* The greatest common divisor of two sizes; signs do not matter. */
 int64_t sl_expr__gcd(int64_t a, int64_t b);
 
-/* The exact value of v^r where it is a number of 64 bits: integer powers, and roots of perfect powers.
- * SL_EOVERFLOW when it is a number but a larger one; *exact tells whether *out was set. v > 0 or r an
- * integer; not 0 to a negative power. */
+/* The exact value of v^r where it is a number of 64 bits: integer powers, and roots of perfect
+ * powers. SL_EOVERFLOW when it is a number but a larger one; *exact tells whether *out was set. v >
+ * 0 or r an integer; not 0 to a negative power. */
 SL_NODISCARD sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r);
 
 /* Recursion over a tree goes this deep and no deeper (then SL_ELIMIT): raw trees may be degenerate. */

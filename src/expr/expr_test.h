@@ -15,12 +15,13 @@ typedef struct sl_expr_random_options {
 SL_NODISCARD sl_status sl_expr_random(const sl_node **out, sl_arena *a, sl_rng *rng,
                                       const sl_expr_random_options *options);
 
-/* *out := the same function written otherwise: operands of sums and products permuted and rebracketed
- * at random. */
-SL_NODISCARD sl_status sl_expr_rewrite(const sl_node **out, sl_arena *a, sl_rng *rng, const sl_node *e);
+/* *out := the same function written otherwise: operands of sums and products permuted and
+ * rebracketed at random. */
+SL_NODISCARD sl_status sl_expr_rewrite(const sl_node **out, sl_arena *a, sl_rng *rng,
+                                       const sl_node *e);
 
-/* *out := e with numbers put in: each variable and function u becomes a*u + b with probability p for each of a
- * and b, integers up to range, not 0. Raw. */
+/* *out := e with numbers put in: each variable and function u becomes a*u + b with probability p
+ * for each of a and b, integers up to range, not 0. Raw. */
 SL_NODISCARD sl_status sl_expr_insert_numbers(const sl_node **out, sl_arena *a, sl_rng *rng,
                                               const sl_node *e, double p, int range);
 

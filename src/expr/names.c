@@ -95,14 +95,14 @@ int sl_text__underscores(const sl_names *names, char letter, int number) {
 /* Words that Python or C keep for themselves. */
 static bool is_code_word(const char *name) {
     static const char *const words[] = {
-        "False",    "None",     "True",     "and",      "as",       "assert",   "async",    "auto",
-        "await",    "break",    "case",     "char",     "class",    "const",    "continue", "def",
-        "default",  "del",      "do",       "double",   "elif",     "else",     "enum",     "except",
-        "extern",   "finally",  "float",    "for",      "from",     "global",   "goto",     "if",
-        "import",   "in",       "inline",   "int",      "is",       "lambda",   "long",     "nonlocal",
-        "not",      "or",       "pass",     "raise",    "register", "restrict", "return",   "short",
-        "signed",   "sizeof",   "static",   "struct",   "switch",   "try",      "typedef",  "union",
-        "unsigned", "void",     "volatile", "while",    "with",     "yield",
+        "False",    "None",    "True",     "and",    "as",       "assert",   "async",    "auto",
+        "await",    "break",   "case",     "char",   "class",    "const",    "continue", "def",
+        "default",  "del",     "do",       "double", "elif",     "else",     "enum",     "except",
+        "extern",   "finally", "float",    "for",    "from",     "global",   "goto",     "if",
+        "import",   "in",      "inline",   "int",    "is",       "lambda",   "long",     "nonlocal",
+        "not",      "or",      "pass",     "raise",  "register", "restrict", "return",   "short",
+        "signed",   "sizeof",  "static",   "struct", "switch",   "try",      "typedef",  "union",
+        "unsigned", "void",    "volatile", "while",  "with",     "yield",
     };
     for (int i = 0; i < SL_LEN(words); i++)
         if (strcmp(words[i], name) == 0) return true;

@@ -140,9 +140,9 @@ static inline sl_rat sl_text__exponent(const sl_node *factor, bool below) {
 void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names);
-/* A variable or free constant as infix and prefix text write it: a given name that is no identifier goes between
- * backticks. In text for Python or C such a name, or one of their own words, gives way to x<n>; in text for
- * SymPy every name does, since hundreds of them mean something to it. */
+/* A variable or free constant as infix and prefix text write it: a given name that is no identifier
+ * goes between backticks. In text for Python or C such a name, or one of their own words, gives way
+ * to x<n>; in text for SymPy every name does, since hundreds of them mean something to it. */
 void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 
 #endif

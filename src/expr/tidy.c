@@ -1,6 +1,6 @@
-/* The cheap normal form: lift, merge numbers, sort. What parsers hand out, and what an expression gets
- * after constants were put into it; no term is multiplied out and no function rule is applied, so the
- * shape stays the one that was written. */
+/* The cheap normal form: lift, merge numbers, sort. What parsers hand out, and what an expression
+ * gets after constants were put into it; no term is multiplied out and no function rule is applied,
+ * so the shape stays the one that was written. */
 #include "expr/expr_impl.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_no
     return st;
 }
 
-sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st, const sl_node *r) {
+sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
+                          const sl_node *r) {
     if (st == SL_EXPR__NOWHERE) {
         sl_node *undefined = NULL;
         sl_arena_rewind(a, mark);
@@ -76,16 +77,18 @@ static bool whole_root(int64_t *out, int64_t n, int64_t q) {
 
 sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
     sl_rat root = v;
-    *exact = sl_rat_is_int(r) ||
-             (v.num >= 0 && whole_root(&root.num, v.num, r.den) && whole_root(&root.den, v.den, r.den));
+    *exact = sl_rat_is_int(r) || (v.num >= 0 && whole_root(&root.num, v.num, r.den) &&
+                                  whole_root(&root.den, v.den, r.den));
     if (!*exact) return SL_OK;
     if (!sl_rat_pow(out, root, r.num))
-        return sl_fail(SL_EOVERFLOW, "a power of %lld is beyond 64-bit rationals", (long long)v.num);
+        return sl_fail(SL_EOVERFLOW, "a power of %lld is beyond 64-bit rationals",
+                       (long long)v.num);
     return SL_OK;
 }
 
-/* Does a tidy expression hold a number that is none: 0 to a negative power, or a negative number to a broken
- * one? Then it is real nowhere, and so is what 0*e or e^0 stands in: these would make it vanish. */
+/* Does a tidy expression hold a number that is none: 0 to a negative power, or a negative number to
+ * a broken one? Then it is real nowhere, and so is what 0*e or e^0 stands in: these would make it
+ * vanish. */
 static bool is_nowhere(const sl_node *e) {
     for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i])) {
         if (e[i].op != SL_OP_POW || e[i + 1].op != SL_OP_NUM) continue;

@@ -4,8 +4,8 @@
 
 #include "io/io.h"
 
-/* From now on jansson's memory comes through sl_malloc, so that it can fail and leaks are seen. Not done
- * outside tests: jansson has one allocator per process, and that is the program's to choose. */
+/* From now on jansson's memory comes through sl_malloc, so that it can fail and leaks are seen. Not
+ * done outside tests: jansson has one allocator per process, and that is the program's to choose. */
 void sl_json_count_memory(void);
 
 #endif

@@ -20,7 +20,8 @@ sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
     starved = false;
     json_error_t e;
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    if (!j && (starved || json_error_code(&e) == json_error_out_of_memory)) return sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
+    if (!j && (starved || json_error_code(&e) == json_error_out_of_memory))
+        return sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
     if (!j)
         return sl_fail(SL_EFORMAT, "JSON, line %d, column %d: %s", e.line, SL_MAX(e.column, 1),
                        e.text);

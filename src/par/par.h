@@ -10,8 +10,8 @@
  *             them. Without MPI (preset `nompi`, or a plain start) there is one rank: ranks_one.c is
  *             the twin of ranks_mpi.c and the two answer alike for one process.
  *
- * A failing part stops the hand-out; sl_par_for returns the smallest status of all parts that ran and
- * hands that part's message to the calling thread. */
+ * A failing part stops the hand-out; sl_par_for returns the smallest status of all parts that ran
+ * and hands that part's message to the calling thread. */
 #ifndef SL_PAR_H
 #define SL_PAR_H
 
@@ -29,7 +29,8 @@ int sl_pool_threads(const sl_pool *p); // NULL is a pool of one: the caller
 int sl_cores(void);                    // cores this process may use
 
 /* Runs fn over 0..n in parts of `grain`. pool may be NULL (serial). Not to be nested. */
-SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn, void *payload);
+SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn,
+                                  void *payload);
 
 /* Ranks. begin once at program start, end once before exit. */
 SL_NODISCARD sl_status sl_par_begin(void);

@@ -1,8 +1,8 @@
 /* From classes to expressions: the shortest canonical form among the candidates of a class. */
 #include "universe/universe_impl.h"
 
-/* The candidates of chosen classes, grouped: those of chosen[k] are member[first[k] .. first[k+1]], in
- * raw order. */
+/* The candidates of chosen classes, grouped: those of chosen[k] are member[first[k] .. first[k+1]],
+ * in raw order. */
 typedef struct groups {
     int64_t *first;
     uint32_t *member;
@@ -29,10 +29,13 @@ static sl_status group(groups *g, const level *l, const uint32_t *chosen, int64_
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t r = 0; r < l->raw; r++) {
             int64_t c = l->class_of[r];
-            if (c < l->class_begin || c >= l->class_end || place[c - l->class_begin] == NO_CLASS) continue;
+            if (c < l->class_begin || c >= l->class_end || place[c - l->class_begin] == NO_CLASS)
+                continue;
             uint32_t k = place[c - l->class_begin];
-            if (pass) g->member[fill[k]++] = (uint32_t)r;
-            else g->first[k + 1]++;
+            if (pass)
+                g->member[fill[k]++] = (uint32_t)r;
+            else
+                g->first[k + 1]++;
         }
         if (pass) break;
         for (int64_t k = 0; k < n; k++) {
@@ -65,7 +68,8 @@ static sl_status canon_of(const sl_node **out, sl_arena *a, const job *j, int64_
     return sl_expr_canon_apply(out, a, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q);
 }
 
-/* Where candidate raw is real, from its operands; exact wherever nothing overflows or divides by 0. */
+/* Where candidate raw is real, from its operands; exact wherever nothing overflows or divides by 0.
+ */
 static probe_set where_real(const job *j, int64_t raw) {
     long double v[MAX_PROBES];
     shape s;
@@ -74,10 +78,10 @@ static probe_set where_real(const job *j, int64_t raw) {
     return s.real;
 }
 
-/* A later candidate of a class takes over when it has fewer nodes and is real at the same probes as the
- * first one. The second condition matters because agreement is not transitive: what is real elsewhere
- * may differ from other members of the class there (docs/decisions/0001). A candidate that passes a
- * limit is none, unless it is the first. */
+/* A later candidate of a class takes over when it has fewer nodes and is real at the same probes as
+ * the first one. The second condition matters because agreement is not transitive: what is real
+ * elsewhere may differ from other members of the class there (docs/decisions/0001). A candidate
+ * that passes a limit is none, unless it is the first. */
 static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *payload) {
     job *j = payload;
     sl_arena *a = &j->u->arena[worker];
@@ -107,7 +111,8 @@ static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *pa
 }
 
 sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i, const sl_node **expr,
-                                 const uint32_t *chosen, int64_t n, const sl_universe_watch *watch) {
+                                 const uint32_t *chosen, int64_t n,
+                                 const sl_universe_watch *watch) {
     enum { STEP = 1 << 16 };
     groups g = { 0 };
     sl_status st;

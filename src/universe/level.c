@@ -1,10 +1,11 @@
 /* One level of the enumeration: from raw candidates to classes of equal functions.
  *
- * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real, which cells its
- * key probes fall in, and whether it agrees with a class listed before the chunk. Then one thread, in raw
- * order, takes the rest: compares it with what this chunk has listed, and lists what is new. Only that part
- * depends on order, and three in four candidates do not reach it. A candidate belongs to the earliest class
- * that it agrees with, so where the chunks end makes no difference. */
+ * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real, which
+ * cells its key probes fall in, and whether it agrees with a class listed before the chunk. Then
+ * one thread, in raw order, takes the rest: compares it with what this chunk has listed, and lists
+ * what is new. Only that part depends on order, and three in four candidates do not reach it. A
+ * candidate belongs to the earliest class that it agrees with, so where the chunks end makes no
+ * difference. */
 #include "universe/universe_impl.h"
 
 #include <math.h>
@@ -24,15 +25,23 @@ candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t r
 
 /* One operation at many probes. Both widths run this text: what the fast one decides is what the
  * wide one would. */
-#define COMBINE(name, real)                                                                         \
-    static void name(real *restrict out, sl_operator op, const real *a, const real *b, int n) {     \
-        switch (op) {                                                                               \
-        case SL_OPERATOR_ADD: for (int i = 0; i < n; i++) out[i] = a[i] + b[i]; return;             \
-        case SL_OPERATOR_SUB: for (int i = 0; i < n; i++) out[i] = a[i] - b[i]; return;             \
-        case SL_OPERATOR_MUL: for (int i = 0; i < n; i++) out[i] = a[i] * b[i]; return;             \
-        case SL_OPERATOR_DIV: for (int i = 0; i < n; i++) out[i] = a[i] / b[i]; return;             \
-        default: SL_ASSERT(!"a binary operator");                                                   \
-        }                                                                                           \
+#define COMBINE(name, real)                                                                     \
+    static void name(real *restrict out, sl_operator op, const real *a, const real *b, int n) { \
+        switch (op) {                                                                           \
+        case SL_OPERATOR_ADD:                                                                   \
+            for (int i = 0; i < n; i++) out[i] = a[i] + b[i];                                   \
+            return;                                                                             \
+        case SL_OPERATOR_SUB:                                                                   \
+            for (int i = 0; i < n; i++) out[i] = a[i] - b[i];                                   \
+            return;                                                                             \
+        case SL_OPERATOR_MUL:                                                                   \
+            for (int i = 0; i < n; i++) out[i] = a[i] * b[i];                                   \
+            return;                                                                             \
+        case SL_OPERATOR_DIV:                                                                   \
+            for (int i = 0; i < n; i++) out[i] = a[i] / b[i];                                   \
+            return;                                                                             \
+        default: SL_ASSERT(!"a binary operator");                                               \
+        }                                                                                       \
     }
 COMBINE(combine, long double)
 COMBINE(combine_fast, double)
@@ -58,8 +67,12 @@ static long double unary_one(sl_operator op, long double a) {
     return NAN;
 }
 
-static const long double *wide(const sl_universe *u, int64_t k) { return u->listed.value + k * u->probes; }
-static const double *fast(const sl_universe *u, int64_t k) { return u->listed.fast + k * u->probes; }
+static const long double *wide(const sl_universe *u, int64_t k) {
+    return u->listed.value + k * u->probes;
+}
+static const double *fast(const sl_universe *u, int64_t k) {
+    return u->listed.fast + k * u->probes;
+}
 
 void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw) {
     if (l->raw == 0) { // level 0 is the variables themselves
@@ -154,9 +167,12 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
     const shape *a = &u->listed.shape[first], *b = &u->listed.shape[second];
     probe_set real = a->real & b->real;
     uint8_t full = a->full & b->full;
-    if (!full || may_overflow(c.form.op, a, b) || (c.form.op == SL_OPERATOR_DIV && (b->zero & real))) {
-        if (!real) *s = (seen){ .kind = NOWHERE };
-        else look_at_all(s, u, l, raw);
+    if (!full || may_overflow(c.form.op, a, b) ||
+        (c.form.op == SL_OPERATOR_DIV && (b->zero & real))) {
+        if (!real)
+            *s = (seen){ .kind = NOWHERE };
+        else
+            look_at_all(s, u, l, raw);
         return;
     }
     *s = (seen){ .full = full, .real = real, .kind = FULL };
@@ -172,7 +188,8 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
         if (!(full >> o & 1)) continue;
         const long double *a12 = va + o * PER_ORTHANT, *b12 = vb + o * PER_ORTHANT;
         long double v[PER_ORTHANT] = { combine_one(c.form.op, a12[0], b12[0]) };
-        if (fabsl(v[0]) < 0x1.02p-8L) combine(v, c.form.op, a12, b12, PER_ORTHANT); // keys look further
+        if (fabsl(v[0]) < 0x1.02p-8L)
+            combine(v, c.form.op, a12, b12, PER_ORTHANT); // keys look further
         set_key(s, o, v);
     }
 }
@@ -199,8 +216,8 @@ typedef struct wanted {
     long double wide[MAX_PROBES];
 } wanted;
 
-/* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with half the
- * tolerance, and nothing overflows them; all else is decided in long double. */
+/* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with
+ * half the tolerance, and nothing overflows them; all else is decided in long double. */
 static bool is_same(wanted *w, const class *c) {
     const sl_universe *u = w->u;
     const level *l = level_of(u, c);
@@ -268,8 +285,10 @@ static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real
     return SL_OK;
 }
 
-/* Lists the candidate, or notes the class it belongs to; classes from `chunk` on are still to be asked. */
-static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s, uint32_t chunk) {
+/* Lists the candidate, or notes the class it belongs to; classes from `chunk` on are still to be
+ * asked. */
+static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s,
+                       uint32_t chunk) {
     wanted w = { .u = u, .l = l, .raw = raw };
     uint32_t known = s->known != NO_CLASS ? s->known : find(&w, s, chunk);
     if (known != NO_CLASS) {
@@ -328,11 +347,13 @@ _Static_assert(FILTER_BITS == 1ull << (64 - 41), "rough() gives a bit of the fil
 
 static void lower(uint32_t *to, uint32_t k) {
     uint32_t now = __atomic_load_n(to, __ATOMIC_RELAXED);
-    while (k < now && !__atomic_compare_exchange_n(to, &now, k, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (k < now &&
+           !__atomic_compare_exchange_n(to, &now, k, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
 }
 
-/* Which of the classes begin..end agree with a partial candidate? The earliest is kept. In double first: only
- * a value that passes the filter is worth the exact key. */
+/* Which of the classes begin..end agree with a partial candidate? The earliest is kept. In double
+ * first: only a value that passes the filter is worth the exact key. */
 static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *payload) {
     (void)worker;
     sweep *s = payload;
@@ -367,7 +388,8 @@ static void add_sweep_keys(sweep *s, long double v, int i, uint32_t j) {
     }
 }
 
-static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int level_no, partials *p) {
+static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int level_no,
+                                partials *p) {
     sl_status st = SL_OK;
     const int P = u->probes;
     sweep s = { .u = u, .p = p };
@@ -403,7 +425,8 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
             if (isnan(v[i])) continue;
             uint64_t key = sl_universe__key(sl_universe__cell(v[i]), i), at = key | 1;
             long double other[MAX_PROBES];
-            for (uint32_t k; known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
+            for (uint32_t k;
+                 known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
                 if (sl_universe__agree(v, other, P)) known = k;
             }
@@ -423,7 +446,8 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
             if (isnan(v[i])) continue;
             cells c = sl_universe__cells(v[i]);
             sl_universe__table_add(&u->found, sl_universe__key(c.first, i), k);
-            if (c.second != c.first) sl_universe__table_add(&u->found, sl_universe__key(c.second, i), k);
+            if (c.second != c.first)
+                sl_universe__table_add(&u->found, sl_universe__key(c.second, i), k);
         }
     }
 done:
@@ -484,7 +508,8 @@ static sl_status unary_values(sl_universe *u, level *l) {
     return SL_OK;
 }
 
-sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i, const sl_universe_watch *watch) {
+sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
+                                 const sl_universe_watch *watch) {
     sl_status st = SL_OK;
     level *l = &u->level[i];
     partials partly = { 0 };
@@ -538,8 +563,8 @@ static long double value_at(const sl_universe *u, const class *c, int i) {
     return k.form.swapped ? combine_one(k.form.op, q, p) : combine_one(k.form.op, p, q);
 }
 
-/* A function that fills no orthant may meet its class anywhere, so all are asked, in order; one probe
- * settles nearly every one of them. */
+/* A function that fills no orthant may meet its class anywhere, so all are asked, in order; one
+ * probe settles nearly every one of them. */
 static uint32_t find_partial(const sl_universe *u, const long double *v, probe_set real) {
     long double other[MAX_PROBES];
     for (int64_t k = 0; k < u->n_class; k++) {

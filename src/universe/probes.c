@@ -24,7 +24,8 @@ void sl_universe__probes(probe_point *point, int variables) {
         probe_point p = { 0 };
         for (int v = 0; v < variables; v++) p[v] = coordinate(i, v);
         int at = i; // insertion into the orthant's part
-        for (; at % PER_ORTHANT && distance(point[at - 1], variables) > distance(p, variables); at--)
+        for (; at % PER_ORTHANT && distance(point[at - 1], variables) > distance(p, variables);
+             at--)
             memcpy(point[at], point[at - 1], sizeof p);
         memcpy(point[at], p, sizeof p);
     }
@@ -33,12 +34,16 @@ void sl_universe__probes(probe_point *point, int variables) {
 /* x87 extended precision: the leading 1 of the mantissa is there, the sign is in the exponent. */
 typedef union extended {
     long double v;
-    struct { uint64_t mantissa; uint16_t exponent; } bits;
+    struct {
+        uint64_t mantissa;
+        uint16_t exponent;
+    } bits;
 } extended;
 
 uint64_t sl_universe__cell(long double v) {
     extended x = { .v = 0 };
-    if (fabsl(v) < 0x1p-8L) return CELL_IS_ABSOLUTE | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
+    if (fabsl(v) < 0x1p-8L)
+        return CELL_IS_ABSOLUTE | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
     x.v = v;
     return (uint64_t)x.bits.exponent << 26 | x.bits.mantissa >> 38;
 }
@@ -46,12 +51,14 @@ uint64_t sl_universe__cell(long double v) {
 cells sl_universe__cells(long double v) {
     cells c = { sl_universe__cell(v), 0 };
     c.second = c.first;
-    if (fabsl(v) >= 0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
+    if (fabsl(v) >=
+        0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
         extended x = { .v = v };
         uint64_t within = x.bits.mantissa & ((1ull << 38) - 1);
         if (within - (1ull << 29) < (1ull << 38) - (2ull << 29)) return c;
     }
-    // a thousandth of a cell down: of two equal values on both sides of an edge the upper one has both
+    // a thousandth of a cell down: of two equal values on both sides of an edge the upper one has
+    // both
     c.second = sl_universe__cell(v - (fabsl(v) * 0x1p-36L + 0x1p-44L));
     return c;
 }
@@ -107,7 +114,8 @@ sl_status sl_universe__table_grow(table *t, int64_t n) {
     if (want == slots) return SL_OK;
     table bigger = { sl_calloc(want, sizeof(slot)), want - 1, 0 };
     if (!bigger.slot) return sl_fail_memory(want, sizeof(slot), "the table of functions");
-    // in the order of the old chains, so that equal keys keep their order: start behind an empty slot
+    // in the order of the old chains, so that equal keys keep their order: start behind an empty
+    // slot
     uint64_t start = 0;
     while (slots && t->slot[start].key) start++;
     for (uint64_t k = 0; k < slots; k++) {

@@ -21,8 +21,8 @@ sl_status sl_universe_ops_parse(uint32_t *out, const char *text) {
         if (o == SL_OPERATOR_COUNT) {
             sl_str known = { 0 };
             sl_universe_ops_print(&known, SL_UNIVERSE_ALL_OPS);
-            sl_status st = sl_fail(SL_EFORMAT, "unknown operator \"%.*s\"; there are %s", (int)SL_MIN(n, 40),
-                                   at, sl_str_text(&known));
+            sl_status st = sl_fail(SL_EFORMAT, "unknown operator \"%.*s\"; there are %s",
+                                   (int)SL_MIN(n, 40), at, sl_str_text(&known));
             sl_str_clear(&known);
             return st;
         }
@@ -54,13 +54,15 @@ static void set_forms(sl_universe *u) {
             continue;
         }
         u->binary[u->n_binary++] = (form){ op, false };
-        if (op == SL_OPERATOR_SUB || op == SL_OPERATOR_DIV) u->binary[u->n_binary++] = (form){ op, true };
+        if (op == SL_OPERATOR_SUB || op == SL_OPERATOR_DIV)
+            u->binary[u->n_binary++] = (form){ op, true };
     }
 }
 
 /* ---------------------------------------------------------------- progress ------------------ */
 
-int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done, double total) {
+int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done,
+                      double total) {
     return w && w->progress ? w->progress(i, what, done, total, w->payload) : 0;
 }
 
@@ -168,7 +170,9 @@ static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch
     const level *l = &u->level[i];
     char raw[32], text[256], size[2][32];
     if (l->raw >= (int64_t)NO_CLASS)
-        return sl_fail(SL_ELIMIT, "level %d has %s raw candidates, more than 2^32; take less depth, fewer variables or operators",
+        return sl_fail(SL_ELIMIT,
+                       "level %d has %s raw candidates, more than 2^32; take less depth, fewer "
+                       "variables or operators",
                        i, sl_group_digits(raw, l->raw));
     double need = level_bytes(u, l, i == u->options.depth);
     double most = (double)(u->options.max_memory ? u->options.max_memory : sl_mem_available());
@@ -185,7 +189,10 @@ static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch
 
 /* ---------------------------------------------------------------- the set E ----------------- */
 
-typedef struct ranked { uint64_t rank; uint32_t class; } ranked;
+typedef struct ranked {
+    uint64_t rank;
+    uint32_t class;
+} ranked;
 
 static int cmp_ranked(const void *a, const void *b) {
     const ranked *x = a, *y = b;
@@ -263,8 +270,8 @@ static sl_status choose_withheld(sl_universe *u) {
     return SL_OK;
 }
 
-/* Names what was built: what it was built of, then every member's bytes, then who is withheld. Size and
- * seed are in the members. */
+/* Names what was built: what it was built of, then every member's bytes, then who is withheld. Size
+ * and seed are in the members. */
 static sl_status set_hash(sl_universe *u) {
     sl_hasher *h = NULL;
     sl_str s = { 0 };
@@ -301,8 +308,8 @@ static sl_status check_options(const sl_universe_options *o) {
     return SL_OK;
 }
 
-/* Level i, if there is to be one: its operands and candidates, and whether they can be afforded. The level
- * below has n_prev functions, listed (or to be listed) from `prev` on. */
+/* Level i, if there is to be one: its operands and candidates, and whether they can be afforded.
+ * The level below has n_prev functions, listed (or to be listed) from `prev` on. */
 static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
                             const sl_universe_watch *watch) {
     if (i > u->options.depth) return SL_OK;
@@ -328,8 +335,10 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
     for (int i = 1; i <= u->options.depth; i++) {
         level *l = &u->level[i];
         double start = sl_clock();
-        if (l->raw) SL_TRY(sl_universe__enumerate(u, pool, i, watch));
-        else l->class_begin = l->class_end = u->n_class; // no operator fits, or nothing to combine
+        if (l->raw)
+            SL_TRY(sl_universe__enumerate(u, pool, i, watch));
+        else
+            l->class_begin = l->class_end = u->n_class; // no operator fits, or nothing to combine
         // what the next level costs is known now: say so before this one is written out for it
         SL_TRY(plan_level(u, i + 1, u->listed.n, l->class_end - l->class_begin, watch));
         if (i < u->options.depth) SL_TRY(list_level(u, pool, i, watch));
@@ -349,8 +358,10 @@ sl_status sl_universe_new(sl_universe **out, sl_pool *pool, const sl_universe_op
     if (!u) return sl_fail_memory(1, sizeof *u, "a universe");
     u->options = *o;
     sl_status st = build(u, pool, watch);
-    if (st != SL_OK) sl_universe_free(u);
-    else *out = u;
+    if (st != SL_OK)
+        sl_universe_free(u);
+    else
+        *out = u;
     return st;
 }
 
@@ -418,4 +429,6 @@ int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
     return u->index_of_class[k];
 }
 
-bool sl_universe_lists(const sl_universe *u, const sl_node *e) { return class_of(u, e) != NO_CLASS; }
+bool sl_universe_lists(const sl_universe *u, const sl_node *e) {
+    return class_of(u, e) != NO_CLASS;
+}

@@ -7,23 +7,25 @@
  *
  * (operators that the configuration leaves out are skipped), and each is compared with everything
  * listed before it. Two functions are the same if they agree at every probe where both are real.
- * Probes are 12 fixed points in each orthant of the variables, values are long double. A new function
- * is listed; a known one belongs to the earliest class that it agrees with. The first candidate's canonical
- * form stands for a class until a later candidate of it, real at the same probes, has a shorter one. Constants, and functions real at no probe, are dropped. Agreement where both
- * are real is not transitive, so the order above is part of the definition.
+ * Probes are 12 fixed points in each orthant of the variables, values are long double. A new
+ * function is listed; a known one belongs to the earliest class that it agrees with. The first
+ * candidate's canonical form stands for a class until a later candidate of it, real at the same
+ * probes, has a shorter one. Constants, and functions real at no probe, are dropped. Agreement
+ * where both are real is not transitive, so the order above is part of the definition.
  *
- * Most functions are real throughout at least one orthant. The few real only on part of one, such as
- * sqrt(x1^2 - x2^2), are taken last in each level, so whether they are listed never changes which of the
- * others are.
+ * Most functions are real throughout at least one orthant. The few real only on part of one, such
+ * as sqrt(x1^2 - x2^2), are taken last in each level, so whether they are listed never changes
+ * which of the others are.
  *
- * How it is fast: a candidate's value at a probe is one operation on its operands' values. Per orthant
- * one probe, rounded, is a hash key; candidates of one class meet there and are compared at all probes.
- * So 4 operations and one look-up decide most candidates, and algebra runs only for what is
- * kept.
+ * How it is fast: a candidate's value at a probe is one operation on its operands' values. Per
+ * orthant one probe, rounded, is a hash key; candidates of one class meet there and are compared at
+ * all probes. So 4 operations and one look-up decide most candidates, and algebra runs only for
+ * what is kept.
  *
- * The set E of a configuration is the full lower levels and a seeded sample of the last one: the classes
- * with the smallest Philox(seed, raw index of the first candidate), so a larger E contains a smaller one.
- * It is a value: same configuration, same bytes, same hash, for any number of threads. */
+ * The set E of a configuration is the full lower levels and a seeded sample of the last one: the
+ * classes with the smallest Philox(seed, raw index of the first candidate), so a larger E contains
+ * a smaller one. It is a value: same configuration, same bytes, same hash, for any number of
+ * threads. */
 #ifndef SL_UNIVERSE_H
 #define SL_UNIVERSE_H
 
@@ -60,15 +62,16 @@ typedef struct sl_universe_counts {
 
 typedef struct sl_universe sl_universe;
 
-/* Told now and then how far level `level` is; anything but 0 stops with SL_ECANCEL. A level that needs
- * much memory is announced by `note` before it starts. NULL: silent. */
+/* Told now and then how far level `level` is; anything but 0 stops with SL_ECANCEL. A level that
+ * needs much memory is announced by `note` before it starts. NULL: silent. */
 typedef struct sl_universe_watch {
     int (*progress)(int level, const char *what, double done, double total, void *payload);
     void (*note)(const char *text, void *payload);
     void *payload;
 } sl_universe_watch;
 
-SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
+SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool,
+                                       const sl_universe_options *o,
                                        const sl_universe_watch *watch);
 void sl_universe_free(sl_universe *u);
 
@@ -85,7 +88,8 @@ int64_t sl_universe_find(const sl_universe *u, const sl_node *e);
 /* Is e one of the distinct functions, in the sample E or not? */
 bool sl_universe_lists(const sl_universe *u, const sl_node *e);
 
-/* Operators from text such as "+,-,*,/,exp": commas or blanks between; SL_EFORMAT names what is unknown. */
+/* Operators from text such as "+,-,*,/,exp": commas or blanks between; SL_EFORMAT names what is
+ * unknown. */
 SL_NODISCARD sl_status sl_universe_ops_parse(uint32_t *out, const char *text);
 void sl_universe_ops_print(sl_str *s, uint32_t ops);
 

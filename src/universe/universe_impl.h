@@ -16,15 +16,16 @@ typedef unsigned __int128 probe_set; // bit i: probe i
 
 typedef long double probe_point[SL_UNIVERSE_MAX_VARS];
 
-/* The probes over so many variables. Probe i lies in orthant i / PER_ORTHANT; bit v of the orthant's number is
- * set where x(v+1) < 0. Those of an orthant go outwards from 0: near it functions are least often
- * so large that a sum with them shows nothing of the other operand, which makes for better keys. */
+/* The probes over so many variables. Probe i lies in orthant i / PER_ORTHANT; bit v of the
+ * orthant's number is set where x(v+1) < 0. Those of an orthant go outwards from 0: near it
+ * functions are least often so large that a sum with them shows nothing of the other operand, which
+ * makes for better keys. */
 void sl_universe__probes(probe_point *point, int variables);
 
 /* A value's cell on a grid that is relative (2^-26) above 2^-8 in size and absolute (2^-34) below. */
 uint64_t sl_universe__cell(long double v);
-/* The same, and the second cell that it nearly is in, or the same one again: values that are equal up to
- * rounding share one. */
+/* The same, and the second cell that it nearly is in, or the same one again: values that are equal
+ * up to rounding share one. */
 typedef struct cells { uint64_t first, second; } cells;
 cells sl_universe__cells(long double v);
 
@@ -34,10 +35,10 @@ static inline uint64_t sl_universe__key(uint64_t cell, int probe) {
     return h ^ h >> 29;
 }
 
-/* The keys of a function real throughout orthant o, from its values there: the cell at the first probe,
- * and as long as values are so small that their cell is absolute, the next one too, or all functions that
- * are tiny at one probe would share a key. `second` is the key of who is on the other side of a near edge,
- * and `first` again if no edge is near. */
+/* The keys of a function real throughout orthant o, from its values there: the cell at the first
+ * probe, and as long as values are so small that their cell is absolute, the next one too, or all
+ * functions that are tiny at one probe would share a key. `second` is the key of who is on the
+ * other side of a near edge, and `first` again if no edge is near. */
 typedef struct keys { uint64_t first, second; } keys;
 keys sl_universe__keys(const long double *v, int o);
 #define CELL_IS_ABSOLUTE (1ull << 62)
@@ -53,8 +54,8 @@ void sl_universe__shape(shape *s, const long double *v, int probes);
 
 /* ---------------------------------------------------------------- table --------------------- */
 
-/* Open addressing from 64-bit keys to class numbers; a key may be there several times, and is found in
- * the order of insertion. */
+/* Open addressing from 64-bit keys to class numbers; a key may be there several times, and is found
+ * in the order of insertion. */
 typedef struct slot {
     uint64_t key; // 0: empty
     uint32_t value;
@@ -78,7 +79,8 @@ static inline void sl_universe__table_add(table *t, uint64_t key, uint32_t value
     t->n++;
 }
 /* Visits the entries of a key: start with *at = key, returns false after the last. */
-static inline bool sl_universe__table_next(const table *t, uint64_t key, uint64_t *at, uint32_t *value) {
+static inline bool sl_universe__table_next(const table *t, uint64_t key, uint64_t *at,
+                                           uint32_t *value) {
     key |= 1;
     for (uint64_t i = *at & t->mask; t->slot[i].key; i = (i + 1) & t->mask)
         if (t->slot[i].key == key) {
@@ -161,12 +163,13 @@ bool sl_universe__agree(const long double *a, const long double *b, int probes);
 SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
                                               const sl_universe_watch *watch);
 /* expr[k] := canonical form of class chosen[k] of level i, the shortest of its candidates'. */
-SL_NODISCARD sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i, const sl_node **expr,
-                                              const uint32_t *chosen, int64_t n,
-                                              const sl_universe_watch *watch);
+SL_NODISCARD sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i,
+                                              const sl_node **expr, const uint32_t *chosen,
+                                              int64_t n, const sl_universe_watch *watch);
 /* The earliest class that agrees with these values, or NO_CLASS. */
 uint32_t sl_universe__find_class(const sl_universe *u, const long double *v);
 
-int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done, double total);
+int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done,
+                      double total);
 
 #endif

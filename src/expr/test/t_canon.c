@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Judged on bytes and not with sl_expr_cmp, which canon itself sorts by: a judge must not share code
- * with the judged. */
+/* Judged on bytes and not with sl_expr_cmp, which canon itself sorts by: a judge must not share
+ * code with the judged. */
 static bool same_bytes(const sl_node *a, const sl_node *b) {
     return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
 }
@@ -40,14 +40,18 @@ static sl_expr_random_options shape(sl_fixture *t, int depth) {
 
 /* e with powers put in, which the surface operators alone do not make: whole, broken, negative. */
 static const sl_node *with_powers(sl_fixture *t, const sl_node *e) {
-    static const sl_rat powers[] = { { 2, 1 }, { 3, 1 }, { -2, 1 }, { 3, 2 }, { -1, 2 },
-                                     { 1, 4 }, { -3, 2 }, { 1, 3 }, { 5, 4 } };
+    static const sl_rat powers[] = { { 2, 1 }, { 3, 1 },  { -2, 1 }, { 3, 2 }, { -1, 2 },
+                                     { 1, 4 }, { -3, 2 }, { 1, 3 },  { 5, 4 } };
     const sl_node *operand[2] = { NULL, NULL }, *c = e + 1, *r = e;
     if (e->op != SL_OP_NUM) {
-        for (int i = 0; i < e->arg && e->len > 1 && i < 2; i++, c = sl_next(c)) operand[i] = with_powers(t, c);
-        if (e->op == SL_OP_POW) r = sl_expr_pow(&t->arena, operand[0], sl_num_value(operand[1]));
-        else if (operand[1]) r = sl_expr_nary(&t->arena, (sl_op)e->op, operand, 2);
-        else if (operand[0]) r = sl_expr_fn(&t->arena, (sl_op)e->op, operand[0]);
+        for (int i = 0; i < e->arg && e->len > 1 && i < 2; i++, c = sl_next(c))
+            operand[i] = with_powers(t, c);
+        if (e->op == SL_OP_POW)
+            r = sl_expr_pow(&t->arena, operand[0], sl_num_value(operand[1]));
+        else if (operand[1])
+            r = sl_expr_nary(&t->arena, (sl_op)e->op, operand, 2);
+        else if (operand[0])
+            r = sl_expr_fn(&t->arena, (sl_op)e->op, operand[0]);
         if (sl_rng_below(&t->rng, 6) == 0)
             r = sl_expr_pow(&t->arena, r, powers[sl_rng_below(&t->rng, SL_LEN(powers))]);
     }
@@ -69,20 +73,22 @@ static void canon_is_a_normal_form(void **state) {
             limits++;
             continue;
         }
-        SL_CHECK(t, canon_or_limit(t, &cw, w), "only the rewritten one passes a limit: %s", show(e));
-        SL_CHECK(t, same_bytes(ce, cw), "the way it was written leaks through: %s\n gives %s\n and   %s",
-                 show(e), show(ce), show(cw));
+        SL_CHECK(t, canon_or_limit(t, &cw, w), "only the rewritten one passes a limit: %s",
+                 show(e));
+        SL_CHECK(t, same_bytes(ce, cw),
+                 "the way it was written leaks through: %s\n gives %s\n and   %s", show(e),
+                 show(ce), show(cw));
         SL_CHECK(t, canon_or_limit(t, &cc, ce), "passes a limit the second time: %s", show(ce));
-        SL_CHECK(t, same_bytes(cc, ce), "not a fixed point: %s\n gives %s\n and   %s", show(e), show(ce),
-                 show(cc));
+        SL_CHECK(t, same_bytes(cc, ce), "not a fixed point: %s\n gives %s\n and   %s", show(e),
+                 show(ce), show(cc));
         SL_MUST(t, sl_expr_tidy(&te, &t->arena, ce));
         SL_CHECK(t, same_bytes(te, ce), "canonical but not tidy: %s", show(ce));
     }
     SL_CHECK(t, limits * 10 < n, "%d of %d pass a limit", limits, n);
 }
 
-/* At points where the original is real the canonical form is real and equal, within what rounding may
- * have done to both. */
+/* At points where the original is real the canonical form is real and equal, within what rounding
+ * may have done to both. */
 static void canon_keeps_every_real_value(void **state) {
     sl_fixture *t = *state;
     int compared = 0, n = sl_test_iters(t, 3000);
@@ -103,10 +109,12 @@ static void canon_keeps_every_real_value(void **state) {
             // overflow, or a domain edge within rounding, is no statement about the function
             if (!isfinite(cd) || isinf(cv)) continue;
             compared++;
-            SL_CHECK(t, !isnan(cv), "real before, not after: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg",
-                     show(e), show(ce), x[0], x[1], v);
-            SL_CHECK(t, fabsl(v - cv) <= 4 * (d + cd), "value changed: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg and %.17Lg",
-                     show(e), show(ce), x[0], x[1], v, cv);
+            SL_CHECK(t, !isnan(cv),
+                     "real before, not after: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg", show(e),
+                     show(ce), x[0], x[1], v);
+            SL_CHECK(t, fabsl(v - cv) <= 4 * (d + cd),
+                     "value changed: %s\n gives %s\n at %.17Lg %.17Lg: %.17Lg and %.17Lg", show(e),
+                     show(ce), x[0], x[1], v, cv);
         }
     }
     SL_CHECK(t, compared > n, "only %d points compared in %d expressions", compared, n);
@@ -135,7 +143,10 @@ static void canon_apply_is_canon_of_apply(void **state) {
 /* Rules by example: both sides have one canonical form, or (third column) they must not. */
 static void rules_by_example(void **state) {
     sl_fixture *t = *state;
-    static const struct { const char *a, *b; bool same; } cases[] = {
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
         { "x1 + x1", "2*x1", true },
         { "(x1 + x2)^2", "x1^2 + 2*x1*x2 + x2^2", true },
         { "((x1+1)*(x1+2))/(x1+1)", "x1 + 2", true },
@@ -183,14 +194,17 @@ static void rules_by_example(void **state) {
         { "1/sqrt(-x1 - x2)", "1/sqrt(-(x1 + x2))", true },
         { "1/(sqrt(-x1 - x2) + sqrt(-x1 - x2))^2", "-1/(4*(x1 + x2))", true },
         { "(2*x1 + 2*x2)*sqrt(x3/(x1 + x2))*sqrt(x3/(x1 + x2))", "2*x3", true },
-        // the larger base comes apart first, so that the smaller one has all of its exponent in time
+        // the larger base comes apart first, so that the smaller one has all of its exponent in
+        // time
         { "sqrt(x1*sqrt(x2*x3))/(x1*sqrt(x2*x3))^(3/2)*(x2*x3)^(5/4)", "(x2*x3)^(3/4)/x1", true },
     };
     const sl_node *form[2 * SL_LEN(cases)];
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *a, *b;
-        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a), NULL, NULL));
-        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a),
+                                 NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b),
+                                 NULL, NULL));
         SL_MUST(t, sl_expr_canon(&a, &t->arena, a));
         SL_MUST(t, sl_expr_canon(&b, &t->arena, b));
         form[2 * i] = a;
@@ -200,7 +214,8 @@ static void rules_by_example(void **state) {
     }
     // all pairs of them: the short cut for canonical operands, and the fixed point
     for (int i = 0; i < SL_LEN(form) * SL_LEN(form); i++) {
-        const sl_node *p = form[i / SL_LEN(form)], *q = form[i % SL_LEN(form)], *direct, *long_way, *again;
+        const sl_node *p = form[i / SL_LEN(form)], *q = form[i % SL_LEN(form)], *direct, *long_way,
+                      *again;
         size_t mark = sl_arena_mark(&t->arena);
         for (sl_operator o = SL_OPERATOR_ADD; o <= SL_OPERATOR_DIV; o++) {
             SL_MUST(t, sl_expr_canon_apply(&direct, &t->arena, o, p, q));
@@ -216,7 +231,10 @@ static void rules_by_example(void **state) {
 
 static void limits_are_answered(void **state) {
     sl_fixture *t = *state;
-    static const struct { const char *text; sl_status st; } cases[] = {
+    static const struct {
+        const char *text;
+        sl_status st;
+    } cases[] = {
         { "(x1 + x2)^100", SL_EOVERFLOW },
         { "((x1 + 2)^60)^60", SL_EOVERFLOW },
         { "(x1+x2+x3+x4+x5+x6)^20", SL_ELIMIT },
@@ -225,7 +243,8 @@ static void limits_are_answered(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *e, *c = NULL;
-        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, cases[i].text, strlen(cases[i].text), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, cases[i].text,
+                                 strlen(cases[i].text), NULL, NULL));
         size_t mark = sl_arena_mark(&t->arena);
         sl_status st = sl_expr_canon(&c, &t->arena, e);
         SL_CHECK(t, st == cases[i].st && !c, "%s: %s", cases[i].text, sl_status_text(st));
@@ -241,13 +260,17 @@ static sl_status canon_of_text(sl_arena *a, const char *text) {
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    SL_EACH_ALLOCATION(t, canon_of_text(&t->arena, "(x1 + x2 + sin(x1))^9/sqrt(x1*x2 + 2)*exp(x1)*exp(x2)"));
+    SL_EACH_ALLOCATION(
+        t, canon_of_text(&t->arena, "(x1 + x2 + sin(x1))^9/sqrt(x1*x2 + 2)*exp(x1)*exp(x2)"));
 }
 
 /* Same, different, and beyond what either proof reaches. */
 static void same_has_three_answers(void **state) {
     sl_fixture *t = *state;
-    static const struct { const char *a, *b; int answer; } cases[] = {
+    static const struct {
+        const char *a, *b;
+        int answer;
+    } cases[] = {
         { "x1*(x1 + 1)", "x1 + x1^2", 1 },
         { "sqrt(x1)*sqrt(x2)", "sqrt(x1*x2)", 0 },
         { "1/x1 + 1/x2", "(x1 + x2)/(x1*x2)", 1 },
@@ -260,18 +283,21 @@ static void same_has_three_answers(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *a, *b;
         sl_truth answer;
-        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a), NULL, NULL));
-        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a),
+                                 NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b),
+                                 NULL, NULL));
         SL_MUST(t, sl_expr_same(&answer, &t->arena, a, b));
-        SL_CHECK(t, answer.answer == cases[i].answer, "%s and %s: %d", cases[i].a, cases[i].b, answer.answer);
+        SL_CHECK(t, answer.answer == cases[i].answer, "%s and %s: %d", cases[i].a, cases[i].b,
+                 answer.answer);
     }
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(canon_is_a_normal_form), SL_TEST(canon_keeps_every_real_value),
+        SL_TEST(canon_is_a_normal_form),        SL_TEST(canon_keeps_every_real_value),
         SL_TEST(canon_apply_is_canon_of_apply), SL_TEST(rules_by_example),
-        SL_TEST(limits_are_answered), SL_TEST(every_allocation_may_fail),
+        SL_TEST(limits_are_answered),           SL_TEST(every_allocation_may_fail),
         SL_TEST(same_has_three_answers),
     };
     return sl_test_main("expr.canon", tests, SL_LEN(tests));

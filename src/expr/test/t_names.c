@@ -203,8 +203,10 @@ static void code_has_no_words_that_code_reserves(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(any_names_read_back),
-        SL_TEST(code_has_no_words_that_code_reserves),       SL_TEST(words_mean_columns),
-        SL_TEST(letters_of_latex_multiply), SL_TEST(plain_variables_can_be_counted),
+        SL_TEST(code_has_no_words_that_code_reserves),
+        SL_TEST(words_mean_columns),
+        SL_TEST(letters_of_latex_multiply),
+        SL_TEST(plain_variables_can_be_counted),
         SL_TEST(reasons_fit_their_room),
     };
     return sl_test_main("expr.names", tests, SL_LEN(tests));

@@ -1,5 +1,5 @@
-/* Inside a level: cells that equal values share, domains that are predicted right, and no two classes
- * that agree. */
+/* Inside a level: cells that equal values share, domains that are predicted right, and no two
+ * classes that agree. */
 #include "universe/universe_impl.h"
 
 #include "fixture/fixture.h"
@@ -25,17 +25,21 @@ static bool share_a_cell(cells a, cells b) {
     return a.first == b.first || a.first == b.second || a.second == b.first || a.second == b.second;
 }
 
-/* Rounding moves a value by less than 2^-50 of itself; wherever on the grid it is, the cells still meet. The
- * middle of the relative grid is left almost never, so values are put on edges on purpose. */
+/* Rounding moves a value by less than 2^-50 of itself; wherever on the grid it is, the cells still
+ * meet. The middle of the relative grid is left almost never, so values are put on edges on
+ * purpose. */
 static void equal_values_share_a_cell(void **state) {
     sl_fixture *t = *state;
     int two = 0;
     for (int i = 0; i < sl_test_iters(t, 20000); i++) {
-        long double edge = ldexpl((long double)sl_rng_below(&t->rng, 1 << 26), -26); // relative grid
+        long double edge =
+            ldexpl((long double)sl_rng_below(&t->rng, 1 << 26), -26); // relative grid
         long double v = ldexpl(1 + edge, (int)sl_rng_below(&t->rng, 40) - 8);
-        if (i % 3 == 0) v = ldexpl((long double)sl_rng_below(&t->rng, 1 << 26), -34); // absolute one
+        if (i % 3 == 0)
+            v = ldexpl((long double)sl_rng_below(&t->rng, 1 << 26), -34); // absolute one
         if (i % 2) v = -v;
-        long double noise = (fabsl(v) + 1) * 0x1p-52L * (2 * (long double)sl_rng_uniform(&t->rng) - 1);
+        long double noise =
+            (fabsl(v) + 1) * 0x1p-52L * (2 * (long double)sl_rng_uniform(&t->rng) - 1);
         cells a = sl_universe__cells(v), b = sl_universe__cells(v + noise);
         SL_CHECK(t, share_a_cell(a, b), "%La and %La", v, v + noise);
         SL_CHECK(t, share_a_cell(b, a) && a.first == sl_universe__cell(v), "%La", v);
@@ -50,9 +54,12 @@ static void equal_values_share_a_cell(void **state) {
 /* Where a candidate is real is derived from its operands; here it is looked at. */
 static void domains_are_predicted_right(void **state) {
     sl_fixture *t = *state;
-    static const struct { int depth, variables; const char *ops; } cases[] = {
-        { 4, 1, "exp,*" },        // exp(exp(exp(x1))) overflows, and products of it more
-        { 4, 1, "sqrt,*,-,/" },   // divides by x1 - sqrt(x1^2), which is 0 for x1 > 0
+    static const struct {
+        int depth, variables;
+        const char *ops;
+    } cases[] = {
+        { 4, 1, "exp,*" },      // exp(exp(exp(x1))) overflows, and products of it more
+        { 4, 1, "sqrt,*,-,/" }, // divides by x1 - sqrt(x1^2), which is 0 for x1 > 0
         { 2, 3, "exp,sin,neg,sqrt,+,-,*,/" },
     };
     for (int c = 0; c < SL_LEN(cases); c++) {
@@ -81,15 +88,17 @@ static void no_two_classes_agree(void **state) {
     for (int64_t k = 0; k < n; k++) {
         shape s;
         sl_universe__shape(&s, all + k * P, (int)P);
-        SL_CHECK(t, sl_universe__find_class(u, all + k * P) == k, "class %lld is not found", (long long)k);
+        SL_CHECK(t, sl_universe__find_class(u, all + k * P) == k, "class %lld is not found",
+                 (long long)k);
         partial += !s.full;
         for (int64_t m = 0; m < k; m++)
-            SL_CHECK(t, !sl_universe__agree(all + k * P, all + m * P, (int)P), "classes %lld and %lld agree",
-                     (long long)m, (long long)k);
+            SL_CHECK(t, !sl_universe__agree(all + k * P, all + m * P, (int)P),
+                     "classes %lld and %lld agree", (long long)m, (long long)k);
     }
     SL_CHECK(t, partial == u->level[3].counts.partial && partial > 100, "%d partly real", partial);
     const sl_universe_counts *c = &u->level[3].counts;
-    SL_CHECK(t, c->raw == c->constant + c->nowhere + c->known + c->distinct, "level 3 does not add up");
+    SL_CHECK(t, c->raw == c->constant + c->nowhere + c->known + c->distinct,
+             "level 3 does not add up");
     SL_CHECK(t, c->constant == 213 && c->nowhere == 8 && c->partial_raw == 339, "%lld %lld %lld",
              (long long)c->constant, (long long)c->nowhere, (long long)c->partial_raw);
     sl_free(all);
@@ -105,7 +114,8 @@ static void cancelled_sums_are_zero(void **state) {
     for (int64_t k = 0; k < u->listed.n; k++) {
         const long double *v = u->listed.value + k * u->probes;
         for (int i = 0; i < u->probes; i++) {
-            SL_CHECK(t, !(fabsl(v[i]) < 1e-15L && v[i] != 0), "noise %Lg in function %lld", v[i], (long long)k);
+            SL_CHECK(t, !(fabsl(v[i]) < 1e-15L && v[i] != 0), "noise %Lg in function %lld", v[i],
+                     (long long)k);
             zeros += v[i] == 0;
         }
     }

@@ -1,5 +1,5 @@
-/* The universe: complete, without duplicates, the same for any number of threads. The counts over all
- * eight operators are stored answers of an independent enumeration by values alone. */
+/* The universe: complete, without duplicates, the same for any number of threads. The counts over
+ * all eight operators are stored answers of an independent enumeration by values alone. */
 #include "universe/universe.h"
 
 #include "fixture/fixture.h"
@@ -32,16 +32,19 @@ static void counts_are_the_known_ones(void **state) {
         const sl_universe_counts *c = sl_universe_count(u, i);
         SL_CHECK(t, c->raw == raw[i] && c->distinct == distinct[i], "level %d: %lld of %lld", i,
                  (long long)c->distinct, (long long)c->raw);
-        SL_CHECK(t, c->raw == c->constant + c->nowhere + c->known + c->distinct, "level %d does not add up", i);
+        SL_CHECK(t, c->raw == c->constant + c->nowhere + c->known + c->distinct,
+                 "level %d does not add up", i);
     }
     SL_CHECK(t, sl_universe_size(u) == 929, "%lld members", (long long)sl_universe_size(u));
-    // every byte of every form; to renew it look at the listing: symlaw expressions --depth 2 --size 0
-    SL_CHECK(t, strcmp(sl_universe_hash(u), "869a90a8c1121705af106b093a99a6f3") == 0, "%s", sl_universe_hash(u));
+    // every byte of every form; to renew it look at the listing: symlaw expressions --depth 2
+    // --size 0
+    SL_CHECK(t, strcmp(sl_universe_hash(u), "869a90a8c1121705af106b093a99a6f3") == 0, "%s",
+             sl_universe_hash(u));
     sl_universe_free(u);
 }
 
-/* Over + - and * functions are polynomials, whose expanded form is unique: here algebra alone counts
- * the classes, and must find what the probes found. */
+/* Over + - and * functions are polynomials, whose expanded form is unique: here algebra alone
+ * counts the classes, and must find what the probes found. */
 static void polynomials_are_counted_by_algebra_too(void **state) {
     sl_fixture *t = *state;
     static const struct { int depth, variables; } cases[] = { { 3, 1 }, { 2, 2 }, { 2, 3 } };
@@ -60,16 +63,21 @@ static void polynomials_are_counted_by_algebra_too(void **state) {
             for (int p = level_begin; p < end; p++) {
                 for (int q = 0; q < end; q++) {
                     for (int op = 0; op < 5; op++) {
-                        const sl_operator ops[] = { SL_OPERATOR_NEG, SL_OPERATOR_ADD, SL_OPERATOR_SUB,
-                                                    SL_OPERATOR_SUB, SL_OPERATOR_MUL };
+                        const sl_operator ops[] = { SL_OPERATOR_NEG, SL_OPERATOR_ADD,
+                                                    SL_OPERATOR_SUB, SL_OPERATOR_SUB,
+                                                    SL_OPERATOR_MUL };
                         const sl_node *e;
                         size_t mark = sl_arena_mark(a);
                         bool swap = op == 3;
-                        SL_MUST(t, sl_expr_canon_apply(&e, a, ops[op], form[swap ? q : p], form[swap ? p : q]));
+                        SL_MUST(t, sl_expr_canon_apply(&e, a, ops[op], form[swap ? q : p],
+                                                       form[swap ? p : q]));
                         bool known = e->op == SL_OP_NUM;
-                        for (int m = 0; m < n_form && !known; m++) known = sl_expr_equal(form[m], e);
-                        if (known) sl_arena_rewind(a, mark);
-                        else form[n_form++] = e;
+                        for (int m = 0; m < n_form && !known; m++)
+                            known = sl_expr_equal(form[m], e);
+                        if (known)
+                            sl_arena_rewind(a, mark);
+                        else
+                            form[n_form++] = e;
                         SL_CHECK(t, n_form < SL_LEN(form), "too many");
                     }
                 }
@@ -96,7 +104,8 @@ static void any_number_of_threads_gives_the_same(void **state) {
     }
     SL_CHECK(t, strcmp(hash[0], hash[1]) == 0 && strcmp(hash[0], hash[2]) == 0, "%s %s %s", hash[0],
              hash[1], hash[2]);
-    SL_CHECK(t, strcmp(hash[0], "5758e4bcf895f63100db34ceae83af99") == 0, "another set than before: %s", hash[0]);
+    SL_CHECK(t, strcmp(hash[0], "5758e4bcf895f63100db34ceae83af99") == 0,
+             "another set than before: %s", hash[0]);
 }
 
 static void members_are_canonical_and_found(void **state) {
@@ -111,7 +120,11 @@ static void members_are_canonical_and_found(void **state) {
         SL_CHECK(t, sl_expr_equal(c, e), "member %lld is not canonical", (long long)i);
         at = sl_universe_find(u, e);
         SL_CHECK(t, at == i, "member %lld is found at %lld", (long long)i, (long long)at);
-        SL_CHECK(t, sl_universe_level(u, i) == (i < 2 ? 0 : i < 20 ? 1 : 2), "level of %lld", (long long)i);
+        SL_CHECK(t,
+                 sl_universe_level(u, i) == (i < 2    ? 0
+                                             : i < 20 ? 1
+                                                      : 2),
+                 "level of %lld", (long long)i);
     }
     sl_universe_free(u);
 }
@@ -166,7 +179,8 @@ static void larger_sets_contain_smaller_ones(void **state) {
     sl_universe_options o = config(2, 2, NULL, 0);
     o.seed = 5;
     sl_universe *whole = build(t, &o, 1);
-    SL_CHECK(t, strcmp(sl_universe_hash(whole), sl_universe_hash(u[3])) == 0, "equal sets, other hash");
+    SL_CHECK(t, strcmp(sl_universe_hash(whole), sl_universe_hash(u[3])) == 0,
+             "equal sets, other hash");
     sl_universe_free(whole);
     for (int k = 0; k < 4; k++) sl_universe_free(u[k]);
 }
@@ -204,7 +218,8 @@ static void withheld_members_are_a_seeded_share(void **state) {
     }
     SL_CHECK(t, n == 232, "%d withheld of 929", n);
     SL_CHECK(t, lost == 0, "%d are withheld at 0.25 and not at 0.5", lost);
-    SL_CHECK(t, strcmp(sl_universe_hash(u), sl_universe_hash(more)) != 0, "hash blind to what is withheld");
+    SL_CHECK(t, strcmp(sl_universe_hash(u), sl_universe_hash(more)) != 0,
+             "hash blind to what is withheld");
     sl_universe_free(u);
     sl_universe_free(more);
 }
@@ -212,13 +227,15 @@ static void withheld_members_are_a_seeded_share(void **state) {
 /* Functions real only on part of each quadrant are listed too, and once. */
 static void partly_real_functions_are_listed_once(void **state) {
     sl_fixture *t = *state;
-    static const char *const texts[] = { "sqrt(x1 - x1^2)", "sqrt(x1)*sqrt(1 - x1)", "sqrt(x1^5 - 7)" };
+    static const char *const texts[] = { "sqrt(x1 - x1^2)", "sqrt(x1)*sqrt(1 - x1)",
+                                         "sqrt(x1^5 - 7)" };
     int64_t at[3];
     sl_universe_options o = config(3, 1, "+,-,*,sqrt", 0);
     sl_universe *u = build(t, &o, 2);
     for (int i = 0; i < SL_LEN(texts); i++) {
         const sl_node *e;
-        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, texts[i], strlen(texts[i]), NULL, NULL));
+        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, texts[i], strlen(texts[i]), NULL,
+                                 NULL));
         at[i] = sl_universe_find(u, e);
     }
     SL_CHECK(t, at[0] >= 0 && at[1] == at[0] && at[2] == -1, "found at %lld, %lld, %lld",
@@ -236,7 +253,8 @@ static void levels_may_be_empty(void **state) {
     sl_universe_options o = config(4, 1, "-", 0); // x1 - x1 is all there is
     sl_universe *u = build(t, &o, 2);
     SL_CHECK(t, sl_universe_size(u) == 1, "%lld members", (long long)sl_universe_size(u));
-    SL_CHECK(t, sl_universe_count(u, 1)->constant == 2 && sl_universe_count(u, 2)->raw == 0, "counts");
+    SL_CHECK(t, sl_universe_count(u, 1)->constant == 2 && sl_universe_count(u, 2)->raw == 0,
+             "counts");
     sl_universe_free(u);
 }
 
