@@ -84,7 +84,7 @@ static probe_set where_real(const job *j, int64_t raw) {
  * that passes a limit is none, unless it is the first. */
 static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *payload) {
     job *j = payload;
-    sl_arena *a = &j->u->arena[worker];
+    sl_arena *a = &j->u->own[worker].arena;
     for (int64_t k = j->offset + begin; k < j->offset + end; k++) {
         const int64_t first = j->g->first[k], last = j->g->first[k + 1];
         const probe_set real = j->u->class[j->l->class_of[j->g->member[first]]].real;

@@ -187,7 +187,8 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
     for (o = 0; o < u->orthants; o++) {
         if (!(full >> o & 1)) continue;
         const long double *a12 = va + o * PER_ORTHANT, *b12 = vb + o * PER_ORTHANT;
-        long double v[PER_ORTHANT] = { combine_one(c.form.op, a12[0], b12[0]) };
+        long double v[PER_ORTHANT];
+        v[0] = combine_one(c.form.op, a12[0], b12[0]);
         if (fabsl(v[0]) < 0x1.02p-8L)
             combine(v, c.form.op, a12, b12, PER_ORTHANT); // keys look further
         set_key(s, o, v);
@@ -215,6 +216,14 @@ typedef struct wanted {
     double fast[MAX_PROBES];
     long double wide[MAX_PROBES];
 } wanted;
+
+/* Field by field: an initialiser would clear the values too, 2 KB for each of millions. */
+static void want(wanted *w, const sl_universe *u, const level *l, int64_t raw) {
+    w->u = u;
+    w->l = l;
+    w->raw = raw;
+    w->has_fast = w->has_wide = w->moderate = false;
+}
 
 /* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with
  * half the tolerance, and nothing overflows them; all else is decided in long double. */
@@ -289,7 +298,8 @@ static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real
  * asked. */
 static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s,
                        uint32_t chunk) {
-    wanted w = { .u = u, .l = l, .raw = raw };
+    wanted w;
+    want(&w, u, l, raw);
     uint32_t known = s->known != NO_CLASS ? s->known : find(&w, s, chunk);
     if (known != NO_CLASS) {
         l->class_of[raw] = known;
@@ -486,8 +496,10 @@ static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payl
             prefetch(c->u, s);
         }
         for (int64_t k = i; k < stop; k++) {
-            wanted w = { .u = c->u, .l = c->l, .raw = c->begin + k };
-            if (c->seen[k].kind == FULL) c->seen[k].known = find(&w, &c->seen[k], 0);
+            if (c->seen[k].kind != FULL) continue;
+            wanted w;
+            want(&w, c->u, c->l, c->begin + k);
+            c->seen[k].known = find(&w, &c->seen[k], 0);
         }
     }
     return SL_OK;

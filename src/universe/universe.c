@@ -131,7 +131,7 @@ static sl_status list_variables(sl_universe *u) {
     if (!u->class) return sl_fail_memory(1024, sizeof *u->class, "the list of functions");
     u->cap_class = 1024;
     for (int x = 0; x < n; x++) {
-        const sl_node *e = sl_expr_var(&u->arena[0], x + 1);
+        const sl_node *e = sl_expr_var(&u->own[0].arena, x + 1);
         if (!e) return sl_fail_memory(1, sizeof *e, "a variable");
         long double v[MAX_PROBES];
         for (int i = 0; i < u->probes; i++) v[i] = u->point[i][x];
@@ -323,9 +323,9 @@ static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
 }
 
 static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *watch) {
-    u->n_arena = sl_pool_threads(pool);
-    u->arena = sl_calloc((size_t)u->n_arena, sizeof *u->arena);
-    if (!u->arena) return sl_fail_memory((size_t)u->n_arena, sizeof *u->arena, "arenas");
+    u->n_own = sl_pool_threads(pool);
+    u->own = sl_calloc((size_t)u->n_own, sizeof *u->own);
+    if (!u->own) return sl_fail_memory((size_t)u->n_own, sizeof *u->own, "arenas");
     u->orthants = 1 << u->options.variables;
     u->probes = u->orthants * PER_ORTHANT;
     sl_universe__probes(u->point, u->options.variables);
@@ -371,8 +371,8 @@ void sl_universe_free(sl_universe *u) {
         sl_free(u->level[i].unary_value);
         sl_free(u->level[i].class_of);
     }
-    for (int i = 0; i < u->n_arena && u->arena; i++) sl_arena_clear(&u->arena[i]);
-    sl_free(u->arena);
+    for (int i = 0; i < u->n_own && u->own; i++) sl_arena_clear(&u->own[i].arena);
+    sl_free(u->own);
     sl_free(u->listed.expr);
     sl_free(u->listed.value);
     sl_free(u->listed.fast);

@@ -125,6 +125,12 @@ typedef struct class {
     probe_set real;
 } class;
 
+/* What a worker writes to all the time is kept a cache line away from the next one's. */
+typedef struct own_arena {
+    sl_arena arena;
+    char apart[128];
+} own_arena;
+
 typedef struct sl_universe {
     sl_universe_options options;
     int probes, orthants;
@@ -136,8 +142,8 @@ typedef struct sl_universe {
     class *class;
     int64_t n_class, cap_class;
     table found;
-    sl_arena *arena; // one per worker: canonical forms
-    int n_arena;
+    own_arena *own; // one per worker: canonical forms
+    int n_own;
     // E
     const sl_node **member;
     uint32_t *member_class;
