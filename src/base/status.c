@@ -36,8 +36,8 @@ void sl_fail_restore(const char *line) {
         unsigned char c = (unsigned char)last_line[i];
         if (c < 0x20 || c == 0x7F) last_line[i] = ' ';
         // U+0080..U+009F are controls too: C2 80 .. C2 9F
-        if (c == 0xC2 && (unsigned char)last_line[i + 1] < 0xA0)
-            last_line[i] = last_line[i + 1] = ' ';
+        unsigned char next = (unsigned char)last_line[i + 1];
+        if (c == 0xC2 && next >= 0x80 && next < 0xA0) last_line[i] = last_line[i + 1] = ' ';
     }
     if (cut) memcpy(last_line + n, "...", 4);
 }

@@ -18,7 +18,8 @@ LONG = ["expressions", "--depth", "3", "--size", "0"]  # seconds of work
 
 # ---------------------------------------------------------------- signals
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143),
+                                          (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_a_signal_stops_soon_with_its_code(number, code, quiet, tmp_path):
     p = subprocess.Popen([PROGRAM, *LONG, "--out", str(tmp_path / "list"), *quiet],
@@ -32,6 +33,23 @@ def test_a_signal_stops_soon_with_its_code(number, code, quiet, tmp_path):
     assert time.monotonic() - asked < 2
     assert "interrupted" in err
     assert os.listdir(tmp_path) == []  # no half file, no temporary one
+
+
+def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
+    """As under nohup, or in a script after trap '' INT."""
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count", "--quiet"],
+                         stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    time.sleep(0.5)
+    p.send_signal(signal.SIGHUP)
+    out, _ = p.communicate(timeout=120)
+    assert p.returncode == 0 and b"5,070,402" in out
+
+
+def test_controls_in_arguments_do_not_reach_the_terminal():
+    for word in ("x1 \u009b31m", "--\x1b[31m", "--depth=\x07"):
+        p = subprocess.run([PROGRAM, "expressions", "--canon", word, word], capture_output=True)
+        assert p.returncode == 2
+        assert not any(b in p.stderr for b in (b"\x1b", b"\x07", b"\xc2\x9b")), p.stderr
 
 
 def test_a_signal_stops_a_blocked_listing():

@@ -211,6 +211,19 @@ static void links_and_permissions_survive(void **state) {
     unlink(target);
 }
 
+/* Renaming over it would turn the link into a file. */
+static void a_dangling_link_is_refused(void **state) {
+    sl_fixture *t = *state;
+    const char *link = sl_test_path("link");
+    assert_int_equal(symlink("nothing", link), 0);
+    SL_CHECK(t, save(link, "new") == SL_EIO, "written");
+    SL_CHECK(t, strstr(sl_last_error(), "link"), "%s", sl_last_error());
+    struct stat s;
+    assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
+    assert_int_equal(files(), 1);
+    unlink(link);
+}
+
 /* Two writers of one path in one process: each its own temporary, the last commit wins whole. */
 static void two_writers_do_not_mix(void **state) {
     sl_fixture *t = *state;
@@ -329,6 +342,7 @@ int main(void) {
         SL_TEST(what_is_no_regular_file_is_written_directly),
         SL_TEST(an_open_file_by_its_descriptor_is_appended_to),
         SL_TEST(links_and_permissions_survive),
+        SL_TEST(a_dangling_link_is_refused),
         SL_TEST(two_writers_do_not_mix),
         SL_TEST(reading_stops_at_the_limit),
         SL_TEST(reading_what_has_no_size),

@@ -29,6 +29,9 @@ static void fail_stores_one_line(void **state) {
     assert_string_equal(sl_last_error(), "a b c [31m ");
     sl_fail_restore(sl_last_error());
     assert_string_equal(sl_last_error(), "a b c [31m ");
+    sl_fail_restore("a\xc2\x9b"
+                    "b\xc2\xa0\xc3\xa9\xc2"); // U+009B is a control; the others are not
+    assert_string_equal(sl_last_error(), "a  b\xc2\xa0\xc3\xa9\xc2");
     sl_fail_restore("");
     assert_string_equal(sl_last_error(), "");
 }
