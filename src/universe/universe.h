@@ -18,9 +18,9 @@
  * which of the others are.
  *
  * How it is fast: a candidate's value at a probe is one operation on its operands' values. Per
- * orthant one probe, rounded, is a hash key; candidates of one class meet there and are compared at
- * all probes. So 4 operations and one look-up decide most candidates, and algebra runs only for
- * what is kept.
+ * orthant one probe (more where values are tiny), rounded, is a hash key; candidates of one class
+ * meet there and are compared at all probes. So a handful of operations and look-ups decide most
+ * candidates, and algebra runs only for what is kept.
  *
  * The set E of a configuration is the full lower levels and a seeded sample of the last one: the
  * classes with the smallest Philox(seed, raw index of the first candidate), so a larger E contains

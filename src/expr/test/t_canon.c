@@ -252,6 +252,22 @@ static void limits_are_answered(void **state) {
     }
 }
 
+/* Few terms of very many factors: a short text must not take gigabytes before it passes a limit. */
+static void memory_is_bounded(void **state) {
+    sl_fixture *t = *state;
+    sl_str s = { 0 };
+    const sl_node *e, *c = NULL;
+    for (int i = 1; i <= 1800; i++) sl_str_addf(&s, "sin(%d*x1)*", i);
+    sl_str_add(&s, "(x1");
+    for (int i = 2; i <= 64; i++) sl_str_addf(&s, "+x%d", i);
+    sl_str_add(&s, ")^3");
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, s.text, s.len, NULL, NULL));
+    sl_str_clear(&s);
+    t->arena.limit = 100 << 20;
+    sl_status st = sl_expr_canon(&c, &t->arena, e);
+    SL_CHECK(t, st == SL_ELIMIT && !c, "%s: %s", sl_status_text(st), sl_last_error());
+}
+
 static sl_status canon_of_text(sl_arena *a, const char *text) {
     const sl_node *e;
     SL_TRY(sl_expr_parse(&e, a, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
@@ -297,7 +313,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(canon_is_a_normal_form),        SL_TEST(canon_keeps_every_real_value),
         SL_TEST(canon_apply_is_canon_of_apply), SL_TEST(rules_by_example),
-        SL_TEST(limits_are_answered),           SL_TEST(every_allocation_may_fail),
+        SL_TEST(limits_are_answered),
+        SL_TEST(memory_is_bounded),           SL_TEST(every_allocation_may_fail),
         SL_TEST(same_has_three_answers),
     };
     return sl_test_main("expr.canon", tests, SL_LEN(tests));
