@@ -60,7 +60,7 @@ static const char help[] =
     "  symlaw expressions --depth 2                        all 929 of two variables\n"
     "  symlaw expressions --depth 3 --count                numbers only, per depth\n"
     "  symlaw expressions --sample 5 --format latex        five at random\n"
-    "  symlaw expressions --depth 4 --variables 1 --ops exp,sin,+,* --count\n"
+    "  symlaw expressions --depth 4 --variables 1 --ops 'exp,sin,+,*' --count\n"
     "  symlaw expressions --canon '(x1 + x2)^2 - x2^2'     the canonical form\n"
     "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
     "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
@@ -206,8 +206,8 @@ static sl_status with_set(sl_api__run *run, const sl_names *names, sl_str *resul
     };
     SL_TRY(sl_universe_ops_parse(&o.ops, value(run, OPT_OPS)->text[0]));
     if (names->count != o.variables)
-        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d", names->count,
-                       o.variables);
+        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d; give --variables %d",
+                       names->count, o.variables, names->count);
 
     // a text that cannot be read must not cost the waiting
     const sl_node *wanted = NULL;
