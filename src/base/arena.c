@@ -80,7 +80,7 @@ void *sl_arena_alloc(sl_arena *a, size_t bytes) {
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept) {
     char *start = p;
     SL_ASSERT(kept <= bytes);
-    SL_ASSERT(start + rounded(bytes) == a->at); // else p is not the newest allocation
+    SL_ASSERT(start + rounded(bytes) == a->at); // else p is not the newest, or was before a rewind
     a->at = start + (kept ? rounded(kept) : 0);
     POISON(start, rounded(bytes));
     UNPOISON(start, kept);

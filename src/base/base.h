@@ -107,7 +107,8 @@ typedef struct sl_arena {
 
 /* 16-byte aligned, not cleared. NULL without memory or past the limit; sl_fail is the caller's. */
 SL_NODISCARD void *sl_arena_alloc(sl_arena *a, size_t bytes);
-/* Gives back the tail of the newest allocation p: it had `bytes`, keep `kept`. */
+/* Gives back the tail of the newest allocation p, made since the last rewind: it had `bytes`, keep
+ * `kept`. */
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);
 size_t sl_arena_mark(const sl_arena *a);
 void sl_arena_rewind(sl_arena *a, size_t mark); // keeps the newest chunk for reuse
