@@ -158,8 +158,8 @@ SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const
  * have the same options, progress and results. options_json: an object whose members are options of
  * the command by name (NULL or "{}": all defaults). What the program prints arrives as
  * SL_EVENT_OUTPUT; the outcome is one JSON object, which also records the complete configuration.
- * Its text begins with {"ok":true or, when the answer is negative or undecided, {"ok":false.
- * result_json may be NULL. */
+ * Its text begins with {"exit":0 or, when the answer is negative or undecided, {"exit":1: the
+ * program's exit code. result_json may be NULL. */
 SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json,
                                          sl_event_fn on_event, void *payload, char **result_json);
 

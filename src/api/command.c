@@ -31,10 +31,10 @@ static const sl_api__value *option(const sl_api__run *run, const char *name) {
     return &absent;
 }
 
-/* "ok" comes first, so that who only wants the verdict needs no JSON parser. */
+/* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
 static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool ok) {
     sl_json_open(s, NULL, '{');
-    sl_json_add_bool(s, "ok", ok);
+    sl_json_add_int(s, "exit", ok ? 0 : 1);
     sl_json_add_text(s, "command", run->info->name);
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_open(s, "config", '{');

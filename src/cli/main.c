@@ -26,7 +26,7 @@ static int code_of(sl_status st) {
 
 /* What to say, and the exit code, when the command has ended. */
 static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
-    static const char negative[] = "{\"ok\":false";
+    static const char negative[] = "{\"exit\":1,";
     if (st == SL_ECANCEL && s->output_error && s->output_error != EINTR) {
         sl_cli__error("cannot write to standard output: %s", strerror(s->output_error));
         return SL_CLI__WORLD;

@@ -148,7 +148,7 @@ def test_count_as_json_is_one_object_that_adds_up():
     r = expressions("--depth", "2", "--count", "--json")
     assert len(r.lines) == 1
     j = r.json
-    assert j["ok"] is True and j["command"] == "expressions" and j["size"] == DEPTH_2
+    assert j["exit"] == 0 and j["command"] == "expressions" and j["size"] == DEPTH_2
     assert [x["distinct"] for x in j["levels"]] == [2, 18, 909]
     for x in j["levels"] + [j["total"]]:
         assert x["raw"] == x["distinct"] + x["constant"] + x["nowhere"] + x["known"]
@@ -196,18 +196,18 @@ def test_same(a, b, answer, code):
     r = expressions("--same", a, b)
     assert (r.code, r.out) == (code, answer + "\n")
     j = expressions("--same", a, b, "--json")
-    assert j.code == code and j.json["answer"] == answer and j.json["ok"] is (code == 0)
+    assert j.code == code and j.json["answer"] == answer and j.json["exit"] == code
 
 
 def test_find():
     r = expressions("--depth", "2", "--find", "x1*x2/x1")
     assert (r.code, r.out) == (0, "1\tx2\n")
     j = expressions("--depth", "2", "--find", "sin(x2)*exp(x1)", "--json").json
-    assert j["ok"] and j["level"] == 2 and len(j["hash"]) == 32
+    assert j["exit"] == 0 and j["level"] == 2 and len(j["hash"]) == 32
     r = expressions("--depth", "2", "--find", "x1 + 7")
     assert (r.code, r.out, r.err) == (1, "not in the set\n", "")
     j = expressions("--depth", "2", "--find", "x1 + 7", "--json")
-    assert j.code == 1 and j.json["index"] is None and j.json["ok"] is False
+    assert j.code == 1 and j.json["index"] is None and j.json["exit"] == 1
 
 
 def test_find_in_a_sample_says_that_it_is_one():

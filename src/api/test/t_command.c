@@ -40,7 +40,7 @@ static sl_json *run(sl_fixture *t, heard *h, const char *options) {
     char *result = NULL;
     sl_json *j = NULL;
     SL_MUST(t, sl_command("expressions", options, listen, h, &result));
-    SL_CHECK(t, starts(result, "{\"ok\":true,") || starts(result, "{\"ok\":false,"), "%s", result);
+    SL_CHECK(t, starts(result, "{\"exit\":0,") || starts(result, "{\"exit\":1,"), "%s", result);
     SL_MUST(t, sl_json_parse(&j, result, strlen(result)));
     sl_string_free(result);
     return j;
@@ -215,7 +215,8 @@ static void questions_have_answers(void **state) {
         sl_json *j = run(t, &h, cases[i].options);
         SL_CHECK(t, strcmp(sl_str_text(&h.output), cases[i].output) == 0, "%s: %s",
                  cases[i].options, sl_str_text(&h.output));
-        SL_CHECK(t, sl_json_bool(sl_json_get(j, "ok")) == cases[i].ok, "%s: ok", cases[i].options);
+        SL_CHECK(t, (sl_json_int(sl_json_get(j, "exit")) == 0) == cases[i].ok, "%s: exit",
+                 cases[i].options);
         sl_json_free(j);
         forget(&h);
     }
