@@ -38,6 +38,13 @@ void sl_str_add(sl_str *s, const char *text) { sl_str_add_bytes(s, text, strlen(
 
 void sl_str_add_char(sl_str *s, char c) { sl_str_add_bytes(s, &c, 1); }
 
+void sl_str_add_uint(sl_str *s, uint64_t n) {
+    char digits[20], *w = digits + sizeof digits; // 2^64 has 20 of them
+    do *--w = (char)('0' + n % 10);
+    while (n /= 10);
+    sl_str_add_bytes(s, w, (size_t)(digits + sizeof digits - w));
+}
+
 void sl_str_addf(sl_str *s, const char *format, ...) {
     va_list args;
     va_start(args, format);

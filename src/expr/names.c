@@ -82,6 +82,7 @@ const char *sl_text__given(const sl_names *names, int number) {
 int sl_text__underscores(const sl_names *names, char letter, int number) {
     char spelled[96];
     int n = 0;
+    if (!names || !names->names) return 0;
     // each round rules out a given name, of which there are at most SL_EXPR_MAX_VARS
     for (;; n++) {
         snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
@@ -117,7 +118,8 @@ void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl
         char letter = e->op == SL_OP_VAR ? 'x' : 'c';
         for (int i = sl_text__underscores(names, letter, e->arg); i > 0; i--)
             sl_str_add_char(s, '_');
-        sl_str_addf(s, "%c%d", letter, e->arg);
+        sl_str_add_char(s, letter);
+        sl_str_add_uint(s, e->arg);
         return;
     }
     if (plain) {

@@ -19,7 +19,8 @@ typedef struct printer {
 static void put(printer *p, const sl_node *e, level wanted);
 
 static void put_integer(printer *p, uint64_t n) {
-    sl_str_addf(p->s, p->format == SL_FORMAT_C ? "%" PRIu64 ".0" : "%" PRIu64, n);
+    sl_str_add_uint(p->s, n);
+    if (p->format == SL_FORMAT_C) sl_str_add(p->s, ".0");
 }
 
 static uint64_t magnitude(int64_t n) { return (uint64_t)(n < 0 ? -n : n); }
@@ -169,7 +170,8 @@ static void put(printer *p, const sl_node *e, level wanted) {
         put_term(p, e);
         break;
     default: // functions
-        sl_str_addf(p->s, "%s(", sl_text__function_name((sl_function)e->op));
+        sl_str_add(p->s, sl_text__function_name((sl_function)e->op));
+        sl_str_add_char(p->s, '(');
         put(p, e + 1, SUM);
         sl_str_add_char(p->s, ')');
     }

@@ -115,7 +115,10 @@ static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, cha
     int taken = sl_text__variable(names, plain);
     if (e->op == SL_OP_VAR && taken == e->arg) taken = 0;
     if (taken || sl_text__variable(names, lowered)) return false;
-    sl_str_addf(s, e->arg < 10 ? "%c_%d" : "%c_{%d}", letter, e->arg);
+    sl_str_add_char(s, letter);
+    sl_str_add(s, e->arg < 10 ? "_" : "_{");
+    sl_str_add_uint(s, e->arg);
+    if (e->arg >= 10) sl_str_add_char(s, '}');
     return true;
 }
 
@@ -166,7 +169,9 @@ static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) 
 /* ---------------------------------------------------------------- formulas ------------------ */
 
 static void put_integer(printer *p, uint64_t n) {
-    sl_str_addf(p->s, "%s%" PRIu64 "%s", p->style->number_open, n, p->style->number_close);
+    sl_str_add(p->s, p->style->number_open);
+    sl_str_add_uint(p->s, n);
+    sl_str_add(p->s, p->style->number_close);
 }
 
 /* The magnitude. */

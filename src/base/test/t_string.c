@@ -179,11 +179,30 @@ static void digits_are_grouped(void **state) {
     }
 }
 
+static void numbers_are_written_in_decimal(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 2000); i++) {
+        sl_str s = { 0 };
+        char want[32];
+        uint64_t n = i < 3 ? (uint64_t)i - 1 : sl_rng_u64(&t->rng) >> sl_rng_below(&t->rng, 64);
+        snprintf(want, sizeof want, "a%llu", (unsigned long long)n);
+        sl_str_add_char(&s, 'a');
+        sl_str_add_uint(&s, n);
+        bool same = strcmp(sl_str_text(&s), want) == 0;
+        sl_str_clear(&s);
+        SL_CHECK(t, same, "%s", want);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(text_grows_as_appended),      SL_TEST(every_length_is_terminated),
-        SL_TEST(bytes_may_be_zero),           SL_TEST(failures_stick),
-        SL_TEST(neighbours_in_edit_distance), SL_TEST(edits_bound_the_distance),
+        SL_TEST(numbers_are_written_in_decimal),
+        SL_TEST(text_grows_as_appended),
+        SL_TEST(every_length_is_terminated),
+        SL_TEST(bytes_may_be_zero),
+        SL_TEST(failures_stick),
+        SL_TEST(neighbours_in_edit_distance),
+        SL_TEST(edits_bound_the_distance),
         SL_TEST(digits_are_grouped),
     };
     return sl_test_main("base.string", tests, SL_LEN(tests));
