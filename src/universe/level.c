@@ -225,6 +225,12 @@ static void want(wanted *w, const sl_universe *u, const level *l, int64_t raw) {
     w->has_fast = w->has_wide = w->moderate = false;
 }
 
+static const long double *wide_values(wanted *w) {
+    if (!w->has_wide) sl_universe__values(w->wide, w->u, w->l, w->raw);
+    w->has_wide = true;
+    return w->wide;
+}
+
 /* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with
  * half the tolerance, and nothing overflows them; all else is decided in long double. */
 static bool is_same(wanted *w, const class *c) {
@@ -243,13 +249,9 @@ static bool is_same(wanted *w, const class *c) {
             wrong |= fabs(w->fast[i] - v[i]) > (double)TOLERANCE / 2 * (1 + fabs(v[i]));
         if (!wrong) return true;
     }
-    if (!w->has_wide) {
-        w->has_wide = true;
-        sl_universe__values(w->wide, u, w->l, w->raw);
-    }
     long double v[MAX_PROBES];
     sl_universe__values(v, u, l, c->raw);
-    return sl_universe__agree(w->wide, v, u->probes);
+    return sl_universe__agree(wide_values(w), v, u->probes);
 }
 
 /* The first class of a key, from class `from` and before `best`, that agrees; else best. */
@@ -261,11 +263,7 @@ static uint32_t find_by_key(wanted *w, uint64_t key, uint32_t from, uint32_t bes
 }
 
 static uint64_t second_key(wanted *w, int o) {
-    if (!w->has_wide) {
-        w->has_wide = true;
-        sl_universe__values(w->wide, w->u, w->l, w->raw);
-    }
-    return sl_universe__keys(w->wide + o * PER_ORTHANT, o).second;
+    return sl_universe__keys(wide_values(w) + o * PER_ORTHANT, o).second;
 }
 
 /* The earliest class, not before `from`, that the candidate agrees with. */
