@@ -68,8 +68,6 @@ static sl_status canon_of(const sl_node **out, sl_arena *a, const job *j, int64_
     return sl_expr_canon_apply(out, a, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q);
 }
 
-/* Where candidate raw is real, from its operands; exact wherever nothing overflows or divides by 0.
- */
 static probe_set where_real(const job *j, int64_t raw) {
     long double v[MAX_PROBES];
     shape s;

@@ -277,7 +277,7 @@ static uint32_t find(wanted *w, const seen *s, uint32_t from) {
     return best;
 }
 
-static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real) {
+sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, probe_set real) {
     if (u->n_class == u->cap_class) {
         int64_t cap = SL_MAX(1024, u->cap_class + u->cap_class / 2);
         class *more = sl_realloc(u->class, (size_t)cap, sizeof *more);
@@ -285,7 +285,7 @@ static sl_status add_class(sl_universe *u, int8_t i, int64_t raw, probe_set real
         u->class = more;
         u->cap_class = cap;
     }
-    u->class[u->n_class++] = (class){ .raw = raw, .level = i, .real = real };
+    u->class[u->n_class++] = (class){ .raw = raw, .level = (int8_t)i, .real = real };
     // every probe of every orthant may become a key before the next call
     if ((double)(u->found.n + 2 * MAX_PROBES) > 0.6 * (double)(u->found.mask + 1) || !u->found.slot)
         SL_TRY(sl_universe__table_grow(&u->found, 2 * (u->found.n + 2 * MAX_PROBES)));
@@ -305,7 +305,7 @@ static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen 
         return SL_OK;
     }
     uint32_t k = (uint32_t)u->n_class;
-    SL_TRY(add_class(u, (int8_t)i, raw, s->real));
+    SL_TRY(sl_universe__add_class(u, i, raw, s->real));
     l->class_of[raw] = k;
     for (int o = 0; o < u->orthants; o++) {
         if (!(s->full >> o & 1)) continue;
@@ -387,9 +387,7 @@ static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *pay
 }
 
 static void add_sweep_keys(sweep *s, long double v, int i, uint32_t j) {
-    cells c = sl_universe__cells(v);
-    sl_universe__table_add(&s->keys, sl_universe__key(c.first, i), j);
-    if (c.second != c.first) sl_universe__table_add(&s->keys, sl_universe__key(c.second, i), j);
+    sl_universe__table_add_keys(&s->keys, sl_universe__value_keys(v, i), j);
     for (int side = -1; side <= 1; side += 2) {
         uint64_t bit = rough((double)(v * (1 + side * 0x1p-36L)), i);
         s->filter[bit / 64] |= 1ull << bit % 64;
@@ -447,16 +445,12 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
         shape sh;
         sl_universe__shape(&sh, v, P);
         uint32_t k = (uint32_t)u->n_class;
-        SL_GO(add_class(u, (int8_t)level_no, p->raw[j], sh.real));
+        SL_GO(sl_universe__add_class(u, level_no, p->raw[j], sh.real));
         l->class_of[p->raw[j]] = k;
         l->counts.partial++;
-        for (int i = 0; i < P; i++) {
-            if (isnan(v[i])) continue;
-            cells c = sl_universe__cells(v[i]);
-            sl_universe__table_add(&u->found, sl_universe__key(c.first, i), k);
-            if (c.second != c.first)
-                sl_universe__table_add(&u->found, sl_universe__key(c.second, i), k);
-        }
+        for (int i = 0; i < P; i++)
+            if (!isnan(v[i]))
+                sl_universe__table_add_keys(&u->found, sl_universe__value_keys(v[i], i), k);
     }
 done:
     sl_free(s.filter);

@@ -63,6 +63,11 @@ cells sl_universe__cells(long double v) {
     return c;
 }
 
+keys sl_universe__value_keys(long double v, int probe) {
+    cells c = sl_universe__cells(v);
+    return (keys){ sl_universe__key(c.first, probe), sl_universe__key(c.second, probe) };
+}
+
 keys sl_universe__keys(const long double *v, int o) {
     keys k = { 0, 0 };
     bool first_ends = false, second_ends = false;

@@ -126,22 +126,16 @@ done:
 static sl_status list_variables(sl_universe *u) {
     const int n = u->options.variables;
     SL_TRY(grow_operands(&u->listed, n, u->probes));
-    SL_TRY(sl_universe__table_grow(&u->found, 1024));
-    u->class = sl_malloc(1024, sizeof *u->class);
-    if (!u->class) return sl_fail_memory(1024, sizeof *u->class, "the list of functions");
-    u->cap_class = 1024;
     for (int x = 0; x < n; x++) {
         const sl_node *e = sl_expr_var(&u->own[0].arena, x + 1);
         if (!e) return sl_fail_memory(1, sizeof *e, "a variable");
         long double v[MAX_PROBES];
         for (int i = 0; i < u->probes; i++) v[i] = u->point[i][x];
         list_function(u, e, v);
-        u->class[u->n_class++] = (class){ .raw = x, .level = 0, .real = u->listed.shape[x].real };
-        for (int o = 0; o < u->orthants; o++) {
-            keys k = sl_universe__keys(v + o * PER_ORTHANT, o);
-            sl_universe__table_add(&u->found, k.first, (uint32_t)x);
-            if (k.second != k.first) sl_universe__table_add(&u->found, k.second, (uint32_t)x);
-        }
+        SL_TRY(sl_universe__add_class(u, 0, x, u->listed.shape[x].real));
+        for (int o = 0; o < u->orthants; o++)
+            sl_universe__table_add_keys(&u->found, sl_universe__keys(v + o * PER_ORTHANT, o),
+                                        (uint32_t)x);
     }
     u->level[0].class_end = n;
     u->level[0].counts = (sl_universe_counts){ .raw = n, .distinct = n };

@@ -41,6 +41,8 @@ static inline uint64_t sl_universe__key(uint64_t cell, int probe) {
  * other side of a near edge, and `first` again if no edge is near. */
 typedef struct keys { uint64_t first, second; } keys;
 keys sl_universe__keys(const long double *v, int o);
+/* The keys of one value at one probe, for functions that fill no orthant. */
+keys sl_universe__value_keys(long double v, int probe);
 #define CELL_IS_ABSOLUTE (1ull << 62)
 
 /* A function as the enumeration sees it: which probes are real, which orthants throughout. */
@@ -77,6 +79,11 @@ static inline void sl_universe__table_add(table *t, uint64_t key, uint32_t value
     while (t->slot[i].key) i = (i + 1) & t->mask;
     t->slot[i] = (slot){ key, value };
     t->n++;
+}
+/* Both keys of a value or function; they are one where no edge is near. */
+static inline void sl_universe__table_add_keys(table *t, keys k, uint32_t value) {
+    sl_universe__table_add(t, k.first, value);
+    if (k.second != k.first) sl_universe__table_add(t, k.second, value);
 }
 /* Visits the entries of a key: start with *at = key, returns false after the last. */
 static inline bool sl_universe__table_next(const table *t, uint64_t key, uint64_t *at,
@@ -164,6 +171,9 @@ void sl_universe__values(long double *out, const sl_universe *u, const level *l,
 /* Equal at every probe where both are real, and there is one. That two different functions share an
  * orthant, or even one probe, and agree there to 11 digits has not been seen. */
 bool sl_universe__agree(const long double *a, const long double *b, int probes);
+
+/* One more class, of level i; makes room in `found` for as many keys as it can have. */
+SL_NODISCARD sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, probe_set real);
 
 /* Classes of level i: counts, class, found, class_of. */
 SL_NODISCARD sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
