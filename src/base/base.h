@@ -175,6 +175,10 @@ void sl_str_clear(sl_str *s);
  * from everything. */
 int sl_edit_distance(const char *a, const char *b);
 
+/* The code point at text[0..n), n > 0, with its length in *used; -1 and 1 where it is not UTF-8:
+ * overlong forms, surrogates and numbers past U+10FFFF are not. */
+int32_t sl_utf8_read(const char *text, size_t n, int *used);
+
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
 const char *sl_group_digits(char buffer[32], int64_t n);
 

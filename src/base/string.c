@@ -107,6 +107,23 @@ int sl_edit_distance(const char *a, const char *b) {
     return old[nb];
 }
 
+int32_t sl_utf8_read(const char *text, size_t n, int *used) {
+    const unsigned char *b = (const unsigned char *)text;
+    *used = 1;
+    if (b[0] < 0x80) return b[0];
+    int len = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+    if (b[0] < 0xc2 || b[0] > 0xf4 || (size_t)len > n) return -1;
+    int32_t c = b[0] & (0x7f >> len);
+    for (int i = 1; i < len; i++) {
+        if ((b[i] & 0xc0) != 0x80) return -1;
+        c = c << 6 | (b[i] & 0x3f);
+    }
+    bool overlong = c < (len == 3 ? 0x800 : len == 4 ? 0x10000 : 0x80);
+    if (overlong || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return -1;
+    *used = len;
+    return c;
+}
+
 const char *sl_group_digits(char buffer[32], int64_t n) {
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; // INT64_MIN has no positive twin
     char digits[24];

@@ -28,29 +28,12 @@ bool sl_text__open(sl_reader *r, size_t where) {
     return false;
 }
 
-int32_t sl_text__utf8(const char *text, size_t n, int *used) {
-    const unsigned char *b = (const unsigned char *)text;
-    *used = 1;
-    if (b[0] < 0x80) return b[0];
-    int len = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
-    if (b[0] < 0xc2 || b[0] > 0xf4 || (size_t)len > n) return -1;
-    int32_t c = b[0] & (0x7f >> len);
-    for (int i = 1; i < len; i++) {
-        if ((b[i] & 0xc0) != 0x80) return -1;
-        c = c << 6 | (b[i] & 0x3f);
-    }
-    bool overlong = c < (len == 3 ? 0x800 : len == 4 ? 0x10000 : 0x80);
-    if (overlong || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return -1;
-    *used = len;
-    return c;
-}
-
 const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n) {
     enum { MOST = SL_TEXT_QUOTE - 8 };
     size_t w = 0;
     int used;
     for (size_t i = 0; i < n; i += (size_t)used) {
-        int32_t c = sl_text__utf8(text + i, n - i, &used);
+        int32_t c = sl_utf8_read(text + i, n - i, &used);
         if (w + (size_t)used > MOST) {
             memcpy(buffer + w, "...", 3);
             w += 3;
@@ -70,7 +53,7 @@ const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t 
 sl_term *sl_text__bad_character(sl_reader *r, size_t where) {
     if (where >= r->n) return sl_text__fail(r, SL_EFORMAT, where, "the text ends too early");
     int used;
-    int32_t c = sl_text__utf8(r->text + where, r->n - where, &used);
+    int32_t c = sl_utf8_read(r->text + where, r->n - where, &used);
     unsigned byte = (unsigned char)r->text[where];
     if (c < 0) return sl_text__fail(r, SL_EFORMAT, where, "byte 0x%02x is not UTF-8", byte);
     if (c == 0) return sl_text__fail(r, SL_EFORMAT, where, "a NUL byte");

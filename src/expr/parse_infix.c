@@ -52,7 +52,7 @@ static void read_name(sl_reader *r) {
     sl_text__name_begin(r, &len);
     int used;
     for (; r->at < r->n; r->at += (size_t)used) {
-        int32_t c = sl_text__utf8(r->text + r->at, r->n - r->at, &used);
+        int32_t c = sl_utf8_read(r->text + r->at, r->n - r->at, &used);
         if (!is_name_character(c)) break;
         sl_text__name_add(r, &len, r->text + r->at, (size_t)used);
     }
@@ -90,7 +90,7 @@ static void advance(parser *p) {
         r->at++;
         t->kind = SIGN;
         t->sign = c;
-    } else if (is_name_character(sl_text__utf8(r->text + r->at, r->n - r->at, &used))) {
+    } else if (is_name_character(sl_utf8_read(r->text + r->at, r->n - r->at, &used))) {
         read_name(r);
         if (r->at < r->n && r->text[r->at] == '.' && is_module(r->name)) {
             r->at++;

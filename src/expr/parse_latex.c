@@ -103,7 +103,7 @@ static void skip(sl_reader *r) { r->at = after_blanks(r, r->at); }
 static const char *quote_here(char buffer[SL_TEXT_QUOTE], const sl_reader *r) {
     size_t n = command_length(r, r->at);
     int used = 1;
-    if (!n && r->at < r->n) sl_text__utf8(r->text + r->at, r->n - r->at, &used);
+    if (!n && r->at < r->n) sl_utf8_read(r->text + r->at, r->n - r->at, &used);
     return sl_text__quote(buffer, r->text + r->at, n ? n : (size_t)used);
 }
 

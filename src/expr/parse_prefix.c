@@ -149,7 +149,7 @@ static bool is_text(parser *p) {
     sl_reader *r = p->r;
     int used;
     for (size_t i = p->start; i < p->end; i += (size_t)used) {
-        int32_t c = sl_text__utf8(r->text + i, p->end - i, &used);
+        int32_t c = sl_utf8_read(r->text + i, p->end - i, &used);
         if (c < 0x20 || c == 0x7f || c == '=') {
             sl_text__bad_character(r, i);
             return false;

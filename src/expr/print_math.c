@@ -154,7 +154,7 @@ static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) 
     size_t n = strlen(given);
     int used;
     for (size_t i = 0; i < n; i += (size_t)used) {
-        int32_t c = sl_text__utf8(given + i, n - i, &used);
+        int32_t c = sl_utf8_read(given + i, n - i, &used);
         bool control = c < 0x20 && c != '\t' && c != '\n' && c != '\r';
         if (control || c == 0xfffe || c == 0xffff)
             sl_str_add(s, "&#xFFFD;"); // what XML cannot hold

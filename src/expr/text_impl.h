@@ -44,8 +44,6 @@ int sl_text__underscores(const sl_names *names, char letter, int number);
 /* Why `name` is nothing that can be read here, with the nearest known word. */
 void sl_text__explain(char *reason, size_t size, const sl_names *names, const char *name);
 
-/* The code point at text[0..n), with its length in *used; -1 and 1 where it is not UTF-8. */
-int32_t sl_text__utf8(const char *text, size_t n, int *used);
 
 /* ---------------------------------------------------------------- reading ------------------- */
 

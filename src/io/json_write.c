@@ -6,21 +6,6 @@
 
 #include "io/io.h"
 
-/* Bytes of the UTF-8 character at p, which is followed by a NUL at the latest after the text; 0 if
- * there is none. Overlong forms, surrogates and numbers past U+10FFFF are no characters. */
-static int utf8_length(const unsigned char *p) {
-    if (p[0] < 0x80) return 1;
-    int n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;
-    if (p[0] == 0xED && p[1] > 0x9F) return 0;
-    if (p[0] == 0xF0 && p[1] < 0x90) return 0;
-    if (p[0] == 0xF4 && p[1] > 0x8F) return 0;
-    return n;
-}
-
 static void add_quoted(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
     while (*text) {
@@ -34,7 +19,8 @@ static void add_quoted(sl_str *s, const char *text) {
         unsigned char c = (unsigned char)*text;
         if (c == '\0') break;
 
-        int n = utf8_length((const unsigned char *)text);
+        int n;
+        const bool good = sl_utf8_read(text, strnlen(text, 4), &n) >= 0;
         if (c == '"' || c == '\\') {
             sl_str_add_char(s, '\\');
             sl_str_add_char(s, (char)c);
@@ -44,12 +30,12 @@ static void add_quoted(sl_str *s, const char *text) {
             sl_str_add(s, "\\t");
         } else if (c < 0x20 || c == 0x7F) {
             sl_str_addf(s, "\\u%04x", c);
-        } else if (n > 0) {
+        } else if (good) {
             sl_str_add_bytes(s, text, (size_t)n);
         } else {
             sl_str_add(s, "\\ufffd");
         }
-        text += SL_MAX(n, 1);
+        text += n;
     }
     sl_str_add_char(s, '"');
 }

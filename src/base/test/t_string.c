@@ -194,15 +194,41 @@ static void numbers_are_written_in_decimal(void **state) {
     }
 }
 
+static void utf8_is_read_strictly(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *text;
+        size_t n;
+        int32_t c;
+        int used;
+    } cases[] = {
+        { "a", 1, 'a', 1 },
+        { "\0", 1, 0, 1 },
+        { "\xc3\xa9", 2, 0xe9, 2 },
+        { "\xe2\x82\xac", 3, 0x20ac, 3 },
+        { "\xf4\x8f\xbf\xbf", 4, 0x10ffff, 4 },
+        { "\xe2\x82\xac", 2, -1, 1 },     // cut, though the rest lies behind it
+        { "\xc0\x80", 2, -1, 1 },         // overlong
+        { "\xe0\x9f\xbf", 3, -1, 1 },     // overlong
+        { "\xed\xa0\x80", 3, -1, 1 },     // a surrogate
+        { "\xf4\x90\x80\x80", 4, -1, 1 }, // past U+10FFFF
+        { "\x80", 1, -1, 1 },
+        { "\xff", 1, -1, 1 },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        int used = 0;
+        int32_t c = sl_utf8_read(cases[i].text, cases[i].n, &used);
+        SL_CHECK(t, c == cases[i].c && used == cases[i].used, "case %d: %d, %d bytes", i, (int)c,
+                 used);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(numbers_are_written_in_decimal),
-        SL_TEST(text_grows_as_appended),
-        SL_TEST(every_length_is_terminated),
-        SL_TEST(bytes_may_be_zero),
-        SL_TEST(failures_stick),
-        SL_TEST(neighbours_in_edit_distance),
-        SL_TEST(edits_bound_the_distance),
+        SL_TEST(utf8_is_read_strictly),       SL_TEST(numbers_are_written_in_decimal),
+        SL_TEST(text_grows_as_appended),      SL_TEST(every_length_is_terminated),
+        SL_TEST(bytes_may_be_zero),           SL_TEST(failures_stick),
+        SL_TEST(neighbours_in_edit_distance), SL_TEST(edits_bound_the_distance),
         SL_TEST(digits_are_grouped),
     };
     return sl_test_main("base.string", tests, SL_LEN(tests));

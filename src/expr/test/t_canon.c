@@ -22,6 +22,12 @@ static const char *show(const sl_node *e) {
     return to;
 }
 
+static const sl_node *read_text(sl_fixture *t, const char *text) {
+    const sl_node *e = NULL;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return e;
+}
+
 /* Limits are an answer, not a failure; but few inputs may reach them. */
 static bool canon_or_limit(sl_fixture *t, const sl_node **out, const sl_node *e) {
     sl_status st = sl_expr_canon(out, &t->arena, e);
@@ -201,10 +207,8 @@ static void rules_by_example(void **state) {
     const sl_node *form[2 * SL_LEN(cases)];
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *a, *b;
-        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a),
-                                 NULL, NULL));
-        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b),
-                                 NULL, NULL));
+        a = read_text(t, cases[i].a);
+        b = read_text(t, cases[i].b);
         SL_MUST(t, sl_expr_canon(&a, &t->arena, a));
         SL_MUST(t, sl_expr_canon(&b, &t->arena, b));
         form[2 * i] = a;
@@ -243,8 +247,7 @@ static void limits_are_answered(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *e, *c = NULL;
-        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, cases[i].text,
-                                 strlen(cases[i].text), NULL, NULL));
+        e = read_text(t, cases[i].text);
         size_t mark = sl_arena_mark(&t->arena);
         sl_status st = sl_expr_canon(&c, &t->arena, e);
         SL_CHECK(t, st == cases[i].st && !c, "%s: %s", cases[i].text, sl_status_text(st));
@@ -261,7 +264,7 @@ static void memory_is_bounded(void **state) {
     sl_str_add(&s, "(x1");
     for (int i = 2; i <= 64; i++) sl_str_addf(&s, "+x%d", i);
     sl_str_add(&s, ")^3");
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, s.text, s.len, NULL, NULL));
+    e = read_text(t, sl_str_text(&s));
     sl_str_clear(&s);
     t->arena.limit = 100 << 20;
     sl_status st = sl_expr_canon(&c, &t->arena, e);
@@ -299,10 +302,8 @@ static void same_has_three_answers(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *a, *b;
         sl_truth answer;
-        SL_MUST(t, sl_expr_parse(&a, &t->arena, SL_FORMAT_INFIX, cases[i].a, strlen(cases[i].a),
-                                 NULL, NULL));
-        SL_MUST(t, sl_expr_parse(&b, &t->arena, SL_FORMAT_INFIX, cases[i].b, strlen(cases[i].b),
-                                 NULL, NULL));
+        a = read_text(t, cases[i].a);
+        b = read_text(t, cases[i].b);
         SL_MUST(t, sl_expr_same(&answer, &t->arena, a, b));
         SL_CHECK(t, answer.answer == cases[i].answer, "%s and %s: %d", cases[i].a, cases[i].b,
                  answer.answer);
