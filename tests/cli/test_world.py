@@ -35,6 +35,19 @@ def test_a_signal_stops_soon_with_its_code(number, code, quiet, tmp_path):
     assert os.listdir(tmp_path) == []  # no half file, no temporary one
 
 
+def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
+    """timeout(1) signals the process and its group; the second must not cut the first one short."""
+    p = subprocess.Popen([PROGRAM, *LONG, "--out", str(tmp_path / "list"), "--quiet"],
+                         stderr=subprocess.PIPE)
+    time.sleep(0.7)
+    p.send_signal(signal.SIGTERM)
+    p.send_signal(signal.SIGTERM)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=30)
+    assert p.returncode in (130, 143)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
     """As under nohup, or in a script after trap '' INT."""
     p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count", "--quiet"],
