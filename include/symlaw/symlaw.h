@@ -152,6 +152,36 @@ SL_API int sl_set_is_withheld(const sl_set *s, int64_t index);
 /* *index := which member is the same function as f, or -1 if none is. */
 SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f);
 
+/* ---------------------------------------------------------------- data ---------------------- */
+
+/* Expression-dataset pairs over the members of a set, each a function of its split and number. */
+typedef struct sl_data sl_data;
+typedef struct sl_sample sl_sample; /* one pair */
+
+/* options_json: an object with options of the command `pairs` that say how data are drawn, by name
+ * ("points", "noise", ...; "seed" too); NULL or "{}": the paper's. The set stays the caller's and
+ * must stay open as long as the data are. */
+SL_API SL_NODISCARD sl_status sl_data_open(sl_data **out, const sl_set *set,
+                                           const char *options_json);
+SL_API void sl_data_close(sl_data *d);
+
+/* Pairs of a split: "train" (of one pass), "valid", "test" or "withheld"; -1: no such split. */
+SL_API int64_t sl_data_count(const sl_data *d, const char *split);
+
+/* Pair `index` of a split, the same on every machine. Training goes on past sl_data_count. */
+SL_API SL_NODISCARD sl_status sl_data_get(sl_sample **out, const sl_data *d, const char *split,
+                                          int64_t index);
+SL_API void sl_sample_free(sl_sample *s);
+
+SL_API SL_NODISCARD sl_status sl_sample_formula(sl_formula **out, const sl_sample *s);
+SL_API int64_t sl_sample_base(const sl_sample *s); /* the member of the set it was made of */
+SL_API int sl_sample_points(const sl_sample *s);
+SL_API int sl_sample_columns(const sl_sample *s);
+SL_API const double *sl_sample_x(const sl_sample *s, int column); /* from 0; NULL: no such one */
+SL_API const double *sl_sample_y(const sl_sample *s);
+/* The formula as token ids with the end token; *n of them. */
+SL_API const uint8_t *sl_sample_tokens(const sl_sample *s, int *n);
+
 /* ---------------------------------------------------------------- commands ------------------ */
 
 /* Every verb of the program as one call, so that the command line, the page and other languages

@@ -1,4 +1,4 @@
-/* io - text formats that other programs read and write: JSON.
+/* io - formats that other programs read and write: JSON, lines of text, .npy.
  *
  * Reading and writing are two different jobs here. What is read comes from outside and may be
  * anything, so it is parsed into a tree, by jansson, and asked questions. What is written is ours
@@ -76,5 +76,22 @@ void sl_json_add_bool(sl_str *s, const char *name, bool value);
 void sl_json_add_int(sl_str *s, const char *name, int64_t value);
 void sl_json_add_real(sl_str *s, const char *name, double value); // shortest text that reads back
 void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
+
+/* ---------------------------------------------------------------- lines --------------------- */
+
+/* The lines of a file, one at a time, in bounded memory. "-" is standard input. */
+typedef struct sl_lines sl_lines;
+SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
+/* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
+ * next call; NULL behind the last. SL_ELIMIT: longer than max_bytes. A last line needs no LF. */
+SL_NODISCARD sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l);
+int64_t sl_lines_number(const sl_lines *l); // of the line just read, from 1
+void sl_lines_close(sl_lines *l);
+
+/* ---------------------------------------------------------------- .npy ---------------------- */
+
+/* Appends the header of a NumPy file of little-endian doubles in C order; the values follow it as
+ * they are in memory. */
+void sl_npy_header(sl_str *s, const int64_t *shape, int dims);
 
 #endif

@@ -1,0 +1,268 @@
+/* pairs - the training data as a function.
+ *
+ * A pair is an expression with random constants and a data set of its values. None is stored:
+ *
+ *     pair(configuration, split, index)
+ *
+ * is a pure function. Its random numbers are Philox streams keyed by (seed, split, purpose) and
+ * counted by the pair's number, so any thread, rank or machine makes any part of the data, and one
+ * odd pair can be looked at again. How a pair comes about:
+ *
+ *   base        train: a permutation of 0 .. |T|k-1 (T: the members of E that are not withheld) maps
+ *               the index to (base, draw), so one pass visits every base k times without a shuffle
+ *               buffer; further passes have another order and fresh draws. valid, test: distinct
+ *               members of T. withheld: members that training never sees.
+ *   constants   every occurrence u of a variable, exp, sin or root becomes a u + b, a and b each
+ *               present with probability p. The result is tidied (numbers merged, operands sorted),
+ *               not expanded: facts of the shape are kept.
+ *   points      a mixture of Gaussian and uniform clusters, rotated, each column brought to mean 0
+ *               and variance 1; then y. Points without a real y below the limit are dropped and drawn
+ *               again from the same mixture, up to `tries` draws in all.
+ *   tokens      the LaTeX of the expression.
+ *
+ * A pair that cannot be had (too few points, no spread in y, too many tokens) is drawn again in
+ * place: same base, next attempt, which is part of the counter; after 64 attempts the next base. So
+ * every index is a pair.
+ *
+ * y is computed in double by expr's own evaluation, so pairs are the same bits on every x86-64.
+ *
+ * Ownership: a pair lives in the arena it was made in. A sl_pairs borrows its universe.
+ * Threads: a sl_pairs is read-only after it was made; give every thread its own arena. */
+#ifndef SL_PAIRS_H
+#define SL_PAIRS_H
+
+#include "io/io.h"
+#include "token/token.h"
+#include "universe/universe.h"
+
+/* ---------------------------------------------------------------- configuration ------------- */
+
+/* Splits.           id        name */
+#define SL_SPLITS(X)              \
+    X(TRAIN,    "train")          \
+    X(VALID,    "valid")          \
+    X(TEST,     "test")           \
+    X(WITHHELD, "withheld")
+
+typedef enum sl_split {
+#define X(id, name) SL_SPLIT_##id,
+    SL_SPLITS(X)
+#undef X
+    SL_SPLIT_COUNT
+} sl_split;
+
+const char *sl_split_name(sl_split s);
+sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
+
+#define SL_PAIRS_MAX_CLUSTERS 32
+#define SL_PAIRS_MAX_POINTS 4096
+
+/* Every knob, once: struct fields, defaults, checks, the program's options and what a hash covers
+ * are all expanded from this table. A choice is held as its place in the list.
+ *    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_PAIRS_TABLE(X)                                                                           \
+    X(points, "points", INT, 64, "64", NULL, 2, SL_PAIRS_MAX_POINTS, "N",                           \
+      "points of a data set")                                                                       \
+    X(draws, "draws", INT, 3600, "3600", NULL, 1, 1e9, "K",                                         \
+      "pairs that one pass of training has of each expression")                                     \
+    X(test_size, "test-size", INT, 1000, "1000", NULL, 1, 1e9, "N",                                 \
+      "pairs of each of the splits valid, test and withheld")                                       \
+    X(constant_chance, "constant-chance", REAL, 0.2, "0.2", NULL, 0, 1, "P",                        \
+      "probability of each factor and each summand at a variable or function")                      \
+    X(constant_max, "constant-max", INT, 9, "9", NULL, 1, 1000, "N",                                \
+      "constants are whole numbers from -N to N, without 0")                                        \
+    X(clusters, "clusters", INT, 5, "5", NULL, 1, SL_PAIRS_MAX_CLUSTERS, "N",                       \
+      "most clusters of the mixture that points are drawn from")                                    \
+    X(shape, "shape", CHOICE, 0, "cluster", "cluster|dataset", 0, 0, "WHAT",                        \
+      "whether Gaussian or uniform is decided per cluster or per data set")                         \
+    X(counts, "counts", CHOICE, 0, "multinomial", "multinomial|proportional", 0, 0, "HOW",          \
+      "points per cluster: drawn by its weight, or its weight's share rounded down and the rest"    \
+      " dealt out in order")                                                                        \
+    X(whiten, "whiten", CHOICE, 1, "on", "off|on", 0, 0, "SWITCH",                                  \
+      "bring each column to mean 0 and variance 1")                                                 \
+    X(retry, "retry", CHOICE, 0, "points", "points|whole", 0, 0, "WHAT",                            \
+      "after invalid points: draw more from the same mixture, or a whole new data set")             \
+    X(tries, "tries", INT, 5, "5", NULL, 1, 1000, "N",                                              \
+      "draws of points in all, before constants are drawn anew")                                    \
+    X(limit, "limit", REAL, 1e100, "1e100", NULL, 1e-100, 1e150, "Y",                               \
+      "points with |y| of this size or more are invalid")                                           \
+    X(min_spread, "min-spread", REAL, 1e-9, "1e-9", NULL, 0, 1, "PART",                             \
+      "least range of y in a data set, relative to the largest |y|")                                \
+    X(shift, "shift", REAL, 0, "0", NULL, 0, 1e6, "S",                                              \
+      "raw columns: move each by a random amount up to S either way")                               \
+    X(stretch, "stretch", REAL, 1, "1", NULL, 1, 1e6, "F",                                          \
+      "raw columns: scale each by a random factor between 1/F and F")                               \
+    X(noise, "noise", REAL, 0, "0", NULL, 0, 1e6, "G",                                              \
+      "add normal noise to y, of a level drawn from 0 to G times the root mean square of y")        \
+    X(drop_column, "drop-column", REAL, 0, "0", NULL, 0, 1, "P",                                    \
+      "probability that columns the expression does not use are left out")                          \
+    X(max_tokens, "max-tokens", INT, SL_TOKEN_MAX, "256", NULL, 2, SL_TOKEN_MAX, "N",               \
+      "longest target, end token included")
+
+typedef struct sl_pairs_options {
+    uint64_t seed;
+#define SL_PAIRS_INT(field) int64_t field;
+#define SL_PAIRS_REAL(field) double field;
+#define SL_PAIRS_CHOICE(field) int field;
+#define X(field, option, kind, value, text, choices, min, max, shown, help) SL_PAIRS_##kind(field)
+    SL_PAIRS_TABLE(X)
+#undef X
+#undef SL_PAIRS_INT
+#undef SL_PAIRS_REAL
+#undef SL_PAIRS_CHOICE
+} sl_pairs_options;
+
+#define SL_PAIRS__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_PAIRS_OPTIONS_INIT { .seed = 0, SL_PAIRS_TABLE(SL_PAIRS__VALUE) }
+
+enum { SL_PAIRS_SHAPE_CLUSTER, SL_PAIRS_SHAPE_DATASET };
+enum { SL_PAIRS_COUNTS_MULTINOMIAL, SL_PAIRS_COUNTS_PROPORTIONAL };
+enum { SL_PAIRS_RETRY_POINTS, SL_PAIRS_RETRY_WHOLE };
+
+/* ---------------------------------------------------------------- a pair -------------------- */
+
+/* What became of one occurrence u in the base: a u + b. */
+typedef struct sl_pair_site {
+    sl_op op;     // VAR, EXP, SIN, or POW for a root
+    int variable; // number, of a VAR
+    int a, b;     // 1 and 0 where none was put in
+} sl_pair_site;
+
+typedef struct sl_cluster {
+    bool uniform;
+    double weight;
+    int count; // points of one draw
+    double centre[SL_UNIVERSE_MAX_VARS];
+    double width[SL_UNIVERSE_MAX_VARS]; // standard deviation, or half of the side
+    double angle;                       // two variables: of the rotation, in [0, 2 pi)
+    double rotation[SL_UNIVERSE_MAX_VARS][SL_UNIVERSE_MAX_VARS]; // row vector times this
+} sl_cluster;
+
+typedef struct sl_mixture {
+    int clusters;
+    sl_cluster cluster[SL_PAIRS_MAX_CLUSTERS];
+} sl_mixture;
+
+typedef struct sl_pair {
+    sl_split split;
+    int64_t index;
+    int64_t base;        // member of E
+    int attempts;        // 1: the first one was good
+    int tries;           // draws of points that it took
+    const sl_node *expr; // tidy, over x1 .. x<columns>
+    int columns;         // of x; fewer than the universe's variables where some were left out
+    int column[SL_UNIVERSE_MAX_VARS]; // which variable of the base each one is, from 1
+    int points;
+    const double *x[SL_UNIVERSE_MAX_VARS];
+    const double *y;
+    double noise; // level that was added to y
+    const sl_token *tokens; // with the end token
+    int n_tokens;
+    const sl_pair_site *site; // in the order of the base's nodes
+    int n_sites;
+    const sl_mixture *mixture;
+} sl_pair;
+
+typedef struct sl_pairs sl_pairs;
+
+/* SL_EINVAL for options outside the table's bounds. */
+SL_NODISCARD sl_status sl_pairs_new(sl_pairs **out, const sl_universe *u,
+                                    const sl_pairs_options *o);
+void sl_pairs_free(sl_pairs *p);
+const sl_pairs_options *sl_pairs_config(const sl_pairs *p);
+const sl_universe *sl_pairs_universe(const sl_pairs *p);
+
+/* Pairs of a split: of one pass for train, test_size for the others, 0 where nothing is withheld. */
+int64_t sl_pairs_size(const sl_pairs *p, sl_split split);
+/* Which pass of training an index belongs to, from 0; always 0 for other splits. */
+int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
+
+/* *out := pair `index`, built in a. SL_EINVAL: no such index. For train any index from 0 on is a
+ * pair; past sl_pairs_size a further pass begins. */
+SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
+                                    int64_t index);
+
+/* The order of training: index to base * draws + draw and back, within a pass. */
+int64_t sl_pairs_order(const sl_pairs *p, int64_t pass, int64_t index);
+int64_t sl_pairs_order_inverse(const sl_pairs *p, int64_t pass, int64_t place);
+
+/* 32 hex digits of the first `count` pairs of a split (all of them if there are fewer): expression,
+ * tokens, data. Same configuration, same digits, for any number of threads. */
+SL_NODISCARD sl_status sl_pairs_hash(char out[33], sl_pool *pool, const sl_pairs *p, sl_split split,
+                                     int64_t count);
+
+/* ---------------------------------------------------------------- statistics ---------------- */
+
+/* Why attempts failed.      id       name */
+#define SL_PAIR_FAILURES(X)                                                          \
+    X(NONE,     "good")                                                              \
+    X(OVERFLOW, "a number of the expression beyond 64 bits")                         \
+    X(LOST,     "a variable was lost")                                               \
+    X(TOKENS,   "too many tokens")                                                   \
+    X(POINTS,   "too few valid points")                                              \
+    X(SPREAD,   "no spread in y")
+
+typedef enum sl_pair_failure {
+#define X(id, name) SL_PAIR_##id,
+    SL_PAIR_FAILURES(X)
+#undef X
+    SL_PAIR_FAILURE_COUNT
+} sl_pair_failure;
+
+const char *sl_pair_failure_name(sl_pair_failure f);
+
+/* A figure beside what it should be. p: of the chi-square or Kolmogorov-Smirnov test that the
+ * draws follow their law; NaN where there is no such test. */
+typedef struct sl_pairs_check {
+    const char *what;
+    double measured, expected;
+    double p;
+    const char *test; // "chi-square", "Kolmogorov-Smirnov", "exact"
+} sl_pairs_check;
+
+#define SL_PAIRS_MAX_CHECKS 32
+typedef struct sl_pairs_stats {
+    int64_t pairs;
+    int64_t attempts[SL_PAIR_FAILURE_COUNT]; // first attempts, by what became of them
+    double success;                          // share of first attempts that were good
+    double attempts_mean;                    // of a pair
+    int64_t next_base;                       // pairs that had to take another base
+    double tokens_mean, tokens_median;
+    int tokens_min, tokens_max;
+    double base_tokens_mean;                 // of the bases without constants
+    double dropped;                          // share of points that were invalid in first draws
+    double constants_mean;                   // put into an expression
+    double exact_repeats;                    // share of test expressions also among `trained` ones
+    int64_t trained;                         // training pairs looked at for disjointness
+    int64_t shared;                          // test, valid or withheld pairs among them: must be 0
+    int n_checks;
+    sl_pairs_check check[SL_PAIRS_MAX_CHECKS];
+} sl_pairs_stats;
+
+/* Told how far it is; anything but 0 stops with SL_ECANCEL. */
+typedef int (*sl_pairs_progress)(const char *what, double done, double total, void *payload);
+
+/* Figures of the first n training pairs, and whether a pair of another split comes among the first
+ * `trained` ones. */
+SL_NODISCARD sl_status sl_pairs_measure(sl_pairs_stats *out, sl_pool *pool, const sl_pairs *p,
+                                        int64_t n, int64_t trained, sl_pairs_progress progress,
+                                        void *payload);
+
+/* ---------------------------------------------------------------- pairs of others ----------- */
+
+/* A pair that someone else made: fields x (one list per variable), y and, if they like, id and expr
+ * (infix or Python syntax over x1, x2, ...). */
+typedef struct sl_pair_given {
+    const char *id; // "" if there is none
+    const sl_node *expr; // NULL if there is none; tidy
+    int columns, points;
+    const double *x[SL_UNIVERSE_MAX_VARS];
+    const double *y;
+} sl_pair_given;
+
+/* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
+ * place in it, such as `x[1][17] is null, not a number`. variables: how many columns x may have. */
+SL_NODISCARD sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
+                                    int variables);
+
+#endif
