@@ -135,6 +135,7 @@ uint32_t sl_rng_u32(sl_rng *r);
 uint64_t sl_rng_u64(sl_rng *r);
 uint32_t sl_rng_below(sl_rng *r, uint32_t n); // 0 .. n-1, exactly uniform; n > 0
 double sl_rng_uniform(sl_rng *r);             // [0, 1), 53 bits
+void sl_rng_uniforms(double *out, sl_rng *r, int n); // as n calls of sl_rng_uniform, faster
 double sl_rng_range(sl_rng *r, double lo, double hi);
 double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 

@@ -61,6 +61,19 @@ uint32_t sl_rng_below(sl_rng *r, uint32_t n) {
 
 double sl_rng_uniform(sl_rng *r) { return (double)(sl_rng_u64(r) >> 11) * 0x1p-53; }
 
+void sl_rng_uniforms(double *out, sl_rng *r, int n) {
+    int i = 0;
+    if (r->left == 0)
+        for (; i + 2 <= n; i += 2) { // whole blocks, without passing through the stream
+            SL_ASSERT((uint32_t)r->lo != UINT32_MAX);
+            sl_philox_block b = sl_philox(r->key, r->hi, r->lo++);
+            uint64_t u = b.v[0] | (uint64_t)b.v[1] << 32, v = b.v[2] | (uint64_t)b.v[3] << 32;
+            out[i] = (double)(u >> 11) * 0x1p-53;
+            out[i + 1] = (double)(v >> 11) * 0x1p-53;
+        }
+    for (; i < n; i++) out[i] = sl_rng_uniform(r);
+}
+
 double sl_rng_range(sl_rng *r, double lo, double hi) { return lo + (hi - lo) * sl_rng_uniform(r); }
 
 /* Box and Muller (1958), one of the pair: sqrt(-2 log u) times the sine of a random angle. The

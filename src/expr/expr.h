@@ -117,6 +117,8 @@ static inline bool sl_rat_is(sl_rat a, int64_t n) { return a.den == 1 && a.num =
 /* ---------------------------------------------------------------- structure ----------------- */
 
 sl_rat sl_num_value(const sl_node *e); // of a NUM node
+/* Writes a NUM node at w, where 3 slots are free; returns the place behind it. */
+sl_node *sl_num_put(sl_node *w, sl_rat v);
 static inline bool sl_num_is(const sl_node *e, int64_t n) {
     return e->op == SL_OP_NUM && sl_rat_is(sl_num_value(e), n);
 }

@@ -6,7 +6,6 @@
 
 /* Writing nodes into room that the caller measured: each returns the place behind. */
 uint32_t sl_expr__num_len(sl_rat v);
-sl_node *sl_expr__put_num(sl_node *w, sl_rat v);
 static inline sl_node *sl_expr__put(sl_node *w, const sl_node *e) {
     memcpy(w, e, e->len * sizeof *w);
     return w + e->len;

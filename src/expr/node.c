@@ -23,7 +23,7 @@ sl_rat sl_num_value(const sl_node *e) {
 
 uint32_t sl_expr__num_len(sl_rat v) { return is_small(v) ? 1 : 3; }
 
-sl_node *sl_expr__put_num(sl_node *w, sl_rat v) {
+sl_node *sl_num_put(sl_node *w, sl_rat v) {
     if (is_small(v)) {
         *w = (sl_node){ .op = SL_OP_NUM,
                         .arg = (uint16_t)((uint16_t)(uint8_t)(int8_t)v.num << 8 | (uint16_t)v.den),
@@ -44,7 +44,7 @@ static sl_node *room(sl_arena *a, size_t len) {
 
 const sl_node *sl_expr_num(sl_arena *a, sl_rat value) {
     sl_node *r = room(a, sl_expr__num_len(value));
-    if (r) sl_expr__put_num(r, value);
+    if (r) sl_num_put(r, value);
     return r;
 }
 
@@ -87,7 +87,7 @@ const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent) {
     sl_node *r = room(a, len);
     if (!r) return NULL;
     r[0] = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
-    sl_expr__put_num(sl_expr__put(r + 1, base), exponent);
+    sl_num_put(sl_expr__put(r + 1, base), exponent);
     return r;
 }
 

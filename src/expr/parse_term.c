@@ -202,11 +202,11 @@ static size_t slots(const sl_term *t) {
 }
 
 static sl_node *write_nodes(sl_node *w, const sl_term *t) {
-    if (t->op == SL_OP_NUM) return sl_expr__put_num(w, t->value);
+    if (t->op == SL_OP_NUM) return sl_num_put(w, t->value);
     sl_node *head = w++;
     *head = (sl_node){ .op = t->op, .arg = t->number };
     for (const sl_term *c = t->first; c; c = c->next) w = write_nodes(w, c);
-    if (t->op == SL_OP_POW) w = sl_expr__put_num(w, t->value);
+    if (t->op == SL_OP_POW) w = sl_num_put(w, t->value);
     if (t->first) head->arg = (uint16_t)(t->count + (t->op == SL_OP_POW));
     head->len = (uint32_t)(w - head);
     return w;

@@ -184,13 +184,13 @@ static sl_node *put_term(sl_node *w, sl_rat coef, const factor *f, int n) {
         *w++ = (sl_node){ .op = SL_OP_MUL,
                           .arg = (uint16_t)(n + number),
                           .len = (uint32_t)term_len(coef, f, n) };
-    if (number) w = sl_expr__put_num(w, coef);
+    if (number) w = sl_num_put(w, coef);
     for (int i = 0; i < n; i++) {
         bool power = !sl_rat_is(f[i].exp, 1);
         if (power)
             *w++ = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)factor_len(&f[i]) };
         w = sl_expr__put(w, f[i].base);
-        if (power) w = sl_expr__put_num(w, f[i].exp);
+        if (power) w = sl_num_put(w, f[i].exp);
     }
     return w;
 }

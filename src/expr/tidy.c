@@ -48,7 +48,7 @@ sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_stat
         sl_arena_rewind(a, mark);
         SL_TRY(sl_expr__room(&undefined, a, 3));
         *undefined = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = 3 };
-        sl_expr__put_num(sl_expr__put_num(undefined + 1, SL_RAT(0)), SL_RAT(-1));
+        sl_num_put(sl_num_put(undefined + 1, SL_RAT(0)), SL_RAT(-1));
         *out = undefined;
         return SL_OK;
     }
@@ -105,7 +105,7 @@ static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, 
     size_t len = 1 + base->len + sl_expr__num_len(exponent);
     SL_TRY(sl_expr__room(&r, a, len));
     *r = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
-    sl_expr__put_num(sl_expr__put(r + 1, base), exponent);
+    sl_num_put(sl_expr__put(r + 1, base), exponent);
     *out = r;
     return SL_OK;
 }
@@ -113,7 +113,7 @@ static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, 
 static sl_status put_number(const sl_node **out, sl_arena *a, sl_rat v) {
     sl_node *r;
     SL_TRY(sl_expr__room(&r, a, sl_expr__num_len(v)));
-    sl_expr__put_num(r, v);
+    sl_num_put(r, v);
     *out = r;
     return SL_OK;
 }
@@ -167,9 +167,9 @@ static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, i
     w = r;
     if (count > 1)
         *w++ = (sl_node){ .op = (uint8_t)op, .arg = (uint16_t)count, .len = (uint32_t)len + 1 };
-    if (with_number && product) w = sl_expr__put_num(w, number);
+    if (with_number && product) w = sl_num_put(w, number);
     for (int i = 0; i < n; i++) w = sl_expr__put(w, list[i]);
-    if (with_number && !product) sl_expr__put_num(w, number);
+    if (with_number && !product) sl_num_put(w, number);
     *out = r;
     return SL_OK;
 }

@@ -115,6 +115,9 @@ typedef struct sl_pairs_options {
 #define SL_PAIRS__VALUE(field, option, kind, value, ...) .field = value,
 #define SL_PAIRS_OPTIONS_INIT { .seed = 0, SL_PAIRS_TABLE(SL_PAIRS__VALUE) }
 
+/* SL_EINVAL names the option outside its bounds. */
+SL_NODISCARD sl_status sl_pairs_options_check(const sl_pairs_options *o);
+
 enum { SL_PAIRS_SHAPE_CLUSTER, SL_PAIRS_SHAPE_DATASET };
 enum { SL_PAIRS_COUNTS_MULTINOMIAL, SL_PAIRS_COUNTS_PROPORTIONAL };
 enum { SL_PAIRS_RETRY_POINTS, SL_PAIRS_RETRY_WHOLE };

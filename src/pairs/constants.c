@@ -1,0 +1,101 @@
+/* constants - random numbers put into an expression.
+ *
+ * Every occurrence u of a variable, of exp or sin, and of a root (a power with a broken exponent,
+ * whatever its numerator) becomes a u + b: the constants act on what the operator gives, not inside
+ * of it. A whole power is no operator, and neither is a root of a number. Negation has vanished
+ * into coefficients before. a is drawn without 0, which would delete the subtree, and without 1,
+ * which would change nothing; b without 0.
+ *
+ * The result is tidied: numbers merge with those of the base, and operands are sorted. It is not
+ * expanded, so (2 x1 + 3)^2 stays one, as long as it was. */
+#include <string.h>
+
+#include "pairs/pairs_impl.h"
+
+typedef struct inserter {
+    sl_rng *rng;
+    double chance;
+    int max;
+    sl_pair_site *site;
+    int n;
+    sl_node *end; // of the room for the result
+} inserter;
+
+/* -max .. max without 0, and without 1 if so wanted; each alike. */
+static int draw_constant(inserter *in, bool without_one) {
+    int v = (int)sl_rng_below(in->rng, (uint32_t)(2 * in->max - without_one)) - in->max;
+    if (v >= 0) v++;                // past 0
+    if (without_one && v >= 1) v++; // past 1
+    return v;
+}
+
+static sl_pair_site draw_site(inserter *in, const sl_node *u) {
+    sl_pair_site s = { .op = (sl_op)u->op, .a = 1, .b = 0 };
+    if (u->op == SL_OP_VAR) s.variable = u->arg;
+    if (sl_rng_uniform(in->rng) < in->chance) s.a = draw_constant(in, true);
+    if (sl_rng_uniform(in->rng) < in->chance) s.b = draw_constant(in, false);
+    return s;
+}
+
+static bool is_site(const sl_node *u) {
+    switch ((sl_op)u->op) {
+    case SL_OP_VAR:
+    case SL_OP_EXP:
+    case SL_OP_SIN: return true;
+    case SL_OP_POW: return u[1].op != SL_OP_NUM && !sl_rat_is_int(sl_num_value(sl_next(u + 1)));
+    default: return false;
+    }
+}
+
+/* The largest a site can add: a sum and a product, and two numbers of three slots each. */
+enum { SITE_SLOTS = 8 };
+
+static sl_node *put(inserter *in, sl_node *w, const sl_node *u);
+
+static sl_node *put_operands(inserter *in, sl_node *w, const sl_node *u) {
+    sl_node *head = w++;
+    *head = *u;
+    const sl_node *c = u + 1;
+    for (int i = 0; i < u->arg; i++, c = sl_next(c)) w = put(in, w, c);
+    head->len = (uint32_t)(w - head);
+    return w;
+}
+
+static sl_node *put_bare(inserter *in, sl_node *w, const sl_node *u) {
+    switch ((sl_op)u->op) {
+    case SL_OP_NUM:
+    case SL_OP_VAR:
+    case SL_OP_PAR: memcpy(w, u, u->len * sizeof *u); return w + u->len;
+    default: return put_operands(in, w, u);
+    }
+}
+
+/* u and all below it, with constants; returns where the next node goes. */
+static sl_node *put(inserter *in, sl_node *w, const sl_node *u) {
+    if (!is_site(u)) return put_bare(in, w, u);
+    sl_pair_site s = in->site[in->n++] = draw_site(in, u);
+    sl_node *sum = s.b != 0 ? w++ : NULL;
+    sl_node *product = s.a != 1 ? w++ : NULL;
+    if (product) w = sl_num_put(w, SL_RAT(s.a));
+    w = put_bare(in, w, u);
+    if (product) *product = (sl_node){ .op = SL_OP_MUL, .arg = 2, .len = (uint32_t)(w - product) };
+    if (sum) {
+        w = sl_num_put(w, SL_RAT(s.b));
+        *sum = (sl_node){ .op = SL_OP_ADD, .arg = 2, .len = (uint32_t)(w - sum) };
+    }
+    SL_ASSERT(w <= in->end);
+    return w;
+}
+
+sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_arena *a,
+                           const sl_node *base, sl_rng *rng, const sl_pairs_options *o) {
+    size_t room = (size_t)base->len * (1 + SITE_SLOTS);
+    sl_node *raw = sl_malloc(room, sizeof *raw);
+    if (!raw) return sl_fail_memory(room, sizeof *raw, "an expression with constants");
+    inserter in = { rng, o->constant_chance, (int)o->constant_max, site, 0, raw + room };
+    put(&in, raw, base);
+    *n = in.n;
+    sl_status st = sl_expr_tidy(out, a, raw);
+    sl_free(raw);
+    return st;
+}

@@ -1,0 +1,97 @@
+/* Inside src/pairs only: the steps of a pair, each with its own stream of random numbers. */
+#ifndef SL_PAIRS_IMPL_H
+#define SL_PAIRS_IMPL_H
+
+#include "pairs/pairs.h"
+
+/* What random numbers are for. Part of the counter, so one purpose never shifts another's numbers:
+ * with noise on, constants and points stay what they were. Values are part of the definition. */
+typedef enum sl_pairs__purpose {
+    PURPOSE_ORDER = 0x10,
+    PURPOSE_CONSTANTS,
+    PURPOSE_MIXTURE,
+    PURPOSE_COUNTS,
+    PURPOSE_POINTS,
+    PURPOSE_COLUMNS, // raw shift and scale, columns left out
+    PURPOSE_NOISE
+} sl_pairs__purpose;
+
+enum {
+    ATTEMPTS_PER_BASE = 64,
+    MAX_BASES = 64, // then no pair is to be had, and the configuration is to blame
+    MAX_COLUMNS = SL_UNIVERSE_MAX_VARS
+};
+
+struct sl_pairs {
+    const sl_universe *universe;
+    sl_pairs_options options;
+    int variables;
+    int32_t *seen, *unseen; // members of E that training sees, and the withheld ones
+    int64_t n_seen, n_unseen;
+};
+
+/* The stream of one purpose for the pair that is number `number` of its split. */
+static inline void sl_pairs__rng(sl_rng *r, const sl_pairs *p, sl_split split, uint64_t number,
+                                 int attempt, sl_pairs__purpose purpose) {
+    uint32_t stream = (uint32_t)purpose << 24 | (uint32_t)split << 20 | (uint32_t)attempt;
+    sl_rng_init(r, p->options.seed, stream, number);
+}
+
+/* ---------------------------------------------------------------- order --------------------- */
+
+/* A permutation of 0 .. n-1 and its inverse, keyed by seed, split and pass. */
+typedef struct sl_pairs__key {
+    uint64_t seed;
+    sl_split split;
+    int64_t pass;
+} sl_pairs__key;
+int64_t sl_pairs__permute(int64_t n, sl_pairs__key key, int64_t i);
+int64_t sl_pairs__permute_inverse(int64_t n, sl_pairs__key key, int64_t i);
+
+/* ---------------------------------------------------------------- constants ----------------- */
+
+/* *out := base with constants put in, tidy; site[0..*n) says which, in the order of base's nodes.
+ * SL_EOVERFLOW where merged numbers are too large. room for base->len sites. */
+SL_NODISCARD sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n,
+                                        sl_arena *a, const sl_node *base, sl_rng *rng,
+                                        const sl_pairs_options *o);
+
+/* ---------------------------------------------------------------- points -------------------- */
+
+/* rng for the mixture, and another for how many points each cluster gets. */
+void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pairs_options *o,
+                       int variables);
+
+/* One draw of o->points points, whitened if so wanted: x[v][i]. */
+SL_NODISCARD sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng,
+                                      const sl_mixture *m, const sl_pairs_options *o,
+                                      int variables);
+
+/* ---------------------------------------------------------------- one attempt --------------- */
+
+/* What an attempt at a pair went through, for statistics and tests. */
+typedef struct sl_pairs__trace {
+    double mean[MAX_COLUMNS], variance[MAX_COLUMNS]; // of the first draw, before points are dropped
+    int invalid;                                     // points of the first draw that were dropped
+    bool drawn;                                      // were points drawn at all?
+} sl_pairs__trace;
+
+/* Which base and which numbers pair `index` begins with. */
+typedef struct sl_pairs__start {
+    const int32_t *list; // the members it may be made of
+    int64_t n_list, first;
+    uint64_t number; // counter of its random numbers
+} sl_pairs__start;
+SL_NODISCARD sl_status sl_pairs__start_of(sl_pairs__start *out, const sl_pairs *p, sl_split split,
+                                          int64_t index);
+
+/* Attempt `attempt` (from 0) at a pair. *failure says what became of it; *out is filled as far as
+ * the attempt came: expression and sites from TOKENS on, mixture and tries from POINTS on. */
+SL_NODISCARD sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure,
+                                         sl_pairs__trace *trace, sl_arena *a, const sl_pairs *p,
+                                         const sl_pairs__start *s, sl_split split, int attempt);
+
+/* Of expression, tokens and data. */
+uint64_t sl_pairs__hash_pair(const sl_pair *pair);
+
+#endif
