@@ -185,8 +185,8 @@ static sl_status make_data(sl_pair *out, sl_pair_failure *failure, sl_pairs__tra
                            sl_arena *a, const sl_pairs *p, streams *s) {
     const sl_pairs_options *o = &p->options;
     table t;
-    sl_mixture *m = sl_arena_alloc(a, sizeof *m);
-    if (!m) return sl_fail_memory(1, sizeof *m, "a mixture");
+    sl_mixture *m = sl_arena_alloc(a, sizeof *m + (size_t)o->clusters * sizeof m->cluster[0]);
+    if (!m) return sl_fail_memory((size_t)o->clusters, sizeof m->cluster[0], "a mixture");
     out->mixture = m;
     out->points = (int)o->points;
     SL_TRY(table_new(&t, a, out->points, p->variables));

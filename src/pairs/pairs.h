@@ -143,7 +143,7 @@ typedef struct sl_cluster {
 
 typedef struct sl_mixture {
     int clusters;
-    sl_cluster cluster[SL_PAIRS_MAX_CLUSTERS];
+    sl_cluster cluster[]; // as many
 } sl_mixture;
 
 typedef struct sl_pair {

@@ -58,7 +58,8 @@ SL_NODISCARD sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site,
 
 /* ---------------------------------------------------------------- points -------------------- */
 
-/* rng for the mixture, and another for how many points each cluster gets. */
+/* rng for the mixture, and another for how many points each cluster gets. m has room for
+ * o->clusters clusters. */
 void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pairs_options *o,
                        int variables);
 
