@@ -1,10 +1,9 @@
 /* json_write - JSON straight into a text. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/io_impl.h"
 
 static void add_quoted(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
@@ -81,21 +80,14 @@ void sl_json_add_int(sl_str *s, const char *name, int64_t value) {
 }
 
 void sl_json_add_real(sl_str *s, const char *name, double value) {
-    char text[40];
     if (!isfinite(value)) {
         sl_json_add_null(s, name);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    // the decimal point may be a comma where the host program has set a locale
-    for (char *p = text; *p; p++)
-        if (*p == ',') *p = '.';
+    char text[SL_JSON__REAL_MAX];
+    const int n = sl_json__real_text(text, value);
     begin(s, name);
-    sl_str_add(s, text);
-    if (!strpbrk(text, ".e")) sl_str_add(s, ".0"); // so that it reads back as a real
+    sl_str_add_bytes(s, text, (size_t)n);
 }
 
 void sl_json_add_text(sl_str *s, const char *name, const char *value) {
