@@ -40,14 +40,15 @@ const char *sl_token_text(int id);
 /* The id whose text is these n bytes; -1 if there is none. */
 int sl_token_find(const char *text, size_t n);
 bool sl_token_reserved(int id); // named, but not in use
-/* 32 hex digits that stand for the whole table; a checkpoint keeps them. */
+/* 32 hex digits that stand for all ids and texts; a checkpoint keeps them. They stay when a reserved
+ * row comes into use. */
 void sl_token_vocabulary_hash(char out[33]);
 
 /* ---------------------------------------------------------------- to and from expressions --- */
 
-/* ids[0..*n) := e with the end token. SL_ELIMIT: longer than `max`, or a number of more than 18
- * digits; SL_EINVAL: something without a token, such as a cosine or x_9. `scratch` holds the text
- * meanwhile and is left empty: keep one per thread and its memory is used again. */
+/* ids[0..*n) := e with the end token. SL_ELIMIT: longer than `max`, a number of more than 18 digits,
+ * or nested too deep; SL_EINVAL: something without a token, such as a cosine or x_9. `scratch` holds
+ * the text meanwhile and is left empty: keep one per thread and its memory is used again. */
 SL_NODISCARD sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e,
                                           sl_str *scratch);
 
@@ -55,7 +56,8 @@ SL_NODISCARD sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const 
 SL_NODISCARD sl_status sl_token_from_latex(sl_token *ids, int *n, int max, const char *latex,
                                            size_t length);
 
-/* Appends the LaTeX that ids (without start, with or without end token) spell, whatever they are. */
+/* Appends the LaTeX that ids (without start, with or without end token) spell, whatever they are; of
+ * a printed expression, the same bytes. */
 void sl_token_to_latex(sl_str *s, const sl_token *ids, int n);
 
 /* Why a sequence is no expression.   id  name  text */
@@ -85,8 +87,10 @@ const char *sl_token_reason_name(sl_token_reason r);
 const char *sl_token_reason_text(sl_token_reason r);
 
 /* *out := the tidy expression that ids[0..n) (without start token, with end token) spell, if
- * *reason is SL_TOKEN_FINE; else NULL, and *at is the token that fails (n: what is missing). A
- * status is about memory only. variables: how many there are, 1 .. 3. */
+ * *reason is SL_TOKEN_FINE; else NULL, and *at is the token that fails (n: what is missing; 0 where
+ * the value is at fault). Forms are judged by sl_token_push, up to SL_TOKEN_MAX tokens: work and
+ * memory are bounded whatever n is. A status is about memory only. variables: how many there are,
+ * 1 .. 3. */
 SL_NODISCARD sl_status sl_token_to_expr(const sl_node **out, sl_token_reason *reason, int *at,
                                         sl_arena *a, const sl_token *ids, int n, int variables);
 
