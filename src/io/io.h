@@ -18,6 +18,9 @@
  * What is written is always valid: bytes that are no UTF-8 become U+FFFD, and a number that is not
  * finite becomes null.
  *
+ * Files of many values are JSON lines, so that nobody needs to hold a whole one: sl_lines gives one
+ * line at a time. Who wants all numbers at once reads .npy, which is a header before plain memory.
+ *
  * Ownership: the reader's tree belongs to who parsed it; everything it answers is borrowed from it.
  * jansson's memory is its own: its allocator belongs to the whole program, so we leave it as it is.
  * Threads: no shared state. */
@@ -79,11 +82,13 @@ void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: 
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* The lines of a file, one at a time, in bounded memory. "-" is standard input. */
+/* The lines of a file, one at a time, in bounded memory. "-" is standard input. A byte order mark at
+ * the very start is not part of the first line. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
- * next call; NULL behind the last. SL_ELIMIT: longer than max_bytes. A last line needs no LF. */
+ * next call; NULL behind the last. A last line needs no LF. SL_ELIMIT: longer than max_bytes; the
+ * next call goes on behind it. */
 SL_NODISCARD sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l);
 int64_t sl_lines_number(const sl_lines *l); // of the line just read, from 1
 void sl_lines_close(sl_lines *l);
@@ -91,7 +96,8 @@ void sl_lines_close(sl_lines *l);
 /* ---------------------------------------------------------------- .npy ---------------------- */
 
 /* Appends the header of a NumPy file of little-endian doubles in C order; the values follow it as
- * they are in memory. */
+ * they are in memory. Its size does not depend on the first dimension, so a file of as yet unknown
+ * length can be begun with any and its header written over at the end. */
 void sl_npy_header(sl_str *s, const int64_t *shape, int dims);
 
 #endif

@@ -1,0 +1,166 @@
+/* lines - a file of lines, one at a time.
+ *
+ *     buffer   [ given away | seen: no LF | not looked at | free ]
+ *                           ^start        ^seen           ^end   ^cap
+ *
+ * What was read and not yet given away is moved to the front when the buffer is full, and the
+ * buffer doubles when that is not enough. It never holds more than the longest line allowed with
+ * its CRLF, whatever the file does. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/io.h"
+
+enum { FIRST_BYTES = 1 << 16 };
+
+struct sl_lines {
+    int fd;
+    bool standard; // standard input, which is not ours to close
+    char *shown;   // for messages
+    size_t max_bytes;
+    char *buffer;
+    size_t start, seen, end, cap;
+    bool begun; // a byte order mark was looked for
+    bool last;  // the file has no more
+    bool skip;  // the rest of a line that was too long comes first
+    int64_t number;
+};
+
+static int open_again(const char *path) {
+    int fd;
+    do fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
+    SL_ASSERT(max_bytes > 0);
+    if (!*path) return sl_fail(SL_EIO, "cannot read a file without a name");
+    sl_status st;
+    sl_lines *l = sl_calloc(1, sizeof *l);
+    if (!l) return sl_fail_memory(1, sizeof *l, "lines of a file");
+    l->fd = -1;
+    l->standard = strcmp(path, "-") == 0;
+    const char *shown = l->standard ? "standard input" : path;
+    l->max_bytes = SL_MIN(max_bytes, (size_t)PTRDIFF_MAX - 2);
+    l->cap = SL_MIN((size_t)FIRST_BYTES, l->max_bytes + 2);
+    l->shown = sl_malloc(strlen(shown) + 1, 1);
+    if (!l->shown) SL_GO(sl_fail_memory(strlen(shown) + 1, 1, "a file name"));
+    strcpy(l->shown, shown);
+    l->buffer = sl_malloc(l->cap, 1);
+    if (!l->buffer) SL_GO(sl_fail_memory(l->cap, 1, "lines of a file"));
+
+    struct stat s;
+    l->fd = l->standard ? STDIN_FILENO : open_again(path);
+    if (l->fd < 0 || fstat(l->fd, &s) != 0)
+        SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, strerror(errno)));
+    if (S_ISDIR(s.st_mode))
+        SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", shown));
+    *out = l;
+    return SL_OK;
+done:
+    sl_lines_close(l);
+    return st;
+}
+
+/* Reads what there is, at least one byte or `last`. There must be room. */
+static sl_status fill(sl_lines *l) {
+    ssize_t got;
+    do got = read(l->fd, l->buffer + l->end, l->cap - l->end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", l->shown, strerror(errno));
+    l->end += (size_t)got;
+    l->last = got == 0;
+    return SL_OK;
+}
+
+/* Room behind `end`. The caller sees to it that the line so far is below the largest buffer. */
+static sl_status make_room(sl_lines *l) {
+    if (l->start > 0) {
+        memmove(l->buffer, l->buffer + l->start, l->end - l->start);
+        l->seen -= l->start;
+        l->end -= l->start;
+        l->start = 0;
+    }
+    if (l->end < l->cap) return SL_OK;
+    const size_t most = l->max_bytes + 2;
+    const size_t cap = l->cap > most / 2 ? most : 2 * l->cap;
+    char *buffer = sl_realloc(l->buffer, cap, 1);
+    if (!buffer) return sl_fail_memory(cap, 1, l->shown);
+    l->buffer = buffer;
+    l->cap = cap;
+    return SL_OK;
+}
+
+/* A file from Windows may begin with a byte order mark. Reads no further than it looks like one: a
+ * first short line from a terminal must not wait for a second. */
+static sl_status skip_mark(sl_lines *l) {
+    static const char mark[3] = "\xEF\xBB\xBF";
+    while (!l->last && l->end < sizeof mark && memcmp(l->buffer, mark, l->end) == 0)
+        SL_TRY(fill(l));
+    if (l->end >= sizeof mark && memcmp(l->buffer, mark, sizeof mark) == 0)
+        l->start = l->seen = sizeof mark;
+    l->begun = true;
+    return SL_OK;
+}
+
+/* Drops bytes up to and with the next LF. */
+static sl_status skip_rest(sl_lines *l) {
+    for (;;) {
+        const char *lf = memchr(l->buffer + l->start, '\n', l->end - l->start);
+        l->start = l->seen = lf ? (size_t)(lf - l->buffer) + 1 : l->end;
+        l->skip = !lf && !l->last;
+        if (!l->skip) return SL_OK;
+        l->start = l->seen = l->end = 0;
+        SL_TRY(fill(l));
+    }
+}
+
+/* The line is buffer[start .. stop), and what follows it begins at `next`. */
+static sl_status give(const char **line, size_t *n, sl_lines *l, size_t stop, size_t next) {
+    const size_t start = l->start;
+    l->start = l->seen = next;
+    l->number++;
+    if (stop - start > l->max_bytes)
+        return sl_fail(SL_ELIMIT, "%s:%lld: longer than %zu bytes", l->shown, (long long)l->number,
+                       l->max_bytes);
+    *line = l->buffer + start;
+    *n = stop - start;
+    return SL_OK;
+}
+
+sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l) {
+    *line = NULL;
+    *n = 0;
+    if (!l->begun) SL_TRY(skip_mark(l));
+    if (l->skip) SL_TRY(skip_rest(l));
+    for (;;) {
+        const char *lf = memchr(l->buffer + l->seen, '\n', l->end - l->seen);
+        if (lf) {
+            const size_t at = (size_t)(lf - l->buffer);
+            const bool cr = at > l->start && lf[-1] == '\r';
+            return give(line, n, l, at - cr, at + 1);
+        }
+        l->seen = l->end;
+        if (l->last) return l->end > l->start ? give(line, n, l, l->end, l->end) : SL_OK;
+        if (l->end - l->start == l->max_bytes + 2) {
+            l->skip = true;
+            return give(line, n, l, l->end, l->end);
+        }
+        if (l->end == l->cap) SL_TRY(make_room(l));
+        SL_TRY(fill(l));
+    }
+}
+
+int64_t sl_lines_number(const sl_lines *l) { return l->number; }
+
+void sl_lines_close(sl_lines *l) {
+    if (!l) return;
+    if (l->fd >= 0 && !l->standard) close(l->fd);
+    sl_free(l->buffer);
+    sl_free(l->shown);
+    sl_free(l);
+}
