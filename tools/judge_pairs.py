@@ -264,8 +264,8 @@ class Latex:
 
 
 def vocabulary(path=FORMATS):
-    """{id: text} as the table under the heading Tokens has it; empty if there is no such table. A row
-    begins with an id or a run of them, 3-12, and has as many texts between backticks."""
+    """{id: text} as the table under the heading Tokens has it; empty if there is no such table. A
+    row begins with an id or a run of them, 3-12, and has as many texts between backticks."""
     texts = {}
     if not path.exists():
         return texts
@@ -279,8 +279,8 @@ def vocabulary(path=FORMATS):
 
 
 class Spelling:
-    """What each id stands for: by the table, and where that is silent by the first pair that uses it.
-    One id must not stand for two texts, nor one text have two ids."""
+    """What each id stands for: by the table, and where that is silent by the first pair that uses
+    it. One id must not stand for two texts, nor one text have two ids."""
 
     def __init__(self, table):
         self.text = dict(table)

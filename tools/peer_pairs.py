@@ -14,8 +14,8 @@ pair is:
                 below 1e100 are dropped, and up to 5 draws of the same mixture fill the 64
     tokens      sympy.latex, cut by one regular expression
 
-A pair with too few points, without spread in y, with more than 256 tokens or with a variable lost is
-drawn again, up to 64 times, then from the next base.
+A pair with too few points, without spread in y, with more than 256 tokens or with a variable lost
+is drawn again, up to 64 times, then from the next base.
 
     pip install numpy sympy"""
 import argparse
