@@ -10,7 +10,7 @@
  * so different (seed, stream, index) never meet, and each has 2^32 - 1 blocks of four numbers. */
 #include <math.h>
 
-#include "base/base.h"
+#include "base/philox_impl.h"
 
 sl_philox_block sl_philox(uint64_t key, uint64_t counter_hi, uint64_t counter_lo) {
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
@@ -63,14 +63,21 @@ double sl_rng_uniform(sl_rng *r) { return (double)(sl_rng_u64(r) >> 11) * 0x1p-5
 
 void sl_rng_uniforms(double *out, sl_rng *r, int n) {
     int i = 0;
-    if (r->left == 0)
-        for (; i + 2 <= n; i += 2) { // whole blocks, without passing through the stream
-            SL_ASSERT((uint32_t)r->lo != UINT32_MAX);
-            sl_philox_block b = sl_philox(r->key, r->hi, r->lo++);
+    if (r->left == 0 && n >= 2) { // whole blocks, without passing through the stream
+        const int blocks = n / 2;
+        SL_ASSERT((uint32_t)r->lo <= UINT32_MAX - (uint32_t)blocks);
+        int done = 0;
+        if (__builtin_cpu_supports("avx2"))
+            done = sl_philox__uniforms_avx2(out, r->key, r->hi, r->lo, blocks);
+        for (; done < blocks; done++) {
+            sl_philox_block b = sl_philox(r->key, r->hi, r->lo + (uint64_t)done);
             uint64_t u = b.v[0] | (uint64_t)b.v[1] << 32, v = b.v[2] | (uint64_t)b.v[3] << 32;
-            out[i] = (double)(u >> 11) * 0x1p-53;
-            out[i + 1] = (double)(v >> 11) * 0x1p-53;
+            out[2 * done] = (double)(u >> 11) * 0x1p-53;
+            out[2 * done + 1] = (double)(v >> 11) * 0x1p-53;
         }
+        r->lo += (uint64_t)blocks;
+        i = 2 * blocks;
+    }
     for (; i < n; i++) out[i] = sl_rng_uniform(r);
 }
 

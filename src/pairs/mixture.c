@@ -59,11 +59,15 @@ static void set_counts(sl_mixture *m, sl_rng *rng, const sl_pairs_options *o) {
         for (int k = 0; left > 0; k = (k + 1) % K, left--) m->cluster[k].count++;
         return;
     }
-    for (; left > 0; left--) {
-        double u = sl_rng_uniform(rng) * sum;
-        int k = 0;
-        while (k < K - 1 && u >= edge[k]) k++;
-        m->cluster[k].count++;
+    double u[64];
+    for (int n; left > 0; left -= n) {
+        n = SL_MIN(left, SL_LEN(u));
+        sl_rng_uniforms(u, rng, n);
+        for (int i = 0; i < n; i++) {
+            int k = 0;
+            while (k < K - 1 && u[i] * sum >= edge[k]) k++;
+            m->cluster[k].count++;
+        }
     }
 }
 
