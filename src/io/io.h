@@ -46,6 +46,10 @@ typedef enum sl_json_kind {
 /* *out := the one value that text (n bytes, any bytes) holds. SL_EFORMAT gives line, column and
  * reason; a member that comes twice, bytes that are no UTF-8 and NUL inside a text are refused. */
 SL_NODISCARD sl_status sl_json_parse(sl_json **out, const char *text, size_t n);
+/* The same for a line of a file that others wrote. The place is a column alone, NaN and Infinity are
+ * called by their names, and where a whole number is beyond int64_t all numbers are read as REAL: to
+ * other programs there is one kind of number. */
+SL_NODISCARD sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n);
 void sl_json_free(sl_json *j);
 
 sl_json_kind sl_json_kind_of(const sl_json *j);

@@ -1,5 +1,7 @@
 /* json_read - JSON text to a tree, by jansson, with our errors. */
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include <jansson.h>
 
@@ -16,15 +18,72 @@ static void *give(size_t size) {
 
 void sl_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
 
-sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
+/* jansson with our flags. NULL with *e, or with SL_ENOMEM in *st. Where memory was short even a
+ * tree is not to be trusted: jansson 2.14 drops a character of a token that needs a larger buffer
+ * and cannot have one, so that 99999999999999999999 may come out as 1e19. */
+static json_t *load(sl_status *st, json_error_t *e, const char *text, size_t n, size_t flags) {
     starved = false;
+    json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, e);
+    *st = SL_OK;
+    if (starved || (!j && json_error_code(e) == json_error_out_of_memory)) {
+        json_decref(j);
+        j = NULL;
+        *st = sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
+    }
+    return j;
+}
+
+sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
+    sl_status st;
     json_error_t e;
-    json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    if (!j && (starved || json_error_code(&e) == json_error_out_of_memory))
-        return sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
+    json_t *j = load(&st, &e, text, n, 0);
+    if (st != SL_OK) return st;
     if (!j)
         return sl_fail(SL_EFORMAT, "JSON, line %d, column %d: %s", e.line, SL_MAX(e.column, 1),
                        e.text);
+    *out = j;
+    return SL_OK;
+}
+
+/* The word that ends at or goes on behind line[at), with its sign; *begin is where it begins. */
+static int word_around(size_t *begin, const char *line, size_t n, size_t at) {
+    size_t end = at;
+    while (at > 0 && isalpha((unsigned char)line[at - 1])) at--;
+    if (at > 0 && (line[at - 1] == '-' || line[at - 1] == '+')) at--;
+    while (end < n && isalpha((unsigned char)line[end])) end++;
+    *begin = at;
+    return (int)SL_MIN(end - at, (size_t)100);
+}
+
+static bool is_word(const char *text, int n, const char *word) {
+    if (n > 0 && (*text == '-' || *text == '+')) text++, n--;
+    return (size_t)n == strlen(word) && strncasecmp(text, word, (size_t)n) == 0;
+}
+
+/* Why jansson did not like the line. Of a bad word it read all, of a bad number only the sign. */
+static sl_status fail_line(const json_error_t *e, const char *line, size_t n) {
+    size_t blank = 0;
+    while (blank < n && isspace((unsigned char)line[blank])) blank++;
+    if (blank == n) return sl_fail(SL_EFORMAT, "the line is empty");
+
+    size_t at = (size_t)SL_MAX(e->position, 0), begin;
+    at = SL_MIN(at, n);
+    const int word = word_around(&begin, line, n, at);
+    const char *text = line + begin;
+    if (is_word(text, word, "nan") || is_word(text, word, "inf") || is_word(text, word, "infinity"))
+        return sl_fail(SL_EFORMAT, "column %d: %.*s is no JSON number",
+                       SL_MAX(e->column - (int)(at - begin) + 1, 1), word, text);
+    return sl_fail(SL_EFORMAT, "column %d: %s", SL_MAX(e->column, 1), e->text);
+}
+
+sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n) {
+    sl_status st;
+    json_error_t e;
+    json_t *j = load(&st, &e, line, n, 0);
+    if (!j && st == SL_OK && json_error_code(&e) == json_error_numeric_overflow)
+        j = load(&st, &e, line, n, JSON_DECODE_INT_AS_REAL);
+    if (st != SL_OK) return st;
+    if (!j) return fail_line(&e, line, n);
     *out = j;
     return SL_OK;
 }

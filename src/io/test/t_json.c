@@ -161,6 +161,65 @@ static void what_is_written_reads_back(void **state) {
     }
 }
 
+/* ---------------------------------------------------------------- lines --------------------- */
+
+static void a_bad_line_tells_its_column(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *line, *reason;
+    } cases[] = {
+        { "", "the line is empty" },
+        { " \t\r", "the line is empty" },
+        { "NaN", "column 1: NaN is no JSON number" },
+        { "[1, NaN]", "column 5: NaN is no JSON number" },
+        { "[1,nan", "column 4: nan is no JSON number" },
+        { "{\"x\": [-Infinity, 2]}", "column 8: -Infinity is no JSON number" },
+        { "[Infinity]", "column 2: Infinity is no JSON number" },
+        { "[\"\xc3\xa4\",  -inf]", "column 8: -inf is no JSON number" },
+        { "[+inf]", "column 2: +inf is no JSON number" },
+        { "[nano]", "column 5: invalid token near 'nano'" },
+        { "[information]", "column 12: invalid token near 'information'" },
+        { "[-x]", "column 2: invalid token near '-'" },
+        { "[-", "column 2: invalid token near '-'" },
+        { "[1e999]", "column 6: real number overflow near '1e999'" },
+        { "{\"a\":1,\"a\":2}", "column 10: duplicate object key near '\"a\"'" },
+        { "{\"a\":1} {", "column 9: end of file expected near '{'" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_json *j = NULL;
+        sl_status st = sl_json_parse_line(&j, cases[i].line, strlen(cases[i].line));
+        SL_CHECK(t, st == SL_EFORMAT && !j, "\"%s\" is %s", cases[i].line, sl_status_text(st));
+        SL_CHECK(t, strcmp(sl_last_error(), cases[i].reason) == 0, "%s: \"%s\", not \"%s\"",
+                 cases[i].line, sl_last_error(), cases[i].reason);
+    }
+}
+
+/* Programs with one kind of number write 1e20 as 100000000000000000000. */
+static void long_whole_numbers_in_lines_are_reals(void **state) {
+    sl_fixture *t = *state;
+    static const char line[] = "[100000000000000000000, -100000000000000000000, 7]";
+    sl_json *j = NULL;
+    SL_MUST(t, sl_json_parse_line(&j, line, strlen(line)));
+    for (int i = 0; i < 3; i++) assert_int_equal(sl_json_kind_of(sl_json_at(j, i)), SL_JSON_REAL);
+    assert_true(sl_json_real(sl_json_at(j, 0)) == 1e20);
+    assert_true(sl_json_real(sl_json_at(j, 1)) == -1e20);
+    assert_true(sl_json_real(sl_json_at(j, 2)) == 7);
+    sl_json_free(j);
+
+    SL_MUST(t, sl_json_parse_line(&j, "7", 1)); // elsewhere they stay whole
+    assert_int_equal(sl_json_int(j), 7);
+    sl_json_free(j);
+}
+
+static sl_status parse_line_and_free(const char *text) {
+    sl_json *j = NULL;
+    sl_status st = sl_json_parse_line(&j, text, strlen(text));
+    sl_json_free(j);
+    return st;
+}
+
+/* ---------------------------------------------------------------- memory -------------------- */
+
 static sl_status parse_and_free(const char *text) {
     sl_json *j = NULL;
     sl_status st = sl_json_parse(&j, text, strlen(text));
@@ -180,8 +239,10 @@ static sl_status write_one(void) {
 
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
-    SL_EACH_ALLOCATION(t,
-                       parse_and_free("{\"a\": [1, 2.5, \"text\", {\"b\": null}], \"c\": true}"));
+    SL_EACH_ALLOCATION(
+        t, parse_and_free(
+               "{\"a\": [1, 2.5, 0.12345678901234567, \"text\", {\"b\": null}], \"c\": true}"));
+    SL_EACH_ALLOCATION(t, parse_line_and_free("[1, 99999999999999999999, {\"b\": \"text\"}]"));
     SL_EACH_ALLOCATION(t, write_one());
 }
 
@@ -193,6 +254,8 @@ int main(void) {
         SL_TEST(written_text_is_exactly_this),
         SL_TEST(bytes_that_are_no_utf8_are_replaced),
         SL_TEST(what_is_written_reads_back),
+        SL_TEST(a_bad_line_tells_its_column),
+        SL_TEST(long_whole_numbers_in_lines_are_reals),
         SL_TEST(lack_of_memory_is_reported),
     };
     sl_json_count_memory();

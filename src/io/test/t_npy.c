@@ -39,6 +39,21 @@ static void headers_are_the_bytes_of_numpy(void **state) {
     sl_free(text);
 }
 
+static void the_first_dimension_may_be_filled_in_later(void **state) {
+    sl_fixture *t = *state;
+    for (int dims = 1; dims <= 32; dims++) {
+        int64_t shape[32] = { 0, 64, 3 };
+        sl_str begun = { 0 }, ended = { 0 };
+        sl_npy_header(&begun, shape, dims);
+        shape[0] = INT64_MAX;
+        sl_npy_header(&ended, shape, dims);
+        SL_CHECK(t, begun.len == ended.len, "%d dimensions: %zu bytes, then %zu", dims, begun.len,
+                 ended.len);
+        sl_str_clear(&begun);
+        sl_str_clear(&ended);
+    }
+}
+
 /* Also behind something else: what comes before does not shift the header's own bytes. */
 static void a_whole_file_is_as_numpy_saves_it(void **state) {
     sl_fixture *t = *state;
@@ -79,6 +94,7 @@ static void lack_of_memory_is_reported(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(headers_are_the_bytes_of_numpy),
+        SL_TEST(the_first_dimension_may_be_filled_in_later),
         SL_TEST(a_whole_file_is_as_numpy_saves_it),
         SL_TEST(lack_of_memory_is_reported),
     };
