@@ -53,6 +53,61 @@ static void a_stream_reads_its_own_counters(void **state) {
     }
 }
 
+/* Does reading n uniforms of r stop the program? Asked of a child. */
+static bool aborts(sl_rng r, double *out, int n) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(2);
+        signal(SIGABRT, SIG_DFL);
+        sl_rng_uniforms(out, &r, n);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFSIGNALED(status)) assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/* n at once are the same bits as n one by one, from any place in the stream and leaving it at the
+ * same place; n on both sides of what wide code does at a time. */
+static void many_uniforms_are_those_of_the_stream(void **state) {
+    sl_fixture *t = *state;
+    enum { MOST = 300 };
+    double out[MOST + 1];
+    for (int n = 0; n <= MOST; n++) {
+        sl_rng many, one;
+        sl_rng_init(&many, sl_rng_u64(&t->rng), sl_rng_u32(&t->rng), sl_rng_u64(&t->rng));
+        for (uint32_t k = sl_rng_below(&t->rng, 12); k > 0; k--) sl_rng_u32(&many);
+        one = many;
+        out[n] = 42;
+        sl_rng_uniforms(out, &many, n);
+        for (int i = 0; i < n; i++) {
+            double u = sl_rng_uniform(&one);
+            SL_CHECK(t, out[i] == u, "number %d of %d is %a, not %a", i, n, out[i], u);
+        }
+        SL_CHECK(t, out[n] == 42, "%d are %d", n, n + 1);
+        for (int i = 0; i < 9; i++) assert_int_equal(sl_rng_u32(&many), sl_rng_u32(&one));
+    }
+}
+
+/* The last blocks of a stream can still be had; what would pass its end stops the program. */
+static void many_uniforms_stop_where_the_stream_ends(void **state) {
+    (void)state;
+    enum { BLOCKS = 40 };
+    sl_rng r, one;
+    double out[2 * BLOCKS + 2];
+    sl_rng_init(&r, 1, 2, 3);
+    r.lo |= UINT32_MAX - BLOCKS;
+    one = r;
+    sl_rng last = r;
+    sl_rng_uniforms(out, &r, 2 * BLOCKS);
+    for (int i = 0; i < 2 * BLOCKS; i++) assert_true(out[i] == sl_rng_uniform(&one));
+    assert_true(aborts(last, out, 2 * BLOCKS + 2));
+    assert_false(aborts(last, out, 2 * BLOCKS));
+}
+
 /* Past its last block a stream would become the next one: that must stop the program. */
 static void an_exhausted_stream_stops(void **state) {
     (void)state;
@@ -60,18 +115,8 @@ static void an_exhausted_stream_stops(void **state) {
     sl_rng_init(&r, 1, 2, 3);
     r.lo |= UINT32_MAX - 1; // as if all blocks but one had been read
     for (int i = 0; i < 4; i++) sl_rng_u32(&r);
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stderr)) _exit(2);
-        signal(SIGABRT, SIG_DFL);
-        sl_rng_u32(&r);
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    double out;
+    assert_true(aborts(r, &out, 1));
 }
 
 /* Data sets are functions of these numbers: they must never change. The normals also show that one
@@ -212,6 +257,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(known_answers),
         SL_TEST(a_stream_reads_its_own_counters),
+        SL_TEST(many_uniforms_are_those_of_the_stream),
+        SL_TEST(many_uniforms_stop_where_the_stream_ends),
         SL_TEST(an_exhausted_stream_stops),
         SL_TEST(numbers_are_those_stored),
         SL_TEST(below_is_uniform),
