@@ -107,6 +107,13 @@ static void put_upright(sl_str *s, const char *name) {
     sl_str_add_char(s, '}');
 }
 
+static void put_plain(sl_str *s, const sl_node *e, char letter) {
+    const char head[] = { letter, '_', '{' };
+    sl_str_add_bytes(s, head, e->arg < 10 ? 2 : 3);
+    sl_str_add_uint(s, e->arg);
+    if (e->arg >= 10) sl_str_add_char(s, '}');
+}
+
 /* x_1 or c_1, unless a column has taken that spelling. */
 static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, char letter) {
     char plain[16], lowered[16];
@@ -115,15 +122,16 @@ static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, cha
     int taken = sl_text__variable(names, plain);
     if (e->op == SL_OP_VAR && taken == e->arg) taken = 0;
     if (taken || sl_text__variable(names, lowered)) return false;
-    sl_str_add_char(s, letter);
-    sl_str_add(s, e->arg < 10 ? "_" : "_{");
-    sl_str_add_uint(s, e->arg);
-    if (e->arg >= 10) sl_str_add_char(s, '}');
+    put_plain(s, e, letter);
     return true;
 }
 
 static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
     char spelled[96], letter = e->op == SL_OP_VAR ? 'x' : 'c';
+    if (!names || !names->names) { // nothing else can have the spelling
+        put_plain(s, e, letter);
+        return;
+    }
     const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
     snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
     if ((!given || strcmp(given, spelled) == 0) && put_numbered(s, e, names, letter)) return;
