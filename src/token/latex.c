@@ -12,11 +12,10 @@ static size_t cut(const char *text, const char *end) {
     const char *c = text + 1;
     if (*text == '\\') {
         while (c < end && is_letter(*c)) c++;
-    } else if (is_letter(*text) && end - text >= 3 && *c == '_') {
-        if (c[1] == '{')
+    } else if (is_letter(*text) && c < end && *c == '_') {
+        c++;
+        if (c < end && *c == '{')
             while (c < end && *c != '}') c++;
-        else
-            c++;
         if (c < end) c++;
     }
     return (size_t)(c - text);
@@ -24,6 +23,9 @@ static size_t cut(const char *text, const char *end) {
 
 static sl_status no_token(const char *text, size_t n, int id) {
     const int shown = (int)SL_MIN(n, (size_t)40);
+    const unsigned char byte = (unsigned char)*text;
+    if (byte < 0x20 || byte > 0x7e)
+        return sl_fail(SL_EINVAL, "there is no token for byte 0x%02x", byte);
     if (id < 0) return sl_fail(SL_EINVAL, "there is no token for \"%.*s\"", shown, text);
     return sl_fail(SL_EINVAL, "the token \"%.*s\" is reserved, not in use", shown, text);
 }

@@ -132,12 +132,11 @@ static inline int split(float *mantissa, double d) {
     int e = decimal_exponent(v);
     const binary p = power_of_ten(-e);
     const unsigned __int128 product = (unsigned __int128)v.mantissa * p.mantissa;
+    // the upper bit is set or the next one: a coin toss, so no branch
     uint64_t m = (uint64_t)(product >> 64);
-    int exponent = v.exponent + p.exponent + 1;
-    if (!(m >> 63)) {
-        m = (uint64_t)(product >> 63);
-        exponent--;
-    }
+    const int low = !(m >> 63);
+    m = m << low | ((uint64_t)product >> 63 & (uint64_t)low);
+    const int exponent = v.exponent + p.exponent + 1 - low;
 
     // 24 bits, and what the other 40 add to them
     const uint64_t half = (uint64_t)1 << 39;

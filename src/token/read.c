@@ -221,6 +221,10 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
     SL_TRY(r->st);
     const term *t = pop(r);
     SL_ASSERT(r->n == 0);
+    if (r->undefined) {
+        *reason = SL_TOKEN_UNDEFINED;
+        return SL_OK;
+    }
     const size_t bytes = slots(t) * sizeof(sl_node);
     sl_node *raw = sl_arena_alloc(r->arena, bytes);
     if (!raw) return sl_fail_memory(1, bytes, "an expression");
@@ -232,7 +236,7 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
         return SL_OK;
     }
     SL_TRY(st);
-    if (r->undefined || is_nowhere(e)) {
+    if (is_nowhere(e)) {
         *reason = SL_TOKEN_UNDEFINED;
         return SL_OK;
     }

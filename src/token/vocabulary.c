@@ -21,6 +21,8 @@ _Static_assert(SL_TOKENS(X, X) == SL_TOKEN_COUNT * (SL_TOKEN_COUNT - 1) / 2, "nu
 // the reader counts on it
 _Static_assert(SL_TOKEN__9 - SL_TOKEN__0 == 9, "digits follow each other");
 _Static_assert(SL_TOKEN__X_3 - SL_TOKEN__X_1 == SL_TOKEN_VARIABLES - 1, "so do variables");
+// and sl_token_find on this
+_Static_assert(SL_TOKEN__X_9 - SL_TOKEN__X_1 == 8 && SL_TOKEN__C_9 - SL_TOKEN__C_1 == 8, "names");
 _Static_assert((int)SL_TOKEN__PAD == SL_TOKEN_PAD && (int)SL_TOKEN__START == SL_TOKEN_START &&
                    (int)SL_TOKEN__END == SL_TOKEN_END,
                "the face names these");
@@ -55,6 +57,11 @@ int sl_token_find(const char *text, size_t n) {
         return id ? id : -1;
     }
     if (n == 0) return -1;
+    // variables are half of all words in a text
+    if (n == 3 && text[1] == '_' && text[2] >= '1' && text[2] <= '9') {
+        if (*text == 'x') return SL_TOKEN__X_1 + (text[2] - '1');
+        if (*text == 'c') return SL_TOKEN__C_1 + (text[2] - '1');
+    }
     // the last byte tells most words apart, and the length most others
     for (int i = 0; i < SL_LEN(words); i++) {
         const sl_token_row *w = &sl_token__rows[words[i]];
