@@ -1,0 +1,123 @@
+/* What the tests of this folder judge by: an evaluation that knows nothing of how constants are put
+ * in, only where they belong; and small helpers. */
+#ifndef SL_PAIRS_NAIVE_H
+#define SL_PAIRS_NAIVE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "fixture/fixture.h"
+#include "pairs/pairs_impl.h"
+
+static inline bool same_bytes(const sl_node *a, const sl_node *b) {
+    return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
+}
+
+static inline const char *text_of(const sl_node *e) {
+    static char text[2][900];
+    static int turn;
+    sl_str s = { 0 };
+    if (sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL) != SL_OK) sl_str_truncate(&s, 0);
+    char *out = text[turn = !turn]; // two may stand in one message
+    snprintf(out, sizeof text[0], "%s", sl_str_text(&s));
+    sl_str_clear(&s);
+    return out;
+}
+
+static inline const sl_node *parsed(sl_fixture *t, const char *text) {
+    const sl_node *e;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return e;
+}
+
+/* Where constants belong: at every variable, exp, sin, and root of what is no number. A root is a
+ * power whose exponent is no whole number. */
+static inline bool naive_is_place(const sl_node *u) {
+    if (u->op == SL_OP_VAR || u->op == SL_OP_EXP || u->op == SL_OP_SIN) return true;
+    if (u->op != SL_OP_POW || (u + 1)->op == SL_OP_NUM) return false;
+    sl_rat exponent = sl_num_value(u + u->len - sl_next(u + 1)->len);
+    return exponent.num % exponent.den != 0;
+}
+
+typedef struct naive {
+    const long double *x;      // by variable
+    const sl_pair_site *site;  // NULL: none are put in
+    int n, at;                 // of sites; the next one
+    bool wrong;                // the list does not fit the expression
+} naive;
+
+/* The value at a point, of u with a u + b at every place; NaN where it is not real. */
+static inline long double naive_value(naive *s, const sl_node *u) {
+    long double v = NAN;
+    sl_pair_site site = { .a = 1, .b = 0 };
+    if (s->site && naive_is_place(u)) {
+        if (s->at >= s->n) {
+            s->wrong = true;
+            return NAN;
+        }
+        site = s->site[s->at++];
+        if (site.op != u->op || (u->op == SL_OP_VAR && site.variable != u->arg)) s->wrong = true;
+    }
+    const sl_node *c = u + 1;
+    switch ((sl_op)u->op) {
+    case SL_OP_NUM:
+        v = (long double)sl_num_value(u).num / (long double)sl_num_value(u).den;
+        break;
+    case SL_OP_VAR: v = s->x[u->arg - 1]; break;
+    case SL_OP_ADD:
+        v = 0;
+        for (int i = 0; i < u->arg; i++, c += c->len) v += naive_value(s, c);
+        break;
+    case SL_OP_MUL:
+        v = 1;
+        for (int i = 0; i < u->arg; i++, c += c->len) v *= naive_value(s, c);
+        break;
+    case SL_OP_POW: {
+        long double b = naive_value(s, c);
+        sl_rat r = sl_num_value(c + c->len);
+        if ((r.den > 1 && b < 0) || (r.num < 0 && b == 0)) return NAN;
+        v = powl(b, (long double)r.num / (long double)r.den);
+        break;
+    }
+    case SL_OP_EXP: v = expl(naive_value(s, c)); break;
+    case SL_OP_SIN: v = sinl(naive_value(s, c)); break;
+    case SL_OP_PAR:
+    case SL_OP_COS:
+    case SL_OP_COUNT: s->wrong = true;
+    }
+    return site.a * v + site.b;
+}
+
+/* How a value compares with that of e at x: -1 it is another one, 0 nothing can be said, 1 it is
+ * the same up to what rounding can do. */
+static inline int naive_agrees(long double value, const sl_node *e, const long double *x) {
+    long double v, bound;
+    sl_expr_eval_ref(&v, &bound, e, x, NULL, 0x1p-58L); // some more than long double: two roundings
+    if (isnan(v)) return bound > 0 ? 0 : isnan(value) ? 1 : -1;
+    if (isinf(bound)) return 0;
+    return fabsl(v - value) <= bound ? 1 : -1;
+}
+
+/* How often each kind of node occurs; a number's further slots are not nodes. */
+static inline void count_nodes(int count[SL_OP_COUNT], const sl_node *e) {
+    memset(count, 0, SL_OP_COUNT * sizeof *count);
+    for (uint32_t i = 0; i < e->len; i += e[i].op == SL_OP_NUM ? e[i].len : 1) count[e[i].op]++;
+}
+
+/* p of "n kinds came up in these shares". */
+static inline double p_shares(const int *count, const double *share, int n) {
+    double total = 0, chi2 = 0;
+    for (int i = 0; i < n; i++) total += count[i];
+    for (int i = 0; i < n; i++)
+        chi2 += (count[i] - total * share[i]) * (count[i] - total * share[i]) / (total * share[i]);
+    return sl_chi2_tail(chi2, n - 1);
+}
+
+static inline double p_equal(const int *count, int n) {
+    double share[64];
+    SL_ASSERT(n <= SL_LEN(share));
+    for (int i = 0; i < n; i++) share[i] = 1.0 / n;
+    return p_shares(count, share, n);
+}
+
+#endif
