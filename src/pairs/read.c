@@ -1,0 +1,148 @@
+/* read - pairs that others made, one line of JSON each:
+ *
+ *     {"id": "a7", "x": [[1, 2, 3], [0.5, 0.5, 1]], "y": [1.5, 2.5, 4], "expr": "x1 + x2"}
+ *
+ * Strict, because what is quietly put right here would be a wrong figure later: but every refusal
+ * says what stands where, and what should. Fields of other names are left to their owners. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pairs/pairs.h"
+
+#define COLUMNS "x must be a list of columns: [[...], [...]]"
+
+static const char *kind_of(const sl_json *j) { return sl_json_kind_text(sl_json_kind_of(j)); }
+
+static const char *plural(int n) { return n == 1 ? "" : "s"; }
+
+static sl_status copy_text(const char **out, sl_arena *a, const char *text) {
+    const size_t n = strlen(text) + 1;
+    char *copy = sl_arena_alloc(a, n);
+    if (!copy) return sl_fail_memory(n, 1, "the text of a pair");
+    memcpy(copy, text, n);
+    *out = copy;
+    return SL_OK;
+}
+
+/* Text, or a whole number. One that came as a REAL is whole and exact up to 2^53: beyond, digits
+ * are lost already. */
+static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
+    char text[32];
+    switch (sl_json_kind_of(j)) {
+    case SL_JSON_TEXT: return copy_text(&g->id, a, sl_json_text(j));
+    case SL_JSON_INT: snprintf(text, sizeof text, "%lld", (long long)sl_json_int(j)); break;
+    case SL_JSON_REAL: {
+        const double v = sl_json_real(j);
+        if (fabs(v) > 0x1p53)
+            return sl_fail(SL_EFORMAT, "id is a number of too many digits; write it as a text");
+        if (v != floor(v)) return sl_fail(SL_EFORMAT, "id is %g, not a text or whole number", v);
+        snprintf(text, sizeof text, "%lld", (long long)v);
+        break;
+    }
+    default: return sl_fail(SL_EFORMAT, "id is %s, not a text or whole number", kind_of(j));
+    }
+    return copy_text(&g->id, a, text);
+}
+
+/* name: of the list, for messages. */
+static sl_status read_values(const double **out, sl_arena *a, const sl_json *list,
+                             const char *name) {
+    const int n = sl_json_count(list);
+    double *v = sl_arena_alloc(a, (size_t)n * sizeof *v);
+    if (!v) return sl_fail_memory((size_t)n, sizeof *v, "the values of a pair");
+    for (int i = 0; i < n; i++) {
+        const sl_json *j = sl_json_at(list, i);
+        const sl_json_kind kind = sl_json_kind_of(j);
+        if (kind != SL_JSON_INT && kind != SL_JSON_REAL)
+            return sl_fail(SL_EFORMAT, "%s[%d] is %s, not a number", name, i, kind_of(j));
+        v[i] = sl_json_real(j);
+    }
+    *out = v;
+    return SL_OK;
+}
+
+static sl_status read_y(sl_pair_given *g, sl_arena *a, const sl_json *y) {
+    if (!y) return sl_fail(SL_EFORMAT, "there is no y");
+    if (sl_json_kind_of(y) != SL_JSON_ARRAY)
+        return sl_fail(SL_EFORMAT, "y is %s, not a list of numbers", kind_of(y));
+    g->points = sl_json_count(y);
+    if (g->points < 2) // R2 compares with the variance of y
+        return sl_fail(SL_EFORMAT, "y has %d value%s, but at least 2 are needed", g->points,
+                       plural(g->points));
+    return read_values(&g->y, a, y, "y");
+}
+
+static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int variables) {
+    if (!x) return sl_fail(SL_EFORMAT, "there is no x");
+    if (sl_json_kind_of(x) != SL_JSON_ARRAY)
+        return sl_fail(SL_EFORMAT, "x is %s; " COLUMNS, kind_of(x));
+    g->columns = sl_json_count(x);
+    if (g->columns == 0) return sl_fail(SL_EFORMAT, "x has no columns");
+    for (int i = 0; i < g->columns; i++) {
+        const sl_json *column = sl_json_at(x, i);
+        if (sl_json_kind_of(column) != SL_JSON_ARRAY)
+            return sl_fail(SL_EFORMAT, "x[%d] is %s; " COLUMNS, i, kind_of(column));
+    }
+    if (g->columns > variables)
+        return sl_fail(SL_EFORMAT, "x has %d columns, but the configuration has %d variable%s%s",
+                       g->columns, variables, plural(variables),
+                       g->columns == g->points ? "; x is one list per variable, not per point"
+                                               : "");
+    for (int i = 0; i < g->columns; i++) {
+        const sl_json *column = sl_json_at(x, i);
+        const int n = sl_json_count(column);
+        char name[16];
+        snprintf(name, sizeof name, "x[%d]", i);
+        if (n != g->points)
+            return sl_fail(SL_EFORMAT, "%s has %d value%s but y has %d", name, n, plural(n),
+                           g->points);
+        SL_TRY(read_values(&g->x[i], a, column, name));
+    }
+    return SL_OK;
+}
+
+/* Over the columns that are there, and no free constants: those have no values here. */
+static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
+    if (sl_json_kind_of(j) != SL_JSON_TEXT)
+        return sl_fail(SL_EFORMAT, "expr is %s, not a text", kind_of(j));
+    const sl_names names = { .count = g->columns };
+    const char *text = sl_json_text(j);
+    sl_status st = sl_expr_parse(&g->expr, a, SL_FORMAT_INFIX, text, strlen(text), &names, NULL);
+    if (st == SL_ENOMEM) return st;
+    if (st != SL_OK)
+        return sl_fail(st == SL_EFORMAT ? SL_EFORMAT : SL_ELIMIT, "expr, %s", sl_last_error());
+    const int constant = sl_expr_max_par(g->expr);
+    if (constant > 0)
+        return sl_fail(SL_EFORMAT, "expr has c%d, a constant without a value", constant);
+    return SL_OK;
+}
+
+static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, int variables) {
+    if (sl_json_kind_of(j) != SL_JSON_OBJECT)
+        return sl_fail(SL_EFORMAT, "the line is %s, not an object with x and y", kind_of(j));
+    SL_TRY(read_y(g, a, sl_json_get(j, "y")));
+    SL_TRY(read_x(g, a, sl_json_get(j, "x"), variables));
+    const sl_json *id = sl_json_get(j, "id"), *expr = sl_json_get(j, "expr");
+    if (id) SL_TRY(read_id(g, a, id));
+    if (expr) SL_TRY(read_expr(g, a, expr));
+    return SL_OK;
+}
+
+sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n, int variables) {
+    SL_ASSERT(variables >= 1 && variables <= SL_UNIVERSE_MAX_VARS);
+    if (n > INT32_MAX) // numbers of values and columns are int
+        return sl_fail(SL_ELIMIT, "a line of %zu bytes; at most %d are read", n, INT32_MAX);
+    sl_json *j = NULL;
+    SL_TRY(sl_json_parse_line(&j, line, n));
+
+    sl_pair_given g = { .id = "" };
+    const size_t mark = sl_arena_mark(a);
+    sl_status st = read_object(&g, a, j, variables);
+    sl_json_free(j);
+    if (st == SL_OK)
+        *out = g;
+    else
+        sl_arena_rewind(a, mark);
+    return st;
+}
