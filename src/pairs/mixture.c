@@ -5,8 +5,9 @@
  * uniform on [0, 1): of a Gaussian that is the variance, of a uniform cluster the width is half of
  * its side. Then all points together are brought to mean 0 and variance 1 in each column.
  *
- * A draw takes points x variables uniforms from its stream whatever the shapes are, so the numbers
- * of a point depend on its place alone. */
+ * A draw takes as many uniforms from its stream whatever the shapes are, so the numbers of a point
+ * depend on its place alone. It is an even number for each point: two uniforms make two normals,
+ * and two points of different shape that shared them would not be independent. */
 #include <math.h>
 
 #include "pairs/pairs_impl.h"
@@ -109,22 +110,28 @@ static void normals(double *z, double *work, const double *u, int n) {
     }
 }
 
-static void whiten(double *x, int n) {
-    double mean = 0, variance = 0;
+/* x less its mean, whose rounding error stays: it is that of numbers of x's size. */
+static void centre(double *x, int n) {
+    double mean = 0;
     for (int i = 0; i < n; i++) mean += x[i];
     mean /= n;
-    for (int i = 0; i < n; i++) {
-        x[i] -= mean;
-        variance += x[i] * x[i];
-    }
-    variance /= n;
-    double scale = variance > 0 ? 1 / sqrt(variance) : 1; // all alike: nothing to scale
+    for (int i = 0; i < n; i++) x[i] -= mean;
+}
+
+static void whiten(double *x, int n) {
+    bool alike = true;
+    for (int i = 1; i < n; i++) alike &= x[i] == x[0];
+    centre(x, n);
+    centre(x, n); // points may lie close: scaling would blow up the error of the first mean
+    double variance = 0;
+    for (int i = 0; i < n; i++) variance += x[i] * x[i];
+    double scale = alike ? 0 : 1 / sqrt(variance / n); // all alike: what is left is rounding
     for (int i = 0; i < n; i++) x[i] *= scale;
 }
 
 sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng, const sl_mixture *m,
                          const sl_pairs_options *o, int variables) {
-    const int N = (int)o->points, D = variables, n = (N * D + 1) & ~1;
+    const int N = (int)o->points, D = variables, even = (D + 1) & ~1, n = N * even;
     const size_t mark = sl_arena_mark(scratch);
     double *u = sl_arena_alloc(scratch, (size_t)n * 4 * sizeof *u);
     if (!u) return sl_fail_memory((size_t)n * 4, sizeof *u, "points");
@@ -138,7 +145,7 @@ sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng, const
         for (int end = i + c->count; i < end; i++) {
             double at[MAX_COLUMNS];
             for (int v = 0; v < D; v++) {
-                double t = c->uniform ? 2 * u[i * D + v] - 1 : z[i * D + v];
+                double t = c->uniform ? 2 * u[i * even + v] - 1 : z[i * even + v];
                 at[v] = c->centre[v] + c->width[v] * t;
             }
             for (int v = 0; v < D; v++) {
