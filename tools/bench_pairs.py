@@ -5,14 +5,15 @@
 
 The peer is tools/peer_pairs.py, on members of the same set. Both hold their expressions in memory
 when the clock starts, and make constants, LaTeX, tokens, points and values of each pair. They are
-timed in turn, ROUNDS times, so that a machine that slows down slows both; medians are compared.
+timed in turn, ROUNDS times, so that a machine that slows down slows both. Shown are medians: of
+rates, and of the ratios of rates within a round.
 Two further rows are the program as a whole, writing text (jsonl) or arrays (npy): the time for
 MANY pairs less the time for FEW, which is how the building of the set drops out.
 
 Before that, the two are held against each other: our pairs and the peer's are judged by
 tools/judge_pairs.py's values, and their first attempts must succeed alike and their targets be
 alike in length. What was found goes to standard error; rows, tab separated, to standard output.
-ratio is a rate over the peer's.
+ratio is to the peer's rate.
 
     pip install numpy sympy"""
 import os
@@ -38,7 +39,7 @@ ROUNDS = 5
 BASES = 500
 PEER_PAIRS = 300
 CHECKED = 1000
-FEW, MANY = {"jsonl": 1000, "npy": 1000}, {"jsonl": 101000, "npy": 201000}
+FEW, MANY = {"jsonl": 1000, "npy": 1000}, {"jsonl": 51000, "npy": 101000}
 LENGTH_SLACK, SUCCESS_SLACK = 0.08, 0.03
 
 
@@ -62,7 +63,8 @@ def check_ours(program):
     if not judge.good():
         judge.report(5, sys.stderr)
         raise SystemExit("bench_pairs: our pairs are not right")
-    stats = json.loads(output(program, "pairs", "--stats", "20000", "--json"))
+    stats = json.loads(output(program, "pairs", "--stats", "20000", "--disjoint", "0",
+                               "--json"))
     return statistics.mean(judge.tokens), stats["stats"]["success"]
 
 
@@ -90,12 +92,12 @@ def check(program, generator):
 
 def ours_in_memory(bench):
     """The row of complete pairs on one thread, as the bench prints it."""
-    head, *rows = [line.split("\t") for line in output(bench).splitlines()]
+    head, *rows = [line.split("\t") for line in output(bench, "pair").splitlines()]
     cells = [dict(zip(head, row)) for row in rows]
-    one = [cell for cell in cells if cell["threads"] == "1" and cell["name"] in ("pair", "pairs")]
+    one = [cell for cell in cells if cell["threads"] == "1" and cell["name"] == "pair"]
     if not one:
         raise SystemExit(f"bench_pairs: {bench} has no row of pairs on one thread")
-    return float(one[0]["rate"])
+    return float(one[0]["per_s"])
 
 
 def seconds(program, form, count):
@@ -131,15 +133,16 @@ def main():
         check(program, generator)
         rounds = []
         for i in range(ROUNDS):
-            rounds.append((ours_in_memory(bench), peers(generator, CHECKED + i * PEER_PAIRS),
-                           whole_program(program, "jsonl"), whole_program(program, "npy")))
+            rounds.append((ours_in_memory(bench), whole_program(program, "npy"),
+                           whole_program(program, "jsonl"),
+                           peers(generator, CHECKED + i * PEER_PAIRS)))
             say("round", i + 1, *(f"{rate:.0f}" for rate in rounds[-1]))
-    memory, peer, jsonl, npy = (statistics.median(column) for column in zip(*rounds))
     versions = f"{np.__version__} {peer_pairs.sympy.__version__}"
     print("name", "version", "pairs_per_s", "ratio", sep="\t")
-    for name, version, rate in (("pairs", "", memory), ("program_npy", "", npy),
-                                ("program_jsonl", "", jsonl), ("numpy_sympy", versions, peer)):
-        print(name, version, f"{rate:.0f}", f"{rate / peer:.1f}", sep="\t")
+    names = (("pairs", ""), ("program_npy", ""), ("program_jsonl", ""), ("numpy_sympy", versions))
+    for (name, version), rates in zip(names, zip(*rounds)):
+        ratio = statistics.median(rate / row[-1] for rate, row in zip(rates, rounds))
+        print(name, version, f"{statistics.median(rates):.0f}", f"{ratio:.1f}", sep="\t")
 
 
 if __name__ == "__main__":

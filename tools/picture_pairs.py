@@ -40,13 +40,13 @@ def pretty(expr):
 
 
 def readable(pair):
-    """Short, over both variables, without a power that is hard to set, and with a y that is not all
-    one outlier."""
+    """Short, over both variables, with a constant and without a power that is hard to set; and with
+    a y that is not all one outlier."""
     y = sorted(pair["y"])
     middle = y[3 * len(y) // 4] - y[len(y) // 4]
     expr = pair["expr"]
-    return (len(pretty(expr)) <= 34 and "**(" not in expr and "x1" in expr and "x2" in expr
-            and max(abs(v) for v in y) < 1e3 * middle)
+    return (len(pretty(expr)) <= 31 and "**(" not in expr and "x1" in expr and "x2" in expr
+            and re.search(r"(?<!\*\*)\b\d", expr) and max(abs(v) for v in y) < 100 * middle)
 
 
 def chosen(pairs):
