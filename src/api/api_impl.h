@@ -33,9 +33,15 @@ struct sl_set {
     sl_universe *universe;
 };
 
+/* What a set is opened for. */
+typedef enum sl_api__need {
+    SL_API__MEMBERS, // may come from the cache, and cannot answer sl_universe_find
+    SL_API__BUILT,   // enumerated here and now: finds functions, knows what each level took
+} sl_api__need;
+
 /* The universe of checked options, with its progress told to l. */
 SL_NODISCARD sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o,
-                                        int threads, const sl_api__listener *l);
+                                        int threads, sl_api__need need, const sl_api__listener *l);
 
 /* ---------------------------------------------------------------- options ------------------- */
 

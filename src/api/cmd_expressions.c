@@ -55,6 +55,8 @@ static const char help[] =
     "\n"
     "The last depth can be large, so the set holds a sample of it by default (--size).\n"
     "The same options give the same set on every machine; --count prints its hash.\n"
+    "A large one is kept in ~/.cache/symlaw for the next listing; SYMLAW_CACHE=FOLDER keeps\n"
+    "it elsewhere, SYMLAW_CACHE=off nowhere.\n"
     "\n"
     "Examples:\n"
     "  symlaw expressions --depth 2                        all 929 of two variables\n"
@@ -218,7 +220,9 @@ static sl_status with_set(sl_api__run *run, const sl_names *names, sl_str *resul
 
     sl_status st;
     sl_universe *u = NULL;
-    SL_GO(sl_api__universe(&u, &o, (int)value(run, OPT_THREADS)->whole, &run->listener));
+    // --count shows the enumeration and what it took, so it always runs
+    sl_api__need need = wanted || value(run, OPT_COUNT)->flag ? SL_API__BUILT : SL_API__MEMBERS;
+    SL_GO(sl_api__universe(&u, &o, (int)value(run, OPT_THREADS)->whole, need, &run->listener));
     if (wanted)
         SL_GO(find(run, u, wanted, names, result, ok));
     else if (!value(run, OPT_COUNT)->flag)

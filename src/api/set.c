@@ -1,5 +1,6 @@
 /* set - the set E of a configuration as a handle. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -13,15 +14,39 @@ static int on_progress(int level, const char *what, double done, double total, v
     return sl_api__tell(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
 }
 
+/* Appends the folder where sets are kept, or nothing when they are not. The environment of another
+ * user (a setuid program) does not say where to write. */
+static void cache_folder(sl_str *s) {
+    const char *own = secure_getenv("SYMLAW_CACHE"), *xdg = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME");
+    if (own) {
+        if (strcmp(own, "off") != 0) sl_str_add(s, own);
+    } else if (xdg && xdg[0] == '/') { // the XDG rules: a relative one is to be ignored
+        sl_str_addf(s, "%s/symlaw", xdg);
+    } else if (home && home[0] == '/') {
+        sl_str_addf(s, "%s/.cache/symlaw", home);
+    }
+}
+
 static void on_note(const char *text, void *payload) { sl_api__note(payload, "%s", text); }
 
 sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int threads,
-                           const sl_api__listener *l) {
+                           sl_api__need need, const sl_api__listener *l) {
     sl_pool *pool = NULL;
-    SL_TRY(sl_pool_new(&pool, threads));
+    sl_str dir = { 0 };
+    sl_status st;
     sl_api__listener listener = *l;
     sl_universe_watch watch = { on_progress, on_note, &listener };
-    sl_status st = sl_universe_new(out, pool, o, &watch);
+    SL_GO(sl_pool_new(&pool, threads));
+    if (need == SL_API__BUILT) {
+        st = sl_universe_new(out, pool, o, &watch);
+    } else {
+        cache_folder(&dir);
+        SL_GO(sl_str_status(&dir));
+        st = sl_universe_open(out, pool, o, &watch, dir.len ? dir.text : NULL);
+    }
+done:
+    sl_str_clear(&dir);
     sl_pool_free(pool);
     return st;
 }
@@ -51,7 +76,7 @@ sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn o
     sl_set *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "a set");
     sl_api__listener listener = { on_event, payload, sl_clock() };
-    sl_status st = sl_api__universe(&s->universe, &u, o.threads, &listener);
+    sl_status st = sl_api__universe(&s->universe, &u, o.threads, SL_API__BUILT, &listener);
     if (st != SL_OK) {
         sl_set_close(s);
         return st;

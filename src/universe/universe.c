@@ -66,7 +66,7 @@ int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, doubl
     return w && w->progress ? w->progress(i, what, done, total, w->payload) : 0;
 }
 
-static void note(const sl_universe_watch *w, const char *text) {
+void sl_universe__note(const sl_universe_watch *w, const char *text) {
     if (w && w->note) w->note(text, w->payload);
 }
 
@@ -177,7 +177,7 @@ static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch
                        "%s, but %s are %s; take less depth, fewer variables or operators, or "
                        "allow more",
                        text, bytes_text(size[1], most), u->options.max_memory ? "allowed" : "free");
-    if (need > 1e9) note(watch, text);
+    if (need > 1e9) sl_universe__note(watch, text);
     return SL_OK;
 }
 
@@ -230,9 +230,11 @@ static sl_status choose_members(sl_universe *u, sl_pool *pool, const sl_universe
     if (!u->member || !u->member_class || !u->index_of_class)
         return sl_fail_memory((size_t)want, sizeof *u->member, "the members of E");
     memset(u->index_of_class, 0xff, (size_t)u->n_class * sizeof *u->index_of_class);
-    for (int i = 0; i <= u->options.depth && u->n_member < want; i++) {
+    for (int i = 0; i <= u->options.depth; i++) {
         level *l = &u->level[i];
         int64_t k = SL_MIN(want - u->n_member, l->class_end - l->class_begin);
+        u->member_end[i] = u->n_member + k;
+        if (k == 0) continue; // E is full, or the level empty
         uint32_t *chosen = u->member_class + u->n_member;
         SL_TRY(sample_level(chosen, u, l, k));
         if (i < u->options.depth || u->options.depth == 0) {
@@ -266,7 +268,7 @@ static sl_status choose_withheld(sl_universe *u) {
 
 /* Names what was built: what it was built of, then every member's bytes, then who is withheld. Size
  * and seed are in the members. */
-static sl_status set_hash(sl_universe *u) {
+sl_status sl_universe__hash_members(const sl_universe *u, char out[33]) {
     sl_hasher *h = NULL;
     sl_str s = { 0 };
     sl_status st;
@@ -276,10 +278,13 @@ static sl_status set_hash(sl_universe *u) {
     SL_GO(sl_str_status(&s));
     SL_GO(sl_hasher_new(&h));
     sl_hasher_add(h, s.text, s.len);
-    for (int64_t m = 0; m < u->n_member; m++)
-        sl_hasher_add(h, u->member[m], u->member[m]->len * sizeof *u->member[m]);
+    for (int64_t m = 0; m < u->n_member;) { // members that lie end to end go in one piece
+        const sl_node *begin = u->member[m], *end = begin;
+        for (; m < u->n_member && u->member[m] == end; m++) end += end->len;
+        sl_hasher_add(h, begin, (size_t)(end - begin) * sizeof *begin);
+    }
     sl_hasher_add(h, u->withheld, (size_t)(u->n_member + 7) / 8);
-    sl_hasher_text(h, u->hash);
+    sl_hasher_text(h, out);
 done:
     sl_hasher_free(h);
     sl_str_clear(&s);
@@ -288,7 +293,7 @@ done:
 
 /* ---------------------------------------------------------------- building ------------------ */
 
-static sl_status check_options(const sl_universe_options *o) {
+sl_status sl_universe__check(const sl_universe_options *o) {
     if (o->depth < 0 || o->depth > SL_UNIVERSE_MAX_DEPTH)
         return sl_fail(SL_EINVAL, "depth %d is not in 0..%d", o->depth, SL_UNIVERSE_MAX_DEPTH);
     if (o->variables < 1 || o->variables > SL_UNIVERSE_MAX_VARS)
@@ -342,12 +347,12 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
     SL_TRY(choose_members(u, pool, watch));
     u->level[u->options.depth].counts.seconds += sl_clock() - start;
     SL_TRY(choose_withheld(u));
-    return set_hash(u);
+    return sl_universe__hash_members(u, u->hash);
 }
 
 sl_status sl_universe_new(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
                           const sl_universe_watch *watch) {
-    SL_TRY(check_options(o));
+    SL_TRY(sl_universe__check(o));
     sl_universe *u = sl_calloc(1, sizeof *u);
     if (!u) return sl_fail_memory(1, sizeof *u, "a universe");
     u->options = *o;
@@ -359,24 +364,36 @@ sl_status sl_universe_new(sl_universe **out, sl_pool *pool, const sl_universe_op
     return st;
 }
 
-void sl_universe_free(sl_universe *u) {
-    if (!u) return;
+void sl_universe__release(sl_universe *u) {
     for (int i = 0; i <= SL_UNIVERSE_MAX_DEPTH; i++) {
-        sl_free(u->level[i].unary_value);
-        sl_free(u->level[i].class_of);
+        level *l = &u->level[i];
+        sl_free(l->unary_value);
+        sl_free(l->class_of);
+        l->unary_value = NULL;
+        l->class_of = NULL;
     }
-    for (int i = 0; i < u->n_own && u->own; i++) sl_arena_clear(&u->own[i].arena);
-    sl_free(u->own);
     sl_free(u->listed.expr);
     sl_free(u->listed.value);
     sl_free(u->listed.fast);
     sl_free(u->listed.shape);
+    u->listed = (operands){ 0 };
     sl_free(u->class);
+    u->class = NULL;
+    u->n_class = u->cap_class = 0;
     sl_universe__table_clear(&u->found);
-    sl_free(u->member);
     sl_free(u->member_class);
     sl_free(u->index_of_class);
+    u->member_class = u->index_of_class = NULL;
+}
+
+void sl_universe_free(sl_universe *u) {
+    if (!u) return;
+    sl_universe__release(u);
+    for (int i = 0; i < u->n_own && u->own; i++) sl_arena_clear(&u->own[i].arena);
+    sl_free(u->own);
+    sl_free(u->member);
     sl_free(u->withheld);
+    sl_free(u->image);
     sl_free(u);
 }
 
@@ -393,7 +410,9 @@ const sl_node *sl_universe_get(const sl_universe *u, int64_t index) {
 
 int sl_universe_level(const sl_universe *u, int64_t index) {
     SL_ASSERT(index >= 0 && index < u->n_member);
-    return u->class[u->member_class[index]].level;
+    int i = 0;
+    while (index >= u->member_end[i]) i++;
+    return i;
 }
 
 bool sl_universe_withheld(const sl_universe *u, int64_t index) {
@@ -406,7 +425,10 @@ const sl_universe_counts *sl_universe_count(const sl_universe *u, int i) {
     return &u->level[i].counts;
 }
 
+bool sl_universe_can_find(const sl_universe *u) { return u->index_of_class; }
+
 static uint32_t class_of(const sl_universe *u, const sl_node *e) {
+    SL_ASSERT(sl_universe_can_find(u)); // not after sl_universe_open
     if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return NO_CLASS;
     long double v[MAX_PROBES];
     for (int i = 0; i < u->probes; i++) {

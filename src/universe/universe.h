@@ -25,7 +25,8 @@
  * The set E of a configuration is the full lower levels and a seeded sample of the last one: the
  * classes with the smallest Philox(seed, raw index of the first candidate), so a larger E contains
  * a smaller one. It is a value: same configuration, same bytes, same hash, for any number of
- * threads. */
+ * threads. So it can be kept in a file (cache.c): sl_universe_open has the members from there in
+ * hundredths of a second, and builds them where there is no good file. */
 #ifndef SL_UNIVERSE_H
 #define SL_UNIVERSE_H
 
@@ -57,13 +58,14 @@ typedef struct sl_universe_counts {
     int64_t constant;
     int64_t nowhere;     // real at no probe
     int64_t known;       // the same function as one listed before
-    double seconds;
+    double seconds;      // 0 when the set was read from a file
 } sl_universe_counts;
 
 typedef struct sl_universe sl_universe;
 
 /* Told now and then how far level `level` is; anything but 0 stops with SL_ECANCEL. A level that
- * needs much memory is announced by `note` before it starts. NULL: silent. */
+ * needs much memory is announced by `note` before it starts, and so is a set that cannot be kept
+ * after it was built. NULL: silent. */
 typedef struct sl_universe_watch {
     int (*progress)(int level, const char *what, double done, double total, void *payload);
     void (*note)(const char *text, void *payload);
@@ -73,6 +75,14 @@ typedef struct sl_universe_watch {
 SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool,
                                        const sl_universe_options *o,
                                        const sl_universe_watch *watch);
+/* The same members, levels, counts and hash, without the table of all functions, which is most of
+ * the memory: sl_universe_find and sl_universe_lists cannot be asked. They come from a file in the
+ * folder `dir` if there is a good one; else they are built, and the file is written, with `dir` made
+ * if missing. No file is ever an error: one that is damaged, or made by another build of this code,
+ * is not used; that none can be written is a note. dir NULL: no files. */
+SL_NODISCARD sl_status sl_universe_open(sl_universe **out, sl_pool *pool,
+                                        const sl_universe_options *o,
+                                        const sl_universe_watch *watch, const char *dir);
 void sl_universe_free(sl_universe *u);
 
 const sl_universe_options *sl_universe_config(const sl_universe *u);
@@ -83,6 +93,7 @@ bool sl_universe_withheld(const sl_universe *u, int64_t index);
 const sl_universe_counts *sl_universe_count(const sl_universe *u, int level);
 const char *sl_universe_hash(const sl_universe *u);                  // of configuration and members
 
+bool sl_universe_can_find(const sl_universe *u); // is it from sl_universe_new?
 /* The member that is the same function as e, by agreement at the probes; -1 if there is none. */
 int64_t sl_universe_find(const sl_universe *u, const sl_node *e);
 /* Is e one of the distinct functions, in the sample E or not? */

@@ -153,11 +153,14 @@ typedef struct sl_universe {
     int n_own;
     // E
     const sl_node **member;
+    int64_t member_end[SL_UNIVERSE_MAX_DEPTH + 1]; // by level
     uint32_t *member_class;
-    uint32_t *index_of_class; // NO_CLASS: not in E
+    uint32_t *index_of_class; // NO_CLASS: not in E; NULL: there are no classes to look up
     uint8_t *withheld;        // bit per member
     int64_t n_member;
     char hash[33];
+    char *image; // the bytes of its file, which the members are in; NULL: they are in `own`
+    size_t image_bytes;
 } sl_universe;
 
 /* A raw candidate taken apart. q = -1 for one operand; with `swapped` the operation is q op p. */
@@ -185,7 +188,42 @@ SL_NODISCARD sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int
 /* The earliest class that agrees with these values, or NO_CLASS. */
 uint32_t sl_universe__find_class(const sl_universe *u, const long double *v);
 
+SL_NODISCARD sl_status sl_universe__check(const sl_universe_options *o);
+/* Gives back all but the members and what is known of them. */
+void sl_universe__release(sl_universe *u);
+SL_NODISCARD sl_status sl_universe__hash_members(const sl_universe *u, char out[33]);
+
 int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done,
                       double total);
+void sl_universe__note(const sl_universe_watch *w, const char *text);
+
+/* ---------------------------------------------------------------- cache --------------------- */
+
+#define BUILD_MAX 64
+
+/* Which machine code this is: the GNU build id that the linker gave to the program or library it is
+ * in. n = 0: it gave none. */
+typedef struct build_id {
+    uint32_t n;
+    uint8_t byte[BUILD_MAX];
+} build_id;
+build_id sl_universe__build_id(void);
+
+/* Where sets are kept, and how much of it. */
+typedef struct cache {
+    const char *dir; // NULL: nowhere
+    build_id build;
+    int64_t min_raw; // a set of fewer candidates is built sooner than written
+    int max_files;
+    int64_t max_bytes; // of all files together
+} cache;
+#define CACHE_INIT { NULL, { 0 }, 100000, 16, (int64_t)1 << 30 }
+
+/* sl_universe_open, with limits that tests can choose. */
+SL_NODISCARD sl_status sl_universe__open(sl_universe **out, sl_pool *pool,
+                                         const sl_universe_options *o,
+                                         const sl_universe_watch *watch, const cache *c);
+/* Appends where the set of o is, or would be, kept. */
+void sl_universe__cache_path(sl_str *s, const sl_universe_options *o, const cache *c);
 
 #endif

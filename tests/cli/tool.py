@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+os.environ.setdefault("SYMLAW_CACHE", "off")  # a test must not meet what an earlier one kept
+
 PROGRAM = os.environ.get("SYMLAW") or str(Path(__file__).parents[2] / "build" / "symlaw")
 
 

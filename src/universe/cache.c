@@ -1,0 +1,450 @@
+/* cache - the set E of a configuration, kept in a file for the next time.
+ *
+ * The file is a memory image: a head, a bit per member that says who is withheld, and the members'
+ * nodes end to end (docs/formats.md draws it). Opening is one read into one block, checks, and a
+ * pointer per member into the block. A set that was built is packed into the same block before it
+ * is written, so an opened set is the same thing whether there was a file or not.
+ *
+ * What keeps it right:
+ *
+ *   what it is   The head begins with a key: format, build id of this machine code, configuration.
+ *                The name of the file is a hash of the key, and the key itself is compared. So a
+ *                file is of this configuration, and no rule of expr/ was changed since.
+ *   damage       Every length is held against the size of the file before it is used. A checksum
+ *                covers all behind the key, and the hash that names the set is computed anew. Nodes
+ *                must be well-formed all the same: what reads them believes them.
+ *   neighbours   A file appears by renaming, so others see the old one, the new one or none, and
+ *                whoever is killed leaves at most a temporary one. The file of a key always has the
+ *                same bytes; it does not matter who writes it last.
+ *   growth       After a file was written, files unused for longest go until the limits are kept.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "universe/universe_impl.h"
+
+enum { VERSION = 1, LEVELS = SL_UNIVERSE_MAX_DEPTH + 1, TEMPORARY_SECONDS = 600 };
+
+static const char MAGIC[8] = { 's', 'y', 'm', 'l', 'a', 'w', 'E', '\n' };
+
+/* All that the members follow from. Without padding: it is hashed and compared as bytes. */
+typedef struct key {
+    char magic[8];
+    uint32_t version;
+    uint32_t build_bytes;
+    uint8_t build[BUILD_MAX]; // zeros behind
+    int32_t depth, variables;
+    uint32_t ops, zero;
+    int64_t size;
+    uint64_t seed;
+    double withheld;
+} key;
+
+typedef struct head {
+    key key;
+    uint64_t file_bytes;
+    uint64_t checksum; // XXH3 of all that follows
+    int64_t members, slots;
+    char hash[32];
+    struct {
+        int64_t members, raw, distinct, partial, partial_raw, constant, nowhere, known;
+    } level[LEVELS];
+} head;
+
+_Static_assert(sizeof(key) == 120 && sizeof(head) == 504 && sizeof(sl_node) == 8,
+               "the file is drawn in docs/formats.md");
+
+enum { CHECKED = offsetof(head, members) }; // where the checksum begins
+
+/* ---------------------------------------------------------------- which code this is -------- */
+
+typedef struct search {
+    uintptr_t address; // somewhere in the module
+    build_id found;
+} search;
+
+static bool holds(const struct dl_phdr_info *module, uintptr_t address) {
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (module->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* Notes are records of name and content, each padded to the alignment of their segment. */
+static void read_notes(build_id *out, const uint8_t *at, size_t n, size_t align) {
+    if (align != 8) align = 4;
+    while (n >= sizeof(ElfW(Nhdr))) {
+        ElfW(Nhdr) note;
+        memcpy(&note, at, sizeof note);
+        size_t name = sizeof note, content = (name + note.n_namesz + align - 1) / align * align;
+        size_t next = (content + note.n_descsz + align - 1) / align * align;
+        if (content > n || note.n_descsz > n - content) return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            memcmp(at + name, "GNU", 4) == 0 && note.n_descsz <= BUILD_MAX) {
+            out->n = note.n_descsz;
+            memcpy(out->byte, at + content, note.n_descsz);
+            return;
+        }
+        if (next >= n) return;
+        at += next;
+        n -= next;
+    }
+}
+
+static int look_at(struct dl_phdr_info *module, size_t size, void *payload) {
+    (void)size;
+    search *s = payload;
+    if (!holds(module, s->address)) return 0;
+    for (int i = 0; i < module->dlpi_phnum && s->found.n == 0; i++) {
+        const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE)
+            read_notes(&s->found, (const uint8_t *)(module->dlpi_addr + p->p_vaddr), p->p_memsz,
+                       p->p_align);
+    }
+    return 1;
+}
+
+build_id sl_universe__build_id(void) {
+    search s = { .address = (uintptr_t)MAGIC };
+    dl_iterate_phdr(look_at, &s);
+    return s.found;
+}
+
+static key key_of(const sl_universe_options *o, const cache *c) {
+    key k = { .version = VERSION,
+              .build_bytes = c->build.n,
+              .depth = o->depth,
+              .variables = o->variables,
+              .ops = o->ops,
+              .size = o->size,
+              .seed = o->seed,
+              .withheld = o->withheld };
+    memcpy(k.magic, MAGIC, sizeof k.magic);
+    memcpy(k.build, c->build.byte, c->build.n);
+    return k;
+}
+
+/* ---------------------------------------------------------------- the image ----------------- */
+
+static size_t bits_bytes(int64_t members) { return (size_t)(members + 63) / 64 * 8; }
+
+static size_t image_bytes(int64_t members, int64_t slots) {
+    return sizeof(head) + bits_bytes(members) + (size_t)slots * sizeof(sl_node);
+}
+
+/* Moves the members of a set that was built into one block, and gives back all that is not needed
+ * to have them. */
+static sl_status pack(sl_universe *u) {
+    sl_universe__release(u); // first: the block need not add to the peak
+    int64_t slots = 0;
+    for (int64_t m = 0; m < u->n_member; m++) slots += u->member[m]->len;
+    u->image_bytes = image_bytes(u->n_member, slots);
+    u->image = sl_malloc(u->image_bytes, 1);
+    if (!u->image) return sl_fail_memory(u->image_bytes, 1, "the members of E");
+
+    char *bits = u->image + sizeof(head), *at = bits + bits_bytes(u->n_member);
+    memset(u->image, 0, (size_t)(at - u->image));
+    memcpy(bits, u->withheld, (size_t)(u->n_member + 7) / 8);
+    for (int64_t m = 0; m < u->n_member; m++) {
+        size_t n = u->member[m]->len * sizeof(sl_node);
+        u->member[m] = memcpy(at, u->member[m], n);
+        at += n;
+    }
+    for (int i = 0; i < u->n_own; i++) sl_arena_clear(&u->own[i].arena);
+    sl_free(u->own);
+    u->own = NULL;
+    u->n_own = 0;
+    return SL_OK;
+}
+
+/* Writes the head of a packed set. How long it took is left out, so that equal keys make equal
+ * files. */
+static void seal(sl_universe *u, const key *k) {
+    head h = { .key = *k, .file_bytes = u->image_bytes, .members = u->n_member };
+    const size_t before = sizeof h + bits_bytes(u->n_member);
+    h.slots = (int64_t)((u->image_bytes - before) / sizeof(sl_node));
+    memcpy(h.hash, u->hash, sizeof h.hash);
+    for (int i = 0; i <= u->options.depth; i++) {
+        const sl_universe_counts *c = &u->level[i].counts;
+        h.level[i].members = u->member_end[i] - (i ? u->member_end[i - 1] : 0);
+        h.level[i].raw = c->raw;
+        h.level[i].distinct = c->distinct;
+        h.level[i].partial = c->partial;
+        h.level[i].partial_raw = c->partial_raw;
+        h.level[i].constant = c->constant;
+        h.level[i].nowhere = c->nowhere;
+        h.level[i].known = c->known;
+    }
+    memcpy(u->image, &h, sizeof h);
+    h.checksum = sl_hash(u->image + CHECKED, u->image_bytes - CHECKED, 0);
+    memcpy(u->image, &h, sizeof h);
+}
+
+/* ---------------------------------------------------------------- reading ------------------- */
+
+static sl_status bad(const char *what) { return sl_fail(SL_EFORMAT, "kept set: %s", what); }
+
+/* Is the head the one that is asked for, and do its lengths fit the file? */
+static sl_status check_head(const head *h, const key *k, const char *image, size_t n) {
+    if (memcmp(&h->key, k, sizeof *k) != 0) return bad("of another configuration or build");
+    if (h->file_bytes != n) return bad("not of the length it had");
+    if (h->checksum != sl_hash(image + CHECKED, n - CHECKED, 0)) return bad("checksum");
+    // each member has a slot at least, so nothing here can pass 64 bits
+    const int64_t most = (int64_t)(n / sizeof(sl_node));
+    if (h->slots < 0 || h->slots > most || h->members < 0 || h->members > h->slots ||
+        image_bytes(h->members, h->slots) != n)
+        return bad("lengths");
+    int64_t members = 0;
+    for (int i = 0; i < LEVELS; i++) {
+        const int64_t here = h->level[i].members;
+        if (here < 0 || here > (i <= k->depth ? h->members : 0)) return bad("levels");
+        members += here;
+    }
+    return members == h->members ? SL_OK : bad("levels");
+}
+
+/* member[m] := where it begins; lengths come from the file, so each step is checked. */
+static sl_status find_members(sl_universe *u, const sl_node *node, int64_t slots) {
+    int64_t at = 0;
+    for (int64_t m = 0; m < u->n_member; m++) {
+        if (at >= slots || node[at].len == 0 || node[at].len > slots - at) return bad("nodes");
+        u->member[m] = node + at;
+        at += node[at].len;
+    }
+    return at == slots ? SL_OK : bad("nodes");
+}
+
+/* Has a well-formed expression other leaves than numbers and these variables? */
+static bool strange(const sl_node *e, int variables) {
+    for (const sl_node *at = e, *end = sl_next(e); at < end;) {
+        if (at->op == SL_OP_PAR || (at->op == SL_OP_VAR && at->arg > variables)) return true;
+        at += at->op == SL_OP_NUM ? at->len : 1; // behind a number may be its digits
+    }
+    return false;
+}
+
+static sl_status check_members(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    const sl_universe *u = payload;
+    for (int64_t m = begin; m < end; m++) {
+        const sl_node *e = u->member[m];
+        if (!sl_expr_valid(e, e->len) || strange(e, u->options.variables))
+            return bad("a member is no expression of these variables");
+    }
+    return SL_OK;
+}
+
+/* Fills u from its image, all of which may be wrong. */
+static sl_status unpack(sl_universe *u, sl_pool *pool, const key *k) {
+    head h;
+    if (u->image_bytes < sizeof h) return bad("too short");
+    memcpy(&h, u->image, sizeof h);
+    SL_TRY(check_head(&h, k, u->image, u->image_bytes));
+
+    u->n_member = h.members;
+    u->member = sl_malloc((size_t)u->n_member, sizeof *u->member);
+    u->withheld = sl_malloc((size_t)(u->n_member + 7) / 8, 1);
+    if (!u->member || !u->withheld)
+        return sl_fail_memory((size_t)u->n_member, sizeof *u->member, "the members of E");
+    const char *bits = u->image + sizeof h;
+    memcpy(u->withheld, bits, (size_t)(u->n_member + 7) / 8);
+    SL_TRY(find_members(u, (const sl_node *)(bits + bits_bytes(u->n_member)), h.slots));
+    SL_TRY(sl_par_for(pool, u->n_member, 4096, check_members, u));
+
+    int64_t end = 0;
+    for (int i = 0; i <= u->options.depth; i++) {
+        u->member_end[i] = end += h.level[i].members;
+        u->level[i].counts = (sl_universe_counts){ .raw = h.level[i].raw,
+                                                   .distinct = h.level[i].distinct,
+                                                   .partial = h.level[i].partial,
+                                                   .partial_raw = h.level[i].partial_raw,
+                                                   .constant = h.level[i].constant,
+                                                   .nowhere = h.level[i].nowhere,
+                                                   .known = h.level[i].known };
+    }
+    SL_TRY(sl_universe__hash_members(u, u->hash));
+    return memcmp(u->hash, h.hash, sizeof h.hash) == 0 ? SL_OK : bad("hash of the set");
+}
+
+/* *out := the set that the file has. What is no plain file is not opened: a pipe would wait. */
+static sl_status load(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
+                      const char *path, const key *k, const cache *c) {
+    struct stat s;
+    int64_t most = c->max_bytes;
+    if (o->max_memory) most = SL_MIN(most, o->max_memory);
+    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode)) return sl_fail(SL_EIO, "no file %s", path);
+    sl_universe *u = sl_calloc(1, sizeof *u);
+    if (!u) return sl_fail_memory(1, sizeof *u, "a universe");
+    u->options = *o;
+    sl_status st;
+    SL_GO(sl_file_read(&u->image, &u->image_bytes, path, (size_t)most));
+    SL_GO(unpack(u, pool, k));
+    // unused for longest is known by this time; where it cannot be set, age will do
+    if (utimensat(AT_FDCWD, path, NULL, 0) != 0) errno = 0;
+    *out = u;
+    return SL_OK;
+done:
+    sl_universe_free(u);
+    return st;
+}
+
+/* ---------------------------------------------------------------- writing ------------------- */
+
+/* Like mkdir -p. What is made is for the user alone, as the XDG rules for such folders want it. */
+static sl_status make_folder(const char *dir) {
+    size_t n = strlen(dir);
+    char *part = sl_malloc(n + 1, 1);
+    if (!part) return sl_fail_memory(n + 1, 1, "a file name");
+    int error = 0;
+    for (size_t i = 1; i <= n; i++) {
+        if (dir[i] && dir[i] != '/') continue;
+        memcpy(part, dir, i);
+        part[i] = '\0';
+        error = mkdir(part, 0700) == 0 || errno == EEXIST ? 0 : errno;
+    }
+    sl_free(part);
+    // a folder above may be there and refuse all the same, as a read-only / does: the last counts
+    return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", dir, strerror(error)) : SL_OK;
+}
+
+/* set-<16 hexadecimal digits>.bin, or with .tmp- and more behind it. */
+static bool is_ours(const char *name, bool *temporary) {
+    const size_t digits = strspn(name + SL_MIN(strlen(name), 4), "0123456789abcdef");
+    if (strncmp(name, "set-", 4) != 0 || digits != 16) return false;
+    const char *end = name + 4 + digits;
+    *temporary = strncmp(end, ".bin.tmp-", 9) == 0;
+    return *temporary || strcmp(end, ".bin") == 0;
+}
+
+/* What is in the folder: how many files, how large together, and which one is oldest. `mine` is
+ * never that. Temporary files that nobody can still be writing are removed on the way. */
+typedef struct tally {
+    int files;
+    int64_t bytes;
+    char oldest[256];
+    struct timespec when;
+} tally;
+
+static void count_files(tally *t, DIR *d, const char *mine) {
+    const time_t now = time(NULL);
+    *t = (tally){ 0 };
+    rewinddir(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        struct stat s;
+        bool temporary;
+        if (!is_ours(e->d_name, &temporary) ||
+            fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode))
+            continue;
+        if (temporary && s.st_mtim.tv_sec < now - TEMPORARY_SECONDS &&
+            unlinkat(dirfd(d), e->d_name, 0) == 0)
+            continue;
+        t->files++;
+        t->bytes += s.st_size;
+        if (strcmp(e->d_name, mine) == 0) continue;
+        if (!t->oldest[0] || s.st_mtim.tv_sec < t->when.tv_sec ||
+            (s.st_mtim.tv_sec == t->when.tv_sec && s.st_mtim.tv_nsec < t->when.tv_nsec)) {
+            snprintf(t->oldest, sizeof t->oldest, "%s", e->d_name);
+            t->when = s.st_mtim;
+        }
+    }
+}
+
+/* The oldest go, until the limits are kept or nothing can be removed. The temporary file of another
+ * process counts too; should it go, that process cannot rename it and keeps no file. */
+static void prune(const cache *c, const char *mine) {
+    DIR *d = opendir(c->dir);
+    if (!d) return; // the file is there, and who may not list the folder need not tidy it
+    tally t;
+    for (;;) {
+        count_files(&t, d, mine);
+        if (t.files <= c->max_files && t.bytes <= c->max_bytes) break;
+        if (!t.oldest[0] || (unlinkat(dirfd(d), t.oldest, 0) != 0 && errno != ENOENT)) break;
+    }
+    closedir(d);
+}
+
+static sl_status keep(sl_universe *u, const char *path, const key *k, const cache *c) {
+    sl_file *f = NULL;
+    sl_status st;
+    struct stat s;
+    SL_TRY(make_folder(c->dir));
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) // sl_file would write into a pipe
+        return sl_fail(SL_EIO, "cannot write %s: it is no plain file", path);
+    seal(u, k);
+    SL_GO(sl_file_create(&f, path));
+    SL_GO(sl_file_write(f, u->image, u->image_bytes));
+    SL_GO(sl_file_commit(&f));
+    prune(c, strrchr(path, '/') + 1);
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
+static bool worth_keeping(const sl_universe *u, const cache *c) {
+    int64_t raw = 0;
+    for (int i = 0; i <= u->options.depth; i++) raw += u->level[i].counts.raw;
+    return raw >= c->min_raw && u->image_bytes <= (size_t)c->max_bytes / 2;
+}
+
+/* ---------------------------------------------------------------- opening ------------------- */
+
+void sl_universe__cache_path(sl_str *s, const sl_universe_options *o, const cache *c) {
+    const key k = key_of(o, c);
+    sl_str_addf(s, "%s/set-%016llx.bin", c->dir, (unsigned long long)sl_hash(&k, sizeof k, 0));
+}
+
+sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
+                            const sl_universe_watch *watch, const cache *c) {
+    SL_TRY(sl_universe__check(o));
+    const bool kept = c->dir && c->build.n > 0; // without a build id nobody knows whose files
+    const key k = key_of(o, c);
+    sl_str path = { 0 };
+    sl_universe *u = NULL;
+    sl_status st = SL_OK;
+    char line[1024], text[1200]; // a call that succeeds leaves the stored line alone
+    snprintf(line, sizeof line, "%s", sl_last_error());
+
+    // no memory is the one failure that is passed on: building takes more than reading
+    if (kept) {
+        sl_universe__cache_path(&path, o, c);
+        SL_GO(sl_str_status(&path));
+        st = load(&u, pool, o, path.text, &k, c);
+        if (st == SL_ENOMEM) goto done;
+    }
+    if (!u) {
+        sl_fail_restore(line);
+        SL_GO(sl_universe_new(&u, pool, o, watch));
+        SL_GO(pack(u));
+        if (kept && worth_keeping(u, c)) st = keep(u, path.text, &k, c);
+        if (st == SL_ENOMEM) goto done;
+        if (st != SL_OK) {
+            snprintf(text, sizeof text, "the set is not kept for later: %s", sl_last_error());
+            sl_universe__note(watch, text);
+        }
+    }
+    *out = u;
+    u = NULL;
+    st = SL_OK;
+    sl_fail_restore(line);
+done:
+    sl_universe_free(u);
+    sl_str_clear(&path);
+    return st;
+}
+
+sl_status sl_universe_open(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
+                           const sl_universe_watch *watch, const char *dir) {
+    cache c = CACHE_INIT;
+    c.dir = dir;
+    if (dir) c.build = sl_universe__build_id();
+    return sl_universe__open(out, pool, o, watch, &c);
+}
