@@ -46,9 +46,9 @@ typedef enum sl_json_kind {
 /* *out := the one value that text (n bytes, any bytes) holds. SL_EFORMAT gives line, column and
  * reason; a member that comes twice, bytes that are no UTF-8 and NUL inside a text are refused. */
 SL_NODISCARD sl_status sl_json_parse(sl_json **out, const char *text, size_t n);
-/* The same for a line of a file that others wrote. The place is a column alone, NaN and Infinity are
- * called by their names, and where a whole number is beyond int64_t all numbers are read as REAL: to
- * other programs there is one kind of number. */
+/* The same for a line of a file that others wrote. The place is a column alone, NaN and Infinity
+ * are called by their names, and where a whole number is beyond int64_t all numbers are read as
+ * REAL: to other programs there is one kind of number. */
 SL_NODISCARD sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n);
 void sl_json_free(sl_json *j);
 
@@ -86,8 +86,8 @@ void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: 
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* The lines of a file, one at a time, in bounded memory. "-" is standard input. A byte order mark at
- * the very start is not part of the first line. */
+/* The lines of a file, one at a time, in bounded memory. "-" is standard input. A byte order mark
+ * at the very start is not part of the first line. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the

@@ -98,7 +98,7 @@ static void long_lines_are_whole(void **state) {
     char *text = sl_malloc(SIZE + 8, 1);
     assert_non_null(text);
     for (int i = 0; i < sl_test_iters(t, 6); i++) {
-        size_t n = random_text(&t->rng, text, SIZE, 1000 << i % 6 * 2);
+        size_t n = random_text(&t->rng, text, SIZE, 1000u << i % 6 * 2);
         size_t max_bytes = i % 2 ? SIZE : 100000 + sl_rng_below(&t->rng, 100000);
         sl_lines *l = NULL;
         SL_MUST(t, sl_lines_open(&l, file_of(t, text, n), max_bytes));
