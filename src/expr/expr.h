@@ -22,11 +22,13 @@
  * holds the same bytes. The price is that replacing a subtree rebuilds the array; with at most
  * SL_EXPR_MAX nodes that costs less than chasing pointers would.
  *
- * Three levels of tidiness:
+ * Four levels of tidiness:
  *
  *   raw         any well-formed tree, as the enumeration or a random generator builds it
  *   tidy        nested sums and products lifted, numbers merged, operands sorted (sl_expr_tidy). What
- *               every parser returns, and what inserting constants into an expression needs.
+ *               every parser returns
+ *   merged      tidy, and numbers gathered without multiplying out (sl_expr_merge): what inserting
+ *               constants into an expression needs
  *   canonical   tidy, expanded and rewritten to a fixed point (sl_expr_canon): one form for one
  *               function as far as the rules of docs/math/canonical.md reach
  *
@@ -157,6 +159,12 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
  * No distribution, no like terms collected, no function rules. Idempotent. SL_EOVERFLOW when merged
  * numbers pass 64 bits. */
 SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
+
+/* *out := tidy(e) with numbers merged further, as long as nothing is multiplied out: they leave whole
+ * powers, (3 u)^2 = 9 u^2, and, as far as they have whole roots, broken ones, sqrt(12 u) = 2 sqrt(3 u);
+ * they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and sin and cos lose the sign of an
+ * argument whose first term is negative. Idempotent, also under sl_expr_tidy. */
+SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* *out := the canonical form of e, built in `a`. On failure *out and the arena are unchanged.
  * SL_ELIMIT: expansion passes SL_EXPR_MAX slots; SL_EOVERFLOW: an exact number passes 64 bits. */

@@ -1,6 +1,7 @@
-/* The cheap normal form: lift, merge numbers, sort. What parsers hand out, and what an expression
- * gets after constants were put into it; no term is multiplied out and no function rule is applied,
- * so the shape stays the one that was written. */
+/* The cheap normal forms: lift, merge numbers, sort. Tidy is what parsers hand out: no term is
+ * multiplied out and no function rule is applied, so the shape stays the one that was written.
+ * Merged is what an expression gets after constants were put into it: numbers also leave powers,
+ * enter sums and give up their sign to sines, so that fewer spellings of one function are left. */
 #include "expr/expr_impl.h"
 
 #include <math.h>
@@ -98,7 +99,13 @@ static bool is_nowhere(const sl_node *e) {
     return false;
 }
 
-static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int depth);
+typedef struct shaper {
+    sl_arena *a;
+    bool merge;
+    bool in_product; // what comes out becomes part of a product, which has the say over its number
+} shaper;
+
+static sl_status tidy(const sl_node **out, shaper s, const sl_node *e, int depth);
 
 static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, sl_rat exponent) {
     sl_node *r;
@@ -122,8 +129,112 @@ static int cmp_operand(const void *a, const void *b) {
     return sl_expr_cmp(*(const sl_node *const *)a, *(const sl_node *const *)b);
 }
 
+/* ---------------------------------------------------------------- merged -------------------- */
+
+/* c times a tidy expression, itself tidy. */
+static sl_status scale(const sl_node **out, sl_arena *a, sl_rat c, const sl_node *u) {
+    sl_node *r;
+    size_t len = 1 + sl_expr__num_len(c) + (size_t)u->len;
+    SL_TRY(sl_expr__room(&r, a, len));
+    *r = (sl_node){ .op = SL_OP_MUL, .arg = 2, .len = (uint32_t)len };
+    sl_expr__put(sl_num_put(r + 1, c), u);
+    return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
+}
+
+/* 2 (x1 + 3) = 2 x1 + 6. */
+static sl_status scale_sum(const sl_node **out, sl_arena *a, sl_rat c, const sl_node *sum) {
+    const sl_node **list = sl_arena_alloc(a, sum->arg * sizeof *list);
+    if (!list) return sl_fail_memory(sum->arg, sizeof *list, "operands");
+    size_t len = 1;
+    const sl_node *u = sum + 1;
+    for (int i = 0; i < sum->arg; i++, u = sl_next(u)) {
+        SL_TRY(scale(&list[i], a, c, u));
+        len += list[i]->len;
+    }
+    sl_node *r, *w;
+    SL_TRY(sl_expr__room(&r, a, len));
+    *r = (sl_node){ .op = SL_OP_ADD, .arg = sum->arg, .len = (uint32_t)len };
+    w = r + 1;
+    for (int i = 0; i < sum->arg; i++) w = sl_expr__put(w, list[i]);
+    return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
+}
+
+/* The largest s > 0 whose q-th power divides n. */
+static int64_t largest_root(int64_t n, int64_t q) {
+    int64_t s = 1;
+    for (int64_t p = 2; p <= 1000; p++) { // as far as canonical forms look for prime factors
+        sl_rat pq;
+        if (!sl_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
+        for (; n % pq.num == 0; n /= pq.num) s *= p;
+    }
+    return s;
+}
+
+/* (c u v)^n = c^n u^n v^n. */
+static sl_status split_whole_power(const sl_node **out, sl_arena *a, const sl_node *base,
+                                   sl_rat n) {
+    size_t exponent = sl_expr__num_len(n), len = 1;
+    const sl_node *u = base + 1;
+    for (int i = 0; i < base->arg; i++, u = sl_next(u)) len += 1 + u->len + exponent;
+    sl_node *r, *w;
+    SL_TRY(sl_expr__room(&r, a, len));
+    *r = (sl_node){ .op = SL_OP_MUL, .arg = base->arg, .len = (uint32_t)len };
+    w = r + 1;
+    u = base + 1;
+    for (int i = 0; i < base->arg; i++, u = sl_next(u)) {
+        *w = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)(1 + u->len + exponent) };
+        w = sl_num_put(sl_expr__put(w + 1, u), n);
+    }
+    return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
+}
+
+/* (s^q c u)^(p/q) = s^p (c u)^(p/q): what is left of the number stays inside, with its sign. */
+static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *base,
+                            sl_rat exponent) {
+    const sl_node *inside;
+    sl_rat c = sl_num_value(base + 1), stays, factor;
+    sl_rat s = { largest_root(c.num < 0 ? -c.num : c.num, exponent.den),
+                 largest_root(c.den, exponent.den) };
+    if (!sl_rat_pow(&stays, s, -exponent.den) || !sl_rat_mul(&stays, stays, c) ||
+        !sl_rat_pow(&factor, s, exponent.num))
+        return sl_fail(SL_EOVERFLOW, "a root is beyond 64-bit rationals");
+    // the product with its number replaced
+    sl_node *r;
+    uint32_t rest = base->len - 1 - base[1].len;
+    size_t len = 1 + sl_expr__num_len(stays) + rest;
+    SL_TRY(sl_expr__room(&r, a, len));
+    *r = (sl_node){ .op = SL_OP_MUL, .arg = base->arg, .len = (uint32_t)len };
+    memcpy(sl_num_put(r + 1, stays), sl_next(base + 1), rest * sizeof *r);
+    SL_TRY(tidy(&inside, (shaper){ .a = a }, r, SL_EXPR__DEEP));
+    SL_TRY(put_pow(&inside, a, inside, exponent));
+    return scale(out, a, factor, inside);
+}
+
+static bool leads_negative(const sl_node *e) {
+    const sl_node *first = e->op == SL_OP_ADD ? e + 1 : e;
+    if (first->op == SL_OP_MUL) first++; // a number comes first in a product
+    return first->op == SL_OP_NUM && sl_num_value(first).num < 0;
+}
+
+/* exp u; sin(-u) = -sin u; cos(-u) = cos u. Like terms are not collected, so the negative of a sum
+ * may lead negative too, as that of x1 - x1 does; then it stays as it is. */
+static sl_status put_even_or_odd(const sl_node **out, sl_arena *a, sl_op op, const sl_node *u) {
+    const sl_node *minus;
+    if (op == SL_OP_EXP || !leads_negative(u)) return sl_expr__fn(out, a, op, u);
+    if (u->op == SL_OP_ADD)
+        SL_TRY(scale_sum(&minus, a, SL_RAT(-1), u));
+    else
+        SL_TRY(scale(&minus, a, SL_RAT(-1), u));
+    if (leads_negative(minus)) return sl_expr__fn(out, a, op, u);
+    SL_TRY(sl_expr__fn(out, a, op, minus));
+    return op == SL_OP_SIN ? scale(out, a, SL_RAT(-1), *out) : SL_OK;
+}
+
+/* ---------------------------------------------------------------- tidy ---------------------- */
+
 /* A sum or product: children first, since a child may turn into what this node is. */
-static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, int depth) {
+static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int depth) {
+    sl_arena *a = s.a;
     const sl_op op = e->op;
     const bool product = op == SL_OP_MUL;
     sl_rat number = SL_RAT(product ? 1 : 0);
@@ -134,7 +245,7 @@ static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, i
     const sl_node *child = e + 1;
     for (int i = 0; i < e->arg; i++, child = sl_next(child)) {
         const sl_node *c;
-        SL_TRY(tidy(&c, a, child, depth - 1));
+        SL_TRY(tidy(&c, (shaper){ a, s.merge, product }, child, depth - 1));
         const sl_node *part = c->op == op ? c + 1 : c;
         for (int parts = c->op == op ? c->arg : 1; parts--; part = sl_next(part)) {
             if (part->op != SL_OP_NUM) {
@@ -171,19 +282,25 @@ static sl_status tidy_nary(const sl_node **out, sl_arena *a, const sl_node *e, i
     for (int i = 0; i < n; i++) w = sl_expr__put(w, list[i]);
     if (with_number && !product) sl_num_put(w, number);
     *out = r;
-    return SL_OK;
+    return s.merge && product && !s.in_product && n == 1 && list[0]->op == SL_OP_ADD
+               ? scale_sum(out, a, number, list[0])
+               : SL_OK;
 }
 
-static sl_status tidy_pow(const sl_node **out, sl_arena *a, const sl_node *e, int depth) {
+static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, int depth) {
+    sl_arena *a = s.a;
     sl_rat exponent = sl_num_value(sl_next(e + 1));
     const sl_node *base;
-    SL_TRY(tidy(&base, a, e + 1, depth - 1));
+    if (!sl_rat_is(exponent, 1)) s.in_product = false;
+    SL_TRY(tidy(&base, s, e + 1, depth - 1));
     if (sl_rat_is(exponent, 0))
         return is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
     if (sl_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;
     }
+    if (s.merge && base->op == SL_OP_MUL && base[1].op == SL_OP_NUM)
+        return (sl_rat_is_int(exponent) ? split_whole_power : split_root)(out, a, base, exponent);
     if (base->op != SL_OP_NUM) return put_pow(out, a, base, exponent);
 
     sl_rat v = sl_num_value(base);
@@ -193,18 +310,19 @@ static sl_status tidy_pow(const sl_node **out, sl_arena *a, const sl_node *e, in
     return exact ? put_number(out, a, v) : put_pow(out, a, base, exponent);
 }
 
-static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int depth) {
+static sl_status tidy(const sl_node **out, shaper s, const sl_node *e, int depth) {
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     const sl_node *c;
     switch ((sl_op)e->op) {
     case SL_OP_ADD:
-    case SL_OP_MUL: return tidy_nary(out, a, e, depth);
-    case SL_OP_POW: return tidy_pow(out, a, e, depth);
+    case SL_OP_MUL: return tidy_nary(out, s, e, depth);
+    case SL_OP_POW: return tidy_pow(out, s, e, depth);
     case SL_OP_EXP:
     case SL_OP_SIN:
     case SL_OP_COS:
-        SL_TRY(tidy(&c, a, e + 1, depth - 1));
-        return sl_expr__fn(out, a, (sl_op)e->op, c);
+        SL_TRY(tidy(&c, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
+        return s.merge ? put_even_or_odd(out, s.a, (sl_op)e->op, c)
+                       : sl_expr__fn(out, s.a, (sl_op)e->op, c);
     case SL_OP_NUM:
     case SL_OP_VAR:
     case SL_OP_PAR: *out = e; return SL_OK;
@@ -214,9 +332,17 @@ static sl_status tidy(const sl_node **out, sl_arena *a, const sl_node *e, int de
     return SL_EINVAL;
 }
 
-sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e) {
+static sl_status shape(const sl_node **out, sl_arena *a, const sl_node *e, bool merge) {
     size_t mark = sl_arena_mark(a);
     const sl_node *r = NULL;
-    sl_status st = tidy(&r, a, e, SL_EXPR__DEEP);
+    sl_status st = tidy(&r, (shaper){ .a = a, .merge = merge }, e, SL_EXPR__DEEP);
     return sl_expr__finish(out, a, mark, st, r);
+}
+
+sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e) {
+    return shape(out, a, e, false);
+}
+
+sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e) {
+    return shape(out, a, e, true);
 }

@@ -6,8 +6,8 @@
  * into coefficients before. a is drawn without 0, which would delete the subtree, and without 1,
  * which would change nothing; b without 0.
  *
- * The result is tidied: numbers merge with those of the base, and operands are sorted. It is not
- * expanded, so (2 x1 + 3)^2 stays one, as long as it was. */
+ * Then numbers are merged with those of the base and operands sorted (sl_expr_merge). Nothing is
+ * expanded, so (2 x1 + 3)^2 stays as short as it is. */
 #include <string.h>
 
 #include "pairs/pairs_impl.h"
@@ -95,7 +95,7 @@ sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_a
     inserter in = { rng, o->constant_chance, (int)o->constant_max, site, 0, raw + room };
     put(&in, raw, base);
     *n = in.n;
-    sl_status st = sl_expr_tidy(out, a, raw);
+    sl_status st = sl_expr_merge(out, a, raw);
     sl_free(raw);
     return st;
 }

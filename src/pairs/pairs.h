@@ -13,8 +13,8 @@
  *               buffer; further passes have another order and fresh draws. valid, test: distinct
  *               members of T. withheld: members that training never sees.
  *   constants   every occurrence u of a variable, exp, sin or root becomes a u + b, a and b each
- *               present with probability p. The result is tidied (numbers merged, operands sorted),
- *               not expanded: facts of the shape are kept.
+ *               present with probability p. Numbers are merged and operands sorted, but nothing
+ *               is expanded (sl_expr_merge).
  *   points      a mixture of Gaussian and uniform clusters, rotated, each column brought to mean 0
  *               and variance 1; then y. Points without a real y below the limit are dropped and drawn
  *               again from the same mixture, up to `tries` draws in all.
