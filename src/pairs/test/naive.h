@@ -30,6 +30,26 @@ static inline const sl_node *parsed(sl_fixture *t, const char *text) {
     return e;
 }
 
+/* All functions up to this depth; some of them withheld. */
+static inline sl_universe *small_universe(sl_fixture *t, int depth, int variables, const char *ops,
+                                          double withheld) {
+    sl_universe *u;
+    sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT;
+    o.depth = depth;
+    o.variables = variables;
+    o.size = 0;
+    o.withheld = withheld;
+    if (ops) SL_MUST(t, sl_universe_ops_parse(&o.ops, ops));
+    SL_MUST(t, sl_universe_new(&u, NULL, &o, NULL));
+    return u;
+}
+
+static inline sl_pairs *pairs_of(sl_fixture *t, const sl_universe *u, const sl_pairs_options *o) {
+    sl_pairs *p;
+    SL_MUST(t, sl_pairs_new(&p, u, o));
+    return p;
+}
+
 /* Where constants belong: at every variable, exp, sin, and root of what is no number. A root is a
  * power whose exponent is no whole number. */
 static inline bool naive_is_place(const sl_node *u) {
@@ -98,6 +118,16 @@ static inline int naive_agrees(long double value, const sl_node *e, const long d
     return fabsl(v - value) <= bound ? 1 : -1;
 }
 
+/* Which variables occur, bit v - 1 for variable v. */
+static inline unsigned variables_in(const sl_node *e) {
+    if (e->op == SL_OP_VAR) return 1u << (e->arg - 1);
+    if (e->op == SL_OP_NUM) return 0;
+    unsigned set = 0;
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c += c->len) set |= variables_in(c);
+    return set;
+}
+
 /* How often each kind of node occurs; a number's further slots are not nodes. */
 static inline void count_nodes(int count[SL_OP_COUNT], const sl_node *e) {
     memset(count, 0, SL_OP_COUNT * sizeof *count);
@@ -118,6 +148,47 @@ static inline double p_equal(const int *count, int n) {
     SL_ASSERT(n <= SL_LEN(share));
     for (int i = 0; i < n; i++) share[i] = 1.0 / n;
     return p_shares(count, share, n);
+}
+
+/* ids spell e, all of them: read back they are e's very bytes. */
+static inline void tokens_spell(sl_fixture *t, const sl_token *ids, int n, const sl_node *e,
+                                int variables) {
+    const sl_node *back;
+    sl_token_reason reason;
+    int at;
+    SL_CHECK(t, n > 1 && n <= SL_TOKEN_MAX && ids[n - 1] == SL_TOKEN_END, "%d tokens of %s", n,
+             text_of(e));
+    SL_MUST(t, sl_token_to_expr(&back, &reason, &at, &t->arena, ids, n, variables));
+    SL_CHECK(t, reason == SL_TOKEN_FINE, "token %d: %s: %s", at, sl_token_reason_text(reason),
+             text_of(e));
+    SL_CHECK(t, same_bytes(back, e), "%s reads back as %s", text_of(e), text_of(back));
+}
+
+/* Along ids, at every `step`-th prefix: what may come next is exactly what can be taken, and the
+ * token that comes is among it, even with no more room than the sequence needs. */
+static inline void masks_fit(sl_fixture *t, const sl_token *ids, int n, int variables, int step) {
+    sl_token_state s;
+    sl_token_begin(&s, variables);
+    for (int i = 0; i < n; i++) {
+        if (i % step == 0) {
+            sl_token_set any, tight;
+            sl_token_next(&any, &s, 10000);
+            sl_token_next(&tight, &s, n - i);
+            SL_CHECK(t, s.need <= n - i && sl_token_in(&tight, ids[i]),
+                     "token %d of %d, %s, is not foreseen", i, n, sl_token_text(ids[i]));
+            for (int id = 0; id < SL_TOKEN_COUNT; id++) {
+                sl_token_state fork = s;
+                bool taken = sl_token_push(&fork, id) == SL_TOKEN_FINE;
+                SL_CHECK(t, taken == sl_token_in(&any, id), "%s after %d tokens: %s, %s",
+                         sl_token_text(id), i, taken ? "taken" : "refused",
+                         taken ? "not foreseen" : "foreseen");
+                SL_CHECK(t, taken || memcmp(&fork, &s, sizeof s) == 0, "%s leaves a trace",
+                         sl_token_text(id));
+            }
+        }
+        SL_CHECK(t, sl_token_push(&s, ids[i]) == SL_TOKEN_FINE, "token %d of %d is refused", i, n);
+    }
+    SL_CHECK(t, s.top == 0, "not complete after %d tokens", n);
 }
 
 #endif
