@@ -159,8 +159,8 @@ typedef struct sl_data sl_data;
 typedef struct sl_sample sl_sample; /* one pair */
 
 /* options_json: an object with options of the command `pairs` that say how data are drawn, by name
- * ("points", "noise", ...; "seed" too); NULL or "{}": the paper's. The set stays the caller's and
- * must stay open as long as the data are. */
+ * ("points", "noise", ...; "seed" too, which is the set's if it is not given); NULL or "{}": the
+ * paper's. The set stays the caller's and must stay open as long as the data are. */
 SL_API SL_NODISCARD sl_status sl_data_open(sl_data **out, const sl_set *set,
                                            const char *options_json);
 SL_API void sl_data_close(sl_data *d);

@@ -4,6 +4,7 @@
 
 #include "expr/expr.h"
 #include "io/io.h"
+#include "pairs/pairs.h"
 #include "universe/universe.h"
 
 /* ---------------------------------------------------------------- events -------------------- */
@@ -29,8 +30,20 @@ struct sl_formula {
     sl_names names;
 };
 
+/* *out := a formula of its own with a copy of e. */
+SL_NODISCARD sl_status sl_api__formula_of(sl_formula **out, const sl_node *e);
+
 struct sl_set {
     sl_universe *universe;
+};
+
+struct sl_data {
+    sl_pairs *pairs; // of the set that the caller keeps open
+};
+
+struct sl_sample {
+    sl_arena arena;
+    sl_pair pair;
 };
 
 /* What a set is opened for. */
@@ -68,8 +81,29 @@ typedef struct sl_api__value {
     X(THREADS, "threads", INT, 1, "N", "0", NULL, 0, 1024,                                 \
       "threads to work with; 0: one per core; results do not depend on it")
 
+/* Rows of every command that needs the set E. */
+#define SL_API__UNIVERSE(X)                                                                  \
+    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                      \
+      "expressions up to this depth; variables have depth 0")                                \
+    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                   \
+      "number of variables: x1, x2, ...; a set takes up to 3")                               \
+    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                   \
+      "operators to combine them with, commas or blanks between")                            \
+    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                    \
+      "members of the set: depth by depth, a sample where it is reached; 0: all there are")  \
+    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                \
+      "part of the set to keep from training")                                               \
+    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                            \
+      "memory it may use, in 10^9 bytes; 0: what the machine has free")
+
 #define SL_API__OPTION(id, name, type, arity, shown, preset, choices, min, max, help) \
     { name, SL_OPTION_##type, arity, shown, preset, choices, min, max, help },
+#define SL_API__ID(id, ...) OPT_##id,
+
+/* The same of a row of SL_PAIRS_TABLE, which commands that draw data have besides. */
+#define SL_API__PAIRS_OPTION(field, option, kind, value, text, choices, min, max, shown, help) \
+    { option, SL_OPTION_##kind, 1, shown, text, choices, min, max, help },
+#define SL_API__PAIRS_ID(field, ...) OPT_PAIRS_##field,
 
 /* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
  * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
@@ -108,6 +142,17 @@ SL_NODISCARD sl_status sl_api__output_begin(sl_api__run *run, const char *path);
 SL_NODISCARD sl_status sl_api__output_end(sl_api__run *run); // the file appears now
 void sl_api__output_discard(sl_api__run *run);
 
+/* The value of a name, also where the command has no such option: then it is not given. */
+const sl_api__value *sl_api__named(const sl_api__run *run, const char *name);
+
+/* What SL_API__UNIVERSE and SL_PAIRS_TABLE were set to; the seed goes into both. */
+SL_NODISCARD sl_status sl_api__universe_options(sl_universe_options *out, const sl_api__run *run);
+void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run);
+
+/* *chosen := the one of these options (flags, or options without a default) that was given, or -1.
+ * SL_EINVAL if there are two: each asks for a job of its own. */
+SL_NODISCARD sl_status sl_api__one_job(int *chosen, const sl_api__run *run, const int *jobs, int n);
+
 /* What a verb does: appends members of the result object to `result`, says in *ok whether the
  * answer is a good one, and prints. Under --json the result object is printed behind it, unless
  * `printed`. */
@@ -118,7 +163,7 @@ typedef struct sl_api__command {
     sl_api__work work;
 } sl_api__command;
 
-extern const sl_api__command sl_api__expressions;
+extern const sl_api__command sl_api__expressions, sl_api__pairs;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {
@@ -133,6 +178,64 @@ SL_NODISCARD sl_status sl_api__list(int64_t *listed, sl_api__run *run, const sl_
 /* What became of the candidates of each level: members of an object, and a table for people. */
 void sl_api__count_json(sl_str *s, const sl_universe *u);
 void sl_api__count_table(sl_str *s, const sl_universe *u);
+
+/* ---------------------------------------------------------------- pairs --------------------- */
+
+/* How pairs are written.    id      name */
+#define SL_API__PAIR_FORMATS(X)   \
+    X(JSONL,  "jsonl")            \
+    X(CSV,    "csv")              \
+    X(NPY,    "npy")              \
+    X(PRETTY, "pretty")
+
+typedef enum sl_api__pair_format {
+#define X(id, name) SL_API__PAIR_##id,
+    SL_API__PAIR_FORMATS(X)
+#undef X
+} sl_api__pair_format;
+
+/* Pairs start .. start + count - 1 of a split. */
+typedef struct sl_api__export {
+    const sl_pairs *pairs;
+    sl_split split;
+    int64_t start, count;
+    sl_api__pair_format format;
+    bool alone; // CSV: a plain table of the one pair
+} sl_api__export;
+SL_NODISCARD sl_status sl_api__export_pairs(sl_api__run *run, sl_pool *pool,
+                                            const sl_api__export *x);
+
+/* Appends one pair for people. */
+SL_NODISCARD sl_status sl_api__pretty(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
+                                      const sl_pair *p);
+/* Appends y over each variable that the expression uses, as characters. */
+SL_NODISCARD sl_status sl_api__plot(sl_str *s, sl_arena *scratch, const sl_pair *p);
+
+/* What names a configuration: members of an object, and a table for people. hash[i] is of the first
+ * SL_API__HASHED pairs of split i, or "". */
+enum { SL_API__HASHED = 1000 };
+typedef struct sl_api__identity {
+    const sl_pairs *pairs;
+    int64_t withheld; // members of E
+    char hash[SL_SPLIT_COUNT][33];
+} sl_api__identity;
+/* only: the split to hash, or SL_SPLIT_COUNT for all that have pairs. */
+SL_NODISCARD sl_status sl_api__identify(sl_api__identity *out, sl_pool *pool, const sl_pairs *p,
+                                        sl_split only);
+void sl_api__identity_json(sl_str *s, const sl_api__identity *id);
+void sl_api__identity_table(sl_str *s, const sl_api__identity *id);
+
+/* Are the draws what they should be? */
+bool sl_api__stats_good(const sl_pairs_stats *stats);
+void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats);
+void sl_api__stats_table(sl_str *s, const sl_pairs_stats *stats);
+
+/* Checks the pairs of a file; *ok when it has some and none of them is bad. Prints at most `shown`
+ * bad lines and as many notes. */
+SL_NODISCARD sl_status sl_api__check_file(sl_api__run *run, const char *path, int variables,
+                                          int64_t shown, sl_str *result, bool *ok);
+
+/* ---------------------------------------------------------------- text ---------------------- */
 
 /* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of
  * a mistake is also told as an excerpt. */

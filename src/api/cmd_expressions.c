@@ -9,16 +9,7 @@ static const char formats[] = SL_FORMATS(X);
 #undef X
 
 #define OPTIONS(X)                                                                            \
-    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                       \
-      "expressions up to this depth; variables have depth 0")                                 \
-    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                    \
-      "number of variables: x1, x2, ...; a set takes up to 3")                                \
-    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                    \
-      "operators to combine them with, commas or blanks between")                             \
-    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                     \
-      "members of the set: depth by depth, a sample where it is reached; 0: all there are")   \
-    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                 \
-      "part of the set to keep from training")                                                \
+    SL_API__UNIVERSE(X)                                                                       \
     X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
       "print how many there are per depth, and what was dropped and why")                     \
     X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                     \
@@ -37,13 +28,9 @@ static const char formats[] = SL_FORMATS(X);
       "names of x1, x2, ... in what is read and written")                                     \
     X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
       "write to FILE, which appears whole or not at all")                                     \
-    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                             \
-      "memory it may use, in 10^9 bytes; 0: what the machine has free")                       \
     SL_API__COMMON(X)
 
-#define X(id, ...) OPT_##id,
-enum { OPTIONS(X) OPT_COUNT_ALL };
-#undef X
+enum { OPTIONS(SL_API__ID) OPT_COUNT_ALL };
 
 static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
 
@@ -77,21 +64,6 @@ static const sl_api__value *value(const sl_api__run *run, int option) {
 
 static sl_format format_of(const sl_api__run *run, int option) {
     return sl_format_find(value(run, option)->text[0]); // a choice of the table, so it is known
-}
-
-/* At most one job per call. */
-static sl_status check_jobs(const sl_api__run *run) {
-    static const int jobs[] = { OPT_COUNT, OPT_SAMPLE, OPT_FIND, OPT_CANON, OPT_SAME };
-    int chosen = -1;
-    for (int i = 0; i < SL_LEN(jobs); i++) {
-        const sl_api__value *v = value(run, jobs[i]);
-        bool wanted = jobs[i] == OPT_COUNT ? v->flag : v->given;
-        if (wanted && chosen >= 0)
-            return sl_fail(SL_EINVAL, "--%s and --%s ask for different things; give one of them",
-                           options[chosen].name, options[jobs[i]].name);
-        if (wanted) chosen = jobs[i];
-    }
-    return SL_OK;
 }
 
 /* An answer in words: printed unless the result object is. */
@@ -198,17 +170,11 @@ static sl_status list(sl_api__run *run, const sl_universe *u, const sl_names *na
 }
 
 static sl_status with_set(sl_api__run *run, const sl_names *names, sl_str *result, bool *ok) {
-    sl_universe_options o = {
-        .depth = (int)value(run, OPT_DEPTH)->whole,
-        .variables = (int)value(run, OPT_VARIABLES)->whole,
-        .size = value(run, OPT_SIZE)->whole,
-        .seed = (uint64_t)value(run, OPT_SEED)->whole,
-        .withheld = value(run, OPT_WITHHELD)->real,
-        .max_memory = (int64_t)(value(run, OPT_MAX_MEMORY)->real * 1e9),
-    };
-    SL_TRY(sl_universe_ops_parse(&o.ops, value(run, OPT_OPS)->text[0]));
+    sl_universe_options o;
+    SL_TRY(sl_api__universe_options(&o, run));
     if (names->count != o.variables)
-        return sl_fail(SL_EINVAL, "--names has %d names, but --variables is %d; give --variables %d",
+        return sl_fail(SL_EINVAL,
+                       "--names has %d names, but --variables is %d; give --variables %d",
                        names->count, o.variables, names->count);
 
     // a text that cannot be read must not cost the waiting
@@ -238,12 +204,14 @@ done:
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    static const int jobs[] = { OPT_COUNT, OPT_SAMPLE, OPT_FIND, OPT_CANON, OPT_SAME };
     sl_names names;
-    SL_TRY(check_jobs(run));
+    int job;
+    SL_TRY(sl_api__one_job(&job, run, jobs, SL_LEN(jobs)));
     SL_TRY(sl_api__read_names(&names, run, value(run, OPT_NAMES)->text[0]));
     if (!names.names) names.count = (int)value(run, OPT_VARIABLES)->whole;
-    if (value(run, OPT_CANON)->given) return canon(run, &names, result);
-    if (value(run, OPT_SAME)->given) return same(run, &names, result, ok);
+    if (job == OPT_CANON) return canon(run, &names, result);
+    if (job == OPT_SAME) return same(run, &names, result, ok);
     return with_set(run, &names, result, ok);
 }
 

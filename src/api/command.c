@@ -4,7 +4,7 @@
 
 #include "api/api_impl.h"
 
-static const sl_api__command *const commands[] = { &sl_api__expressions };
+static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs };
 
 int sl_command_count(void) { return SL_LEN(commands); }
 
@@ -21,14 +21,6 @@ static sl_status find_command(const sl_api__command **out, const char *name) {
     }
     char end[96];
     return sl_fail(SL_EINVAL, "unknown command %.60s%s", name, sl_api__guess_text(&g, "", end));
-}
-
-/* The option of a name that every command has, or that this one may lack. */
-static const sl_api__value *option(const sl_api__run *run, const char *name) {
-    static const sl_api__value absent;
-    for (int i = 0; i < run->info->n_options; i++)
-        if (strcmp(run->info->options[i].name, name) == 0) return &run->values[i];
-    return &absent;
 }
 
 /* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
@@ -59,13 +51,13 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
     sl_api__run run = { .info = &c->info, .values = values, .listener = *listener };
 
     SL_GO(sl_api__options_read(values, &c->info, given));
-    SL_GO(sl_api__output_begin(&run, option(&run, "out")->text[0]));
+    SL_GO(sl_api__output_begin(&run, sl_api__named(&run, "out")->text[0]));
     SL_GO(c->work(&run, &members, &ok));
     SL_GO(sl_str_status(&members));
     frame(&result, &run, &members, ok);
     SL_GO(sl_str_status(&result));
 
-    if (option(&run, "json")->flag && !run.printed) {
+    if (sl_api__named(&run, "json")->flag && !run.printed) {
         sl_str_add_bytes(&run.output, result.text, result.len);
         sl_str_add_char(&run.output, '\n');
     }

@@ -10,6 +10,18 @@ static sl_status new_formula(sl_formula **out) {
     return SL_OK;
 }
 
+sl_status sl_api__formula_of(sl_formula **out, const sl_node *e) {
+    sl_formula *f = NULL;
+    SL_TRY(new_formula(&f));
+    f->e = sl_expr_copy(&f->arena, e);
+    if (!f->e) {
+        sl_formula_free(f);
+        return sl_fail(SL_ENOMEM, "no memory for a formula");
+    }
+    *out = f;
+    return SL_OK;
+}
+
 static sl_status copy_names(sl_formula *f, const char *const *names, int n) {
     size_t bytes = (size_t)n * sizeof *names;
     const char **list = sl_arena_alloc(&f->arena, bytes);

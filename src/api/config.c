@@ -1,0 +1,65 @@
+/* config - what options say, as the structs that the modules below take.
+ *
+ * Found by name and not by number: the same rows stand at other places in the table of each
+ * command that has them. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+const sl_api__value *sl_api__named(const sl_api__run *run, const char *name) {
+    static const sl_api__value absent;
+    for (int i = 0; i < run->info->n_options; i++)
+        if (strcmp(run->info->options[i].name, name) == 0) return &run->values[i];
+    return &absent;
+}
+
+sl_status sl_api__one_job(int *chosen, const sl_api__run *run, const int *jobs, int n) {
+    const sl_option_info *options = run->info->options;
+    *chosen = -1;
+    for (int i = 0; i < n; i++) {
+        const sl_api__value *v = &run->values[jobs[i]];
+        bool wanted = options[jobs[i]].type == SL_OPTION_FLAG ? v->flag : v->given;
+        if (wanted && *chosen >= 0)
+            return sl_fail(SL_EINVAL, "--%s and --%s ask for different things; give one of them",
+                           options[*chosen].name, options[jobs[i]].name);
+        if (wanted) *chosen = jobs[i];
+    }
+    return SL_OK;
+}
+
+sl_status sl_api__universe_options(sl_universe_options *out, const sl_api__run *run) {
+    *out = (sl_universe_options){
+        .depth = (int)sl_api__named(run, "depth")->whole,
+        .variables = (int)sl_api__named(run, "variables")->whole,
+        .size = sl_api__named(run, "size")->whole,
+        .seed = (uint64_t)sl_api__named(run, "seed")->whole,
+        .withheld = sl_api__named(run, "withheld")->real,
+        .max_memory = (int64_t)(sl_api__named(run, "max-memory")->real * 1e9),
+    };
+    return sl_universe_ops_parse(&out->ops, sl_api__named(run, "ops")->text[0]);
+}
+
+/* Which of "a|b|c" is `word`, from 0. */
+static int place_in(const char *choices, const char *word) {
+    const size_t n = strlen(word);
+    for (int i = 0;; i++) {
+        size_t m = strcspn(choices, "|");
+        if (m == n && memcmp(choices, word, n) == 0) return i;
+        SL_ASSERT(choices[m]); // the table has taken the word for one of them
+        choices += m + 1;
+    }
+}
+
+void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run) {
+    out->seed = (uint64_t)sl_api__named(run, "seed")->whole;
+#define INT(v, choices)    (v)->whole
+#define REAL(v, choices)   (v)->real
+#define CHOICE(v, choices) place_in(choices, (v)->text[0])
+#define X(field, option, kind, value, text, choices, ...) \
+    out->field = kind(sl_api__named(run, option), choices);
+    SL_PAIRS_TABLE(X)
+#undef X
+#undef INT
+#undef REAL
+#undef CHOICE
+}

@@ -1,0 +1,104 @@
+/* data - pairs over a set as handles. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
+ * the set's, as one --seed is for both. */
+static const sl_option_info options[] = {
+    SL_PAIRS_TABLE(SL_API__PAIRS_OPTION){ "seed", SL_OPTION_INT, 1, "N", NULL, NULL, 0,
+                                          9007199254740991.0, "seed of everything random" },
+};
+
+static const sl_command_info info = { "data", "", "", options, SL_LEN(options) };
+
+static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
+    sl_api__value values[SL_LEN(options)];
+    const sl_api__run run = { .info = &info, .values = values };
+    sl_json *given = NULL;
+    if (json) SL_TRY(sl_json_parse(&given, json, strlen(json)));
+    sl_status st = sl_api__options_read(values, &info, given);
+    if (st == SL_OK) {
+        sl_api__pairs_options(out, &run);
+        if (!sl_api__named(&run, "seed")->given) out->seed = sl_universe_config(u)->seed;
+    }
+    sl_json_free(given); // texts of choices were borrowed from it until now
+    return st;
+}
+
+sl_status sl_data_open(sl_data **out, const sl_set *set, const char *options_json) {
+    if (!out || !set) return sl_fail(SL_EINVAL, "sl_data_open: out or set is NULL");
+    sl_pairs_options o;
+    SL_TRY(read_options(&o, options_json, set->universe));
+    sl_data *d = sl_calloc(1, sizeof *d);
+    if (!d) return sl_fail_memory(1, sizeof *d, "data");
+    sl_status st = sl_pairs_new(&d->pairs, set->universe, &o);
+    if (st != SL_OK) {
+        sl_data_close(d);
+        return st;
+    }
+    *out = d;
+    return SL_OK;
+}
+
+void sl_data_close(sl_data *d) {
+    if (!d) return;
+    sl_pairs_free(d->pairs);
+    sl_free(d);
+}
+
+int64_t sl_data_count(const sl_data *d, const char *split) {
+    sl_split s = split ? sl_split_find(split) : SL_SPLIT_COUNT;
+    return d && s != SL_SPLIT_COUNT ? sl_pairs_size(d->pairs, s) : -1;
+}
+
+static sl_status find_split(sl_split *out, const char *name) {
+    *out = sl_split_find(name);
+    if (*out != SL_SPLIT_COUNT) return SL_OK;
+    sl_api__guess g = { .word = name };
+    for (sl_split s = 0; s < SL_SPLIT_COUNT; s++) sl_api__guess_offer(&g, sl_split_name(s));
+    char end[96];
+    return sl_fail(SL_EINVAL, "sl_data_get: unknown split \"%.40s\"%s", name,
+                   sl_api__guess_text(&g, "", end));
+}
+
+sl_status sl_data_get(sl_sample **out, const sl_data *d, const char *split, int64_t index) {
+    if (!out || !d || !split) return sl_fail(SL_EINVAL, "sl_data_get: an argument is NULL");
+    sl_split which;
+    SL_TRY(find_split(&which, split));
+    sl_sample *s = sl_calloc(1, sizeof *s);
+    if (!s) return sl_fail_memory(1, sizeof *s, "a pair");
+    sl_status st = sl_pairs_get(&s->pair, &s->arena, d->pairs, which, index);
+    if (st != SL_OK) {
+        sl_sample_free(s);
+        return st;
+    }
+    *out = s;
+    return SL_OK;
+}
+
+void sl_sample_free(sl_sample *s) {
+    if (!s) return;
+    sl_arena_clear(&s->arena);
+    sl_free(s);
+}
+
+sl_status sl_sample_formula(sl_formula **out, const sl_sample *s) {
+    if (!out || !s) return sl_fail(SL_EINVAL, "sl_sample_formula: out or sample is NULL");
+    return sl_api__formula_of(out, s->pair.expr);
+}
+
+int64_t sl_sample_base(const sl_sample *s) { return s ? s->pair.base : -1; }
+int sl_sample_points(const sl_sample *s) { return s ? s->pair.points : 0; }
+int sl_sample_columns(const sl_sample *s) { return s ? s->pair.columns : 0; }
+
+const double *sl_sample_x(const sl_sample *s, int column) {
+    return s && column >= 0 && column < s->pair.columns ? s->pair.x[column] : NULL;
+}
+
+const double *sl_sample_y(const sl_sample *s) { return s ? s->pair.y : NULL; }
+
+const uint8_t *sl_sample_tokens(const sl_sample *s, int *n) {
+    if (n) *n = s ? s->pair.n_tokens : 0;
+    return s ? s->pair.tokens : NULL;
+}

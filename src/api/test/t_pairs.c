@@ -1,0 +1,1012 @@
+/* The verb `pairs`: options, formats, ranges, figures, and files of others. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+#include "fixture/fixture.h"
+#include "io/io_test.h"
+
+/* A set of 20 expressions and small tables: what each test adds its options to. */
+#define SMALL "\"depth\":1,\"points\":5,\"threads\":1"
+
+typedef struct heard {
+    sl_str output, notes;
+    int events, stop_after; // 0: never
+} heard;
+
+static int listen(const sl_event *e, void *payload) {
+    heard *h = payload;
+    h->events++;
+    if (e->kind == SL_EVENT_OUTPUT) sl_str_add_bytes(&h->output, e->text, e->length);
+    if (e->kind == SL_EVENT_NOTE) {
+        sl_str_add_bytes(&h->notes, e->text, e->length);
+        sl_str_add_char(&h->notes, '\n');
+    }
+    return h->stop_after > 0 && h->events >= h->stop_after;
+}
+
+static void forget(heard *h) {
+    sl_str_clear(&h->output);
+    sl_str_clear(&h->notes);
+    *h = (heard){ 0 };
+}
+
+static const char *said(const heard *h) { return sl_str_text(&h->output); }
+
+static sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
+    sl_json *j = NULL;
+    SL_MUST(t, sl_json_parse(&j, text, n));
+    return j;
+}
+
+/* The result of a call that must succeed; its output is in h. */
+static sl_json *run(sl_fixture *t, heard *h, const char *options) {
+    char *result = NULL;
+    SL_MUST(t, sl_command("pairs", options, listen, h, &result));
+    sl_json *j = parsed(t, result, strlen(result));
+    sl_string_free(result);
+    return j;
+}
+
+/* The same where only the output counts. */
+static void print(sl_fixture *t, heard *h, const char *options) {
+    sl_json_free(run(t, h, options));
+}
+
+static const sl_command_info *the_command(void) {
+    int i = 0;
+    while (strcmp(sl_command_get(i)->name, "pairs") != 0) i++;
+    return sl_command_get(i);
+}
+
+static int count_of(const char *text, const char *word) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, word)); p += strlen(word)) n++;
+    return n;
+}
+
+static int lines_of(const heard *h) { return count_of(said(h), "\n"); }
+
+/* ---------------------------------------------------------------- options ------------------- */
+
+/* What the options say, as the modules get it. */
+static void read_options(sl_fixture *t, sl_universe_options *u, sl_pairs_options *p,
+                         const char *text) {
+    sl_api__value values[64];
+    const sl_command_info *info = the_command();
+    const sl_api__run r = { .info = info, .values = values };
+    sl_json *j = text ? parsed(t, text, strlen(text)) : NULL;
+    assert_true(info->n_options <= SL_LEN(values));
+    SL_MUST(t, sl_api__options_read(values, info, j));
+    SL_MUST(t, sl_api__universe_options(u, &r));
+    sl_api__pairs_options(p, &r);
+    sl_json_free(j);
+}
+
+/* By fields and not by memcmp: there may be holes between them. */
+static bool equal(const sl_pairs_options *a, const sl_pairs_options *b) {
+#define X(field, ...) &&a->field == b->field
+    return a->seed == b->seed SL_PAIRS_TABLE(X);
+#undef X
+}
+
+static void defaults_are_those_of_the_modules(void **state) {
+    sl_fixture *t = *state;
+    const sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
+    const sl_pairs_options po = SL_PAIRS_OPTIONS_INIT;
+    sl_universe_options u;
+    sl_pairs_options p;
+    read_options(t, &u, &p, NULL);
+    assert_true(equal(&p, &po));
+    assert_true(u.depth == uo.depth && u.variables == uo.variables && u.ops == uo.ops &&
+                u.size == uo.size && u.seed == uo.seed && u.withheld == uo.withheld &&
+                u.max_memory == uo.max_memory);
+}
+
+/* A value of the row that is not its default, as JSON and as a number. */
+static double other_value(char json[64], sl_option_type type, double preset, const char *choices,
+                          double min, double max) {
+    if (type == SL_OPTION_CHOICE) {
+        const char *bar = strchr(choices, '|');
+        if (preset == 0)
+            snprintf(json, 64, "\"%.*s\"", (int)strcspn(bar + 1, "|"), bar + 1);
+        else
+            snprintf(json, 64, "\"%.*s\"", (int)(bar - choices), choices);
+        return preset == 0 ? 1 : 0;
+    }
+    double v = preset == min ? min + 1 : min;
+    SL_ASSERT(v != preset && v <= max);
+    snprintf(json, 64, "%.17g", v);
+    return v;
+}
+
+static void every_option_reaches_its_field(void **state) {
+    sl_fixture *t = *state;
+    const sl_pairs_options init = SL_PAIRS_OPTIONS_INIT;
+    sl_universe_options u;
+    sl_pairs_options p, wanted;
+    char json[64], options[200];
+#define X(field, option, kind, value, text, choices, min, max, shown, help)                 \
+    do {                                                                                    \
+        double v = other_value(json, SL_OPTION_##kind, value, choices, min, max);           \
+        snprintf(options, sizeof options, "{\"%s\":%s}", option, json);                     \
+        read_options(t, &u, &p, options);                                                   \
+        SL_CHECK(t, (double)p.field == v, "%s: the field is %g", options, (double)p.field); \
+        wanted = p;                                                                         \
+        wanted.field = init.field;                                                          \
+        SL_CHECK(t, equal(&wanted, &init), "%s changes another field", options);            \
+    } while (0);
+    SL_PAIRS_TABLE(X)
+#undef X
+
+    read_options(t, &u, &p,
+                 "{\"depth\":1,\"variables\":3,\"ops\":\"+,exp\",\"size\":7,\"withheld\":0.25,"
+                 "\"max-memory\":2.5,\"seed\":11}");
+    assert_int_equal(u.depth, 1);
+    assert_int_equal(u.variables, 3);
+    assert_int_equal(u.ops, 1u << SL_OPERATOR_EXP | 1u << SL_OPERATOR_ADD);
+    assert_int_equal(u.size, 7);
+    assert_true(u.withheld == 0.25);
+    assert_int_equal(u.max_memory, 2500000000);
+    assert_int_equal(u.seed, 11);
+    assert_int_equal(p.seed, 11);
+}
+
+/* ---------------------------------------------------------------- JSON lines ---------------- */
+
+static const double *reals(sl_fixture *t, const sl_json *array, int n) {
+    double *v = sl_arena_alloc(&t->arena, (size_t)n * sizeof *v);
+    assert_non_null(v);
+    assert_int_equal(sl_json_count(array), n);
+    for (int i = 0; i < n; i++) v[i] = sl_json_real(sl_json_at(array, i));
+    return v;
+}
+
+/* Read back, a line is a pair: expr has the values y at x, to the bit, latex is the same
+ * expression, and the tokens spell it. */
+static void check_line(sl_fixture *t, const sl_json *j, int points, int columns) {
+    static const char *const fields[] = { "id", "base", "expr", "latex", "tokens", "x", "y" };
+    sl_json_member m = sl_json_first(j);
+    for (int i = 0; i < SL_LEN(fields); i++, m = sl_json_next(j, m))
+        assert_string_equal(m.name, fields[i]);
+    assert_null(m.name);
+
+    const char *expr = sl_json_text(sl_json_get(j, "expr"));
+    const char *latex = sl_json_text(sl_json_get(j, "latex"));
+    const sl_node *e, *l;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, expr, strlen(expr), NULL, NULL));
+    SL_MUST(t, sl_expr_parse(&l, &t->arena, SL_FORMAT_LATEX, latex, strlen(latex), NULL, NULL));
+    SL_CHECK(t, sl_expr_equal(e, l), "%s is not %s", latex, expr);
+
+    const double *x[SL_UNIVERSE_MAX_VARS], *y = reals(t, sl_json_get(j, "y"), points);
+    double value[SL_PAIRS_MAX_POINTS];
+    const sl_json *xs = sl_json_get(j, "x");
+    assert_int_equal(sl_json_count(xs), columns);
+    for (int c = 0; c < columns; c++) x[c] = reals(t, sl_json_at(xs, c), points);
+    SL_MUST(t, sl_expr_eval(value, &t->arena, e, x, points, NULL));
+    for (int i = 0; i < points; i++)
+        SL_CHECK(t, value[i] == y[i], "%s: y[%d] is %.17g, not %.17g", expr, i, y[i], value[i]);
+
+    const sl_json *tokens = sl_json_get(j, "tokens");
+    const int n = sl_json_count(tokens);
+    sl_token ids[SL_TOKEN_MAX];
+    sl_str spelled = { 0 };
+    assert_in_range(n, 2, SL_TOKEN_MAX);
+    for (int i = 0; i < n; i++) ids[i] = (sl_token)sl_json_int(sl_json_at(tokens, i));
+    assert_int_equal(ids[n - 1], SL_TOKEN_END);
+    assert_int_not_equal(ids[0], SL_TOKEN_START);
+    sl_token_to_latex(&spelled, ids, n);
+    SL_CHECK(t, strcmp(sl_str_text(&spelled), latex) == 0, "tokens spell %s, not %s",
+             sl_str_text(&spelled), latex);
+    sl_str_clear(&spelled);
+}
+
+static void a_line_is_a_pair(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    sl_json *result = run(t, &h, "{\"depth\":2,\"threads\":1,\"split\":\"test\",\"start\":17}");
+    const char *line = said(&h);
+    for (int i = 17; i < 1000; i++) {
+        size_t n = strcspn(line, "\n");
+        sl_json *j = parsed(t, line, n);
+        char id[32];
+        snprintf(id, sizeof id, "test/%d", i);
+        assert_string_equal(sl_json_text(sl_json_get(j, "id")), id);
+        assert_in_range(sl_json_int(sl_json_get(j, "base")), 0, 928);
+        sl_arena_rewind(&t->arena, 0);
+        check_line(t, j, 64, 2);
+        sl_json_free(j);
+        line += n + 1;
+    }
+    assert_string_equal(line, ""); // the rest of the split, and no more
+    assert_int_equal(sl_json_int(sl_json_get(result, "start")), 17);
+    assert_int_equal(sl_json_int(sl_json_get(result, "count")), 983);
+    assert_string_equal(sl_json_text(sl_json_get(result, "split")), "test");
+    sl_json_free(result);
+    forget(&h);
+}
+
+static void a_range_may_be_cut_anywhere(void **state) {
+    sl_fixture *t = *state;
+    static const char *const formats[] = { "jsonl", "csv" };
+    static const int cuts[] = { 0, 1, 2, 9, 73, 137, 140 };
+    // tables of 300 points, so that 140 pairs are more than one block
+    for (int f = 0; f < SL_LEN(formats); f++) {
+        char options[200];
+        heard whole = { 0 }, pieces = { 0 };
+        snprintf(options, sizeof options,
+                 "{\"depth\":1,\"points\":300,\"threads\":1,\"format\":\"%s\",\"count\":140}",
+                 formats[f]);
+        print(t, &whole, options);
+        for (int threads = 2; threads <= 3; threads++) {
+            heard more = { 0 };
+            snprintf(options, sizeof options,
+                     "{\"depth\":1,\"points\":300,\"threads\":%d,\"format\":\"%s\",\"count\":140}",
+                     threads, formats[f]);
+            print(t, &more, options);
+            SL_CHECK(t, strcmp(said(&whole), said(&more)) == 0, "%s: %d threads differ from one",
+                     formats[f], threads);
+            forget(&more);
+        }
+        for (int i = 0; i + 1 < SL_LEN(cuts); i++) {
+            heard piece = { 0 };
+            snprintf(options, sizeof options,
+                     "{\"depth\":1,\"points\":300,\"threads\":%d,\"format\":\"%s\",\"start\":%d,"
+                     "\"count\":%d}",
+                     1 + i % 2, formats[f], cuts[i], cuts[i + 1] - cuts[i]);
+            print(t, &piece, options);
+            const char *text = said(&piece);
+            if (f == 1 && i > 0) text = strchr(text, '\n') + 1; // each has the head of a table
+            sl_str_add(&pieces.output, text);
+            forget(&piece);
+        }
+        SL_CHECK(t, strcmp(said(&whole), said(&pieces)) == 0, "%s: pieces differ from the whole",
+                 formats[f]);
+        forget(&whole);
+        forget(&pieces);
+    }
+}
+
+static void how_many_without_being_told(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *options;
+        int lines;
+    } cases[] = {
+        { "{" SMALL "}", 10 },
+        { "{" SMALL ",\"start\":123456789}", 10 },
+        { "{" SMALL ",\"count\":0}", 0 },
+        { "{" SMALL ",\"count\":3}", 3 },
+        { "{" SMALL ",\"index\":40}", 1 },
+        { "{" SMALL ",\"split\":\"valid\",\"test-size\":31}", 31 },
+        { "{" SMALL ",\"split\":\"test\",\"test-size\":31,\"start\":30}", 1 },
+        { "{" SMALL ",\"split\":\"withheld\",\"test-size\":8,\"withheld\":0.4}", 8 },
+        { "{" SMALL ",\"json\":true}", 10 },
+        { "{" SMALL ",\"json\":true,\"format\":\"pretty\"}", 10 }, // JSON lines in its place
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        heard h = { 0 };
+        print(t, &h, cases[i].options);
+        SL_CHECK(t, lines_of(&h) == cases[i].lines, "%s: %d lines", cases[i].options, lines_of(&h));
+        SL_CHECK(t, h.output.len == 0 || said(&h)[0] == '{', "%s: %s", cases[i].options, said(&h));
+        SL_CHECK(t, h.notes.len == 0 || i == 1, "%s: %s", cases[i].options, sl_str_text(&h.notes));
+        forget(&h);
+    }
+}
+
+/* ---------------------------------------------------------------- other formats ------------- */
+
+/* The pairs that a call prints, by the typed interface. */
+static sl_sample *sample(sl_fixture *t, sl_set **set, sl_data **data, const char *options,
+                         const char *split, int64_t index) {
+    sl_set_options o = SL_SET_OPTIONS_INIT;
+    sl_sample *s = NULL;
+    o.depth = 1;
+    o.threads = 1;
+    SL_MUST(t, sl_set_open(set, &o, NULL, NULL));
+    SL_MUST(t, sl_data_open(data, *set, options));
+    SL_MUST(t, sl_data_get(&s, *data, split, index));
+    return s;
+}
+
+static void a_csv_is_a_table(void **state) {
+    sl_fixture *t = *state;
+    heard many = { 0 }, one = { 0 };
+    print(t, &many, "{" SMALL ",\"format\":\"csv\",\"start\":6,\"count\":3}");
+    print(t, &one, "{" SMALL ",\"format\":\"csv\",\"index\":7}");
+    assert_int_equal(lines_of(&many), 1 + 3 * 5);
+    assert_int_equal(lines_of(&one), 1 + 5);
+    assert_int_equal(strncmp(said(&many), "pair,x1,x2,y\n6,", 15), 0);
+    assert_int_equal(strncmp(said(&one), "x1,x2,y\n", 8), 0);
+
+    // each line of the one is behind "7," in the other, and its numbers are the pair's to the bit
+    sl_set *set = NULL;
+    sl_data *data = NULL;
+    sl_sample *s = sample(t, &set, &data, "{\"points\":5}", "train", 7);
+    char *at = one.output.text + 8;
+    for (int i = 0; i < 5; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "\n7,%.*s\n", (int)strcspn(at, "\n"), at);
+        SL_CHECK(t, strstr(said(&many), line), "no line %s in %s", line, said(&many));
+        for (int c = 0; c < 3; c++, at++)
+            assert_true(strtod(at, &at) == (c < 2 ? sl_sample_x(s, c)[i] : sl_sample_y(s)[i]));
+    }
+    assert_int_equal(*at, '\0');
+    sl_sample_free(s);
+    sl_data_close(data);
+    sl_set_close(set);
+    forget(&many);
+    forget(&one);
+}
+
+static void an_array_has_the_numbers_of_the_pairs(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    print(t, &h, "{" SMALL ",\"format\":\"npy\",\"start\":3,\"count\":20,\"drop-column\":1}");
+    assert_memory_equal(said(&h), "\x93NUMPY", 6);
+    assert_non_null(strstr(said(&h) + 10, "'shape': (20, 5, 3)"));
+    const size_t values = 20 * 5 * 3 * sizeof(double), head = h.output.len - values;
+    assert_int_equal(head % 64, 0);
+    const char *at = said(&h) + head;
+    int left_out = 0;
+    for (int k = 0; k < 20; k++) {
+        sl_set *set = NULL;
+        sl_data *data = NULL;
+        sl_sample *s = sample(t, &set, &data, "{\"points\":5,\"drop-column\":1}", "train", 3 + k);
+        left_out += sl_sample_columns(s) < 2;
+        for (int i = 0; i < 5; i++, at += 3 * sizeof(double)) {
+            double row[3];
+            memcpy(row, at, sizeof row);
+            for (int c = 0; c < 2; c++)
+                assert_true(c < sl_sample_columns(s) ? row[c] == sl_sample_x(s, c)[i]
+                                                     : isnan(row[c]));
+            assert_true(row[2] == sl_sample_y(s)[i]);
+        }
+        sl_sample_free(s);
+        sl_data_close(data);
+        sl_set_close(set);
+    }
+    SL_CHECK(t, left_out > 0, "no pair with a column left out");
+    forget(&h);
+
+    // the same pairs as a table: nan where there is no column
+    print(t, &h, "{" SMALL ",\"format\":\"csv\",\"start\":3,\"count\":20,\"drop-column\":1}");
+    assert_int_equal(count_of(said(&h), ",nan,"), left_out * 5);
+    forget(&h);
+}
+
+static void for_people_it_is_all_there(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 }, lines = { 0 };
+    print(t, &h,
+          "{\"depth\":2,\"threads\":1,\"format\":\"pretty\",\"split\":\"test\",\"start\":17,"
+          "\"count\":12}");
+    print(t, &lines, "{\"depth\":2,\"threads\":1,\"split\":\"test\",\"start\":17,\"count\":12}");
+    static const char *const rows[] = {
+        "\n  latex       ", "\n  infix       ", "\n  base        #",
+        "\n  constants   ", "\n  tokens      ", "\n  data        "
+    };
+    for (int i = 0; i < SL_LEN(rows); i++) assert_int_equal(count_of(said(&h), rows[i]), 12);
+    assert_int_equal(strncmp(said(&h), "test/17\n", 8), 0);
+    assert_int_equal(count_of(said(&h), "\n\ntest/"), 11);
+
+    // the LaTeX is the one that the line has
+    const char *line = said(&lines);
+    for (int i = 0; i < 12; i++) {
+        size_t n = strcspn(line, "\n");
+        sl_json *j = parsed(t, line, n);
+        char wanted[600];
+        snprintf(wanted, sizeof wanted, "%s\n  latex       %s\n",
+                 sl_json_text(sl_json_get(j, "id")), sl_json_text(sl_json_get(j, "latex")));
+        SL_CHECK(t, strstr(said(&h), wanted), "no %s in %s", wanted, said(&h));
+        sl_json_free(j);
+        line += n + 1;
+    }
+    // plots fit a terminal, and no line ends in blanks
+    for (const char *p = said(&h); *p; p += strcspn(p, "\n") + 1) {
+        size_t n = strcspn(p, "\n");
+        SL_CHECK(t, n <= 80 || p[2] != ' ', "%zu characters: %.*s", n, (int)n, p);
+        SL_CHECK(t, n == 0 || p[n - 1] != ' ', "blanks at the end of %.*s", (int)n, p);
+    }
+    forget(&h);
+    forget(&lines);
+}
+
+static void what_was_put_in_is_told(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    print(t, &h,
+          "{\"depth\":0,\"variables\":1,\"points\":4,\"constant-chance\":0,\"format\":\"pretty\","
+          "\"index\":0,\"threads\":1}");
+    assert_non_null(strstr(said(&h), "base        #0 of 1, depth 0: x1\n"));
+    assert_non_null(strstr(said(&h), "constants   none in 1 place\n"));
+    assert_non_null(strstr(said(&h), "tokens      2: x_1 <end>\n"));
+    assert_non_null(strstr(said(&h), "data        4 points, 1 column, y from "));
+    forget(&h);
+
+    // of a lone variable, what it became is the whole expression
+    print(t, &h,
+          "{\"depth\":0,\"variables\":1,\"points\":4,\"constant-chance\":1,\"format\":\"pretty\","
+          "\"count\":200,\"threads\":1,\"draws\":200}");
+    SL_CHECK(t, count_of(said(&h), "constants   2 in 1 place: x1 -> ") > 150, "%s", said(&h));
+    const char *at = said(&h);
+    int n = 0;
+    while ((at = strstr(at, "\n  infix       "))) {
+        const sl_node *e, *site;
+        const char *infix = at + strlen("\n  infix       "), *became = strstr(at, " -> ") + 4;
+        sl_arena_rewind(&t->arena, 0);
+        SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, infix, strcspn(infix, "\n"), NULL,
+                                 NULL));
+        SL_MUST(t, sl_expr_parse(&site, &t->arena, SL_FORMAT_INFIX, became, strcspn(became, "\n"),
+                                 NULL, NULL));
+        SL_CHECK(t, sl_expr_equal(e, site), "%.120s", at);
+        at = infix;
+        n++;
+    }
+    assert_int_equal(n, 200);
+    assert_true(count_of(said(&h), "x1 -> -x1 ") > 0); // not -1*x1
+    forget(&h);
+}
+
+/* ---------------------------------------------------------------- plots --------------------- */
+
+/* A pair of one variable with these values; y = f(x) is not asked for. */
+static sl_pair made(sl_fixture *t, const double *x, const double *y, int n) {
+    sl_pair p = { .points = n, .columns = 1, .column = { 1 }, .x = { x }, .y = y };
+    p.expr = sl_expr_var(&t->arena, 1);
+    assert_non_null(p.expr);
+    return p;
+}
+
+static void a_plot_shows_where_points_are(void **state) {
+    sl_fixture *t = *state;
+    double x[13], y[13];
+    for (int i = 0; i < 13; i++) x[i] = y[i] = i < 12 ? i - 2 : 5; // two points at 5
+    x[12] = 5.0001;
+    sl_pair p = made(t, x, y, 13);
+    sl_str s = { 0 };
+    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    assert_string_equal(sl_str_text(&s), "            9 |                             .\n"
+                                         "              |                           .\n"
+                                         "              |                        .\n"
+                                         "              |                     .\n"
+                                         "              |                   :\n"
+                                         "              |                .\n"
+                                         "            y |             .\n"
+                                         "              |          .\n"
+                                         "              |        .\n"
+                                         "              |     .\n"
+                                         "              |  .\n"
+                                         "           -2 |.\n"
+                                         "              +------------------------------\n"
+                                         "               -2            x1             9\n");
+    sl_str_clear(&s);
+}
+
+static void an_axis_that_is_not_plain_is_told(void **state) {
+    sl_fixture *t = *state;
+    double x[50] = { 0 }, y[50] = { 0 };
+    sl_str s = { 0 };
+    sl_pair p = made(t, x, y, 50);
+
+    // seven orders of magnitude, and of one sign
+    for (int i = 0; i < 50; i++) {
+        x[i] = i;
+        y[i] = -pow(10, i / 7.0);
+    }
+    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    assert_non_null(strstr(sl_str_text(&s), "the y axis is logarithmic\n"));
+    assert_null(strstr(sl_str_text(&s), "cut"));
+    assert_int_equal(strncmp(sl_str_text(&s), "           -1 |:", 16), 0); // largest y, smallest x
+    assert_non_null(strstr(sl_str_text(&s), "\n       -1e+07 |                           .::\n"));
+    sl_str_truncate(&s, 0);
+
+    // both signs, and two outliers
+    for (int i = 0; i < 50; i++) y[i] = i - 25;
+    y[10] = 1e6;
+    y[20] = -1e9;
+    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    assert_non_null(strstr(sl_str_text(&s), "cut: 2 of 50 points are beyond it, marked ^ or v\n"));
+    assert_null(strstr(sl_str_text(&s), "logarithmic"));
+    assert_int_equal(count_of(sl_str_text(&s), "^"), 2); // and once in the sentence
+    assert_int_equal(strncmp(sl_str_text(&s), "           24 |      ^", 22), 0); // the largest left
+    sl_str_truncate(&s, 0);
+
+    // nothing odd: nothing is said
+    for (int i = 0; i < 50; i++) y[i] = sin(i);
+    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    assert_null(strstr(sl_str_text(&s), "axis"));
+    sl_str_clear(&s);
+}
+
+/* ---------------------------------------------------------------- figures ------------------- */
+
+static void a_configuration_has_hashes(void **state) {
+    sl_fixture *t = *state;
+    static const char *const same[] = {
+        "{" SMALL ",\"hash\":true,\"test-size\":30}",
+        "{" SMALL ",\"hash\":true,\"test-size\":30,\"json\":true}",
+        "{\"depth\":1,\"points\":5,\"hash\":true,\"test-size\":30,\"threads\":3}",
+    };
+    char valid[33] = "", test[33] = "";
+    for (int i = 0; i < SL_LEN(same); i++) {
+        heard h = { 0 };
+        sl_json *j = run(t, &h, same[i]);
+        const sl_json *hash = sl_json_get(j, "hash"), *set = sl_json_get(j, "set");
+        assert_int_equal(sl_json_count(hash), 3); // nothing is withheld
+        assert_int_equal(sl_json_int(sl_json_get(set, "size")), 20);
+        assert_int_equal(sl_json_int(sl_json_get(set, "size_withheld")), 0);
+        assert_int_equal(sl_json_int(sl_json_get(j, "pairs_per_pass")), 20 * 3600);
+        if (i == 0) {
+            snprintf(valid, sizeof valid, "%s", sl_json_text(sl_json_get(hash, "valid")));
+            snprintf(test, sizeof test, "%s", sl_json_text(sl_json_get(hash, "test")));
+            assert_int_equal(strlen(test), 32);
+            assert_string_not_equal(valid, test);
+        }
+        assert_string_equal(sl_json_text(sl_json_get(hash, "valid")), valid);
+        assert_string_equal(sl_json_text(sl_json_get(hash, "test")), test);
+        assert_non_null(strstr(said(&h), test));
+        assert_non_null(strstr(said(&h), sl_json_text(sl_json_get(set, "hash"))));
+        sl_json_free(j);
+        forget(&h);
+    }
+    // an export names its own split
+    heard h = { 0 };
+    sl_json *j = run(t, &h, "{" SMALL ",\"split\":\"test\",\"test-size\":30,\"index\":0}");
+    assert_int_equal(sl_json_count(sl_json_get(j, "hash")), 1);
+    assert_string_equal(sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test")), test);
+    sl_json_free(j);
+    forget(&h);
+    // other data, other hash; and what is withheld has one
+    j = run(t, &h, "{" SMALL ",\"hash\":true,\"test-size\":30,\"withheld\":0.4,\"limit\":3}");
+    assert_int_equal(sl_json_count(sl_json_get(j, "hash")), 4);
+    assert_string_not_equal(sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test")), test);
+    assert_true(sl_json_int(sl_json_get(sl_json_get(j, "set"), "size_withheld")) > 0);
+    sl_json_free(j);
+    forget(&h);
+}
+
+static void figures_are_printed_and_recorded(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 }, as_json = { 0 };
+    sl_json *j = run(t, &h,
+                     "{\"depth\":2,\"points\":8,\"threads\":1,\"stats\":500,\"disjoint\":700,"
+                     "\"test-size\":50}");
+    const sl_json *stats = sl_json_get(j, "stats");
+    assert_int_equal(sl_json_int(sl_json_get(j, "exit")), 0);
+    assert_int_equal(sl_json_int(sl_json_get(stats, "pairs")), 500);
+    assert_int_equal(sl_json_int(sl_json_get(stats, "trained")), 700);
+    assert_int_equal(sl_json_int(sl_json_get(stats, "shared")), 0);
+    assert_int_equal(sl_json_count(sl_json_get(stats, "first_attempts")), SL_PAIR_FAILURE_COUNT);
+    const sl_json *checks = sl_json_get(stats, "checks");
+    assert_true(sl_json_count(checks) > 5);
+    for (int i = 0; i < sl_json_count(checks); i++) {
+        const char *what = sl_json_text(sl_json_get(sl_json_at(checks, i), "what"));
+        SL_CHECK(t, strstr(said(&h), what), "\"%s\" is not in %s", what, said(&h));
+    }
+    assert_non_null(strstr(said(&h), "first attempts at 500 training pairs\n"));
+    assert_non_null(strstr(said(&h), "splits, against 700 training pairs\n"));
+    assert_non_null(strstr(said(&h), "\ngood: all "));
+    assert_non_null(strstr(said(&h), sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test"))));
+    sl_json_free(j);
+
+    // two white points are -1 and 1, so there are few pairs, and the splits have them in common
+    sl_json *shared = run(t, &as_json,
+                          "{\"depth\":0,\"variables\":1,\"points\":2,\"constant-chance\":0,"
+                          "\"stats\":50,\"disjoint\":100,\"test-size\":50,\"threads\":1}");
+    assert_int_equal(sl_json_int(sl_json_get(shared, "exit")), 1);
+    assert_non_null(strstr(said(&as_json), "\nNOT GOOD: "));
+    sl_json_free(shared);
+    forget(&as_json);
+    print(t, &as_json, "{" SMALL ",\"stats\":20,\"disjoint\":0,\"json\":true}");
+    assert_int_equal(lines_of(&as_json), 1);
+    assert_int_equal(said(&as_json)[0], '{');
+    forget(&h);
+    forget(&as_json);
+}
+
+static void what_is_not_so_is_said(void **state) {
+    (void)state;
+    sl_str s = { 0 };
+    sl_pairs_stats good = { .pairs = 10, .trained = 5, .n_checks = 2 };
+    good.check[0] = (sl_pairs_check){ "first", 0.2, 0.2, 0.5, "chi-square" };
+    good.check[1] = (sl_pairs_check){ "second", 1, 1, NAN, NULL }; // no test
+    assert_true(sl_api__stats_good(&good));
+    sl_api__stats_table(&s, &good);
+    assert_non_null(strstr(sl_str_text(&s), "good: all 2 checks hold\n"));
+    assert_null(strstr(sl_str_text(&s), "not so"));
+    sl_str_truncate(&s, 0);
+
+    sl_pairs_stats bad = good;
+    bad.check[0].p = 0.9e-4;
+    assert_false(sl_api__stats_good(&bad));
+    sl_api__stats_table(&s, &bad);
+    assert_non_null(strstr(sl_str_text(&s), "NOT GOOD: 1 of 2 checks fail"));
+    assert_int_equal(count_of(sl_str_text(&s), "<- not so\n"), 1);
+    sl_str_truncate(&s, 0);
+    sl_api__stats_json(&s, &bad);
+    assert_int_equal(count_of(sl_str_text(&s), "\"good\":false"), 2); // the check, and the whole
+    assert_non_null(strstr(sl_str_text(&s), "\"p\":null"));
+    sl_str_clear(&s);
+
+    sl_pairs_stats shared = good;
+    shared.shared = 1;
+    assert_false(sl_api__stats_good(&shared));
+}
+
+/* ---------------------------------------------------------------- files of others ----------- */
+
+static const char *written(sl_fixture *t, const char *text) {
+    const char *path = sl_test_path("given.jsonl");
+    sl_file *f = NULL;
+    SL_MUST(t, sl_file_create(&f, path));
+    SL_MUST(t, sl_file_write(f, text, strlen(text)));
+    SL_MUST(t, sl_file_commit(&f));
+    return path;
+}
+
+static sl_json *check_file(sl_fixture *t, heard *h, const char *text, const char *more) {
+    char options[700];
+    snprintf(options, sizeof options, "{\"from\":\"%s\"%s}", written(t, text), more);
+    return run(t, h, options);
+}
+
+static int64_t number(const sl_json *j, const char *name) {
+    const sl_json *v = sl_json_get(j, name);
+    return v ? sl_json_int(v) : -1;
+}
+
+#define GOOD "{\"x\":[[1,2,3],[4,5,6]],\"y\":[5,7,9],\"expr\":\"x1 + x2\"}\n"
+
+static void bad_lines_are_named(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    sl_json *j = check_file(t, &h,
+                            GOOD "\n  \n"                                    // 1; blank lines
+                                 "{\"x\":[[1,2],[3,4]],\"y\":[1]}\n"         // 4
+                                 "not JSON\n"                                // 5
+                                 "{\"x\":[[1,1],[2,2],[3,3]],\"y\":[1,2]}\n" // 6
+                                 "{\"x\":[[1,2]],\"y\":[1,NaN]}\n"           // 7
+                            GOOD,                                            // 8
+                            "");
+    char line[1024];
+    static const int bad[] = { 4, 5, 6, 7 };
+    for (int i = 0; i < SL_LEN(bad); i++) {
+        snprintf(line, sizeof line, "given.jsonl:%d: ", bad[i]);
+        SL_CHECK(t, count_of(said(&h), line) == 1, "no %s in %s", line, said(&h));
+    }
+    assert_int_equal(lines_of(&h), 5);
+    assert_non_null(
+        strstr(said(&h), ": 6 lines, 2 good, 4 bad; 3 points, 2 columns; 2 with expr\n"));
+    assert_int_equal(number(j, "exit"), 1);
+    assert_int_equal(number(j, "lines"), 6);
+    assert_int_equal(number(j, "good"), 2);
+    assert_int_equal(number(j, "bad"), 4);
+    assert_int_equal(number(j, "noted"), 0);
+    assert_int_equal(number(j, "points_min"), 3);
+    assert_int_equal(number(j, "columns_max"), 2);
+    const sl_json *problems = sl_json_get(j, "problems");
+    assert_int_equal(sl_json_count(problems), 4);
+    assert_int_equal(number(sl_json_at(problems, 3), "line"), 7);
+    sl_json_free(j);
+    forget(&h);
+
+    // a terminal must not obey what the file says
+    j = check_file(t, &h,
+                   "{\"x\":[[1,2]],\"y\":[1,2],\"expr\":\"x1 \\u001b[31m\"}\n"
+                   "{\"a\xc2\x9b\":1,\"a\xc2\x9b\":1}\n\033\n",
+                   "");
+    assert_int_equal(number(j, "bad"), 3);
+    SL_CHECK(t, !strpbrk(said(&h), "\033\x9b"), "a control in %s", said(&h));
+    sl_json_free(j);
+    forget(&h);
+
+    // three columns are fine where there are three variables
+    j = check_file(t, &h, "{\"x\":[[1,1],[2,2],[3,3]],\"y\":[1,2]}\n", ",\"variables\":3");
+    SL_CHECK(t, number(j, "exit") == 0, "%s", said(&h));
+    sl_json_free(j);
+    forget(&h);
+}
+
+static void a_file_that_is_good_is_said_to_be(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    sl_json *j = check_file(t, &h, GOOD GOOD "{\"x\":[[1,2]],\"y\":[1,1]}", "");
+    assert_int_equal(number(j, "exit"), 0);
+    assert_int_equal(lines_of(&h), 1);
+    assert_non_null(
+        strstr(said(&h), ": 3 lines, 3 good, 0 bad; 2 to 3 points, 1 to 2 columns; 2 with expr\n"));
+    sl_json_free(j);
+    forget(&h);
+
+    j = check_file(t, &h, GOOD "{", ",\"json\":true");
+    assert_int_equal(number(j, "exit"), 1);
+    assert_int_equal(lines_of(&h), 1); // the result, and no text
+    assert_int_equal(said(&h)[0], '{');
+    sl_json_free(j);
+    forget(&h);
+
+    j = check_file(t, &h, "\n\n", ""); // nothing to be good
+    assert_int_equal(number(j, "exit"), 1);
+    sl_json_free(j);
+    forget(&h);
+}
+
+static void what_is_odd_is_noted(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *line, *says; // "" : nothing
+    } cases[] = {
+        { GOOD, "" },
+        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.1],\"expr\":\"x1\"}",
+          ":1: note: expr gives 3 where y is 3.1 (point 3 of 3)\n" },
+        { "{\"x\":[[1,2,3]],\"y\":[1,2.2,3.1],\"expr\":\"x1\"}", // the worst one is told
+          ":1: note: expr gives 2 where y is 2.2 (point 2 of 3)\n" },
+        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000001],\"expr\":\"x1\"}", "" }, // below 1e-6 of 3
+        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000009],\"expr\":\"x1\"}", ":1: note: expr gives " },
+        { "{\"x\":[[1,-2,3]],\"y\":[1,2,3],\"expr\":\"sqrt(x1)\"}",
+          ":1: note: expr has no real value where y is 2 (point 2 of 3)\n" },
+        { "{\"x\":[[0,0]],\"y\":[1,1],\"expr\":\"cos(x1)\"}",
+          ":1: note: expr cannot be written as tokens: " },
+        { "{\"x\":[[1e200,2]],\"y\":[1,2],\"expr\":\"exp(x1)\"}", ":1: note: expr gives inf" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        heard h = { 0 };
+        sl_json *j = check_file(t, &h, cases[i].line, "");
+        const bool noted = *cases[i].says;
+        SL_CHECK(t, number(j, "exit") == 0 && number(j, "bad") == 0, "%s: %s", cases[i].line,
+                 said(&h));
+        SL_CHECK(t, number(j, "noted") == noted && strstr(said(&h), cases[i].says), "%s: %s",
+                 cases[i].line, said(&h));
+        SL_CHECK(t, sl_json_count(sl_json_get(j, "notes")) == noted, "%s", cases[i].line);
+        sl_json_free(j);
+        forget(&h);
+    }
+}
+
+static void only_so_many_are_shown(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    sl_str text = { 0 };
+    for (int i = 0; i < 30; i++) sl_str_add(&text, "{}\n");
+    for (int i = 0; i < 25; i++) sl_str_add(&text, "{\"x\":[[1,2]],\"y\":[7,9],\"expr\":\"x1\"}\n");
+    sl_json *j = check_file(t, &h, sl_str_text(&text), "");
+    assert_int_equal(count_of(said(&h), "note: "), 20);
+    assert_int_equal(count_of(said(&h), "given.jsonl:"), 41); // the summary too
+    assert_non_null(strstr(said(&h), "\nand 10 more bad lines\nand 5 more notes\n"));
+    assert_int_equal(number(j, "bad"), 30);
+    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 20);
+    sl_json_free(j);
+    forget(&h);
+    j = check_file(t, &h, sl_str_text(&text), ",\"errors\":2");
+    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 2);
+    assert_non_null(strstr(said(&h), "\nand 28 more bad lines\n"));
+    sl_json_free(j);
+    forget(&h);
+    sl_str_clear(&text);
+}
+
+/* What is written can be read: all lines good, no notes. */
+static void our_own_lines_are_good(void **state) {
+    sl_fixture *t = *state;
+    heard made_by_us = { 0 }, h = { 0 };
+    print(t, &made_by_us,
+          "{\"depth\":2,\"variables\":3,\"points\":9,\"threads\":1,\"count\":300,"
+          "\"drop-column\":0.5}");
+    sl_json *j = check_file(t, &h, said(&made_by_us), ",\"variables\":3");
+    SL_CHECK(t, number(j, "exit") == 0 && number(j, "good") == 300 && number(j, "noted") == 0, "%s",
+             said(&h));
+    assert_int_equal(number(j, "with_expr"), 300);
+    sl_json_free(j);
+    forget(&made_by_us);
+    forget(&h);
+}
+
+/* ---------------------------------------------------------------- failures ------------------ */
+
+static void wrong_use_is_explained(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *options;
+        sl_status st;
+        const char *says;
+    } cases[] = {
+        { "{\"stats\":5,\"hash\":true}", SL_EINVAL, "--stats and --hash ask for different things" },
+        { "{\"hash\":true,\"from\":\"a\"}", SL_EINVAL, "--hash and --from" },
+        { "{\"stats\":5,\"index\":0}", SL_EINVAL, "--stats and --index" },
+        { "{\"from\":\"a\",\"count\":1}", SL_EINVAL, "--from and --count" },
+        { "{\"hash\":true,\"start\":1}", SL_EINVAL, "--hash and --start" },
+        { "{\"index\":5,\"start\":5}", SL_EINVAL, "--index is one pair and --start" },
+        { "{\"index\":5,\"count\":5}", SL_EINVAL, "--index is one pair and --count" },
+        { "{\"json\":true,\"format\":\"csv\"}", SL_EINVAL, "--json prints JSON lines" },
+        { "{\"json\":true,\"format\":\"npy\"}", SL_EINVAL, "--format npy does not" },
+        { "{\"split\":\"withheld\"}", SL_EINVAL,
+          "no expressions are withheld; give --withheld 0.01, here and in training" },
+        { "{" SMALL ",\"split\":\"withheld\",\"withheld\":1e-9}", SL_EINVAL,
+          "no expressions are withheld" },
+        { "{" SMALL ",\"split\":\"test\",\"index\":1000}", SL_EINVAL,
+          "there is no pair 1,000: test has 1,000 pairs, 0 to 999; --test-size makes more" },
+        { "{" SMALL ",\"split\":\"valid\",\"test-size\":5,\"start\":7}", SL_EINVAL,
+          "there is no pair 7: valid has 5 pairs, 0 to 4" },
+        { "{" SMALL ",\"split\":\"valid\",\"test-size\":5,\"start\":3,\"count\":3}", SL_EINVAL,
+          "there is no pair 5: valid has 5 pairs" },
+        { "{\"split\":\"tests\"}", SL_EINVAL, "did you mean test?" },
+        { "{\"format\":\"json\"}", SL_EINVAL, "did you mean jsonl?" },
+        { "{\"stats\":0}", SL_EINVAL, "--stats must be a whole number from 1" },
+        { "{\"points\":1}", SL_EINVAL, "--points must be a whole number from 2 to 4096, not 1" },
+        { "{\"whiten\":\"no\"}", SL_EINVAL, "--whiten must be one of off, on" },
+        { "{\"ops\":\"plus\"}", SL_EFORMAT, "plus" },
+        { "{\"variables\":4}", SL_EINVAL, "a set over 4 variables" },
+        { "{\"from\":\"a\",\"variables\":4}", SL_EINVAL, "--variables 4: pairs have 1 to 3" },
+        { "{\"from\":\"/no/such/file\"}", SL_EIO, "/no/such/file" },
+        { "{\"from\":\"/\"}", SL_EIO, "folder" },
+        { "{" SMALL ",\"limit\":1e-90}", SL_ELIMIT, "pair train/0 cannot be drawn" },
+        { "{" SMALL ",\"withheld\":1}", SL_EINVAL, "all expressions are withheld" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        heard h = { 0 };
+        char *result = NULL;
+        sl_status st = sl_command("pairs", cases[i].options, listen, &h, &result);
+        SL_CHECK(t, st == cases[i].st, "%s is \"%s\": %s", cases[i].options, sl_status_text(st),
+                 sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].options,
+                 sl_last_error());
+        SL_CHECK(t, !result && h.output.len == 0, "%s leaves something", cases[i].options);
+        forget(&h);
+    }
+}
+
+static void another_pass_is_noted(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *range, *says;
+    } cases[] = {
+        { "\"count\":40", "" },
+        { "\"start\":30,\"count\":11", "these go on into pass 2, with fresh draws" },
+        { "\"start\":40,\"count\":1", "these are of pass 2" },
+        { "\"index\":119", "one pass of training has 40 pairs; these are of pass 3" },
+        { "\"start\":40,\"count\":0", "" },
+        { "\"split\":\"test\",\"index\":41", "" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        heard h = { 0 };
+        char options[200];
+        snprintf(options, sizeof options, "{" SMALL ",\"draws\":2,%s}", cases[i].range);
+        print(t, &h, options);
+        SL_CHECK(t, strstr(sl_str_text(&h.notes), cases[i].says), "%s: %s", cases[i].range,
+                 sl_str_text(&h.notes));
+        SL_CHECK(t, (h.notes.len == 0) == !*cases[i].says, "%s: %s", cases[i].range,
+                 sl_str_text(&h.notes));
+        forget(&h);
+    }
+}
+
+static void a_file_appears_whole_or_not_at_all(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("pairs.jsonl");
+    char options[700];
+    heard h = { 0 }, printed = { 0 };
+    char *text = NULL;
+    size_t n;
+    snprintf(options, sizeof options, "{" SMALL ",\"count\":300,\"out\":\"%s\"}", path);
+    print(t, &h, options);
+    assert_int_equal(h.output.len, 0);
+    SL_MUST(t, sl_file_read(&text, &n, path, 1 << 24));
+    print(t, &printed, "{" SMALL ",\"count\":300}");
+    assert_int_equal(n, printed.output.len);
+    assert_memory_equal(text, said(&printed), n);
+    sl_free(text);
+
+    // every write that fails is noticed, and what was there before stays
+    snprintf(options, sizeof options, "{" SMALL ",\"count\":2,\"out\":\"%s\"}", path);
+    for (int64_t k = 1;; k++) {
+        sl_file_fail_at(k);
+        sl_status st = sl_command("pairs", options, NULL, NULL, NULL);
+        sl_file_fail_at(0);
+        if (st == SL_OK) {
+            SL_CHECK(t, k > 1, "no write was made to fail");
+            break;
+        }
+        assert_int_equal(st, SL_EIO);
+        SL_CHECK(t, strstr(sl_last_error(), "pairs.jsonl"), "%s", sl_last_error());
+        size_t m;
+        SL_MUST(t, sl_file_read(&text, &m, path, 1 << 24));
+        SL_CHECK(t, m == n && memcmp(text, said(&printed), n) == 0, "the old file is gone");
+        sl_free(text);
+    }
+    forget(&h);
+    forget(&printed);
+}
+
+/* Whenever the listener says stop, nothing is handed out and nothing leaks. */
+static void it_can_be_stopped_at_every_event(void **state) {
+    sl_fixture *t = *state;
+    static const char *const jobs[] = {
+        "{\"depth\":1,\"points\":300,\"threads\":1,\"count\":70}",
+        "{\"depth\":1,\"points\":300,\"threads\":2,\"count\":70,\"format\":\"npy\"}",
+        "{" SMALL ",\"stats\":10,\"disjoint\":10,\"test-size\":3}",
+    };
+    for (int i = 0; i < SL_LEN(jobs); i++) {
+        int stopped = 0;
+        for (int k = 1; k < 400; k++) {
+            heard h = { .stop_after = k };
+            char *result = NULL;
+            sl_status st = sl_command("pairs", jobs[i], listen, &h, &result);
+            int events = h.events;
+            forget(&h);
+            if (st == SL_OK) {
+                sl_string_free(result);
+                break;
+            }
+            stopped++;
+            assert_int_equal(st, SL_ECANCEL);
+            assert_null(result);
+            SL_CHECK(t, events == k, "%d more events after the stop", events - k);
+        }
+        SL_CHECK(t, stopped >= 2, "%s: stopped %d times only", jobs[i], stopped);
+    }
+}
+
+static sl_status quietly(const char *options) {
+    heard h = { 0 };
+    char *result = NULL;
+    sl_status st = sl_command("pairs", options, listen, &h, &result);
+    sl_status output = sl_str_status(&h.output);
+    sl_string_free(result);
+    forget(&h);
+    return st != SL_OK ? st : output;
+}
+
+static sl_status quietly_from(const char *path) {
+    FILE *f = freopen(path, "r", stdin);
+    assert_non_null(f);
+    return quietly("{\"from\":\"-\"}");
+}
+
+static void lack_of_memory_is_reported(void **state) {
+    sl_fixture *t = *state;
+#define TINY "\"depth\":1,\"ops\":\"+\",\"threads\":1,\"points\":3,\"test-size\":2,\"draws\":1"
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"split\":\"test\"}"));
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"split\":\"test\",\"format\":\"csv\"}"));
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"split\":\"test\",\"format\":\"npy\"}"));
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"split\":\"test\",\"format\":\"pretty\"}"));
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"hash\":true}"));
+    SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"stats\":3,\"disjoint\":3}"));
+
+    // by standard input: jansson drops a byte of a long text, here the path, when it lacks memory
+    const char *path = written(t, GOOD "{\"x\":[[1,2,3]],\"y\":[1,2,3.1],\"expr\":\"x1\"}\n{}\n");
+    SL_EACH_ALLOCATION(t, quietly_from(path));
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(defaults_are_those_of_the_modules),
+        SL_TEST(every_option_reaches_its_field),
+        SL_TEST(a_line_is_a_pair),
+        SL_TEST(a_range_may_be_cut_anywhere),
+        SL_TEST(how_many_without_being_told),
+        SL_TEST(a_csv_is_a_table),
+        SL_TEST(an_array_has_the_numbers_of_the_pairs),
+        SL_TEST(for_people_it_is_all_there),
+        SL_TEST(what_was_put_in_is_told),
+        SL_TEST(a_plot_shows_where_points_are),
+        SL_TEST(an_axis_that_is_not_plain_is_told),
+        SL_TEST(a_configuration_has_hashes),
+        SL_TEST(figures_are_printed_and_recorded),
+        SL_TEST(what_is_not_so_is_said),
+        SL_TEST(bad_lines_are_named),
+        SL_TEST(a_file_that_is_good_is_said_to_be),
+        SL_TEST(what_is_odd_is_noted),
+        SL_TEST(only_so_many_are_shown),
+        SL_TEST(our_own_lines_are_good),
+        SL_TEST(wrong_use_is_explained),
+        SL_TEST(another_pass_is_noted),
+        SL_TEST(a_file_appears_whole_or_not_at_all),
+        SL_TEST(it_can_be_stopped_at_every_event),
+        SL_TEST(lack_of_memory_is_reported),
+    };
+    setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations and events
+    sl_json_count_memory();
+    return sl_test_main("api.pairs", tests, SL_LEN(tests));
+}
