@@ -13,6 +13,5 @@ trap 'rm -f "$list"' EXIT
 "$python" tools/judge_pairs.py --whitened "$list"
 "$program" pairs --split withheld --withheld 0.1 --test-size 5000 --format jsonl --quiet > "$list"
 "$python" tools/judge_pairs.py --whitened "$list"
-"$program" pairs --split train --count 5000 --seed 7 --constant-chance 0.5 --constant-max 99 \
-    --format jsonl --quiet > "$list"
+"$program" pairs --split train --count 5000 --seed 7 --constant-chance 0.5 --quiet > "$list"
 "$python" tools/judge_pairs.py --whitened "$list"
