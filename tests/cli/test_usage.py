@@ -152,7 +152,7 @@ def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
 @pytest.mark.parametrize("line, expected", [
     ("symlaw ex", ["expressions"]),
     ("symlaw completion ", ["bash", "zsh", "fish"]),
-    ("symlaw help ", ["expressions"]),
+    ("symlaw help ", ["expressions", "pairs"]),
     ("symlaw expressions --de", ["--depth"]),
     ("symlaw expressions --format py", ["python"]),
     ("symlaw expressions --depth ", []),
