@@ -128,13 +128,6 @@ void sl_token_begin(sl_token_state *s, int variables) {
     };
 }
 
-/* The uppermost symbol that is no action: there is one until the end token has been taken. */
-static int upper(const sl_token_state *s) {
-    int i = s->top - 1;
-    while (SL_IS_ACTION(s->stack[i])) i--;
-    return s->stack[i];
-}
-
 /* May a token of this class come next, whatever the limits? A part that has a rule for the class
  * begins with it, so there is no need to look further. */
 static bool fits(const sl_token_state *s, sl_class class) {
@@ -158,8 +151,8 @@ static sl_token_reason judge(const sl_token_state *s, int id) {
         return row->class == SL_CLASS_END ? SL_TOKEN_EARLY_END : SL_TOKEN_SYNTAX;
     const uint32_t class = 1u << row->class;
     if (class == SL_SET(VARIABLE) && id - SL_TOKEN__X_1 >= s->variables) return SL_TOKEN_VARIABLE;
-    if ((class & INTEGERS) && s->digits == SL_TOKEN_DIGITS && upper(s) == SL_PART_DIGITS)
-        return SL_TOKEN_NUMBER;
+    // a digit behind a digit goes on with its number: no two numbers stand side by side
+    if ((class & INTEGERS) && s->digits == SL_TOKEN_DIGITS) return SL_TOKEN_NUMBER;
     if ((class & OPENERS) && s->depth == SL_TOKEN_MAX_DEPTH) return SL_TOKEN_DEEP;
     return SL_TOKEN_FINE;
 }
@@ -180,7 +173,7 @@ sl_token_reason sl_token__take(sl_token_state *s, int id, sl_token_reader *r) {
     if (reason != SL_TOKEN_FINE) return reason;
     const sl_class class = sl_token__rows[id].class;
     const uint32_t set = 1u << class;
-    s->digits = !(set & INTEGERS) ? 0 : upper(s) == SL_PART_DIGITS ? s->digits + 1 : 1;
+    s->digits = set & INTEGERS ? (uint8_t)(s->digits + 1) : 0;
 
     // it fits, so this ends at a terminal
     for (;;) {
@@ -239,7 +232,7 @@ void sl_token_next(sl_token_set *out, const sl_token_state *s, int room) {
         if (!can_be_nothing(symbol)) break;
     }
     if (s->depth == SL_TOKEN_MAX_DEPTH) classes &= ~OPENERS;
-    if (s->digits == SL_TOKEN_DIGITS && upper(s) == SL_PART_DIGITS) classes &= ~INTEGERS;
+    if (s->digits == SL_TOKEN_DIGITS) classes &= ~INTEGERS;
 
     // no token costs more than a fraction, \frac{a}{b}, where nothing was needed
     enum { DEAREST = 7 };

@@ -90,11 +90,6 @@ static term *negate(sl_token_reader *r, term *t) {
 
 static term *invert(sl_token_reader *r, term *t) {
     if (!t) return NULL;
-    if (t->op == SL_OP_NUM && t->value.num != 0) {
-        const sl_rat v = t->value;
-        t->value = v.num < 0 ? (sl_rat){ -v.den, -v.num } : (sl_rat){ v.den, v.num };
-        return t;
-    }
     if (t->op == SL_OP_POW && t->value.num > 0) {
         t->value.num = -t->value.num;
         return t;
@@ -271,7 +266,6 @@ sl_status sl_token_to_expr(const sl_node **out, sl_token_reason *reason, int *at
         else
             st = finish(out, reason, &r, mark);
     }
-    if (st == SL_OK) st = r.st; // memory may have been short before the form failed
     if (!*out) sl_arena_rewind(a, mark);
     return st;
 }

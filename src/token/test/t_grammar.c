@@ -489,6 +489,28 @@ static void nesting_has_a_limit(void **state) {
     deepest(t, "(x_1 - 2 \\sin(", 2, true);
 }
 
+/* Brackets side by side are not in each other: 100 of each kind. */
+static void closed_brackets_do_not_count(void **state) {
+    sl_fixture *t = *state;
+    static const char *const pieces[] = { "(x_1)",     "x_1^{2}",           "\\sin(x_1)",
+                                          "e^{x_1}",   "\\sqrt{x_1}",       "\\frac{x_1}{x_2}",
+                                          "(1)^{-2} ", "x_1^{\\frac{1}{2}}" };
+    for (int i = 0; i < SL_LEN(pieces); i++) {
+        sl_token ids[2000];
+        int n;
+        char text[4000] = "";
+        sl_token_state s;
+        for (int k = 0; k < 100; k++) strcat(text, pieces[i]);
+        SL_MUST(t, sl_token_from_latex(ids, &n, SL_LEN(ids), text, strlen(text)));
+        sl_token_begin(&s, 3);
+        for (int k = 0; k < n; k++) {
+            const sl_token_reason r = sl_token_push(&s, ids[k]);
+            SL_CHECK(t, r == SL_TOKEN_FINE, "%s: %s at %d", pieces[i], sl_token_reason_name(r), k);
+        }
+        SL_CHECK(t, s.top == 0 && s.depth == 0 && s.need == 0, "%s: not at the end", pieces[i]);
+    }
+}
+
 static void exponents_count_as_nesting(void **state) {
     sl_fixture *t = *state;
     sl_token_state s;
@@ -538,6 +560,7 @@ int main(void) {
         SL_TEST(short_sequences_are_the_documents),
         SL_TEST(the_tokens_that_may_follow_are_exact),
         SL_TEST(nesting_has_a_limit),
+        SL_TEST(closed_brackets_do_not_count),
         SL_TEST(exponents_count_as_nesting),
         SL_TEST(numbers_have_18_digits_at_most),
     };
