@@ -511,25 +511,24 @@ static bool begins_factor(const sl_reader *r) {
     return is_digit(c) || is_letter(c) || c == '.' || closing_of(r, r->at);
 }
 
-static sl_term *signed_factor(sl_reader *r) {
+/* *literal: behind its signs it begins as a plain number. */
+static sl_term *signed_factor(sl_reader *r, bool *literal) {
     bool negative = false;
     for (skip(r); here(r) == '-' || here(r) == '+'; skip(r)) negative ^= r->text[r->at++] == '-';
+    *literal = is_digit(here(r));
     sl_term *t = factor(r);
     return negative ? sl_term__neg(r, t) : t;
 }
 
 static sl_term *product(sl_reader *r) {
-    skip(r);
-    bool literal = is_digit(here(r)); // the last factor began as a plain number
+    bool literal; // the last factor began as a plain number
     int sign = 1;
-    sl_term *t = signed_factor(r);
+    sl_term *t = signed_factor(r, &literal);
     while (t) {
         skip(r);
         int next = product_sign(r);
         if (next) {
-            skip(r);
-            literal = is_digit(here(r));
-            sl_term *u = signed_factor(r);
+            sl_term *u = signed_factor(r, &literal);
             t = next > 0 ? sl_term__mul(r, t, u) : sl_term__div(r, t, u);
             sign = next;
             continue;
