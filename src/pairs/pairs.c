@@ -113,8 +113,11 @@ static void apply_raw(const raw *r, double *const *x, int points, int variables)
         for (int i = 0; i < points; i++) x[v][i] = x[v][i] * r->factor[v] + r->offset[v];
 }
 
-static void trace_moments(sl_pairs__trace *t, double *const *x, int points, int variables) {
+/* The first draw, before points are dropped. The mixture is copied: a whole retry draws another. */
+static void trace_draw(sl_pairs__trace *t, const sl_mixture *m, double *const *x, int points,
+                       int variables) {
     t->drawn = true;
+    memcpy(t->mixture, m, sizeof *m + (size_t)m->clusters * sizeof m->cluster[0]);
     for (int v = 0; v < variables; v++) {
         long double sum = 0, squares = 0;
         for (int i = 0; i < points; i++) sum += x[v][i];
@@ -168,7 +171,7 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
         table *d = first || whole ? t : &more;
         if (first || whole) sl_pairs__mixture(m, &s->mixture, &s->counts, o, D);
         SL_TRY(sl_pairs__draw(d->x, scratch, &s->points, m, o, D));
-        if (trace && first) trace_moments(trace, d->x, N, D);
+        if (trace && first) trace_draw(trace, m, d->x, N, D);
         apply_raw(&shape, d->x, N, D);
         for (int c = 0; c < out->columns; c++) column[c] = d->x[out->column[c] - 1];
         SL_TRY(sl_program_run(d->y, program, column, N, NULL, scratch));
@@ -181,12 +184,19 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
     return SL_OK;
 }
 
+static sl_status mixture_new(sl_mixture **out, sl_arena *a, int64_t clusters) {
+    *out = sl_arena_alloc(a, sizeof **out + (size_t)clusters * sizeof(*out)->cluster[0]);
+    if (!*out) return sl_fail_memory((size_t)clusters, sizeof(*out)->cluster[0], "a mixture");
+    return SL_OK;
+}
+
 static sl_status make_data(sl_pair *out, sl_pair_failure *failure, sl_pairs__trace *trace,
                            sl_arena *a, const sl_pairs *p, streams *s) {
     const sl_pairs_options *o = &p->options;
     table t;
-    sl_mixture *m = sl_arena_alloc(a, sizeof *m + (size_t)o->clusters * sizeof m->cluster[0]);
-    if (!m) return sl_fail_memory((size_t)o->clusters, sizeof m->cluster[0], "a mixture");
+    sl_mixture *m;
+    SL_TRY(mixture_new(&m, a, o->clusters));
+    if (trace) SL_TRY(mixture_new(&trace->mixture, a, o->clusters));
     out->mixture = m;
     out->points = (int)o->points;
     SL_TRY(table_new(&t, a, out->points, p->variables));
@@ -306,7 +316,7 @@ sl_status sl_pairs__start_of(sl_pairs__start *out, const sl_pairs *p, sl_split s
         int64_t n = sl_pairs_size(p, split), pass = index / n;
         int64_t place = sl_pairs_order(p, pass, index % n);
         out->first = place / p->options.draws;
-        out->number = (uint64_t)(pass * n + place);
+        out->number = (uint64_t)pass * (uint64_t)n + (uint64_t)place; // may pass what int64 holds
         return SL_OK;
     }
     // distinct members as long as there are any

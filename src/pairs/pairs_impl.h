@@ -74,7 +74,8 @@ SL_NODISCARD sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rn
 typedef struct sl_pairs__trace {
     double mean[MAX_COLUMNS], variance[MAX_COLUMNS]; // of the first draw, before points are dropped
     int invalid;                                     // points of the first draw that were dropped
-    bool drawn;                                      // were points drawn at all?
+    bool drawn;                                      // were points drawn at all? if so:
+    sl_mixture *mixture;                             // of the first draw
 } sl_pairs__trace;
 
 /* Which base and which numbers pair `index` begins with. */

@@ -1,8 +1,9 @@
 /* stats - do the pairs follow the laws they are drawn by?
  *
  * Laws are tested on first attempts, good or not: a pair that is kept has passed a filter (its y is
- * real at enough points), and what is kept of the constants is not what was drawn. Figures of
- * pairs (tokens, attempts) are of those that are kept.
+ * real at enough points), and what is kept of the constants is not what was drawn. Of mixtures it
+ * is the first that counts, too: where whole data sets are drawn anew, the last has passed. Figures
+ * of pairs (tokens, attempts) are of those that are kept.
  *
  * Pairs are made in blocks by all threads; each leaves a record, and records are tallied in order.
  * So the figures are the same for any number of threads, and memory is bounded but for the numbers
@@ -23,7 +24,8 @@ static sl_status tell(sl_pairs_progress progress, const char *what, int64_t done
 
 /* ---------------------------------------------------------------- records ------------------- */
 
-/* What one pair leaves. Sites and mixture are of its first attempt, in the worker's arena. */
+/* What one pair leaves. Base, sites and mixture are of its first attempt; the latter two in the
+ * worker's arena. */
 typedef struct record {
     sl_pair_failure failure; // of the first attempt
     int attempts, tokens, base_tokens, constants;
@@ -60,16 +62,16 @@ static sl_status measure_pair(record *r, workers *w, int64_t index, int worker) 
     SL_TRY(sl_pairs__start_of(&start, w->p, SL_SPLIT_TRAIN, index));
     SL_TRY(sl_pairs__attempt(&pair, &r->failure, &r->trace, &w->first[worker], w->p, &start,
                              SL_SPLIT_TRAIN, 0));
+    r->base = pair.base;
     r->site = pair.site;
     r->n_sites = pair.n_sites;
-    r->mixture = pair.mixture;
+    r->mixture = r->trace.drawn ? r->trace.mixture : NULL;
     if (r->failure != SL_PAIR_NONE) {
         sl_arena_rewind(&w->arena[worker], 0);
         SL_TRY(sl_pairs_get(&pair, &w->arena[worker], w->p, SL_SPLIT_TRAIN, index));
     }
     r->attempts = pair.attempts;
     r->tokens = pair.n_tokens;
-    r->base = pair.base;
     for (int i = 0; i < pair.n_sites; i++)
         r->constants += (pair.site[i].a != 1) + (pair.site[i].b != 0);
     return base_tokens(&r->base_tokens, w->p, pair.base);
