@@ -65,8 +65,8 @@ static void set_counts(sl_mixture *m, sl_rng *rng, const sl_pairs_options *o) {
         n = SL_MIN(left, SL_LEN(u));
         sl_rng_uniforms(u, rng, n);
         for (int i = 0; i < n; i++) {
-            int k = 0;
-            while (k < K - 1 && u[i] * sum >= edge[k]) k++;
+            int k = 0; // edges passed: counting all of them is faster than guessing where to stop
+            for (int e = 0; e < K - 1; e++) k += u[i] * sum >= edge[e];
             m->cluster[k].count++;
         }
     }
@@ -92,9 +92,8 @@ void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pair
 
 /* ---------------------------------------------------------------- points -------------------- */
 
-/* z[2i], z[2i+1] := two independent normals of the uniforms u[2i], u[2i+1] (Box and Muller). n is
- * even. */
-static void normals(double *z, double *work, const double *u, int n) {
+/* u[2i], u[2i+1], two uniforms, become two independent normals (Box and Muller). n is even. */
+static void make_normal(double *u, double *work, int n) {
     double *radius = work, *angle = work + n / 2, *turn = work + n;
     for (int i = 0; i < n / 2; i++) {
         radius[i] = 1 - u[2 * i]; // (0, 1]
@@ -105,27 +104,50 @@ static void normals(double *z, double *work, const double *u, int n) {
     sl_sin_array(angle, angle, n / 2);
     for (int i = 0; i < n / 2; i++) {
         double r = sqrt(-2 * radius[i]);
-        z[2 * i] = r * turn[i];
-        z[2 * i + 1] = r * angle[i];
+        u[2 * i] = r * turn[i];
+        u[2 * i + 1] = r * angle[i];
     }
+}
+
+/* Points begin .. end-1 of a cluster: t[i*even + v], around 0 and of width 1, moved to its place. D
+ * is written out at each call, so that the loops over it are. */
+static inline __attribute__((always_inline)) void
+place(double *const *x, const double *t, const sl_cluster *c, int begin, int end, int D) {
+    const int even = (D + 1) & ~1;
+    for (int i = begin; i < end; i++) {
+        double at[MAX_COLUMNS];
+        for (int v = 0; v < D; v++) at[v] = c->centre[v] + c->width[v] * t[i * even + v];
+        for (int v = 0; v < D; v++) {
+            double sum = at[0] * c->rotation[0][v];
+            for (int w = 1; w < D; w++) sum += at[w] * c->rotation[w][v];
+            x[v][i] = sum;
+        }
+    }
+}
+
+/* Sums in four strands, of every fourth number each, that do not wait for one another. */
+static double sum_of(const double *x, int n, bool squares) {
+    double s[4] = { 0 };
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) s[k] += squares ? x[i + k] * x[i + k] : x[i + k];
+    for (; i < n; i++) s[i % 4] += squares ? x[i] * x[i] : x[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
 /* x less its mean, whose rounding error stays: it is that of numbers of x's size. */
 static void centre(double *x, int n) {
-    double mean = 0;
-    for (int i = 0; i < n; i++) mean += x[i];
-    mean /= n;
+    double mean = sum_of(x, n, false) / n;
     for (int i = 0; i < n; i++) x[i] -= mean;
 }
 
 static void whiten(double *x, int n) {
     bool alike = true;
-    for (int i = 1; i < n; i++) alike &= x[i] == x[0];
+    for (int i = 1; i < n && alike; i++) alike = x[i] == x[0];
     centre(x, n);
     centre(x, n); // points may lie close: scaling would blow up the error of the first mean
-    double variance = 0;
-    for (int i = 0; i < n; i++) variance += x[i] * x[i];
-    double scale = alike ? 0 : 1 / sqrt(variance / n); // all alike: what is left is rounding
+    double variance = sum_of(x, n, true) / n;
+    double scale = alike ? 0 : 1 / sqrt(variance); // all alike: what is left is rounding
     for (int i = 0; i < n; i++) x[i] *= scale;
 }
 
@@ -133,29 +155,28 @@ sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng, const
                          const sl_pairs_options *o, int variables) {
     const int N = (int)o->points, D = variables, even = (D + 1) & ~1, n = N * even;
     const size_t mark = sl_arena_mark(scratch);
-    double *u = sl_arena_alloc(scratch, (size_t)n * 4 * sizeof *u);
-    if (!u) return sl_fail_memory((size_t)n * 4, sizeof *u, "points");
-    double *z = u + n, *work = z + n;
-    sl_rng_uniforms(u, rng, n);
-    normals(z, work, u, n);
+    double *t = sl_arena_alloc(scratch, (size_t)n * 3 * sizeof *t);
+    if (!t) return sl_fail_memory((size_t)n * 3, sizeof *t, "points");
+    double *work = t + n;
+    sl_rng_uniforms(t, rng, n);
 
-    int i = 0;
+    int begin = 0;
     for (int k = 0; k < m->clusters; k++) {
         const sl_cluster *c = &m->cluster[k];
-        for (int end = i + c->count; i < end; i++) {
-            double at[MAX_COLUMNS];
-            for (int v = 0; v < D; v++) {
-                double t = c->uniform ? 2 * u[i * even + v] - 1 : z[i * even + v];
-                at[v] = c->centre[v] + c->width[v] * t;
-            }
-            for (int v = 0; v < D; v++) {
-                double sum = 0;
-                for (int w = 0; w < D; w++) sum += at[w] * c->rotation[w][v];
-                x[v][i] = sum;
-            }
+        const int end = begin + c->count;
+        if (c->uniform)
+            for (int i = begin * even; i < end * even; i++) t[i] = 2 * t[i] - 1;
+        else
+            make_normal(t + begin * even, work, c->count * even);
+        switch (D) {
+        case 1: place(x, t, c, begin, end, 1); break;
+        case 2: place(x, t, c, begin, end, 2); break;
+        case 3: place(x, t, c, begin, end, 3); break;
+        default: SL_ASSERT(!"at most MAX_COLUMNS variables");
         }
+        begin = end;
     }
-    SL_ASSERT(i == N);
+    SL_ASSERT(begin == N);
     for (int v = 0; v < D && o->whiten; v++) whiten(x[v], N);
     sl_arena_rewind(scratch, mark);
     return SL_OK;

@@ -83,7 +83,11 @@ static sl_status table_new(table *t, sl_arena *a, int points, int variables) {
  * many of the rows were valid. */
 static int take_valid(table *t, const table *from, int points, int variables, double limit) {
     int valid = 0;
-    for (int i = 0; i < points; i++) {
+    if (from == t) { // rows before the first invalid one are where they belong
+        while (valid < points && fabs(t->y[valid]) < limit) valid++;
+        t->have = valid;
+    }
+    for (int i = valid; i < points; i++) {
         if (!(fabs(from->y[i]) < limit)) continue; // also NaN
         valid++;
         if (t->have == points) continue;
@@ -175,7 +179,6 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
         apply_raw(&shape, d->x, N, D);
         for (int c = 0; c < out->columns; c++) column[c] = d->x[out->column[c] - 1];
         SL_TRY(sl_program_run(d->y, program, column, N, NULL, scratch));
-        if (whole) t->have = 0;
         int valid = take_valid(t, d, N, D, o->limit);
         if (trace && first) trace->invalid = N - valid;
         if (t->have == N) return SL_OK;
