@@ -4,7 +4,7 @@
 #     make check        build, then every test that takes seconds
 #     make check-long   many more random cases, fuzzing, killed runs: hours
 #     make bench        measure speed, one TSV row per case
-#     make study        the smallest study of the universe of expressions
+#     make study        the universe of expressions and the data made of it, with their figures
 #     make install      to PREFIX (default /usr/local), below DESTDIR
 #
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -55,6 +55,7 @@ bench: all
 study: setup
 	@$(MAKE) all
 	build/symlaw expressions --depth 3 --count
+	build/symlaw pairs --stats 20000
 
 install: all
 	@cmake --install build --prefix "$(PREFIX)"
