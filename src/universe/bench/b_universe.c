@@ -127,10 +127,12 @@ int main(void) {
             usage m;
             good = measure(&m, hash, sizes[s], workers, kept ? dir : NULL);
             if (!good) break;
-            printf("%s\t%lld\t%d\t%.3f\t%.3f\t%.3f\t%.0f\t%.0f\t%s\n",
+            char rate[32] = "-"; // no candidates are looked at
+            if (!kept) snprintf(rate, sizeof rate, "%.0f", RAW / m.median);
+            printf("%s\t%lld\t%d\t%.3f\t%.3f\t%.3f\t%s\t%.0f\t%s\n",
                    kept ? "depth_3_kept" : "depth_3",
                    (long long)(sizes[s] ? sizes[s] : BELOW + DISTINCT), workers, m.best, m.median,
-                   m.cpu, RAW / m.median, m.megabytes, hash);
+                   m.cpu, rate, m.megabytes, hash);
             fflush(stdout);
         }
     }

@@ -416,6 +416,37 @@ static void a_forged_file_does_no_harm(void **state) {
         }
     }
 
+    // lengths and levels that fit each other, but not what is there
+    for (int i = 0; i < 3; i++) {
+        int64_t members = 30, slots = (int64_t)(n - nodes) / 8, first, second, beyond = 0;
+        memcpy(&first, good + AT_LEVEL, 8);
+        memcpy(&second, good + AT_LEVEL + 64, 8);
+        if (i == 0) members++, slots++, first++;     // a member behind the end
+        if (i == 1) second += first + 1, first = -1; // less than none
+        if (i == 2) first--, beyond = 1;             // deeper than the set
+        memcpy(bytes, good, n);
+        memcpy(bytes + AT_MEMBERS, &members, 8);
+        memcpy(bytes + AT_SLOTS, &slots, 8);
+        memcpy(bytes + AT_LEVEL, &first, 8);
+        memcpy(bytes + AT_LEVEL + 64, &second, 8);
+        memcpy(bytes + AT_LEVEL + 3 * 64, &beyond, 8);
+        forge(t, path, bytes, n);
+        SL_CHECK(t, !was_read(t, &o, &no_sync, built), "lengths %d were believed", i);
+    }
+
+    // a last member with one operand more, which would be behind the end
+    memcpy(bytes, good, n);
+    const size_t last = n - sl_universe_get(built, 29)->len * sizeof(sl_node);
+    sl_node longer;
+    memcpy(&longer, bytes + last, sizeof longer);
+    longer.op = SL_OP_ADD;
+    longer.arg++;
+    longer.len++;
+    memcpy(bytes + last, &longer, sizeof longer);
+    forge_hash(t, bytes, &o, 30, n);
+    forge(t, path, bytes, n);
+    SL_CHECK(t, !was_read(t, &o, &no_sync, built), "an operand behind the end was believed");
+
     // another set under the name of this one
     for (int i = 0; i < 3; i++) {
         memcpy(bytes, good, n);
@@ -654,6 +685,13 @@ static void what_was_not_used_for_longest_goes_first(void **state) {
     sl_universe_free(opened(t, &h, &o, &c));
     SL_CHECK(t, files_in(c.dir) == 2 && access(path_of(t, &o, &c), F_OK) == 0, "%d files",
              files_in(c.dir));
+    // what was just written stays, also where clocks disagree
+    set_age(t, path_of(t, &o, &c), -1000);
+    o.seed = 0;
+    c.max_files = 1;
+    unlink(path_of(t, &o, &c));
+    sl_universe_free(opened(t, &h, &o, &c));
+    SL_CHECK(t, files_in(c.dir) == 1 && access(path_of(t, &o, &c), F_OK) == 0, "the new one went");
     // one that would take more than half of it is not kept at all
     c.max_bytes = s.st_size * 3 / 2;
     o.seed = 6;
@@ -682,17 +720,20 @@ static void what_killed_ones_left_goes_and_nothing_else(void **state) {
     };
     sl_universe_options o = little();
     SL_CHECK(t, mkdir(c.dir, 0700) == 0, "mkdir");
-    c.max_files = 2; // the young temporary one, and the one to be written
     char path[400];
     for (int i = 0; i < SL_LEN(cases); i++) {
         snprintf(path, sizeof path, "%s/%s", c.dir, cases[i].name);
         write_bytes(t, path, "x", 1);
         set_age(t, path, cases[i].age);
     }
-    sl_universe_free(opened(t, &h, &o, &c));
-    for (int i = 0; i < SL_LEN(cases); i++) {
-        snprintf(path, sizeof path, "%s/%s", c.dir, cases[i].name);
-        SL_CHECK(t, (access(path, F_OK) == 0) == cases[i].stays, "%s", cases[i].name);
+    for (int k = 0; k < 2; k++) { // then with room for just the young one and the two written here
+        o.seed = (uint64_t)k;
+        if (k) c.max_files = 3;
+        sl_universe_free(opened(t, &h, &o, &c));
+        for (int i = 0; i < SL_LEN(cases); i++) {
+            snprintf(path, sizeof path, "%s/%s", c.dir, cases[i].name);
+            SL_CHECK(t, (access(path, F_OK) == 0) == cases[i].stays, "%s", cases[i].name);
+        }
     }
     SL_CHECK(t, access(path_of(t, &o, &c), F_OK) == 0, "not kept");
     drop(&c);
