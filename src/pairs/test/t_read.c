@@ -39,9 +39,15 @@ static void a_pair_is_what_the_line_says(void **state) {
 static void id_and_expr_may_be_missing(void **state) {
     sl_fixture *t = *state;
     sl_pair_given g;
-    SL_MUST(t, read_text(&g, t, "{\"y\": [1, 2], \"x\": [[3, 4]]}", 1));
-    assert_string_equal(g.id, "");
-    assert_null(g.expr);
+    static const char *const cases[] = {
+        "{\"y\": [1, 2], \"x\": [[3, 4]]}",
+        "{\"y\": [1, 2], \"x\": [[3, 4]], \"id\": null, \"expr\": null}",
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        SL_MUST(t, read_text(&g, t, cases[i], 1));
+        assert_string_equal(g.id, "");
+        assert_null(g.expr);
+    }
 }
 
 /* What we write has more in it, and so may what others write. */
@@ -176,7 +182,8 @@ static const char *const bad[][2] = {
     { "{\"y\": [1, 2], \"x\": [[1, 2], [1, null]]}", "x[1][1] is null, not a number" },
     { "{\"y\": [1, 2], \"x\": [[[1], 2]]}", "x[0][0] is an array, not a number" },
 
-    { "{\"y\": [1, 2], \"x\": [[1, 2]], \"id\": null}", "id is null, not a text or whole number" },
+    { "{\"y\": [1, 2], \"x\": [[1, 2]], \"id\": true}",
+      "id is true or false, not a text or whole number" },
     { "{\"y\": [1, 2], \"x\": [[1, 2]], \"id\": [1]}",
       "id is an array, not a text or whole number" },
     { "{\"y\": [1, 2], \"x\": [[1, 2]], \"id\": 1.5}", "id is 1.5, not a text or whole number" },
