@@ -68,11 +68,11 @@ static sl_status choose_axis(axis *a, sl_arena *scratch, const double *y, int n)
     return SL_OK;
 }
 
-/* Which of n cells `v` falls in, of low .. high. */
+/* Which of n cells `v` falls in, of low .. high; the last on its side if it is beyond them, which
+ * it may be by more than an int holds. */
 static int cell(double v, double low, double high, int n) {
-    double part = high > low ? (v - low) / (high - low) : 0.5;
-    int i = (int)(part * n);
-    return i < 0 ? 0 : i >= n ? n - 1 : i;
+    double at = high > low ? (v - low) / (high - low) * n : n / 2.0;
+    return at >= n ? n - 1 : at > 0 ? (int)at : 0;
 }
 
 typedef struct plot {

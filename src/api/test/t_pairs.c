@@ -511,6 +511,15 @@ static void an_axis_that_is_not_plain_is_told(void **state) {
     assert_null(strstr(sl_str_text(&s), "logarithmic"));
     assert_int_equal(count_of(sl_str_text(&s), "^"), 2); // and once in the sentence
     assert_int_equal(strncmp(sl_str_text(&s), "           24 |      ^", 22), 0); // the largest left
+    assert_non_null(strstr(sl_str_text(&s), "\n          -25 |::.         v\n"));
+    sl_str_truncate(&s, 0);
+
+    // so far out that no int counts the rows to them
+    y[10] = 1e60;
+    y[20] = -1e90;
+    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    assert_int_equal(strncmp(sl_str_text(&s), "           24 |      ^", 22), 0);
+    assert_non_null(strstr(sl_str_text(&s), "\n          -25 |::.         v\n"));
     sl_str_truncate(&s, 0);
 
     // nothing odd: nothing is said
