@@ -405,7 +405,8 @@ static bool same_sites(const sl_pair *a, const sl_pair *b) {
     return true;
 }
 
-/* What noise does: y, and nothing else. Its level is uniform, and it is normal. */
+/* What noise does: y, and nothing else. Its level is uniform, and it is normal; both from a stream
+ * of its own. */
 static void noise_changes_y_alone(void **state) {
     sl_fixture *t = *state;
     sl_pairs_options o, noisy;
@@ -425,6 +426,11 @@ static void noise_changes_y_alone(void **state) {
         double rms = sqrt(squares / (double)o.points);
         SL_CHECK(t, w.b.noise >= 0 && w.b.noise < noisy.noise, "level %g", w.b.noise);
         level[i] = w.b.noise / noisy.noise;
+        sl_pairs__start start;
+        sl_rng rng;
+        SL_MUST(t, sl_pairs__start_of(&start, w.q, SL_SPLIT_TRAIN, i));
+        sl_pairs__rng(&rng, w.q, SL_SPLIT_TRAIN, start.number, w.b.attempts - 1, PURPOSE_NOISE);
+        assert_true(w.b.noise == noisy.noise * sl_rng_uniform(&rng));
         for (int k = 0; k < o.points; k++)
             step[i * o.points + k] = sl_normal_cdf((w.b.y[k] - w.a.y[k]) / (w.b.noise * rms));
         sl_pair quiet = w.b;
@@ -585,16 +591,16 @@ static void limits_leave_good_pairs_alone(void **state) {
         sl_pairs_options o, other;
         setting(&o, 0);
         other = o;
-        if (k == 0) other.min_spread = 0.5;
+        if (k == 0) other.min_spread = 1;
         if (k == 1) other.retry = SL_PAIRS_RETRY_WHOLE;
         if (k == 2) other.tries = 1;
-        if (k == 3) other.max_tokens = 25;
-        if (k == 4) other.limit = 3;
+        if (k == 3) other.max_tokens = 15;
+        if (k == 4) other.limit = 2;
         if (k == 5) other.test_size = 7; // of other splits only
         two w;
         two_begin(t, &w, &o, &other);
         int same = 0, differ = 0;
-        for (int i = 0; i < sl_test_iters(t, 150); i++) {
+        for (int i = 0; i < sl_test_iters(t, 300); i++) {
             two_get(t, &w, i);
             bool first = w.a.attempts == 1 && w.b.attempts == 1 && w.a.tries == 1 && w.b.tries == 1;
             SL_CHECK(t, !first || print_of(&w.a) == print_of(&w.b), "case %d, pair %d", k, i);

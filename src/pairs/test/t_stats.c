@@ -162,8 +162,9 @@ static void must_be(sl_fixture *t, const char *what, double got, double want) {
     SL_CHECK(t, fabs(got - want) <= 1e-12 * fabs(want), "%s is %.17g, not %.17g", what, got, want);
 }
 
-/* Kept pairs counted one by one; first attempts by asking for no more than the first. */
-static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, int n) {
+/* Kept pairs counted one by one; first attempts by asking for no more than the first. *last: pairs
+ * that took the last attempt with their base. */
+static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, int n, int *last) {
     const sl_universe *u = sl_pairs_universe(p);
     int *length = sl_malloc((size_t)n, sizeof *length);
     assert_non_null(length);
@@ -181,6 +182,7 @@ static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, i
         attempts += e.attempts;
         first += e.attempts == 1;
         next += e.attempts > ATTEMPTS_PER_BASE;
+        *last += e.attempts == ATTEMPTS_PER_BASE;
         bases += tokens_of(t, sl_universe_get(u, e.base));
         for (int k = 0; k < e.n_sites; k++) constants += (e.site[k].a != 1) + (e.site[k].b != 0);
 
@@ -205,7 +207,7 @@ static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, i
     must_be(t, "attempts", s->attempts_mean, attempts / n);
     must_be(t, "constants", s->constants_mean, constants / n);
     must_be(t, "success", s->success, first / n);
-    must_be(t, "dropped points", s->dropped, invalid / drawn);
+    must_be(t, "dropped points", s->dropped, drawn > 0 ? invalid / drawn : 0);
     assert_int_equal(s->next_base, next);
     for (int f = 0; f < SL_PAIR_FAILURE_COUNT; f++) {
         SL_CHECK(t, s->attempts[f] == failures[f], "%s: %lld, not %lld",
@@ -218,24 +220,38 @@ static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, i
 
 static void figures_are_those_of_a_recount(void **state) {
     sl_fixture *t = *state;
-    for (int k = 0; k < 4; k++) {
-        const int n = sl_test_iters(t, k == 0 ? 4200 : 300); // more than a block, once
+    for (int k = 0; k < 5; k++) {
+        const int n = sl_test_iters(t, k == 0 ? 4200 : k == 4 ? 1000 : 300); // 0: more than a block
+        const char *ops = NULL;
+        int depth = 2, last = 0;
         sl_pairs_options o = small();
         if (k == 1) o.limit = 2;
         if (k == 2) o.max_tokens = 12;
         if (k == 3) {
             o.min_spread = 1;
             o.retry = SL_PAIRS_RETRY_WHOLE;
+            ops = "exp,sqrt";
         }
-        sl_universe *u = small_universe(t, 2, 2, k == 3 ? "exp,sqrt" : NULL, 0);
+        if (k == 4) { // x_1 bare, once in 64 attempts: now and then just before the next base
+            depth = 0;
+            o.draws = 1000;
+            o.constant_chance = 0.875;
+            o.max_tokens = 2;
+        }
+        sl_universe *u = small_universe(t, depth, 2, ops, 0);
         sl_pairs *p = pairs_of(t, u, &o);
         sl_pairs_stats s;
         measure(t, &s, p, n, 0, 2);
-        recount(t, &s, p, n);
+        recount(t, &s, p, n, &last);
         SL_CHECK(t, k != 1 || s.dropped > 0.1, "%g dropped", s.dropped);
         SL_CHECK(t, k != 2 || s.attempts[SL_PAIR_TOKENS] > n / 10, "too few fail");
-        SL_CHECK(t, k != 3 || (s.attempts[SL_PAIR_SPREAD] > n / 10 && s.next_base > 0),
-                 "too few fail");
+        SL_CHECK(t, k != 3 || s.attempts[SL_PAIR_SPREAD] > n / 10, "too few fail");
+        SL_CHECK(t, k < 3 || s.next_base > 0, "no pair takes another base");
+        SL_CHECK(t, k != 4 || last > 0, "no pair takes all attempts");
+        for (int few = 1; few <= 6; few++) { // halves are exact, or not
+            measure(t, &s, p, few, 0, 1);
+            recount(t, &s, p, few, &last);
+        }
         sl_pairs_free(p);
         sl_universe_free(u);
     }
@@ -243,80 +259,99 @@ static void figures_are_those_of_a_recount(void **state) {
 
 /* ---------------------------------------------------------------- disjoint splits ----------- */
 
-/* Is this pair among the first `trained` ones of training? By all its bytes. */
-static bool is_trained(sl_fixture *t, const sl_pairs *p, const sl_pair *e, int trained,
-                       bool expression_only) {
-    const size_t mark = sl_arena_mark(&t->arena);
-    bool found = false;
-    for (int i = 0; i < trained && !found; i++) {
-        sl_pair other;
-        sl_arena_rewind(&t->arena, mark);
-        SL_MUST(t, sl_pairs_get(&other, &t->arena, p, SL_SPLIT_TRAIN, i));
-        found = same_bytes(e->expr, other.expr);
-        if (expression_only) continue;
-        const size_t bytes = (size_t)e->points * sizeof(double);
-        for (int c = 0; c < e->columns; c++) found &= memcmp(e->x[c], other.x[c], bytes) == 0;
-        found &= e->base == other.base && memcmp(e->y, other.y, bytes) == 0;
-    }
-    sl_arena_rewind(&t->arena, mark);
-    return found;
+/* Prints of pairs or of expressions, for counting them. */
+typedef struct prints {
+    uint64_t v[8000];
+    int n;
+} prints;
+
+static uint64_t mix(uint64_t h, const void *bytes, size_t n) {
+    const uint8_t *b = bytes;
+    for (size_t i = 0; i < n; i++) h = (h ^ b[i]) * UINT64_C(0x100000001b3); // FNV-1a
+    return h;
 }
 
-/* Two points of one column are whitened to 1 and -1, give or take a last bit: so without constants
- * the splits cannot help sharing pairs. The recount knows how many. */
+static void add_prints(sl_fixture *t, prints *pairs, prints *exprs, const sl_pairs *p,
+                       sl_split split, int n) {
+    for (int i = 0; i < n; i++) {
+        sl_pair e;
+        sl_arena_rewind(&t->arena, 0);
+        SL_MUST(t, sl_pairs_get(&e, &t->arena, p, split, i));
+        const size_t bytes = (size_t)e.points * sizeof(double);
+        uint64_t h = mix(1, e.expr, e.expr->len * sizeof *e.expr);
+        if (exprs) exprs->v[exprs->n++] = h;
+        h = mix(h, &e.base, sizeof e.base);
+        for (int c = 0; c < e.columns; c++) h = mix(h, e.x[c], bytes);
+        pairs->v[pairs->n++] = mix(h, e.y, bytes);
+        assert_true(pairs->n < SL_LEN(pairs->v));
+    }
+}
+
+static int by_print(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many different ones there are, and of these how many are in `trained`. */
+static int count_met(prints *all, prints *trained, int *different) {
+    int met = 0;
+    *different = 0;
+    qsort(all->v, (size_t)all->n, sizeof all->v[0], by_print);
+    qsort(trained->v, (size_t)trained->n, sizeof trained->v[0], by_print);
+    for (int i = 0; i < all->n; i++) {
+        if (i > 0 && all->v[i] == all->v[i - 1]) continue;
+        ++*different;
+        met += bsearch(&all->v[i], trained->v, (size_t)trained->n, sizeof trained->v[0],
+                       by_print) != NULL;
+    }
+    return met;
+}
+
+/* Two points of one column are whitened to 1 and -1, give or take a last bit: so the splits cannot
+ * help sharing pairs, as many as the recount says. */
 static void shared_pairs_are_found(void **state) {
     sl_fixture *t = *state;
-    enum { TRAINED = 30, TESTED = 12 };
-    sl_universe *u = small_universe(t, 1, 1, NULL, 0.3);
-    sl_pairs_options o = small();
-    o.points = 2;
-    o.constant_chance = 0;
-    o.test_size = TESTED;
-    sl_pairs *p = pairs_of(t, u, &o);
-    sl_pairs_stats s;
-    measure(t, &s, p, 10, TRAINED, 2);
+    static prints trained, trained_exprs, others, tested;
+    for (int k = 0; k < 2; k++) {
+        const int n = k ? 5000 : 30; // 1: more than a block, with constants
+        sl_universe *u = small_universe(t, 1, 1, NULL, 0.3);
+        sl_pairs_options o = small();
+        o.points = 2;
+        o.constant_chance = k ? 0.7 : 0;
+        o.test_size = k ? 500 : 12;
+        sl_pairs *p = pairs_of(t, u, &o);
+        sl_pairs_stats s;
+        measure(t, &s, p, 10, n, 2);
 
-    // distinct pairs of other splits, and distinct expressions of test, that training has
-    int shared = 0, repeats = 0, expressions = 0;
-    for (sl_split split = SL_SPLIT_VALID; split < SL_SPLIT_COUNT; split++)
-        for (int i = 0; i < TESTED; i++) {
-            sl_pair e, before;
-            bool known = false, spelt = false;
-            sl_arena_rewind(&t->arena, 0);
-            SL_MUST(t, sl_pairs_get(&e, &t->arena, p, split, i));
-            for (sl_split other = SL_SPLIT_VALID; other <= split; other++)
-                for (int k = 0; k < (other == split ? i : TESTED); k++) {
-                    SL_MUST(t, sl_pairs_get(&before, &t->arena, p, other, k));
-                    bool same = same_bytes(e.expr, before.expr);
-                    spelt |= same && other == split;
-                    known |= same && memcmp(e.x[0], before.x[0], 16) == 0 &&
-                             memcmp(e.y, before.y, 16) == 0;
-                }
-            shared += !known && is_trained(t, p, &e, TRAINED, false);
-            if (split != SL_SPLIT_TEST || spelt) continue;
-            expressions++;
-            repeats += is_trained(t, p, &e, TRAINED, true);
-        }
-    SL_CHECK(t, shared > 0 && s.shared == shared, "%lld shared, not %d", (long long)s.shared,
-             shared);
-    must_be(t, "repeats", s.exact_repeats, (double)repeats / expressions);
-    assert_true(repeats > 0 && s.trained == TRAINED);
-    const sl_pairs_check *c = find(t, &s, "pairs of other splits met in training");
-    assert_true(c->p == 0 && c->measured == shared);
+        trained.n = trained_exprs.n = others.n = tested.n = 0;
+        add_prints(t, &trained, &trained_exprs, p, SL_SPLIT_TRAIN, n);
+        for (sl_split split = SL_SPLIT_VALID; split < SL_SPLIT_COUNT; split++)
+            add_prints(t, &others, split == SL_SPLIT_TEST ? &tested : NULL, p, split,
+                       (int)o.test_size);
+        int pairs, exprs, shared = count_met(&others, &trained, &pairs);
+        int repeats = count_met(&tested, &trained_exprs, &exprs);
+        SL_CHECK(t, shared > 0 && s.shared == shared, "%lld shared, not %d", (long long)s.shared,
+                 shared);
+        SL_CHECK(t, repeats > 0 && (k == 0 || repeats < exprs), "%d of %d", repeats, exprs);
+        must_be(t, "repeats", s.exact_repeats, (double)repeats / exprs);
+        assert_int_equal(s.trained, n);
+        const sl_pairs_check *c = find(t, &s, "pairs of other splits met in training");
+        assert_true(c->p == 0 && c->measured == shared);
 
-    // the same with nothing trained
-    measure(t, &s, p, 10, 0, 1);
-    assert_true(s.shared == 0 && s.exact_repeats == 0 && s.trained == 0);
-    sl_pairs_free(p);
+        // nothing trained, nothing met
+        measure(t, &s, p, 10, 0, 1);
+        assert_true(s.shared == 0 && s.exact_repeats == 0 && s.trained == 0);
+        sl_pairs_free(p);
 
-    // constants and more points tell them apart
-    o = small();
-    p = pairs_of(t, u, &o);
-    measure(t, &s, p, 10, 500, 2);
-    assert_true(s.shared == 0 && s.trained == 500);
-    assert_true(find(t, &s, "pairs of other splits met in training")->p == 1);
-    sl_pairs_free(p);
-    sl_universe_free(u);
+        // more points tell them apart
+        o.points = 8;
+        p = pairs_of(t, u, &o);
+        measure(t, &s, p, 10, 300, 2);
+        assert_true(s.shared == 0 && s.trained == 300 && s.exact_repeats > 0);
+        assert_true(find(t, &s, "pairs of other splits met in training")->p == 1);
+        sl_pairs_free(p);
+        sl_universe_free(u);
+    }
 }
 
 /* ---------------------------------------------------------------- manners ------------------- */
