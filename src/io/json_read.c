@@ -60,8 +60,18 @@ static bool is_word(const char *text, int n, const char *word) {
     return (size_t)n == strlen(word) && strncasecmp(text, word, (size_t)n) == 0;
 }
 
+/* jansson speaks of the end of a file, first or last in its text; here it is that of a line. What
+ * it quotes ends with a quote, so that "end of file" in the input stays. */
+static void say_line(char *text) {
+    static const char end[] = "end of file";
+    const size_t n = strlen(text), len = sizeof end - 1;
+    char *at = text;
+    if (n >= len && strncmp(text, end, len) != 0) at = text + n - len;
+    if (strncmp(at, end, len) == 0) memcpy(at + strlen("end of "), "line", 4);
+}
+
 /* Why jansson did not like the line. Of a bad word it read all, of a bad number only the sign. */
-static sl_status fail_line(const json_error_t *e, const char *line, size_t n) {
+static sl_status fail_line(json_error_t *e, const char *line, size_t n) {
     size_t blank = 0;
     while (blank < n && isspace((unsigned char)line[blank])) blank++;
     if (blank == n) return sl_fail(SL_EFORMAT, "the line is empty");
@@ -73,7 +83,8 @@ static sl_status fail_line(const json_error_t *e, const char *line, size_t n) {
     if (is_word(text, word, "nan") || is_word(text, word, "inf") || is_word(text, word, "infinity"))
         return sl_fail(SL_EFORMAT, "column %d: %.*s is no JSON number",
                        SL_MAX(e->column - (int)(at - begin) + 1, 1), word, text);
-    return sl_fail(SL_EFORMAT, "column %d: %s", SL_MAX(e->column, 1), e->text);
+    say_line(e->text);
+    return sl_fail(SL_EFORMAT, "JSON, column %d: %s", SL_MAX(e->column, 1), e->text);
 }
 
 sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n) {

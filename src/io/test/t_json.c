@@ -177,13 +177,15 @@ static void a_bad_line_tells_its_column(void **state) {
         { "[Infinity]", "column 2: Infinity is no JSON number" },
         { "[\"\xc3\xa4\",  -inf]", "column 8: -inf is no JSON number" },
         { "[+inf]", "column 2: +inf is no JSON number" },
-        { "[nano]", "column 5: invalid token near 'nano'" },
-        { "[information]", "column 12: invalid token near 'information'" },
-        { "[-x]", "column 2: invalid token near '-'" },
-        { "[-", "column 2: invalid token near '-'" },
-        { "[1e999]", "column 6: real number overflow near '1e999'" },
-        { "{\"a\":1,\"a\":2}", "column 10: duplicate object key near '\"a\"'" },
-        { "{\"a\":1} {", "column 9: end of file expected near '{'" },
+        { "[nano]", "JSON, column 5: invalid token near 'nano'" },
+        { "[information]", "JSON, column 12: invalid token near 'information'" },
+        { "[-x]", "JSON, column 2: invalid token near '-'" },
+        { "[-", "JSON, column 2: invalid token near '-'" },
+        { "[1e999]", "JSON, column 6: real number overflow near '1e999'" },
+        { "{\"a\":1,\"a\":2}", "JSON, column 10: duplicate object key near '\"a\"'" },
+        { "{\"a\":1} {", "JSON, column 9: end of line expected near '{'" },
+        { "[1", "JSON, column 2: ']' expected near end of line" },
+        { "{\"a\" \"end of file\"}", "JSON, column 18: ':' expected near '\"end of file\"'" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_json *j = NULL;

@@ -147,8 +147,9 @@ static const char *const bad[][2] = {
     { "7", "the line is a whole number, not an object with x and y" },
     { "{\"x\": [[1, NaN]], \"y\": [1, 2]}", "column 12: NaN is no JSON number" },
     { "{\"x\": [[1, 2]], \"y\": [1, -Infinity]}", "column 26: -Infinity is no JSON number" },
-    { "{\"x\": [[1, 1e999]], \"y\": [1, 2]}", "column 16: real number overflow near '1e999'" },
-    { "{\"x\": [[1, 2]], \"y\": [1, 2]", "column 27: '}' expected near end of file" },
+    { "{\"x\": [[1, 1e999]], \"y\": [1, 2]}",
+      "JSON, column 16: real number overflow near '1e999'" },
+    { "{\"x\": [[1, 2]], \"y\": [1, 2]", "JSON, column 27: '}' expected near end of line" },
 
     { "{}", "there is no y" },
     { "{\"y\": [1, 2]}", "there is no x" },
