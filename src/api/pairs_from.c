@@ -144,19 +144,22 @@ static sl_status check_lines(checker *c, int variables) {
 
 static void add_more(sl_str *s, int64_t n, int64_t shown, const char *what) {
     char a[32];
-    if (n > shown) sl_str_addf(s, "and %s more %s\n", sl_group_digits(a, n - shown), what);
+    const int64_t more = n - shown;
+    if (more > 0)
+        sl_str_addf(s, "and %s more %s%s\n", sl_group_digits(a, more), what, more == 1 ? "" : "s");
 }
 
 static void add_range(sl_str *s, int min, int max, const char *what) {
-    sl_str_addf(s, "%d", min);
-    if (max > min) sl_str_addf(s, " to %d", max);
+    char a[32];
+    sl_str_add(s, sl_group_digits(a, min));
+    if (max > min) sl_str_addf(s, " to %s", sl_group_digits(a, max));
     sl_str_addf(s, " %s%s", what, max == 1 ? "" : "s");
 }
 
 static void summarise(sl_str *s, const checker *c) {
     char a[32], b[32], d[32];
-    add_more(s, c->bad, c->shown, "bad lines");
-    add_more(s, c->noted, c->shown, "notes");
+    add_more(s, c->bad, c->shown, "bad line");
+    add_more(s, c->noted, c->shown, "note");
     const int64_t lines = c->good + c->bad;
     sl_str_addf(s, "%s: %s line%s, %s good, %s bad", c->name, sl_group_digits(a, lines),
                 lines == 1 ? "" : "s", sl_group_digits(b, c->good), sl_group_digits(d, c->bad));
