@@ -44,7 +44,10 @@ static const char *value_text(char buffer[64], const sl_json *j) {
     switch (sl_json_kind_of(j)) {
     case SL_JSON_TEXT: snprintf(buffer, 64, "\"%.40s\"", sl_json_text(j)); break;
     case SL_JSON_INT: snprintf(buffer, 64, "%" PRId64, sl_json_int(j)); break;
-    case SL_JSON_REAL: snprintf(buffer, 64, "%.17g", sl_json_real(j)); break;
+    case SL_JSON_REAL: // 1e200 is 9.9999999999999997e+199 to 17 digits
+        snprintf(buffer, 64, "%.15g", sl_json_real(j));
+        if (strtod(buffer, NULL) != sl_json_real(j)) snprintf(buffer, 64, "%.17g", sl_json_real(j));
+        break;
     case SL_JSON_BOOL: snprintf(buffer, 64, "%s", sl_json_bool(j) ? "true" : "false"); break;
     default: snprintf(buffer, 64, "%s", sl_json_kind_text(sl_json_kind_of(j)));
     }

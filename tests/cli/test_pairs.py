@@ -415,6 +415,7 @@ WRONG = [
     (["--constant-max", "0"], "--constant-max must be"),
     (["--limit", "0"], "--limit must be"),
     (["--limit", "inf"], "--limit must be"),
+    (["--limit", "1e200"], "--limit must be a number from 1e-100 to 1e+150, not 1e+200\n"),
     (["--shape", "square"], "--shape must be one of cluster, dataset"),
     (["--whiten", "yes"], "--whiten must be one of off, on"),
     (["--noise", "nan"], "--noise must be"),
@@ -532,6 +533,15 @@ def test_every_bad_line_is_counted_and_the_first_are_shown(tmp_path):
     assert shown == list(range(3, 61, 3)) and "and 10 more bad lines" in r.out
     r = pairs("--from", str(path), "--errors", "2")
     assert len(r.lines) == 4 and "and 28 more bad lines" in r.out
+    assert "and 1 more bad line\n" in pairs("--from", str(path), "--errors", "29").out
+
+
+def test_every_note_is_counted_and_the_first_are_shown(tmp_path):
+    path, _ = from_file(tmp_path, f"{line(expr='x1')}\n" * 3)
+    for shown, says in ((1, "and 2 more notes\n"), (2, "and 1 more note\n"), (3, "")):
+        r = pairs("--from", str(path), "--errors", str(shown))
+        assert r.code == 0 and r.out.count(": note: ") == shown, r
+        assert says in r.out and ("more" in r.out) == bool(says), r
 
 
 def test_good_lines_of_others(tmp_path):
