@@ -223,7 +223,7 @@ typedef struct sl_api__identity {
 SL_NODISCARD sl_status sl_api__identify(sl_api__identity *out, sl_pool *pool, const sl_pairs *p,
                                         sl_split only);
 void sl_api__identity_json(sl_str *s, const sl_api__identity *id);
-void sl_api__identity_table(sl_str *s, const sl_api__identity *id);
+void sl_api__identity_table(sl_str *s, const sl_api__run *run, const sl_api__identity *id);
 
 /* Are the draws what they should be? */
 bool sl_api__stats_good(const sl_pairs_stats *stats);

@@ -176,7 +176,7 @@ static sl_status export_pairs(sl_api__run *run, sl_pool *pool, const sl_pairs *p
 static sl_status print_identity(sl_api__run *run, const sl_api__identity *id, sl_str *result) {
     sl_api__identity_json(result, id);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_api__identity_table(&run->output, id);
+    sl_api__identity_table(&run->output, run, id);
     return sl_api__output(run);
 }
 
@@ -233,6 +233,19 @@ done:
     return st;
 }
 
+/* --split and --format are about a range of pairs. With another job they would be ignored, and
+ * figures of training taken for those of the split. */
+static sl_status check_range_only(const sl_api__run *run, int job) {
+    const int only[] = { OPT_SPLIT, OPT_FORMAT };
+    for (int i = 0; i < SL_LEN(only) && job >= 0; i++) {
+        const sl_option_info *o = &options[only[i]];
+        if (strcmp(value(run, only[i])->text[0], o->default_value) != 0)
+            return sl_fail(SL_EINVAL, "--%s has no meaning with --%s; leave it out", o->name,
+                           options[job].name);
+    }
+    return SL_OK;
+}
+
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     static const int range[] = { OPT_INDEX, OPT_START, OPT_COUNT };
     int job = -1;
@@ -243,6 +256,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
         SL_TRY(sl_api__one_job(&chosen, run, jobs, SL_LEN(jobs)));
         if (chosen != range[i]) job = chosen;
     }
+    SL_TRY(check_range_only(run, job));
     if (job == OPT_FROM)
         return sl_api__check_file(run, value(run, OPT_FROM)->text[0],
                                   (int)value(run, OPT_VARIABLES)->whole,

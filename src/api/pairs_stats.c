@@ -1,6 +1,7 @@
 /* pairs_stats - what names a configuration of pairs, and figures of its draws. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -36,11 +37,53 @@ void sl_api__identity_json(sl_str *s, const sl_api__identity *id) {
 
 static void add_name(sl_str *s, const char *name) { sl_str_addf(s, "  %-14s ", name); }
 
-void sl_api__identity_table(sl_str *s, const sl_api__identity *id) {
+/* " --points 32" where that is not the default; answers whether it is another. */
+static bool add_option(sl_str *s, const sl_option_info *o, const sl_api__value *v) {
+    const char *preset = o->default_value;
+    switch (o->type) {
+    case SL_OPTION_INT:
+        if (v->whole == strtoll(preset, NULL, 10)) return false;
+        sl_str_addf(s, " --%s %lld", o->name, (long long)v->whole);
+        return true;
+    case SL_OPTION_REAL: {
+        if (v->real == strtod(preset, NULL)) return false;
+        char text[32]; // as short as it may be to be read as the same number
+        snprintf(text, sizeof text, "%.15g", v->real);
+        if (strtod(text, NULL) != v->real) snprintf(text, sizeof text, "%.17g", v->real);
+        sl_str_addf(s, " --%s %s", o->name, text);
+        return true;
+    }
+    default:
+        if (strcmp(v->text[0], preset) == 0) return false;
+        // a list of operators has what a shell would obey
+        sl_str_addf(s, o->type == SL_OPTION_TEXT ? " --%s '%s'" : " --%s %s", o->name, v->text[0]);
+        return true;
+    }
+}
+
+/* What has to be given to have the same data, as a command line takes it. */
+static void add_options(sl_str *s, const sl_api__run *run) {
+    static const char *const names[] = { "seed",           "depth",    "variables", "ops",
+                                         "size",           "withheld",
+#define X(field, option, ...) option,
+                                         SL_PAIRS_TABLE(X)
+#undef X
+    };
+    bool any = false;
+    sl_str_addf(s, "  %-14s", "options"); // each brings a blank
+    for (int i = 0; i < SL_LEN(names); i++) {
+        const sl_api__value *v = sl_api__named(run, names[i]);
+        any |= add_option(s, &run->info->options[v - run->values], v);
+    }
+    sl_str_add(s, any ? "\n" : " the defaults\n");
+}
+
+void sl_api__identity_table(sl_str *s, const sl_api__run *run, const sl_api__identity *id) {
     const sl_universe *u = sl_pairs_universe(id->pairs);
     const sl_pairs_options *o = sl_pairs_config(id->pairs);
     char a[32], b[32];
     sl_str_add(s, "configuration\n");
+    add_options(s, run);
     add_name(s, "set E");
     sl_str_addf(s, "%s expressions, hash %s\n", sl_group_digits(a, sl_universe_size(u)),
                 sl_universe_hash(u));

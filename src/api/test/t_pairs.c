@@ -576,6 +576,26 @@ static void a_configuration_has_hashes(void **state) {
     forget(&h);
 }
 
+/* A hash says nothing without what it is of: all options that are not the default and that data
+ * depend on, as they are to be given again. */
+static void a_configuration_is_printed_to_be_given_again(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    print(t, &h, "{\"depth\":1,\"hash\":true,\"threads\":1,\"max-memory\":1,\"points\":64}");
+    assert_non_null(strstr(said(&h), "\n  options        --depth 1\n"));
+    forget(&h);
+    print(t, &h,
+          "{" SMALL ",\"hash\":true,\"seed\":3,\"ops\":\"sin, *\",\"noise\":0.1,"
+          "\"retry\":\"whole\",\"min-spread\":0.30000000000000004}");
+    assert_non_null(strstr(said(&h),
+                           "\n  options        --seed 3 --depth 1 --ops 'sin, *' --points 5"
+                           " --retry whole --min-spread 0.30000000000000004 --noise 0.1\n"));
+    forget(&h);
+    print(t, &h, "{\"depth\":3,\"size\":100000,\"ops\":\"sin\",\"test-size\":2,\"hash\":true}");
+    assert_non_null(strstr(said(&h), "\n  options        --ops 'sin' --test-size 2\n"));
+    forget(&h);
+}
+
 static void figures_are_printed_and_recorded(void **state) {
     sl_fixture *t = *state;
     heard h = { 0 }, as_json = { 0 };
@@ -826,6 +846,9 @@ static void wrong_use_is_explained(void **state) {
         { "{\"stats\":5,\"index\":0}", SL_EINVAL, "--stats and --index" },
         { "{\"from\":\"a\",\"count\":1}", SL_EINVAL, "--from and --count" },
         { "{\"hash\":true,\"start\":1}", SL_EINVAL, "--hash and --start" },
+        { "{\"stats\":5,\"split\":\"test\"}", SL_EINVAL, "--split has no meaning with --stats" },
+        { "{\"hash\":true,\"split\":\"valid\"}", SL_EINVAL, "--split has no meaning with --hash" },
+        { "{\"from\":\"a\",\"format\":\"csv\"}", SL_EINVAL, "--format has no meaning with --from" },
         { "{\"index\":5,\"start\":5}", SL_EINVAL, "--index is one pair and --start" },
         { "{\"index\":5,\"count\":5}", SL_EINVAL, "--index is one pair and --count" },
         { "{\"json\":true,\"format\":\"csv\"}", SL_EINVAL, "--json prints JSON lines" },
@@ -1002,6 +1025,7 @@ int main(void) {
         SL_TEST(a_plot_shows_where_points_are),
         SL_TEST(an_axis_that_is_not_plain_is_told),
         SL_TEST(a_configuration_has_hashes),
+        SL_TEST(a_configuration_is_printed_to_be_given_again),
         SL_TEST(figures_are_printed_and_recorded),
         SL_TEST(what_is_not_so_is_said),
         SL_TEST(bad_lines_are_named),
