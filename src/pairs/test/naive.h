@@ -60,10 +60,11 @@ static inline bool naive_is_place(const sl_node *u) {
 }
 
 typedef struct naive {
-    const long double *x;      // by variable
-    const sl_pair_site *site;  // NULL: none are put in
-    int n, at;                 // of sites; the next one
-    bool wrong;                // the list does not fit the expression
+    const long double *x;     // by variable
+    const sl_pair_site *site; // NULL: none are put in
+    int n, at;                // of sites; the next one
+    bool wrong;               // the list does not fit the expression
+    bool coarse;              // every step is rounded to double
 } naive;
 
 /* The value at a point, of u with a u + b at every place; NaN where it is not real. */
@@ -105,17 +106,25 @@ static inline long double naive_value(naive *s, const sl_node *u) {
     case SL_OP_COS:
     case SL_OP_COUNT: s->wrong = true;
     }
-    return site.a * v + site.b;
+    if (!s->coarse) return site.a * v + site.b;
+    return (double)((double)(site.a * (double)v) + site.b);
 }
 
-/* How a value compares with that of e at x: -1 it is another one, 0 nothing can be said, 1 it is
- * the same up to what rounding can do. */
-static inline int naive_agrees(long double value, const sl_node *e, const long double *x) {
-    long double v, bound;
-    sl_expr_eval_ref(&v, &bound, e, x, NULL, 0x1p-58L); // some more than long double: two roundings
-    if (isnan(v)) return bound > 0 ? 0 : isnan(value) ? 1 : -1;
-    if (isinf(bound)) return 0;
-    return fabsl(v - value) <= bound ? 1 : -1;
+/* Is base with its sites the same as e, at x for base and at x_of_e for e? -1 no, 0 nothing can be
+ * said, 1 up to what rounding can do. s is left as evaluating base leaves it.
+ *
+ * What rounding does to e is known. What it does to base may be more (1 + u - 1 is u in e), and is
+ * seen by rounding 2048 times as coarsely. */
+static inline int naive_agrees(naive *s, const sl_node *base, const sl_node *e,
+                               const long double *x_of_e) {
+    naive again = *s;
+    long double v, bound, value = naive_value(s, base);
+    again.coarse = true;
+    long double error = fabsl(value - naive_value(&again, base));
+    sl_expr_eval_ref(&v, &bound, e, x_of_e, NULL, 0x1p-58L); // some more than long double
+    if (isnan(v)) return bound > 0 || (isnan(error) && !isnan(value)) ? 0 : isnan(value) ? 1 : -1;
+    if (isinf(bound) || (isnan(error) && !isnan(value))) return 0;
+    return fabsl(v - value) <= bound + 16 * error ? 1 : -1;
 }
 
 /* Which variables occur, bit v - 1 for variable v. */
