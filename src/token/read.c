@@ -194,23 +194,6 @@ static bool is_nowhere(const sl_node *e) {
     return false;
 }
 
-/* Moves e, built above mark, down to it, so that scratch is given back. */
-static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
-    enum { SMALL = 512 }; // by way of the stack; the few larger ones by way of the heap
-    sl_node small[SMALL], *large = NULL;
-    const size_t bytes = e->len * sizeof *e;
-    if (e->len > SMALL && !(large = sl_malloc(1, bytes)))
-        return sl_fail_memory(1, bytes, "an expression");
-    memcpy(large ? large : small, e, bytes);
-    sl_arena_rewind(a, mark);
-    sl_node *kept = sl_arena_alloc(a, bytes);
-    if (kept) memcpy(kept, large ? large : small, bytes);
-    sl_free(large);
-    if (!kept) return sl_fail_memory(1, bytes, "an expression");
-    *out = kept;
-    return SL_OK;
-}
-
 static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_reader *r,
                         size_t mark) {
     SL_TRY(r->st);
@@ -220,22 +203,24 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
         *reason = SL_TOKEN_UNDEFINED;
         return SL_OK;
     }
-    const size_t bytes = slots(t) * sizeof(sl_node);
-    sl_node *raw = sl_arena_alloc(r->arena, bytes);
-    if (!raw) return sl_fail_memory(1, bytes, "an expression");
+    const size_t room = slots(t);
+    sl_node *raw = sl_malloc(room, sizeof *raw);
+    if (!raw) return sl_fail_memory(room, sizeof *raw, "an expression");
     write_nodes(raw, t);
+    sl_arena_rewind(r->arena, mark); // terms are not needed any more: what is read begins here
     const sl_node *e = NULL;
     const sl_status st = sl_expr_tidy(&e, r->arena, raw);
+    sl_free(raw);
     if (st == SL_EOVERFLOW) {
         *reason = SL_TOKEN_OVERFLOW;
         return SL_OK;
     }
     SL_TRY(st);
-    if (is_nowhere(e)) {
+    if (is_nowhere(e))
         *reason = SL_TOKEN_UNDEFINED;
-        return SL_OK;
-    }
-    return keep(out, r->arena, mark, e);
+    else
+        *out = e;
+    return SL_OK;
 }
 
 sl_status sl_token_to_expr(const sl_node **out, sl_token_reason *reason, int *at, sl_arena *a,
