@@ -1,11 +1,11 @@
-/* philox - sixteen counters at once: four vectors of four lanes, each lane holding a 32-bit word in
- * 64 bits, where the multiplication wants it. Four vectors, because a round is a chain of a
- * multiplication and three cheap operations, and one chain leaves the multiplier idle. */
+/* philox - eight counters at once: two vectors of four lanes, each lane holding a 32-bit word in 64
+ * bits, where the multiplication wants it. A round is a chain of a multiplication and three cheap
+ * operations, so one vector leaves the multiplier idle, and four do not fit the registers. */
 #include <immintrin.h>
 
 #include "base/philox_impl.h"
 
-enum { VECTORS = 4, LANES = 4 };
+enum { VECTORS = 2, LANES = 4 };
 
 typedef struct lanes {
     __m256i c0, c1, c2, c3; // words of the counter, upper halves clear
@@ -37,7 +37,7 @@ static void store(double *out, const lanes *v) {
     _mm256_storeu_pd(out + 4, _mm256_permute2f128_pd(lo, hi, 0x31));
 }
 
-static void sixteen(double *out, uint64_t key, uint64_t hi, uint64_t lo) {
+static void eight(double *out, uint64_t key, uint64_t hi, uint64_t lo) {
     const __m256i low = _mm256_set1_epi64x(0xffffffff);
     const __m256i m0 = _mm256_set1_epi64x(0xD2511F53), m1 = _mm256_set1_epi64x(0xCD9E8D57);
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
@@ -67,6 +67,6 @@ static void sixteen(double *out, uint64_t key, uint64_t hi, uint64_t lo) {
 int sl_philox__uniforms_avx2(double *out, uint64_t key, uint64_t hi, uint64_t lo, int blocks) {
     int done = 0;
     for (; done + VECTORS * LANES <= blocks; done += VECTORS * LANES)
-        sixteen(out + 2 * done, key, hi, lo + (uint64_t)done);
+        eight(out + 2 * done, key, hi, lo + (uint64_t)done);
     return done;
 }

@@ -129,6 +129,21 @@ static int cmp_operand(const void *a, const void *b) {
     return sl_expr_cmp(*(const sl_node *const *)a, *(const sl_node *const *)b);
 }
 
+/* Most sums and products have a handful of operands, often sorted already. */
+static void sort_operands(const sl_node **list, int n) {
+    enum { FEW = 12 };
+    if (n > FEW) {
+        qsort(list, (size_t)n, sizeof *list, cmp_operand);
+        return;
+    }
+    for (int i = 1; i < n; i++) {
+        const sl_node *e = list[i];
+        int k = i;
+        for (; k > 0 && sl_expr_cmp(list[k - 1], e) > 0; k--) list[k] = list[k - 1];
+        list[k] = e;
+    }
+}
+
 /* ---------------------------------------------------------------- merged -------------------- */
 
 /* c times a tidy expression, itself tidy. */
@@ -262,7 +277,7 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
             if (is_nowhere(list[i])) return SL_EXPR__NOWHERE;
         n = 0;
     }
-    qsort(list, (size_t)n, sizeof *list, cmp_operand);
+    sort_operands(list, n);
 
     // the number first in a product, last in a sum, nowhere when it changes nothing
     bool with_number = n == 0 || !sl_rat_is(number, product ? 1 : 0);

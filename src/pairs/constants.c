@@ -14,7 +14,7 @@
 
 typedef struct inserter {
     sl_rng *rng;
-    double chance;
+    uint64_t chance; // of 2^32
     int max;
     sl_pair_site *site;
     int n;
@@ -32,8 +32,8 @@ static int draw_constant(inserter *in, bool without_one) {
 static sl_pair_site draw_site(inserter *in, const sl_node *u) {
     sl_pair_site s = { .op = (sl_op)u->op, .a = 1, .b = 0 };
     if (u->op == SL_OP_VAR) s.variable = u->arg;
-    if (sl_rng_uniform(in->rng) < in->chance) s.a = draw_constant(in, true);
-    if (sl_rng_uniform(in->rng) < in->chance) s.b = draw_constant(in, false);
+    if (sl_rng_u32(in->rng) < in->chance) s.a = draw_constant(in, true);
+    if (sl_rng_u32(in->rng) < in->chance) s.b = draw_constant(in, false);
     return s;
 }
 
@@ -92,7 +92,9 @@ sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_a
     size_t room = (size_t)base->len * (1 + SITE_SLOTS);
     sl_node *raw = sl_malloc(room, sizeof *raw);
     if (!raw) return sl_fail_memory(room, sizeof *raw, "an expression with constants");
-    inserter in = { rng, o->constant_chance, (int)o->constant_max, site, 0, raw + room };
+    inserter in = {
+        rng, (uint64_t)(o->constant_chance * 0x1p32), (int)o->constant_max, site, 0, raw + room
+    };
     put(&in, raw, base);
     *n = in.n;
     sl_status st = sl_expr_merge(out, a, raw);

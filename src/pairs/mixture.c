@@ -12,172 +12,137 @@
 
 #include "pairs/pairs_impl.h"
 
-#define TWO_PI 0x1.921fb54442d18p2
+/* ---------------------------------------------------------------- counts -------------------- */
+
+/* Shares of the weights rounded down, the rest dealt out in order. */
+static void deal_counts(sl_mixture *m, int points) {
+    int left = points;
+    for (int k = 0; k < m->clusters; k++)
+        left -= m->cluster[k].count = (int)floor(m->cluster[k].weight * points);
+    for (int k = 0; left > 0; k = (k + 1) % m->clusters, left--) m->cluster[k].count++;
+}
+
+/* One multinomial draw: a point belongs to the first cluster whose edge it lies below. */
+static void draw_counts(sl_mixture *m, sl_rng *rng, int points) {
+    double u[64], edge = 0;
+    int below[SL_PAIRS_MAX_CLUSTERS] = { 0 };
+    for (int n, left = points; left > 0; left -= n) {
+        n = SL_MIN(left, SL_LEN(u));
+        sl_rng_uniforms(u, rng, n);
+        edge = 0;
+        for (int k = 0; k < m->clusters - 1; k++) {
+            edge += m->cluster[k].weight;
+            for (int i = 0; i < n; i++) below[k] += u[i] < edge;
+        }
+    }
+    below[m->clusters - 1] = points;
+    for (int k = 0; k < m->clusters; k++) m->cluster[k].count = below[k] - (k ? below[k - 1] : 0);
+}
 
 /* ---------------------------------------------------------------- the mixture --------------- */
 
-/* A rotation without preferred direction (Haar measure on SO(D)): an angle in the plane, a random
- * unit quaternion in space. */
-static void draw_rotation(sl_cluster *c, sl_rng *rng, int D) {
-    c->angle = 0;
-    c->rotation[0][0] = 1;
-    if (D == 2) {
-        c->angle = TWO_PI * sl_rng_uniform(rng);
-        double s = sl_sin(c->angle), k = sl_cos(c->angle);
-        c->rotation[0][0] = c->rotation[1][1] = k;
-        c->rotation[0][1] = s;
-        c->rotation[1][0] = -s;
-    }
-    if (D == 3) {
-        double q[4], norm2 = 0;
-        for (int i = 0; i < 4; i++) {
-            q[i] = sl_rng_normal(rng); // never all 0: the generator's normals are not 0
-            norm2 += q[i] * q[i];
+/* What a cluster takes from its stream: so many uniforms. Normals are made of them in pairs. */
+enum { U_SHAPE, U_WEIGHT, U_ANGLE, U_WIDTH, U_NORMAL = U_WIDTH + MAX_COLUMNS };
+enum { MAX_PAIRS = 4, MAX_UNIFORMS = U_NORMAL + 2 * MAX_PAIRS };
+
+/* Pairs of normals that a cluster needs: for its centre, and in space for its rotation. */
+static int normal_pairs(int variables) { return variables == 3 ? 4 : 1; }
+
+/* z[2i], z[2i+1] := two normals of u[2i], u[2i+1] for each cluster and pair (Box and Muller); sine
+ * and cosine of each cluster's angle. All at once: elementary functions are fastest on arrays. */
+typedef struct values {
+    double normal[SL_PAIRS_MAX_CLUSTERS][2 * MAX_PAIRS];
+    double sine[SL_PAIRS_MAX_CLUSTERS], cosine[SL_PAIRS_MAX_CLUSTERS];
+} values;
+
+static void compute(values *out, const double *u, int clusters, int pairs) {
+    enum { MOST = SL_PAIRS_MAX_CLUSTERS * (MAX_PAIRS + 1) };
+    double radius[MOST], angle[MOST], cosine[MOST];
+    const int n = clusters * pairs, each = U_NORMAL + 2 * pairs;
+    for (int k = 0; k < clusters; k++, u += each) {
+        for (int i = 0; i < pairs; i++) {
+            radius[k * pairs + i] = 1 - u[U_NORMAL + 2 * i]; // (0, 1]
+            angle[k * pairs + i] = TWO_PI * u[U_NORMAL + 2 * i + 1];
         }
-        double s = 2 / norm2, w = q[0], x = q[1], y = q[2], z = q[3];
-        double r[3][3] = {
-            { 1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w) },
-            { s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w) },
-            { s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y) },
-        };
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) c->rotation[i][j] = r[i][j];
+        angle[n + k] = TWO_PI * u[U_ANGLE];
+    }
+    sl_log_array(radius, radius, n);
+    sl_cos_array(cosine, angle, n + clusters);
+    sl_sin_array(angle, angle, n + clusters);
+    for (int k = 0; k < clusters; k++) {
+        for (int i = 0; i < pairs; i++) {
+            double r = sqrt(-2 * radius[k * pairs + i]);
+            out->normal[k][2 * i] = r * cosine[k * pairs + i];
+            out->normal[k][2 * i + 1] = r * angle[k * pairs + i];
+        }
+        out->sine[k] = angle[n + k];
+        out->cosine[k] = cosine[n + k];
     }
 }
 
-/* One draw of N points over the weights, or their shares rounded down with the rest dealt out. */
-static void set_counts(sl_mixture *m, sl_rng *rng, const sl_pairs_options *o) {
-    const int N = (int)o->points, K = m->clusters;
-    double edge[SL_PAIRS_MAX_CLUSTERS], sum = 0;
-    for (int k = 0; k < K; k++) {
-        m->cluster[k].count = 0;
-        edge[k] = sum += m->cluster[k].weight;
+/* The rotation of a quaternion, which need not have length 1. */
+static void rotate_in_space(double r[3][MAX_COLUMNS], const double *q) {
+    double w = q[0], x = q[1], y = q[2], z = q[3];
+    double s = 2 / (w * w + x * x + y * y + z * z);
+    r[0][0] = 1 - s * (y * y + z * z), r[0][1] = s * (x * y - z * w), r[0][2] = s * (x * z + y * w);
+    r[1][0] = s * (x * y + z * w), r[1][1] = 1 - s * (x * x + z * z), r[1][2] = s * (y * z - x * w);
+    r[2][0] = s * (x * z - y * w), r[2][1] = s * (y * z + x * w), r[2][2] = 1 - s * (x * x + y * y);
+}
+
+/* A rotation without preferred direction (Haar measure on SO(D)): an angle in the plane, the
+ * direction of four normals as a quaternion in space. */
+static void set_rotation(sl_cluster *c, int D, double sine, double cosine, const double *normal) {
+    c->rotation[0][0] = 1;
+    if (D == 2) {
+        c->rotation[0][0] = c->rotation[1][1] = cosine;
+        c->rotation[0][1] = sine;
+        c->rotation[1][0] = -sine;
     }
-    int left = N;
-    if (o->counts == SL_PAIRS_COUNTS_PROPORTIONAL) {
-        for (int k = 0; k < K; k++)
-            left -= m->cluster[k].count = (int)floor(m->cluster[k].weight * N);
-        for (int k = 0; left > 0; k = (k + 1) % K, left--) m->cluster[k].count++;
-        return;
-    }
-    double u[64];
-    for (int n; left > 0; left -= n) {
-        n = SL_MIN(left, SL_LEN(u));
-        sl_rng_uniforms(u, rng, n);
-        for (int i = 0; i < n; i++) {
-            int k = 0; // edges passed: counting all of them is faster than guessing where to stop
-            for (int e = 0; e < K - 1; e++) k += u[i] * sum >= edge[e];
-            m->cluster[k].count++;
-        }
-    }
+    if (D == 3) rotate_in_space(c->rotation, normal);
 }
 
 void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pairs_options *o,
                        int variables) {
-    m->clusters = 1 + (int)sl_rng_below(rng, (uint32_t)o->clusters);
-    bool uniform = sl_rng_below(rng, 2);
-    double sum = 0;
+    const int pairs = normal_pairs(variables), D = variables, each = U_NORMAL + 2 * pairs;
+    double first[2], all[SL_PAIRS_MAX_CLUSTERS * MAX_UNIFORMS], sum = 0;
+    values v;
+    sl_rng_uniforms(first, rng, 2);
+    m->clusters = 1 + (int)(first[0] * (double)o->clusters);
+    sl_rng_uniforms(all, rng, m->clusters * each);
+    compute(&v, all, m->clusters, pairs);
+
     for (int k = 0; k < m->clusters; k++) {
+        const double *u = all + k * each;
         sl_cluster *c = &m->cluster[k];
-        c->uniform = o->shape == SL_PAIRS_SHAPE_DATASET ? uniform : sl_rng_below(rng, 2);
-        c->weight = sl_rng_uniform(rng) + 0x1p-54; // (0, 1): a single cluster has a weight
+        *c = (sl_cluster){ .angle = D == 2 ? TWO_PI * u[U_ANGLE] : 0 };
+        c->uniform = (o->shape == SL_PAIRS_SHAPE_DATASET ? first[1] : u[U_SHAPE]) < 0.5;
+        c->weight = u[U_WEIGHT] + 0x1p-54; // (0, 1): a single cluster has a weight
         sum += c->weight;
-        for (int v = 0; v < variables; v++) c->centre[v] = sl_rng_normal(rng);
-        for (int v = 0; v < variables; v++) c->width[v] = sqrt(sl_rng_uniform(rng));
-        draw_rotation(c, rng, variables);
+        for (int i = 0; i < D; i++) {
+            c->centre[i] = v.normal[k][i];
+            c->width[i] = sqrt(u[U_WIDTH + i]);
+        }
+        set_rotation(c, D, v.sine[k], v.cosine[k], v.normal[k] + 4);
     }
     for (int k = 0; k < m->clusters; k++) m->cluster[k].weight /= sum;
-    set_counts(m, counts, o);
+    if (o->counts == SL_PAIRS_COUNTS_PROPORTIONAL)
+        deal_counts(m, (int)o->points);
+    else
+        draw_counts(m, counts, (int)o->points);
 }
 
 /* ---------------------------------------------------------------- points -------------------- */
 
-/* u[2i], u[2i+1], two uniforms, become two independent normals (Box and Muller). n is even. */
-static void make_normal(double *u, double *work, int n) {
-    double *radius = work, *angle = work + n / 2, *turn = work + n;
-    for (int i = 0; i < n / 2; i++) {
-        radius[i] = 1 - u[2 * i]; // (0, 1]
-        angle[i] = TWO_PI * u[2 * i + 1];
-    }
-    sl_log_array(radius, radius, n / 2);
-    sl_cos_array(turn, angle, n / 2);
-    sl_sin_array(angle, angle, n / 2);
-    for (int i = 0; i < n / 2; i++) {
-        double r = sqrt(-2 * radius[i]);
-        u[2 * i] = r * turn[i];
-        u[2 * i + 1] = r * angle[i];
-    }
-}
-
-/* Points begin .. end-1 of a cluster: t[i*even + v], around 0 and of width 1, moved to its place. D
- * is written out at each call, so that the loops over it are. */
-static inline __attribute__((always_inline)) void
-place(double *const *x, const double *t, const sl_cluster *c, int begin, int end, int D) {
-    const int even = (D + 1) & ~1;
-    for (int i = begin; i < end; i++) {
-        double at[MAX_COLUMNS];
-        for (int v = 0; v < D; v++) at[v] = c->centre[v] + c->width[v] * t[i * even + v];
-        for (int v = 0; v < D; v++) {
-            double sum = at[0] * c->rotation[0][v];
-            for (int w = 1; w < D; w++) sum += at[w] * c->rotation[w][v];
-            x[v][i] = sum;
-        }
-    }
-}
-
-/* Sums in four strands, of every fourth number each, that do not wait for one another. */
-static double sum_of(const double *x, int n, bool squares) {
-    double s[4] = { 0 };
-    int i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++) s[k] += squares ? x[i + k] * x[i + k] : x[i + k];
-    for (; i < n; i++) s[i % 4] += squares ? x[i] * x[i] : x[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
-}
-
-/* x less its mean, whose rounding error stays: it is that of numbers of x's size. */
-static void centre(double *x, int n) {
-    double mean = sum_of(x, n, false) / n;
-    for (int i = 0; i < n; i++) x[i] -= mean;
-}
-
-static void whiten(double *x, int n) {
-    bool alike = true;
-    for (int i = 1; i < n && alike; i++) alike = x[i] == x[0];
-    centre(x, n);
-    centre(x, n); // points may lie close: scaling would blow up the error of the first mean
-    double variance = sum_of(x, n, true) / n;
-    double scale = alike ? 0 : 1 / sqrt(variance); // all alike: what is left is rounding
-    for (int i = 0; i < n; i++) x[i] *= scale;
-}
-
 sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng, const sl_mixture *m,
                          const sl_pairs_options *o, int variables) {
-    const int N = (int)o->points, D = variables, even = (D + 1) & ~1, n = N * even;
+    const int N = (int)o->points, n = N * (variables + variables % 2);
     const size_t mark = sl_arena_mark(scratch);
-    double *t = sl_arena_alloc(scratch, (size_t)n * 3 * sizeof *t);
-    if (!t) return sl_fail_memory((size_t)n * 3, sizeof *t, "points");
-    double *work = t + n;
+    double *t = sl_arena_alloc(scratch, (size_t)(n + N) * sizeof *t);
+    if (!t) return sl_fail_memory((size_t)(n + N), sizeof *t, "points");
     sl_rng_uniforms(t, rng, n);
-
-    int begin = 0;
-    for (int k = 0; k < m->clusters; k++) {
-        const sl_cluster *c = &m->cluster[k];
-        const int end = begin + c->count;
-        if (c->uniform)
-            for (int i = begin * even; i < end * even; i++) t[i] = 2 * t[i] - 1;
-        else
-            make_normal(t + begin * even, work, c->count * even);
-        switch (D) {
-        case 1: place(x, t, c, begin, end, 1); break;
-        case 2: place(x, t, c, begin, end, 2); break;
-        case 3: place(x, t, c, begin, end, 3); break;
-        default: SL_ASSERT(!"at most MAX_COLUMNS variables");
-        }
-        begin = end;
-    }
-    SL_ASSERT(begin == N);
-    for (int v = 0; v < D && o->whiten; v++) whiten(x[v], N);
+    sl_pairs__scatter *scatter =
+        __builtin_cpu_supports("avx2") ? sl_pairs__scatter_avx2 : sl_pairs__scatter_base;
+    scatter(x, t, t + n, m, N, variables, o->whiten);
     sl_arena_rewind(scratch, mark);
     return SL_OK;
 }

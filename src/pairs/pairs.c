@@ -82,19 +82,18 @@ static sl_status table_new(table *t, sl_arena *a, int points, int variables) {
 /* Appends the rows of `from` whose y is valid, as long as there is room; from may be t. Returns how
  * many of the rows were valid. */
 static int take_valid(table *t, const table *from, int points, int variables, double limit) {
-    int valid = 0;
-    if (from == t) { // rows before the first invalid one are where they belong
-        while (valid < points && fabs(t->y[valid]) < limit) valid++;
-        t->have = valid;
+    int invalid = 0;
+    for (int i = 0; i < points; i++) invalid += !(fabs(from->y[i]) < limit); // also NaN
+    if (from == t) {
+        if (invalid == 0) return t->have = points; // all are where they belong
+        t->have = 0;
     }
-    for (int i = valid; i < points; i++) {
-        if (!(fabs(from->y[i]) < limit)) continue; // also NaN
-        valid++;
-        if (t->have == points) continue;
+    for (int i = 0; i < points && t->have < points; i++) {
+        if (!(fabs(from->y[i]) < limit)) continue;
         for (int v = 0; v < variables; v++) t->x[v][t->have] = from->x[v][i];
         t->y[t->have++] = from->y[i];
     }
-    return valid;
+    return points - invalid;
 }
 
 /* What raw columns are made by: x -> factor x + offset. */

@@ -68,6 +68,14 @@ SL_NODISCARD sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rn
                                       const sl_mixture *m, const sl_pairs_options *o,
                                       int variables);
 
+#define TWO_PI 0x1.921fb54442d18p2
+
+/* The points of a draw from its uniforms, an even number of columns; they and work (one column) are
+ * used up. The same bits by either variant. */
+typedef void sl_pairs__scatter(double *const *x, double *uniforms, double *work,
+                               const sl_mixture *m, int points, int variables, bool white);
+sl_pairs__scatter sl_pairs__scatter_base, sl_pairs__scatter_avx2;
+
 /* ---------------------------------------------------------------- one attempt --------------- */
 
 /* What an attempt at a pair went through, for statistics and tests. */

@@ -220,27 +220,25 @@ static void multinomial_counts_follow_the_weights(void **state) {
 
 /* ---------------------------------------------------------------- points -------------------- */
 
-/* A draw by the book: two uniforms of the stream make two normals, and a point does not share them
- * with another; uniform clusters take the uniforms as they come; centre and all are turned. */
+/* A draw by the book: an even number of columns of uniforms is read, one column after the other;
+ * two uniforms of a point, from columns side by side, make two normals, and uniform clusters take
+ * them as they come; centre and all are turned. */
 static void twin(long double *x[MAX_D], sl_rng *rng, const sl_mixture *m, const sl_pairs_options *o,
                  int D) {
     const int N = (int)o->points;
-    double u[2];
+    static double u[MAX_D + 1][SL_PAIRS_MAX_POINTS];
+    for (int v = 0; v < (D + 1) / 2 * 2; v++)
+        for (int k = 0; k < N; k++) u[v][k] = sl_rng_uniform(rng);
     int i = 0;
-    long double z[2];
     for (int k = 0; k < m->clusters; k++)
         for (int j = 0; j < m->cluster[k].count; j++, i++) {
             const sl_cluster *c = &m->cluster[k];
             long double at[MAX_D];
             for (int v = 0; v < D; v++) {
-                if (v % 2 == 0) {
-                    u[0] = sl_rng_uniform(rng);
-                    u[1] = sl_rng_uniform(rng);
-                    long double radius = sqrtl(-2 * logl(1 - (long double)u[0]));
-                    z[0] = radius * cosl(2 * acosl(-1) * u[1]);
-                    z[1] = radius * sinl(2 * acosl(-1) * u[1]);
-                }
-                long double step = c->uniform ? 2 * (long double)u[v % 2] - 1 : z[v % 2];
+                long double radius = sqrtl(-2 * logl(1 - (long double)u[v / 2 * 2][i]));
+                long double angle = 2 * acosl(-1) * u[v / 2 * 2 + 1][i];
+                long double step = radius * (v % 2 ? sinl(angle) : cosl(angle));
+                if (c->uniform) step = 2 * (long double)u[v][i] - 1;
                 at[v] = c->centre[v] + c->width[v] * step;
             }
             for (int v = 0; v < D; v++) {
@@ -299,6 +297,32 @@ static void points_are_those_of_the_twin(void **state) {
                 SL_CHECK(t, fabs(variance - 1) < 1e-13, "variance %.17g", variance);
             }
         }
+    }
+}
+
+/* Compiled for any x86-64 and for AVX2: the same bits, at every size. */
+static void variants_give_the_same_bits(void **state) {
+    sl_fixture *t = *state;
+    if (!__builtin_cpu_supports("avx2")) skip();
+    for (int i = 0; i < sl_test_iters(t, 600); i++) {
+        const sl_pairs_options o = random_options(t);
+        const int D = 1 + i % MAX_D, N = (int)o.points;
+        double *x[MAX_D], *y[MAX_D];
+        sl_arena_rewind(&t->arena, 0);
+        sl_mixture *m = mixture_room(t);
+        columns_room(t, x, N);
+        columns_room(t, y, N);
+        draw_mixture(t, m, &o, D);
+        double *u = sl_arena_alloc(&t->arena, (size_t)N * (MAX_D + 2) * sizeof *u);
+        double *v = sl_arena_alloc(&t->arena, (size_t)N * (MAX_D + 2) * sizeof *v);
+        assert_true(u && v);
+        sl_rng_uniforms(u, &t->rng, N * (MAX_D + 1));
+        memcpy(v, u, (size_t)N * (MAX_D + 1) * sizeof *v);
+        sl_pairs__scatter_base(x, u, u + N * (MAX_D + 1), m, N, D, o.whiten);
+        sl_pairs__scatter_avx2(y, v, v + N * (MAX_D + 1), m, N, D, o.whiten);
+        for (int c = 0; c < D; c++)
+            SL_CHECK(t, memcmp(x[c], y[c], (size_t)N * sizeof *x[c]) == 0, "column %d of %d, %d",
+                     c + 1, D, N);
     }
 }
 
@@ -412,6 +436,7 @@ int main(void) {
         SL_TEST(a_data_set_of_one_shape_has_either),
         SL_TEST(multinomial_counts_follow_the_weights),
         SL_TEST(points_are_those_of_the_twin),
+        SL_TEST(variants_give_the_same_bits),
         SL_TEST(points_follow_their_laws),
         SL_TEST(a_constant_column_becomes_zero),
         SL_TEST(each_allocation_may_fail),

@@ -1,0 +1,103 @@
+/* scatter_body - uniforms to points, the inner loops. Included by scatter.c and scatter.avx2.c under
+ * two names, SCATTER. They differ in the instructions the compiler may use, not in a bit of the
+ * result: no sum is reordered and nothing is fused. */
+#include <math.h>
+#include <string.h>
+
+#include "pairs/pairs_impl.h"
+
+/* Two columns of uniforms become two columns of independent normals (Box and Muller). */
+static void make_normal(double *u, double *v, double *work, int n) {
+    double *turn = work;
+    for (int i = 0; i < n; i++) {
+        u[i] = 1 - u[i]; // (0, 1]
+        v[i] = TWO_PI * v[i];
+    }
+    sl_log_array(u, u, n);
+    sl_cos_array(turn, v, n);
+    sl_sin_array(v, v, n);
+    for (int i = 0; i < n; i++) {
+        double radius = sqrt(-2 * u[i]);
+        u[i] = radius * turn[i];
+        v[i] = radius * v[i];
+    }
+}
+
+/* n points of a cluster, in columns: t, around 0 and of width 1, moved to their place x. */
+static void place(double *const *x, double *const *t, const sl_cluster *c, int begin, int n, int D) {
+    for (int v = 0; v < D; v++) {
+        double *at = t[v] + begin, centre = c->centre[v], width = c->width[v];
+        for (int i = 0; i < n; i++) at[i] = centre + width * at[i];
+    }
+    for (int v = 0; v < D; v++) {
+        double *restrict to = x[v] + begin;
+        const double *a = t[0] + begin, by = c->rotation[0][v];
+        for (int i = 0; i < n; i++) to[i] = a[i] * by;
+        for (int w = 1; w < D; w++) {
+            const double *b = t[w] + begin, more = c->rotation[w][v];
+            for (int i = 0; i < n; i++) to[i] += b[i] * more;
+        }
+    }
+}
+
+/* Sums run in four strands, of every fourth number each, that do not wait for one another. */
+typedef double strands __attribute__((vector_size(32)));
+
+static void add(strands *sum, const double *x) {
+    strands v;
+    memcpy(&v, x, sizeof v);
+    *sum += v;
+}
+
+static void add_squares(strands *sum, const double *x) {
+    strands v;
+    memcpy(&v, x, sizeof v);
+    *sum += v * v;
+}
+
+static double total(const strands *s) { return ((*s)[0] + (*s)[1]) + ((*s)[2] + (*s)[3]); }
+
+/* Mean 0 and variance 1. The mean is taken twice: points may lie close, and scaling would blow up
+ * the rounding error of the first, which is that of numbers of x's size. */
+static void whiten(double *x, int n) {
+    strands sum = { 0 }, rest = { 0 }, squares = { 0 };
+    const int fours = n & ~3;
+    bool alike = true;
+    for (int i = 1; i < n && alike; i++) alike = x[i] == x[0];
+
+    for (int i = 0; i < fours; i += 4) add(&sum, x + i);
+    for (int i = fours; i < n; i++) sum[i & 3] += x[i];
+    const double mean = total(&sum) / n;
+    for (int i = 0; i < n; i++) x[i] -= mean;
+
+    for (int i = 0; i < fours; i += 4) {
+        add(&rest, x + i);
+        add_squares(&squares, x + i);
+    }
+    for (int i = fours; i < n; i++) {
+        rest[i & 3] += x[i];
+        squares[i & 3] += x[i] * x[i];
+    }
+    const double more = total(&rest) / n, variance = total(&squares) / n - more * more;
+    const double scale = alike ? 0 : 1 / sqrt(variance); // all alike: what is left is rounding
+    for (int i = 0; i < n; i++) x[i] = (x[i] - more) * scale;
+}
+
+void SCATTER(double *const *x, double *uniforms, double *work, const sl_mixture *m, int points,
+             int D, bool white) {
+    double *t[MAX_COLUMNS + 1]; // an even number of columns
+    for (int v = 0; v < D + D % 2; v++) t[v] = uniforms + v * points;
+    int begin = 0;
+    for (int k = 0; k < m->clusters; k++) {
+        const sl_cluster *c = &m->cluster[k];
+        const int n = c->count;
+        for (int v = 0; v < D && c->uniform; v++)
+            for (int i = begin; i < begin + n; i++) t[v][i] = 2 * t[v][i] - 1;
+        for (int v = 0; v < D && !c->uniform; v += 2)
+            make_normal(t[v] + begin, t[v + 1] + begin, work, n);
+        place(x, t, c, begin, n, D);
+        begin += n;
+    }
+    SL_ASSERT(begin == points);
+    for (int v = 0; v < D && white; v++) whiten(x[v], points);
+}
