@@ -22,6 +22,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -36,9 +37,9 @@ import judge_pairs
 import peer_pairs
 
 ROUNDS = 5
-BASES = 500
 PEER_PAIRS = 300
 CHECKED = 1000
+BASES = CHECKED + ROUNDS * PEER_PAIRS  # no expression twice: a run over 100,000 meets few again
 FEW, MANY = {"jsonl": 1000, "npy": 1000}, {"jsonl": 51000, "npy": 101000}
 LENGTH_SLACK, SUCCESS_SLACK = 0.08, 0.03
 
@@ -129,7 +130,9 @@ def main():
     with tempfile.TemporaryDirectory() as cache:
         os.environ["SYMLAW_CACHE"] = cache  # the set is built once
         texts = output(program, "expressions", "--sample", str(BASES), "--format", "sympy")
-        generator = peer_pairs.Generator(texts.splitlines(), 1)
+        texts = texts.splitlines()
+        random.Random(1).shuffle(texts)  # they are listed by depth and operands, short ones first
+        generator = peer_pairs.Generator(texts, 1)
         check(program, generator)
         rounds = []
         for i in range(ROUNDS):
