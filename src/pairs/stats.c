@@ -194,21 +194,29 @@ static void add_check(sl_pairs_stats *s, const char *what, double measured, doub
     s->check[s->n_checks++] = (sl_pairs_check){ what, measured, expected, p, test };
 }
 
-/* Did n kinds come up in their shares? What the reader is shown for them is `measured`. */
+/* Did n kinds come up in their shares? What the reader is shown for them is `measured`. Neighbours
+ * are taken together until EXPECTED of them are: with fewer the distribution of chi-square is not
+ * yet that of its table, and two pairs of the same hundredth of E would be an alarm. */
 static void check_counts(sl_pairs_stats *s, const char *what, const int64_t *count,
                          const double *share, int n, double measured, double expected) {
-    int64_t total = 0;
-    for (int i = 0; i < n; i++) total += count[i];
+    enum { EXPECTED = 5 };
+    double total = 0, chi2 = 0, mean = 0, seen = 0;
+    for (int i = 0; i < n; i++) total += (double)count[i];
     if (total == 0) return;
-    double chi2 = 0;
     int freedom = -1;
+    bool possible = true;
+    double left = total; // expected of those not yet looked at
     for (int i = 0; i < n; i++) {
-        double mean = (double)total * share[i], off = (double)count[i] - mean;
-        if (off == 0 && mean == 0) continue; // what cannot happen did not
-        chi2 += off * off / mean;            // infinite where it did
+        possible = possible && (share[i] > 0 || count[i] == 0);
+        mean += total * share[i];
+        seen += (double)count[i];
+        left -= total * share[i];
+        if (i < n - 1 && (mean < EXPECTED || left < EXPECTED)) continue;
+        if (mean > 0) chi2 += (seen - mean) * (seen - mean) / mean;
         freedom++;
+        mean = seen = 0;
     }
-    double p = freedom > 0 ? sl_chi2_tail(chi2, freedom) : chi2 > 0 ? 0 : 1;
+    double p = !possible ? 0 : freedom > 0 ? sl_chi2_tail(chi2, freedom) : 1;
     add_check(s, what, measured, expected, p, "chi-square");
 }
 
@@ -398,12 +406,18 @@ done:
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
+/* Pairs of a block: first attempts stay in memory until they are tallied, with their points. */
+static int64_t block_of(const sl_pairs *p, int64_t n) {
+    return SL_MIN(n, SL_MAX(BLOCK / 64, BLOCK / (1 + p->options.points / 128)));
+}
+
 static sl_status measure(sl_pairs_stats *out, tally *t, sl_pool *pool, workers *w, int64_t n,
                          sl_pairs_progress progress, void *payload) {
-    for (w->begin = 0; w->begin < n; w->begin += BLOCK) {
-        const int64_t count = SL_MIN(BLOCK, n - w->begin);
+    const int64_t block = block_of(w->p, n);
+    for (w->begin = 0; w->begin < n; w->begin += block) {
+        const int64_t count = SL_MIN(block, n - w->begin);
         SL_TRY(tell(progress, "drawing pairs", w->begin, n, payload));
-        SL_TRY(sl_par_for(pool, count, 64, measure_some, w));
+        SL_TRY(sl_par_for(pool, count, 16, measure_some, w));
         for (int64_t i = 0; i < count; i++) SL_TRY(tally_pair(t, out, &w->record[i], w->p));
         for (int k = 0; k < sl_pool_threads(pool); k++) sl_arena_rewind(&w->first[k], 0);
     }
@@ -413,7 +427,7 @@ static sl_status measure(sl_pairs_stats *out, tally *t, sl_pool *pool, workers *
 sl_status sl_pairs_measure(sl_pairs_stats *out, sl_pool *pool, const sl_pairs *p, int64_t n,
                            int64_t trained, sl_pairs_progress progress, void *payload) {
     if (n < 1) return sl_fail(SL_EINVAL, "statistics of %lld pairs", (long long)n);
-    const size_t threads = (size_t)sl_pool_threads(pool), block = (size_t)SL_MIN(BLOCK, n);
+    const size_t threads = (size_t)sl_pool_threads(pool), block = (size_t)block_of(p, n);
     sl_status st;
     tally *t = NULL;
     *out = (sl_pairs_stats){ .pairs = n };
