@@ -147,6 +147,8 @@ void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
 void sl_cos_array(double *y, const double *x, int n);
+/* Both, the same bits, for little more than one of them. Either may be x. */
+void sl_sincos_array(double *sine, double *cosine, const double *x, int n);
 double sl_exp(double x);
 double sl_sin(double x);
 double sl_cos(double x);

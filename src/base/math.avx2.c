@@ -2,4 +2,5 @@
 #define SL_MATH_LANES 4
 #include "base/math_template.h"
 
-const sl_math__variant sl_math__avx2 = { "avx2", exp_array, sin_array, log_array, cos_array };
+const sl_math__variant sl_math__avx2 = { "avx2",    exp_array, sin_array,
+                                         log_array, cos_array, sincos_array };

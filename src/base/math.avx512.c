@@ -3,4 +3,5 @@
 #define SL_MATH_LANES 8
 #include "base/math_template.h"
 
-const sl_math__variant sl_math__avx512 = { "avx512", exp_array, sin_array, log_array, cos_array };
+const sl_math__variant sl_math__avx512 = { "avx512",  exp_array, sin_array,
+                                           log_array, cos_array, sincos_array };

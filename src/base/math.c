@@ -4,7 +4,8 @@
 #define SL_MATH_LANES 2
 #include "base/math_template.h"
 
-const sl_math__variant sl_math__baseline = { "x86-64", exp_array, sin_array, log_array, cos_array };
+const sl_math__variant sl_math__baseline = { "x86-64",  exp_array, sin_array,
+                                             log_array, cos_array, sincos_array };
 
 /* The list is short and the test of a CPU feature is one load, so nothing is remembered: no state,
  * nothing to initialise, nothing for threads to race on. */
@@ -28,6 +29,9 @@ void sl_exp_array(double *y, const double *x, int n) { best()->exp(y, x, n); }
 void sl_sin_array(double *y, const double *x, int n) { best()->sin(y, x, n); }
 void sl_log_array(double *y, const double *x, int n) { best()->log(y, x, n); }
 void sl_cos_array(double *y, const double *x, int n) { best()->cos(y, x, n); }
+void sl_sincos_array(double *sine, double *cosine, const double *x, int n) {
+    best()->sincos(sine, cosine, x, n);
+}
 
 double sl_exp(double x) { return exp_lanes(all(x))[0]; }
 double sl_sin(double x) { return sin_lanes(all(x))[0]; }

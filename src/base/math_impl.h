@@ -16,11 +16,13 @@
 #include <stdint.h>
 
 typedef void sl_math__function(double *y, const double *x, int n);
+typedef void sl_math__two_functions(double *y, double *z, const double *x, int n);
 
 /* One compilation of the template. */
 typedef struct sl_math__variant {
     const char *name;
     sl_math__function *exp, *sin, *log, *cos;
+    sl_math__two_functions *sincos;
 } sl_math__variant;
 
 extern const sl_math__variant sl_math__baseline, sl_math__avx2, sl_math__avx512;

@@ -123,8 +123,8 @@ INLINE vd log_lanes(vd x) {
     return pick((vu)(x >= 0.0), y, (vd)all_bits(NAN_BITS));
 }
 
-/* sin(r + y) or, in odd quadrants, cos(r + y), with the quadrant's sign; |r| <= pi/4. */
-INLINE vd sin_quadrant(vd r, vd y, vu quadrant) {
+/* Sine and cosine of r + y, |r| <= pi/4. */
+INLINE void both_waves(vd *sine, vd *cosine, vd r, vd y) {
     vd z = r * r, z2 = z * z;
     vd r_hi = high_half(r); // z/2 = h_hi + h_lo, h_hi exact
     vd h_hi = 0.5 * r_hi * r_hi;
@@ -136,23 +136,26 @@ INLINE vd sin_quadrant(vd r, vd y, vu quadrant) {
     vd ps = (p[1] + p[2] * z) + ((p[3] + p[4] * z) + (p[5] + p[6] * z) * z2) * z2;
     vd cubic = (r * h_hi) * (2.0 * p[0]);
     vd rest = (r * z2) * ps + ((r * h_lo) * (2.0 * p[0]) + (y - y * h_hi));
-    vd s = r + (cubic + rest);
+    *sine = r + (cubic + rest);
 
     // 1 - z/2 + z^2 p(z) - r y: here z/2 is up to 0.3, so its rounding is carried along
     p = COS_POLY;
     vd pc = ((p[0] + p[1] * z) + (p[2] + p[3] * z) * z2) + (p[4] + p[5] * z) * (z2 * z2);
     vd a, a_err;
     fast_two_sum(&a, &a_err, all(1.0), -h_hi);
-    vd c = a + ((z2 * pc - (h_lo + r * y)) + a_err);
-
-    vd v = pick(-(quadrant & 1), c, s);
-    return (vd)((vu)v ^ ((quadrant & 2) << 62));
+    *cosine = a + ((z2 * pc - (h_lo + r * y)) + a_err);
 }
 
-/* sin(x + ahead pi/2), x = n pi/2 + (r + y). Four pieces of pi/2 leave r + y right to 2^-70 of
- * itself, also for the double closest to a multiple of pi/2; lanes with |x| >= 2^20 go through
- * sl_math__reduce. */
-INLINE vd wave_lanes(vd x, uint64_t ahead) {
+/* The sine, or in odd quadrants the cosine, with the quadrant's sign; NaN where x is not finite. */
+INLINE vd turned(vd sine, vd cosine, vu quadrant, vu finite) {
+    vd v = pick(-(quadrant & 1), cosine, sine);
+    return pick(finite, (vd)((vu)v ^ ((quadrant & 2) << 62)), (vd)all_bits(NAN_BITS));
+}
+
+/* Sine and cosine of r + y, where x = quadrant pi/2 + (r + y). Four pieces of pi/2 leave r + y right
+ * to 2^-70 of itself, also for the double closest to a multiple of pi/2; lanes with |x| >= 2^20 go
+ * through sl_math__reduce. */
+INLINE void wave_lanes(vd *sine, vd *cosine, vu *quadrants, vu *finites, vd x) {
     vd rounded = x * HALF_PI_INVERSE + ROUNDER;
     vd n = rounded - ROUNDER;
     vu quadrant = (vu)rounded;
@@ -173,15 +176,31 @@ INLINE vd wave_lanes(vd x, uint64_t ahead) {
             r[i] = r_i, y[i] = y_i, quadrant[i] = n_i;
         }
     }
-    return pick(finite, sin_quadrant(r, y, quadrant + ahead), (vd)all_bits(NAN_BITS));
+    both_waves(sine, cosine, r, y);
+    *quadrants = quadrant;
+    *finites = finite;
+}
+
+INLINE void sincos_lanes(vd *sine, vd *cosine, vd x) {
+    vd s, c;
+    vu quadrant, finite;
+    wave_lanes(&s, &c, &quadrant, &finite, x);
+    // where x^3/6 is below half an ulp the sine is x, which keeps -0 and subnormals
+    *sine = pick((vu)(size(x) < 0x1p-27), x, turned(s, c, quadrant, finite));
+    *cosine = turned(s, c, quadrant + 1, finite);
 }
 
 INLINE vd sin_lanes(vd x) {
-    // where x^3/6 is below half an ulp it is x, which keeps -0 and subnormals
-    return pick((vu)(size(x) < 0x1p-27), x, wave_lanes(x, 0));
+    vd sine, cosine;
+    sincos_lanes(&sine, &cosine, x);
+    return sine;
 }
 
-INLINE vd cos_lanes(vd x) { return wave_lanes(x, 1); }
+INLINE vd cos_lanes(vd x) {
+    vd sine, cosine;
+    sincos_lanes(&sine, &cosine, x);
+    return cosine;
+}
 
 /* y[i] = lanes(x[i]). The last few go through a padded vector: the same code for every place. */
 #define DEFINE_ARRAY(name, lanes)                            \
@@ -204,3 +223,20 @@ DEFINE_ARRAY(exp_array, exp_lanes)
 DEFINE_ARRAY(sin_array, sin_lanes)
 DEFINE_ARRAY(log_array, log_lanes)
 DEFINE_ARRAY(cos_array, cos_lanes)
+
+static void sincos_array(double *sine, double *cosine, const double *x, int n) {
+    int i = 0;
+    vd v, s, c;
+    for (; i <= n - SL_MATH_LANES; i += SL_MATH_LANES) {
+        memcpy(&v, x + i, sizeof v);
+        sincos_lanes(&s, &c, v);
+        memcpy(sine + i, &s, sizeof s);
+        memcpy(cosine + i, &c, sizeof c);
+    }
+    if (i >= n) return;
+    v = all(1.0);
+    memcpy(&v, x + i, (size_t)(n - i) * sizeof x[0]);
+    sincos_lanes(&s, &c, v);
+    memcpy(sine + i, &s, (size_t)(n - i) * sizeof x[0]);
+    memcpy(cosine + i, &c, (size_t)(n - i) * sizeof x[0]);
+}

@@ -8,7 +8,7 @@
 enum { VECTORS = 2, LANES = 4 };
 
 typedef struct lanes {
-    __m256i c0, c1, c2, c3; // words of the counter, upper halves clear
+    __m256i c0, c1, c2, c3; // words of the counter, in the lower halves
 } lanes;
 
 /* The exact double of a 53-bit whole number: its halves as the low bits of 2^52 and 2^84. */
@@ -24,7 +24,7 @@ static __m256d to_double(__m256i v) {
 
 /* [0, 1) of the 64 bits with these halves. */
 static __m256d uniform(__m256i low, __m256i high) {
-    __m256i bits = _mm256_or_si256(low, _mm256_slli_epi64(high, 32));
+    __m256i bits = _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xaa);
     return _mm256_mul_pd(to_double(_mm256_srli_epi64(bits, 11)), _mm256_set1_pd(0x1p-53));
 }
 
@@ -38,7 +38,6 @@ static void store(double *out, const lanes *v) {
 }
 
 static void eight(double *out, uint64_t key, uint64_t hi, uint64_t lo) {
-    const __m256i low = _mm256_set1_epi64x(0xffffffff);
     const __m256i m0 = _mm256_set1_epi64x(0xD2511F53), m1 = _mm256_set1_epi64x(0xCD9E8D57);
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     lanes v[VECTORS];
@@ -55,8 +54,8 @@ static void eight(double *out, uint64_t key, uint64_t hi, uint64_t lo) {
             __m256i p0 = _mm256_mul_epu32(m0, v[i].c0), p1 = _mm256_mul_epu32(m1, v[i].c2);
             v[i].c0 = _mm256_xor_si256(_mm256_srli_epi64(p1, 32), _mm256_xor_si256(v[i].c1, a));
             v[i].c2 = _mm256_xor_si256(_mm256_srli_epi64(p0, 32), _mm256_xor_si256(v[i].c3, b));
-            v[i].c1 = _mm256_and_si256(p1, low);
-            v[i].c3 = _mm256_and_si256(p0, low);
+            v[i].c1 = p1; // the multiplication does not see upper halves
+            v[i].c3 = p0;
         }
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;

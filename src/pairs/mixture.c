@@ -67,8 +67,7 @@ static void compute(values *out, const double *u, int clusters, int pairs) {
         angle[n + k] = TWO_PI * u[U_ANGLE];
     }
     sl_log_array(radius, radius, n);
-    sl_cos_array(cosine, angle, n + clusters);
-    sl_sin_array(angle, angle, n + clusters);
+    sl_sincos_array(angle, cosine, angle, n + clusters);
     for (int k = 0; k < clusters; k++) {
         for (int i = 0; i < pairs; i++) {
             double r = sqrt(-2 * radius[k * pairs + i]);

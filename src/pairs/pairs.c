@@ -254,15 +254,17 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
     bool leave_out = sl_rng_uniform(&s.columns) < o->drop_column;
     choose_columns(out, used, p->variables, leave_out);
     if (out->columns < p->variables) SL_TRY(rename_variables(&out->expr, a, out->expr, out));
-    SL_TRY(make_tokens(out, failure, a, o));
-    if (*failure) return SL_OK;
 
     // its data
     sl_pairs__rng(&s.mixture, p, split, start->number, attempt, PURPOSE_MIXTURE);
     sl_pairs__rng(&s.counts, p, split, start->number, attempt, PURPOSE_COUNTS);
     sl_pairs__rng(&s.points, p, split, start->number, attempt, PURPOSE_POINTS);
     sl_pairs__rng(&s.noise, p, split, start->number, attempt, PURPOSE_NOISE);
-    return make_data(out, failure, trace, a, p, &s);
+    SL_TRY(make_data(out, failure, trace, a, p, &s));
+    if (*failure) return SL_OK;
+
+    // last, since data sets fail more often than targets are too long
+    return make_tokens(out, failure, a, o);
 }
 
 /* ---------------------------------------------------------------- which pair ---------------- */

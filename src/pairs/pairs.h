@@ -201,9 +201,9 @@ SL_NODISCARD sl_status sl_pairs_hash(char out[33], sl_pool *pool, const sl_pairs
     X(NONE,     "good")                                                              \
     X(OVERFLOW, "a number of the expression beyond 64 bits")                         \
     X(LOST,     "a variable was lost")                                               \
-    X(TOKENS,   "too many tokens")                                                   \
     X(POINTS,   "too few valid points")                                              \
-    X(SPREAD,   "no spread in y")
+    X(SPREAD,   "no spread in y")                                                    \
+    X(TOKENS,   "too many tokens")
 
 typedef enum sl_pair_failure {
 #define X(id, name) SL_PAIR_##id,

@@ -96,7 +96,7 @@ SL_NODISCARD sl_status sl_pairs__start_of(sl_pairs__start *out, const sl_pairs *
                                           int64_t index);
 
 /* Attempt `attempt` (from 0) at a pair. *failure says what became of it; *out is filled as far as
- * the attempt came: expression and sites from TOKENS on, mixture and tries from POINTS on. */
+ * the attempt came: expression, sites, mixture and tries from POINTS on. */
 SL_NODISCARD sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure,
                                          sl_pairs__trace *trace, sl_arena *a, const sl_pairs *p,
                                          const sl_pairs__start *s, sl_split split, int attempt);

@@ -14,8 +14,7 @@ static void make_normal(double *u, double *v, double *work, int n) {
         v[i] = TWO_PI * v[i];
     }
     sl_log_array(u, u, n);
-    sl_cos_array(turn, v, n);
-    sl_sin_array(v, v, n);
+    sl_sincos_array(v, turn, v, n);
     for (int i = 0; i < n; i++) {
         double radius = sqrt(-2 * u[i]);
         u[i] = radius * turn[i];

@@ -244,11 +244,43 @@ static void sin_is_odd(void **state) {
     }
 }
 
+/* Both at once is each alone, for every bit pattern, length and variant, also in place. */
+static void sine_and_cosine_together_are_each_alone(void **state) {
+    sl_fixture *t = *state;
+    enum { MOST = 37 };
+    const sl_math__variant *v;
+    for (int i = 0; i < sl_test_iters(t, 3000); i++) {
+        double x[MOST], s[MOST], c[MOST], want_s[MOST], want_c[MOST];
+        const int n = (int)sl_rng_below(&t->rng, MOST + 1);
+        for (int k = 0; k < n; k++)
+            x[k] = i % 2 ? from_bits(sl_rng_u64(&t->rng)) : sl_rng_range(&t->rng, -10, 10);
+        sl_sin_array(want_s, x, n);
+        sl_cos_array(want_c, x, n);
+        for (int k = 0; (v = sl_math__usable(k)) != NULL; k++) {
+            memset(s, 0, sizeof s);
+            memset(c, 0, sizeof c);
+            v->sincos(s, c, x, n);
+            SL_CHECK(t, memcmp(s, want_s, (size_t)n * sizeof *s) == 0, "sine, %d of %s", n,
+                     v->name);
+            SL_CHECK(t, memcmp(c, want_c, (size_t)n * sizeof *c) == 0, "cosine, %d of %s", n,
+                     v->name);
+        }
+        memcpy(s, x, sizeof s);
+        sl_sincos_array(s, c, s, n);
+        SL_CHECK(t, memcmp(s, want_s, (size_t)n * sizeof *s) == 0, "sine in place, %d", n);
+        SL_CHECK(t, memcmp(c, want_c, (size_t)n * sizeof *c) == 0, "cosine beside it, %d", n);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(results_are_within_an_ulp),         SL_TEST(edges_are_those_of_the_standard),
-        SL_TEST(every_variant_gives_the_same_bits), SL_TEST(the_bits_are_those_of_every_machine),
-        SL_TEST(place_and_length_do_not_matter),    SL_TEST(sin_is_odd),
+        SL_TEST(sine_and_cosine_together_are_each_alone),
+        SL_TEST(results_are_within_an_ulp),
+        SL_TEST(edges_are_those_of_the_standard),
+        SL_TEST(every_variant_gives_the_same_bits),
+        SL_TEST(the_bits_are_those_of_every_machine),
+        SL_TEST(place_and_length_do_not_matter),
+        SL_TEST(sin_is_odd),
     };
     return sl_test_main("base.math", tests, SL_LEN(tests));
 }
