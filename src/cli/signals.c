@@ -37,7 +37,8 @@ void sl_cli__signals(void) {
     // whoever started us may have ignored it, as some do
     action.sa_handler = SIG_DFL;
     sigaction(SIGPIPE, &action, NULL);
-    // past a limit on the size of files the write fails, like that to a full disk, and is cleaned up
+    // past a limit on the size of files the write fails, like that to a full disk, and is cleaned
+    // up
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
 }
