@@ -7,7 +7,7 @@
 
 static sl_pairs_options small(void) {
     sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
-    o.points = 8;
+    o.points = 5;
     o.draws = 100;
     o.test_size = 50;
     return o;
@@ -314,7 +314,7 @@ static void shared_pairs_are_found(void **state) {
     sl_fixture *t = *state;
     static prints trained, trained_exprs, others, tested;
     for (int k = 0; k < 2; k++) {
-        const int n = k ? 5000 : 30; // 1: more than a block, with constants
+        const int n = k ? 4500 : 30; // 1: more than a block, with constants
         sl_universe *u = small_universe(t, 1, 1, NULL, 0.3);
         sl_pairs_options o = small();
         o.points = 2;
@@ -414,11 +414,11 @@ static void progress_can_stop_it_anywhere(void **state) {
     sl_pairs *p = pairs_of(t, u, &o);
     sl_pairs_stats s;
     watch all = { 0 };
-    SL_MUST(t, sl_pairs_measure(&s, NULL, p, 5000, 5000, told, &all));
+    SL_MUST(t, sl_pairs_measure(&s, NULL, p, 4100, 4100, told, &all));
     assert_true(all.calls >= 4); // two blocks of each kind
     for (int k = 1; k <= all.calls; k++) {
         watch w = { .stop_at = k };
-        sl_status st = sl_pairs_measure(&s, NULL, p, 5000, 5000, told, &w);
+        sl_status st = sl_pairs_measure(&s, NULL, p, 4100, 4100, told, &w);
         SL_CHECK(t, st == SL_ECANCEL && w.calls == k, "call %d: %s", k, sl_status_text(st));
         assert_true(strlen(sl_last_error()) > 0);
     }
