@@ -34,9 +34,27 @@ void sl_str_add_bytes(sl_str *s, const void *bytes, size_t n) {
     s->text[s->len] = '\0';
 }
 
-void sl_str_add(sl_str *s, const char *text) { sl_str_add_bytes(s, text, strlen(text)); }
+/* Most texts are a few bytes, for which measuring and calling cost more than copying. */
+void sl_str_add(sl_str *s, const char *text) {
+    if (s->cap && !s->failed) {
+        size_t len = s->len;
+        const char *at = text;
+        while (*at && len + 1 < s->cap) s->text[len++] = *at++;
+        if (!*at) s->len = len;
+        s->text[s->len] = '\0'; // what did not fit is not there
+        if (!*at) return;
+    }
+    sl_str_add_bytes(s, text, strlen(text));
+}
 
-void sl_str_add_char(sl_str *s, char c) { sl_str_add_bytes(s, &c, 1); }
+void sl_str_add_char(sl_str *s, char c) {
+    if (s->len + 1 < s->cap && !s->failed) {
+        s->text[s->len++] = c;
+        s->text[s->len] = '\0';
+        return;
+    }
+    sl_str_add_bytes(s, &c, 1);
+}
 
 void sl_str_add_uint(sl_str *s, uint64_t n) {
     char digits[20], *w = digits + sizeof digits; // 2^64 has 20 of them
