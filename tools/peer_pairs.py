@@ -101,9 +101,9 @@ class Mixture:
         return (x - x.mean(axis=0)) / x.std(axis=0)
 
 
-def data(e, rng):
-    """x (points, variables) and y, or None where they cannot be had."""
-    f = sympy.lambdify(X, e, "numpy", docstring_limit=0)
+def data(e, rng, more={}):
+    """x (points, variables) and y, or None where they cannot be had. more: for lambdify."""
+    f = sympy.lambdify(X, e, "numpy", **more)
     mixture = Mixture(rng, len(X))
     xs, ys, n = [], [], 0
     with np.errstate(all="ignore"):
@@ -125,7 +125,8 @@ def data(e, rng):
 # ---------------------------------------------------------------- a pair
 
 class Generator:
-    def __init__(self, texts, seed):
+    def __init__(self, texts, seed, **more):
+        self.more = more
         names = {"x1": X[0], "x2": X[1]}
         self.bases = [sympy.sympify(text, locals=names) for text in texts]
         self.rng = np.random.default_rng(seed)
@@ -141,7 +142,7 @@ class Generator:
         tokens = [self.vocabulary[piece] for piece in TOKEN.findall(text)] + [END]
         if len(tokens) > MAX_TOKENS:
             return None
-        points = data(e, self.rng)
+        points = data(e, self.rng, self.more)
         if points is None:
             return None
         return {"expr": e, "latex": text, "tokens": tokens, "x": points[0], "y": points[1]}
