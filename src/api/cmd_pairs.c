@@ -70,9 +70,10 @@ static const char help[] =
     "  symlaw pairs --hash                                 to compare with another machine\n"
     "  symlaw pairs --from test.jsonl                      check a file line by line\n"
     "\n"
-    "--from needs x and y in each line; id and expr are optional. Bad lines are named with\n"
-    "their reason; where expr does not give y, a note says so. The exit code is 1 when a\n"
-    "line is bad or there is none, and when --stats finds something wrong.";
+    "--from needs x, of up to --variables columns, and y in each line; id and expr are\n"
+    "optional. Bad lines are named with their reason; where expr does not give y, a note\n"
+    "says so. The exit code is 1 when a line is bad or there is none, and when --stats\n"
+    "finds something wrong.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
@@ -132,10 +133,11 @@ static sl_status choose_range(sl_api__export *x, const sl_api__run *run) {
     if (!train && x->count > 0 && x->start + x->count > size) {
         char past[32], n[32], last[32];
         return sl_fail(SL_EINVAL,
-                       "there is no pair %s: %s has %s pairs, 0 to %s; --test-size makes "
+                       "there is no pair %s: %s has %s pair%s, 0 to %s; --test-size makes "
                        "more",
                        sl_group_digits(past, SL_MAX(x->start, size)), sl_split_name(x->split),
-                       sl_group_digits(n, size), sl_group_digits(last, size - 1));
+                       sl_group_digits(n, size), size == 1 ? "" : "s",
+                       sl_group_digits(last, size - 1));
     }
     return SL_OK;
 }
@@ -162,7 +164,7 @@ static sl_status export_pairs(sl_api__run *run, sl_pool *pool, const sl_pairs *p
     sl_api__identity id;
     SL_TRY(choose_range(&x, run));
     note_pass(run, &x);
-    SL_TRY(sl_api__identify(&id, pool, p, x.split));
+    SL_TRY(sl_api__identify(&id, pool, p, false));
     if (json) x.format = SL_API__PAIR_JSONL; // also in place of pretty
     run->printed = json;
     SL_TRY(sl_api__export_pairs(run, pool, &x));
@@ -182,7 +184,7 @@ static sl_status print_identity(sl_api__run *run, const sl_api__identity *id, sl
 
 static sl_status hash(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result) {
     sl_api__identity id;
-    SL_TRY(sl_api__identify(&id, pool, p, SL_SPLIT_COUNT));
+    SL_TRY(sl_api__identify(&id, pool, p, true));
     return print_identity(run, &id, result);
 }
 
@@ -194,7 +196,7 @@ static sl_status measure(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_
                          bool *ok) {
     sl_api__identity id;
     sl_pairs_stats stats;
-    SL_TRY(sl_api__identify(&id, pool, p, SL_SPLIT_COUNT));
+    SL_TRY(sl_api__identify(&id, pool, p, true));
     SL_TRY(sl_pairs_measure(&stats, pool, p, value(run, OPT_STATS)->whole,
                             value(run, OPT_DISJOINT)->whole, on_progress, &run->listener));
     SL_TRY(print_identity(run, &id, result));

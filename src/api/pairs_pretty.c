@@ -87,7 +87,7 @@ static void add_data(sl_str *s, const sl_pairs *pairs, const sl_pair *p) {
     add_name(s, "data");
     sl_str_addf(s, "%d points, %d ", p->points, p->columns);
     if (p->columns < variables) sl_str_addf(s, "of %d ", variables);
-    sl_str_addf(s, "column%s, y from %.3g to %.3g; ", p->columns == 1 ? "" : "s", low, high);
+    sl_str_addf(s, "column%s, y from %.3g to %.3g; ", variables == 1 ? "" : "s", low, high);
     if (p->noise > 0) sl_str_addf(s, "noise %.2g of y's root mean square; ", p->noise);
     if (uniform == 0 || uniform == n)
         sl_str_addf(s, "%d %s cluster%s", n, uniform ? "uniform" : "Gaussian", n == 1 ? "" : "s");

@@ -261,6 +261,8 @@ def test_pretty_shows_all_there_is():
         assert re.search(rf"^  {word} ", out, re.M), word
     assert f"{len(row['tokens'])}: " in out and "64 points" in out
     assert max(map(len, out.splitlines())) < 200
+    fewer = pairs("--depth", "0", "--drop-column", "1", "--index", "0", "--format", "pretty").out
+    assert "64 points, 1 of 2 columns, " in fewer
     several = pairs(*SMALL, "--split", "test", "--count", "3", "--format", "pretty").out
     assert re.findall(r"^test/\d+$", several, re.M) == ["test/0", "test/1", "test/2"]
 
@@ -404,6 +406,7 @@ WRONG = [
     (["--split", "test", "--start", "995", "--count", "6"], "there is no pair 1,000"),
     (["--split", "valid", "--index", "1000"], "--test-size makes more"),
     (["--split", "test", "--test-size", "5", "--index", "5"], "no pair 5: test has 5 pairs"),
+    (["--split", "test", "--test-size", "1", "--index", "5"], "test has 1 pair, 0 to 0"),
     (["--format", "parquet"], "--format must be one of jsonl, csv, npy, pretty"),
     (["--format", "csv", "--json"], "give one of them"),
     (["--stats", "10", "--hash"], "--stats and --hash ask for different things"),
