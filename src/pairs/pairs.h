@@ -57,8 +57,8 @@ sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
 #define SL_PAIRS_MAX_CLUSTERS 32
 #define SL_PAIRS_MAX_POINTS 4096
 
-/* Every knob, once: struct fields, defaults, checks, the program's options and what a hash covers
- * are all expanded from this table. A choice is held as its place in the list.
+/* Every knob, once: struct fields, defaults, checks and the program's options are all expanded from
+ * this table. A choice is held as its place in the list.
  *    field    option    kind    default    as text    choices    min    max    shown    help */
 #define SL_PAIRS_TABLE(X)                                                                           \
     X(points, "points", INT, 64, "64", NULL, 2, SL_PAIRS_MAX_POINTS, "N",                           \
