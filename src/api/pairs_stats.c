@@ -8,16 +8,15 @@
 
 /* ---------------------------------------------------------------- identity ------------------ */
 
-sl_status sl_api__identify(sl_api__identity *out, sl_pool *pool, const sl_pairs *p, sl_split only) {
+sl_status sl_api__identify(sl_api__identity *out, sl_pool *pool, const sl_pairs *p, bool hashes) {
     const sl_universe *u = sl_pairs_universe(p);
     *out = (sl_api__identity){ .pairs = p };
     if (sl_universe_config(u)->withheld > 0)
         for (int64_t i = 0; i < sl_universe_size(u); i++)
             out->withheld += sl_universe_withheld(u, i);
-    for (sl_split s = 0; s < SL_SPLIT_COUNT; s++) {
-        if ((only != SL_SPLIT_COUNT && s != only) || sl_pairs_size(p, s) == 0) continue;
-        SL_TRY(sl_pairs_hash(out->hash[s], pool, p, s, SL_API__HASHED));
-    }
+    for (sl_split s = 0; hashes && s < SL_SPLIT_COUNT; s++)
+        if (sl_pairs_size(p, s) > 0)
+            SL_TRY(sl_pairs_hash(out->hash[s], pool, p, s, SL_API__HASHED));
     return SL_OK;
 }
 
@@ -29,6 +28,7 @@ void sl_api__identity_json(sl_str *s, const sl_api__identity *id) {
     sl_json_add_text(s, "hash", sl_universe_hash(u));
     sl_json_close(s, '}');
     sl_json_add_int(s, "pairs_per_pass", sl_pairs_size(id->pairs, SL_SPLIT_TRAIN));
+    if (!id->hash[SL_SPLIT_TRAIN][0]) return; // not asked for
     sl_json_open(s, "hash", '{');
     for (sl_split i = 0; i < SL_SPLIT_COUNT; i++)
         if (id->hash[i][0]) sl_json_add_text(s, sl_split_name(i), id->hash[i]);
