@@ -87,10 +87,7 @@ sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
     return SL_OK;
 }
 
-/* Does a tidy expression hold a number that is none: 0 to a negative power, or a negative number to
- * a broken one? Then it is real nowhere, and so is what 0*e or e^0 stands in: these would make it
- * vanish. */
-static bool is_nowhere(const sl_node *e) {
+bool sl_expr_is_nowhere(const sl_node *e) {
     for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i])) {
         if (e[i].op != SL_OP_POW || e[i + 1].op != SL_OP_NUM) continue;
         sl_rat v = sl_num_value(&e[i + 1]), r = sl_num_value(sl_next(&e[i + 1]));
@@ -272,9 +269,10 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
                 return sl_fail(SL_EOVERFLOW, "a merged number is beyond 64-bit rationals");
         }
     }
-    if (product && number.num == 0) { // 0*u = 0
+    if (product &&
+        number.num == 0) { // 0*u = 0, unless u would take with it that it is nowhere real
         for (int i = 0; i < n; i++)
-            if (is_nowhere(list[i])) return SL_EXPR__NOWHERE;
+            if (sl_expr_is_nowhere(list[i])) return SL_EXPR__NOWHERE;
         n = 0;
     }
     sort_operands(list, n);
@@ -309,7 +307,7 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, int d
     if (!sl_rat_is(exponent, 1)) s.in_product = false;
     SL_TRY(tidy(&base, s, e + 1, depth - 1));
     if (sl_rat_is(exponent, 0))
-        return is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
+        return sl_expr_is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
     if (sl_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;

@@ -183,17 +183,6 @@ static sl_node *write_nodes(sl_node *w, const term *t) {
     return w;
 }
 
-/* Does a tidy expression hold a number that is none: 0 to a negative power, or a negative number to
- * a broken one? */
-static bool is_nowhere(const sl_node *e) {
-    for (const sl_node *c = e; c < e + e->len; c += c->op == SL_OP_NUM ? c->len : 1) {
-        if (c->op != SL_OP_POW || c[1].op != SL_OP_NUM) continue;
-        const sl_rat v = sl_num_value(c + 1), p = sl_num_value(sl_next(c + 1));
-        if ((v.num == 0 && p.num < 0) || (v.num < 0 && !sl_rat_is_int(p))) return true;
-    }
-    return false;
-}
-
 static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_reader *r,
                         size_t mark) {
     SL_TRY(r->st);
@@ -216,7 +205,7 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
         return SL_OK;
     }
     SL_TRY(st);
-    if (is_nowhere(e))
+    if (sl_expr_is_nowhere(e))
         *reason = SL_TOKEN_UNDEFINED;
     else
         *out = e;
