@@ -65,7 +65,7 @@ static const char help[] =
     "  symlaw pairs --split test --out test.jsonl          the whole test split\n"
     "  symlaw pairs --count 100000 --format npy --out train.npy\n"
     "  symlaw pairs --index 7 --format csv --out table.csv\n"
-    "  symlaw pairs --stats 10000                          are they what they should be?\n"
+    "  symlaw pairs --stats 20000                          are they what they should be?\n"
     "  symlaw pairs --split withheld --withheld 0.01 --count 3 --format pretty\n"
     "  symlaw pairs --hash                                 to compare with another machine\n"
     "  symlaw pairs --from test.jsonl                      check a file line by line\n"

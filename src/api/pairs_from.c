@@ -127,9 +127,11 @@ static sl_status check_lines(checker *c, int variables) {
         size_t n;
         sl_status st = sl_lines_next(&line, &n, c->lines);
         const int64_t number = sl_lines_number(c->lines);
-        if (number % LINES_PER_EVENT == 0)
+        // a signal may be the wish to stop: the listener knows
+        if (st == SL_ECANCEL || number % LINES_PER_EVENT == 0)
             SL_TRY(sl_api__tell(&c->run->listener, SL_EVENT_PROGRESS, "reading", 7, (double)number,
                                 0));
+        if (st == SL_ECANCEL) continue;
         if (st == SL_ELIMIT) {
             SL_TRY(tell_bad(c, too_long));
             continue;

@@ -66,11 +66,12 @@ done:
     return st;
 }
 
-/* Reads what there is, at least one byte or `last`. There must be room. */
+/* Reads what there is, at least one byte or `last`. There must be room. After a failure the same
+ * call may be made again. */
 static sl_status fill(sl_lines *l) {
-    ssize_t got;
-    do got = read(l->fd, l->buffer + l->end, l->cap - l->end);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = read(l->fd, l->buffer + l->end, l->cap - l->end);
+    if (got < 0 && errno == EINTR)
+        return sl_fail(SL_ECANCEL, "a signal came while waiting for %s", l->shown);
     if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", l->shown, strerror(errno));
     l->end += (size_t)got;
     l->last = got == 0;

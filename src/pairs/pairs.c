@@ -347,11 +347,18 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
         if (failure == SL_PAIR_NONE) return SL_OK;
     }
     sl_arena_rewind(a, mark);
+    static const char *const remedy[SL_PAIR_FAILURE_COUNT] = {
+        [SL_PAIR_OVERFLOW] = "a smaller constant-max",
+        [SL_PAIR_LOST] = "a smaller constant-chance",
+        [SL_PAIR_POINTS] = "a larger limit or more tries",
+        [SL_PAIR_SPREAD] = "a smaller min-spread",
+        [SL_PAIR_TOKENS] = "more max-tokens",
+    };
     return sl_fail(SL_ELIMIT,
-                   "pair %s/%lld cannot be drawn: %d attempts failed, the last one by %s; loosen "
-                   "the limits of the configuration",
+                   "pair %s/%lld cannot be drawn: %d attempts failed, the last by %s; "
+                   "%s may help",
                    sl_split_name(split), (long long)index, ATTEMPTS_PER_BASE * MAX_BASES,
-                   sl_pair_failure_name(failure));
+                   sl_pair_failure_name(failure), remedy[failure]);
 }
 
 /* ---------------------------------------------------------------- handle -------------------- */
@@ -369,7 +376,9 @@ static sl_status split_members(sl_pairs *p) {
             p->seen[p->n_seen++] = (int32_t)i;
     }
     if (p->n_seen == 0)
-        return sl_fail(SL_EINVAL, "all expressions are withheld: none are left to train on");
+        return sl_fail(SL_EINVAL,
+                       "all expressions are withheld and none are left to train on; withhold "
+                       "less");
     return SL_OK;
 }
 

@@ -180,6 +180,63 @@ static void mixtures_follow_their_laws(void **state) {
     }
 }
 
+/* Every part of a mixture as a class, of `classes` that are equally likely. */
+typedef struct part {
+    int value, classes;
+} part;
+
+static part of_uniform(double u) { return (part){ (int)fmin(fmax(u * 4, 0), 3), 4 }; }
+
+enum { MAX_PARTS = 20 };
+
+/* Those of a mixture of two clusters or more; entries of one rotation belong together, so one. */
+static int parts_of(part out[MAX_PARTS], const sl_mixture *m, int most, bool one_shape, int D) {
+    int n = 0;
+    const double w0 = m->cluster[0].weight, w1 = m->cluster[1].weight;
+    out[n++] = (part){ m->clusters - 2, most - 1 };
+    out[n++] = of_uniform(share_cdf(w0 / (w0 + w1)));
+    for (int k = 0; k < 2; k++) {
+        const sl_cluster *c = &m->cluster[k];
+        if (k == 0 || !one_shape) out[n++] = (part){ c->uniform, 2 };
+        for (int v = 0; v < D; v++) {
+            out[n++] = of_uniform(erfc(-c->centre[v] / sqrt(2)) / 2);
+            out[n++] = of_uniform(c->width[v] * c->width[v]);
+        }
+        if (D == 2) out[n++] = of_uniform(c->angle / (2 * PI));
+        if (D == 3) out[n++] = of_uniform((c->rotation[0][0] + 1) / 2);
+    }
+    return n;
+}
+
+/* No part tells of another: not within a cluster, nor of the next one. */
+static void parts_of_a_mixture_are_independent(void **state) {
+    sl_fixture *t = *state;
+    static int count[MAX_PARTS][MAX_PARTS][16];
+    sl_mixture *m = mixture_room(t);
+    for (int D = 1; D <= MAX_D; D++)
+        for (int shape = 0; shape < 2; shape++) {
+            sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+            part a[MAX_PARTS] = { { 0 } };
+            int n = 0;
+            o.shape = shape;
+            memset(count, 0, sizeof count);
+            for (int i = 0; i < sl_test_iters(t, 4000); i++) {
+                draw_mixture(t, m, &o, D);
+                if (m->clusters < 2) continue;
+                n = parts_of(a, m, (int)o.clusters, shape == SL_PAIRS_SHAPE_DATASET, D);
+                for (int j = 0; j < n; j++)
+                    for (int k = 0; k < j; k++)
+                        count[j][k][a[j].value * a[k].classes + a[k].value]++;
+            }
+            for (int j = 0; j < n; j++)
+                for (int k = 0; k < j; k++) {
+                    double p = p_equal(count[j][k], a[j].classes * a[k].classes);
+                    SL_CHECK(t, p > 1e-6, "parts %d and %d, %d variables, shape %d: p = %g", j, k,
+                             D, shape, p);
+                }
+        }
+}
+
 static void a_data_set_of_one_shape_has_either(void **state) {
     sl_fixture *t = *state;
     sl_mixture *m = mixture_room(t);
@@ -389,6 +446,32 @@ static void points_follow_their_laws(void **state) {
     }
 }
 
+/* Points that lie close far from 0: their mean is known no better than to a part of its own size,
+ * which scaling must not blow up. */
+static void narrow_columns_are_whitened_exactly(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 300); i++) {
+        double *x[MAX_D];
+        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_arena_rewind(&t->arena, 0);
+        sl_mixture *m = mixture_room(t);
+        const int D = 1 + i % MAX_D, N = 3 + i % 70;
+        columns_room(t, x, N);
+        o.points = N;
+        o.clusters = 1;
+        draw_mixture(t, m, &o, D);
+        for (int v = 0; v < D; v++) m->cluster[0].width[v] = 1e-9;
+        SL_MUST(t, sl_pairs__draw(x, &t->arena, &t->rng, m, &o, D));
+        for (int v = 0; v < D; v++) {
+            long double mean = 0, variance = 0;
+            for (int k = 0; k < N; k++) mean += x[v][k] / N;
+            for (int k = 0; k < N; k++) variance += x[v][k] * x[v][k] / N;
+            SL_CHECK(t, fabsl(mean) < 1e-13L && fabsl(variance - 1) < 1e-13L,
+                     "mean %Lg, variance %.17Lg of %d", mean, variance, N);
+        }
+    }
+}
+
 /* A column without spread has nothing to be scaled by: it becomes 0, whatever rounding makes of its
  * mean. */
 static void a_constant_column_becomes_zero(void **state) {
@@ -430,16 +513,12 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(mixtures_are_well_formed),
-        SL_TEST(rotations_are_rotations),
-        SL_TEST(mixtures_follow_their_laws),
-        SL_TEST(a_data_set_of_one_shape_has_either),
-        SL_TEST(multinomial_counts_follow_the_weights),
-        SL_TEST(points_are_those_of_the_twin),
-        SL_TEST(variants_give_the_same_bits),
-        SL_TEST(points_follow_their_laws),
-        SL_TEST(a_constant_column_becomes_zero),
-        SL_TEST(each_allocation_may_fail),
+        SL_TEST(mixtures_are_well_formed),           SL_TEST(rotations_are_rotations),
+        SL_TEST(mixtures_follow_their_laws),         SL_TEST(parts_of_a_mixture_are_independent),
+        SL_TEST(a_data_set_of_one_shape_has_either), SL_TEST(multinomial_counts_follow_the_weights),
+        SL_TEST(points_are_those_of_the_twin),       SL_TEST(variants_give_the_same_bits),
+        SL_TEST(points_follow_their_laws),           SL_TEST(narrow_columns_are_whitened_exactly),
+        SL_TEST(a_constant_column_becomes_zero),     SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("pairs.mixture", tests, SL_LEN(tests));
 }
