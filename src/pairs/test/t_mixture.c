@@ -260,14 +260,14 @@ static void multinomial_counts_follow_the_weights(void **state) {
     int freedom = 0;
     for (int i = 0; i < sl_test_iters(t, 500); i++) {
         draw_mixture(t, m, &o, 2);
-        double least = 1, part = 0;
+        double least = 1, sum = 0;
         for (int k = 0; k < m->clusters; k++) {
             double mean = m->cluster[k].weight * 1000, off = m->cluster[k].count - mean;
             least = fmin(least, m->cluster[k].weight);
-            part += off * off / mean;
+            sum += off * off / mean;
         }
         if (least < 0.02) continue; // too few expected for the law of chi-square
-        chi2 += part;
+        chi2 += sum;
         freedom += m->clusters - 1;
     }
     double p = sl_chi2_tail(chi2, freedom);
