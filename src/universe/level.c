@@ -288,7 +288,7 @@ sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, probe_set r
     u->class[u->n_class++] = (class){ .raw = raw, .level = (int8_t)i, .real = real };
     // every probe of every orthant may become a key before the next call
     if ((double)(u->found.n + 2 * MAX_PROBES) > 0.6 * (double)(u->found.mask + 1) || !u->found.slot)
-        SL_TRY(sl_universe__table_grow(&u->found, 2 * (u->found.n + 2 * MAX_PROBES)));
+        SL_TRY(sl_universe__table_grow(&u->found, u->found.n + 2 * MAX_PROBES)); // doubles it
     return SL_OK;
 }
 
