@@ -185,7 +185,8 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
-/* The order of training: index to base * draws + draw and back, within a pass. */
+/* The order of training: index to place * draws + draw and back, within a pass; place counts the
+ * members of E that are not withheld. */
 int64_t sl_pairs_order(const sl_pairs *p, int64_t pass, int64_t index);
 int64_t sl_pairs_order_inverse(const sl_pairs *p, int64_t pass, int64_t place);
 
