@@ -35,15 +35,16 @@ enum { OPTIONS(SL_API__ID) OPT_COUNT_ALL };
 static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
 
 static const char help[] =
-    "Lists the distinct expressions up to a depth, in a fixed order, one per line. An\n"
-    "expression of depth n combines one of depth n-1 with an operator and, if that needs\n"
-    "a second operand, any of depth n-1 or less. Each function is listed once, in the\n"
-    "shortest form found; constants and functions that are real nowhere are left out.\n"
+    "Lists the distinct expressions up to a depth, in a fixed order, one per line.\n"
+    "An expression of depth n combines one of depth n-1 with an operator and, if\n"
+    "that needs a second operand, any of depth n-1 or less. Each function is listed\n"
+    "once, in the shortest form found; constants and functions that are real nowhere\n"
+    "are left out.\n"
     "\n"
-    "The last depth can be large, so the set holds a sample of it by default (--size).\n"
-    "The same options give the same set on every machine; --count prints its hash.\n"
-    "A large one is kept in ~/.cache/symlaw for the next listing; SYMLAW_CACHE=FOLDER keeps\n"
-    "it elsewhere, SYMLAW_CACHE=off nowhere.\n"
+    "The last depth can be large, so the set holds a sample of it by default\n"
+    "(--size). The same options give the same set on every machine; --count prints\n"
+    "its hash. A large one is kept in ~/.cache/symlaw for the next listing;\n"
+    "SYMLAW_CACHE=FOLDER keeps it elsewhere, SYMLAW_CACHE=off nowhere.\n"
     "\n"
     "Examples:\n"
     "  symlaw expressions --depth 2                        all 929 of two variables\n"
@@ -54,7 +55,8 @@ static const char help[] =
     "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
     "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
     "\n"
-    "The exit code is 1 when --find finds nothing and when --same says no or unknown.";
+    "The exit code is 1 when --find finds nothing and when --same says no or\n"
+    "unknown.";
 
 /* ---------------------------------------------------------------- helpers ------------------- */
 
@@ -216,7 +218,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
 }
 
 const sl_api__command sl_api__expressions = {
-    { "expressions", "list, count and explore every distinct expression up to a depth", help,
-      options, SL_LEN(options) },
+    { "expressions", "list, count and explore distinct expressions up to a depth", help, options,
+      SL_LEN(options) },
     work,
 };

@@ -21,10 +21,9 @@ void sl_cli__help_all(sl_cli__text *t) {
         "  symlaw expressions --depth 2 --format python\n"
         "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
         "  symlaw pairs --index 7 --format pretty\n\n"
-        "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good, 1 a "
-        "negative\n"
-        "or undecided answer, 2 wrong use or unreadable input, 3 out of memory or a failed file,\n"
-        "130 and 143 interrupted.\n",
+        "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
+        "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
+        "memory or a failed file, 130 and 143 interrupted.\n",
         "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
         "print a completion script: symlaw completion bash|zsh|fish");
 }

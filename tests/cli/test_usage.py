@@ -7,6 +7,8 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
+COMMANDS = ("expressions", "pairs")
+
 
 def option_names():
     """The options of `expressions`, from the configuration that every result records."""
@@ -21,9 +23,16 @@ def option_names():
 def test_overview_lists_commands_and_examples(args):
     r = run(*args)
     assert r.code == 0 and r.err == ""
-    for word in ("expressions", "help", "completion", "usage:"):
+    for word in (*COMMANDS, "help", "completion", "usage:"):
         assert word in r.out
-    assert r.out.count("\n  symlaw ") == 2  # examples
+    for command in COMMANDS:
+        assert f"\n  symlaw {command} " in r.out  # examples
+    assert max(map(len, r.lines)) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal(command):
+    assert max(map(len, run(command, "--help").lines)) <= 80
 
 
 @pytest.mark.parametrize("args", [["help", "expressions"], ["expressions", "--help"],
@@ -35,7 +44,7 @@ def test_help_of_a_command_names_every_option_with_its_default(args):
         assert re.search(rf"^  --{name}\b", r.out, re.M), name
     assert "0 .. 4, default 3" in r.out
     assert "default exp,sin,neg,sqrt,+,-,*,/" in r.out
-    assert max(map(len, r.lines)) <= 90
+    assert max(map(len, r.lines)) <= 80
     # a value that the table needs is shown
     assert re.search(r"^  --same A B ", r.out, re.M) and re.search(r"^  --out FILE ", r.out, re.M)
 
