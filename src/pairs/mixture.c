@@ -80,7 +80,8 @@ static void compute(values *out, const double *u, int clusters, int pairs) {
 }
 
 /* The rotation of a quaternion, which need not have length 1. */
-static void rotate_in_space(double r[3][MAX_COLUMNS], const double *q) {
+static void rotate_in_space(sl_cluster *c, const double *q) {
+    double(*r)[MAX_COLUMNS] = c->rotation;
     double w = q[0], x = q[1], y = q[2], z = q[3];
     double s = 2 / (w * w + x * x + y * y + z * z);
     r[0][0] = 1 - s * (y * y + z * z), r[0][1] = s * (x * y - z * w), r[0][2] = s * (x * z + y * w);
@@ -97,7 +98,7 @@ static void set_rotation(sl_cluster *c, int D, double sine, double cosine, const
         c->rotation[0][1] = sine;
         c->rotation[1][0] = -sine;
     }
-    if (D == 3) rotate_in_space(c->rotation, normal);
+    if (D == 3) rotate_in_space(c, normal);
 }
 
 void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pairs_options *o,

@@ -118,7 +118,8 @@ static sl_status only_points(int64_t begin, int64_t end, int worker, void *paylo
         sl_arena *a = &b->arena[worker];
         sl_arena_rewind(a, 0);
         for (int k = 0; k < 3; k++)
-            sl_pairs__rng(&rng[k], b->p, SL_SPLIT_TRAIN, (uint64_t)i, 0, PURPOSE_MIXTURE + k);
+            sl_pairs__rng(&rng[k], b->p, SL_SPLIT_TRAIN, (uint64_t)i, 0,
+                          (sl_pairs__purpose)(PURPOSE_MIXTURE + k));
         sl_mixture *m = sl_arena_alloc(a, sizeof *m + (size_t)o->clusters * sizeof m->cluster[0]);
         double *x = sl_arena_alloc(a, (size_t)o->points * MAX_COLUMNS * sizeof *x);
         if (!m || !x) return sl_fail_memory(1, sizeof *m, "points");
