@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The default set of depth 3 is the same to the bit whoever compiles it: gcc, clang, and gcc without
-# optimisation under the sanitizers. Builds beside the tree; the last one enumerates for minutes.
+# The default set of depth 3, and pairs of a smaller one, are the same to the bit whoever compiles
+# them: gcc, clang, and gcc without optimisation under the sanitizers. Builds beside the tree; the
+# last one enumerates for minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
@@ -18,7 +19,9 @@ build sanitize sanitize -DCMAKE_C_COMPILER=gcc
 for name in gcc clang sanitize; do
     "$dir/$name/symlaw" expressions --depth 3 --count --quiet > "$dir/$name.count"
     echo "$name: $(grep '^hash' "$dir/$name.count")"
+    "$dir/$name/symlaw" pairs --depth 2 --withheld 0.1 --hash --quiet > "$dir/$name.pairs"
 done
 for name in clang sanitize; do
     [[ $(grep '^hash' "$dir/gcc.count") == "$(grep '^hash' "$dir/$name.count")" ]]
+    diff "$dir/gcc.pairs" "$dir/$name.pairs"
 done
