@@ -11,8 +11,8 @@
  *     2         wrong use, or input text that cannot be read
  *     3         a failure in the world: memory, files, a full disk behind standard output
  *     130, 143  stopped by SIGINT, SIGTERM
- * A reader that closes the pipe early (symlaw ... | head) ends the program by SIGPIPE, silently, as
- * it does other programs. */
+ * A reader that closes the pipe early (symlaw ... | head) ends the program by SIGPIPE, as it does
+ * other programs; where standard error is no terminal, it says so first. */
 #ifndef SL_CLI_IMPL_H
 #define SL_CLI_IMPL_H
 

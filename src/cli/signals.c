@@ -24,6 +24,17 @@ static void on_signal(int number) {
     if (since > 0.05) _exit(128 + number);
 }
 
+/* Nobody reads any more. A person who typed `| head` wanted that and is not bothered; a log should
+ * say why its program ended. Ends by the signal all the same, as shells expect. */
+static void on_closed_pipe(int number) {
+    static const char says[] = "symlaw: the output was closed by who read it (Broken pipe)\n";
+    if (!isatty(STDERR_FILENO)) {
+        ssize_t ignored = write(STDERR_FILENO, says, sizeof says - 1);
+        (void)ignored;
+    }
+    raise(number); // reset to its default by SA_RESETHAND, and delivered on return
+}
+
 void sl_cli__signals(void) {
     struct sigaction action = { .sa_handler =
                                     on_signal }; // no SA_RESTART: a blocked write must wake
@@ -35,11 +46,13 @@ void sl_cli__signals(void) {
         sigaction(asks[i], &action, NULL);
     }
     // whoever started us may have ignored it, as some do
-    action.sa_handler = SIG_DFL;
+    action.sa_handler = on_closed_pipe;
+    action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGPIPE, &action, NULL);
     // past a limit on the size of files the write fails, like that to a full disk, and is cleaned
     // up
     action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
     sigaction(SIGXFSZ, &action, NULL);
 }
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tool import PROGRAM, expressions, run
+from tool import CLOSED, PROGRAM, expressions, run
 
 LONG = ["expressions", "--depth", "3", "--size", "0"]  # seconds of work
 
@@ -95,7 +95,7 @@ def test_a_second_signal_ends_at_once(tmp_path):
 # ---------------------------------------------------------------- standard output
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_a_closed_pipe_ends_quietly(ignored):
+def test_a_closed_pipe_ends_by_its_signal(ignored):
     """As in `symlaw ... | head -1`, also where SIGPIPE came in ignored."""
     p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -103,7 +103,7 @@ def test_a_closed_pipe_ends_quietly(ignored):
     assert p.stdout.readline()
     p.stdout.close()
     assert p.wait(timeout=30) == -signal.SIGPIPE
-    assert p.stderr.read() == b""
+    assert p.stderr.read() == CLOSED
     p.stderr.close()
 
 
@@ -185,6 +185,18 @@ def read_all(fd):
             break
         got += piece
     return got.decode()
+
+
+def test_who_typed_head_is_not_bothered():
+    master, slave = pty.openpty()
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml", "--quiet"],
+                         stdout=subprocess.PIPE, stderr=slave)
+    os.close(slave)
+    assert p.stdout.readline()
+    p.stdout.close()
+    assert p.wait(timeout=30) == -signal.SIGPIPE
+    assert read_all(master) == ""
+    os.close(master)
 
 
 @pytest.mark.parametrize("quiet", [False, True])
