@@ -95,6 +95,12 @@ static sl_status check_expr(checker *c, const sl_pair_given *p) {
     return compare(c, p);
 }
 
+static bool is_constant(const double *y, int n) {
+    int i = 1;
+    while (i < n && y[i] == y[0]) i++;
+    return i == n;
+}
+
 static sl_status check_line(checker *c, const char *line, size_t n, int variables) {
     sl_pair_given p;
     sl_arena_rewind(&c->arena, 0);
@@ -110,6 +116,7 @@ static sl_status check_line(checker *c, const char *line, size_t n, int variable
     c->points_max = first ? p.points : SL_MAX(c->points_max, p.points);
     c->columns_min = first ? p.columns : SL_MIN(c->columns_min, p.columns);
     c->columns_max = first ? p.columns : SL_MAX(c->columns_max, p.columns);
+    if (is_constant(p.y, p.points)) SL_TRY(tell_note(c, "y is the same at all points"));
     if (!p.expr) return SL_OK;
     c->with_expr++;
     return check_expr(c, &p);

@@ -102,15 +102,7 @@ sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
     if (index < 0 || index >= count)
         return sl_fail(SL_EINVAL, "sl_set_get: index %lld is not in 0 .. %lld", (long long)index,
                        (long long)count - 1);
-    sl_formula *f = sl_calloc(1, sizeof *f);
-    if (!f) return sl_fail_memory(1, sizeof *f, "a formula");
-    f->e = sl_expr_copy(&f->arena, sl_universe_get(s->universe, index));
-    if (!f->e) {
-        sl_formula_free(f);
-        return sl_fail(SL_ENOMEM, "no memory for a formula");
-    }
-    *out = f;
-    return SL_OK;
+    return sl_api__formula_of(out, sl_universe_get(s->universe, index));
 }
 
 int sl_set_is_withheld(const sl_set *s, int64_t index) {

@@ -668,6 +668,14 @@ def test_results_go_to_a_file_whole(tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_a_constant_y_is_noted(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text('{"x": [[1, 2]], "y": [3, 3]}\n{"x": [[1, 2]], "y": [3, 4]}\n')
+    r = run("pairs", "--from", str(file))
+    assert r.code == 0 and f"{file}:1: note: y is the same at all points" in r.out
+    assert f"{file}:2:" not in r.out
+
+
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_waiting_for_lines_can_be_stopped(number, code):
     p = subprocess.Popen([PROGRAM, "pairs", "--from", "-"], stdin=subprocess.PIPE,
