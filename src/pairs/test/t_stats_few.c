@@ -1,5 +1,6 @@
 /* Statistics of a handful of pairs: nothing can be proved by them, so nothing is found wrong. Over
- * many seeds, since by one seed a test that cries wolf may be silent. */
+ * many seeds, since by one seed a test that cries wolf may be silent; of thousands of p-values some
+ * are small by right, but not this small. */
 #include "pairs/test/naive.h"
 
 static void a_handful_is_no_alarm(void **state) {
@@ -17,7 +18,7 @@ static void a_handful_is_no_alarm(void **state) {
         const int n = 1 + seed % 12;
         SL_MUST(t, sl_pairs_measure(&s, pool, p, n, 0, NULL, NULL));
         for (int i = 0; i < s.n_checks; i++)
-            SL_CHECK(t, s.check[i].p >= 1e-4, "%d pairs, seed %d: %s: p = %g", n, seed,
+            SL_CHECK(t, s.check[i].p >= 1e-8, "%d pairs, seed %d: %s: p = %g", n, seed,
                      s.check[i].what, s.check[i].p);
         sl_pairs_free(p);
     }
