@@ -741,7 +741,7 @@ static void bad_lines_are_named(void **state) {
 static void a_file_that_is_good_is_said_to_be(void **state) {
     sl_fixture *t = *state;
     heard h = { 0 };
-    sl_json *j = check_file(t, &h, GOOD GOOD "{\"x\":[[1,2]],\"y\":[1,1]}", "");
+    sl_json *j = check_file(t, &h, GOOD GOOD "{\"x\":[[1,2]],\"y\":[1,3]}", "");
     assert_int_equal(number(j, "exit"), 0);
     assert_int_equal(lines_of(&h), 1);
     assert_non_null(
@@ -776,8 +776,9 @@ static void what_is_odd_is_noted(void **state) {
         { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000009],\"expr\":\"x1\"}", ":1: note: expr gives " },
         { "{\"x\":[[1,-2,3]],\"y\":[1,2,3],\"expr\":\"sqrt(x1)\"}",
           ":1: note: expr has no real value where y is 2 (point 2 of 3)\n" },
-        { "{\"x\":[[0,0]],\"y\":[1,1],\"expr\":\"cos(x1)\"}",
+        { "{\"x\":[[0,1]],\"y\":[1,0.54030230586813977],\"expr\":\"cos(x1)\"}",
           ":1: note: expr cannot be written as tokens: " },
+        { "{\"x\":[[1,2,3]],\"y\":[4,4,4]}", ":1: note: y is the same at all points\n" },
         { "{\"x\":[[1e200,2]],\"y\":[1,2],\"expr\":\"exp(x1)\"}", ":1: note: expr gives inf" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
