@@ -27,7 +27,7 @@ static const char formats[] = SL_FORMATS(X);
     X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                   \
       "names of x1, x2, ... in what is read and written")                                     \
     X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
-      "write to FILE, which appears whole or not at all")                                     \
+      "write to FILE, which appears whole or not at all; - is standard output")               \
     SL_API__COMMON(X)
 
 enum { OPTIONS(SL_API__ID) OPT_COUNT_ALL };

@@ -21,7 +21,7 @@ static const char splits[] = SL_SPLITS(X), formats[] = SL_API__PAIR_FORMATS(X);
     X(FORMAT, "format", CHOICE, 1, "FORMAT", "jsonl", formats + 1, 0, 0,                    \
       "JSON lines; a table for spreadsheets; an array for NumPy; text for people")          \
     X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                        \
-      "write to FILE, which appears whole or not at all")                                   \
+      "write to FILE, which appears whole or not at all; - is standard output")             \
     X(STATS, "stats", INT, 1, "N", NULL, NULL, 1, 1e9,                                      \
       "print figures of the first N training pairs, and check that they follow their laws") \
     X(DISJOINT, "disjoint", INT, 1, "N", "1000000", NULL, 0, 1e12,                          \

@@ -2,6 +2,8 @@
  *
  * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
  * after it, so that nobody sees half of it. */
+#include <string.h>
+
 #include "api/api_impl.h"
 
 enum { PIECE_BYTES = 1 << 16 };
@@ -27,7 +29,8 @@ sl_status sl_api__output(sl_api__run *run) {
 }
 
 sl_status sl_api__output_begin(sl_api__run *run, const char *path) {
-    return path ? sl_file_create(&run->file, path) : SL_OK;
+    if (!path || strcmp(path, "-") == 0) return SL_OK; // "-", as elsewhere: no file
+    return sl_file_create(&run->file, path);
 }
 
 sl_status sl_api__output_end(sl_api__run *run) {

@@ -187,6 +187,12 @@ def read_all(fd):
     return got.decode()
 
 
+def test_a_dash_is_standard_output(tmp_path):
+    r = expressions("--depth", "1", "--out", "-", cwd=tmp_path)
+    assert r.code == 0 and r.out == expressions("--depth", "1").out != ""
+    assert os.listdir(tmp_path) == []
+
+
 def test_who_typed_head_is_not_bothered():
     master, slave = pty.openpty()
     p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml", "--quiet"],
