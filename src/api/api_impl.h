@@ -216,7 +216,6 @@ SL_NODISCARD sl_status sl_api__plot(sl_str *s, sl_arena *scratch, const sl_pair 
 enum { SL_API__HASHED = 1000 };
 typedef struct sl_api__identity {
     const sl_pairs *pairs;
-    int64_t withheld; // members of E
     char hash[SL_SPLIT_COUNT][33];
 } sl_api__identity;
 /* hashes: of all splits that have pairs; they take as long as making a thousand pairs of each. */

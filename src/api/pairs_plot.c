@@ -159,19 +159,13 @@ static void add_feet(sl_str *s, const plot *g, int plots, int width) {
     add_line(s, line, n);
 }
 
-static bool uses(const sl_node *e, int variable) {
-    for (uint32_t i = 0; i < e->len; i += e[i].op == SL_OP_NUM ? e[i].len : 1)
-        if (e[i].op == SL_OP_VAR && e[i].arg == variable) return true;
-    return false;
-}
-
 sl_status sl_api__plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
     plot g[SL_UNIVERSE_MAX_VARS];
     int used[SL_UNIVERSE_MAX_VARS], plots = 0;
     axis a;
     SL_TRY(choose_axis(&a, scratch, p->y, p->points));
     for (int c = 0; c < p->columns; c++)
-        if (uses(p->expr, c + 1)) used[plots++] = c;
+        if (sl_expr_variables(p->expr) >> c & 1) used[plots++] = c;
     const int width = plots < 3 ? WIDTH : WIDTH_THREE;
     for (int i = 0; i < plots; i++) fill(&g[i], &a, p, used[i], width);
 

@@ -9,22 +9,24 @@
 /* ---------------------------------------------------------------- identity ------------------ */
 
 sl_status sl_api__identify(sl_api__identity *out, sl_pool *pool, const sl_pairs *p, bool hashes) {
-    const sl_universe *u = sl_pairs_universe(p);
     *out = (sl_api__identity){ .pairs = p };
-    if (sl_universe_config(u)->withheld > 0)
-        for (int64_t i = 0; i < sl_universe_size(u); i++)
-            out->withheld += sl_universe_withheld(u, i);
     for (sl_split s = 0; hashes && s < SL_SPLIT_COUNT; s++)
         if (sl_pairs_size(p, s) > 0)
             SL_TRY(sl_pairs_hash(out->hash[s], pool, p, s, SL_API__HASHED));
     return SL_OK;
 }
 
+/* Members of E that training does not see: one pass has `draws` pairs of each of the others. */
+static int64_t withheld(const sl_pairs *p) {
+    return sl_universe_size(sl_pairs_universe(p)) -
+           sl_pairs_size(p, SL_SPLIT_TRAIN) / sl_pairs_config(p)->draws;
+}
+
 void sl_api__identity_json(sl_str *s, const sl_api__identity *id) {
     const sl_universe *u = sl_pairs_universe(id->pairs);
     sl_json_open(s, "set", '{');
     sl_json_add_int(s, "size", sl_universe_size(u));
-    sl_json_add_int(s, "size_withheld", id->withheld);
+    sl_json_add_int(s, "size_withheld", withheld(id->pairs));
     sl_json_add_text(s, "hash", sl_universe_hash(u));
     sl_json_close(s, '}');
     sl_json_add_int(s, "pairs_per_pass", sl_pairs_size(id->pairs, SL_SPLIT_TRAIN));
@@ -87,9 +89,9 @@ void sl_api__identity_table(sl_str *s, const sl_api__run *run, const sl_api__ide
     add_name(s, "set E");
     sl_str_addf(s, "%s expressions, hash %s\n", sl_group_digits(a, sl_universe_size(u)),
                 sl_universe_hash(u));
-    if (id->withheld > 0) {
+    if (withheld(id->pairs) > 0) {
         add_name(s, "withheld");
-        sl_str_addf(s, "%s of them\n", sl_group_digits(a, id->withheld));
+        sl_str_addf(s, "%s of them\n", sl_group_digits(a, withheld(id->pairs)));
     }
     add_name(s, "one pass");
     sl_str_addf(s, "%s pairs, %s of each expression\n",

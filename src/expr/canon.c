@@ -352,7 +352,7 @@ static sl_status settle(product *p, work *w) {
 }
 
 static bool contains_sum(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
         if (e[i].op == SL_OP_ADD) return true;
     return false;
 }

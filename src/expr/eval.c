@@ -282,7 +282,7 @@ typedef struct needs {
 
 static needs count_needs(const sl_node *e) {
     needs n = { .steps = 2, .scalars = 2 };
-    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i])) {
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i])) {
         n.steps += 2; // joining its siblings, and a sign
         n.scalars += 1;
         if (e[i].op == SL_OP_PAR) n.params++;

@@ -126,6 +126,9 @@ static inline bool sl_num_is(const sl_node *e, int64_t n) {
 }
 
 static inline const sl_node *sl_next(const sl_node *operand) { return operand + operand->len; }
+/* Slots from a node to the next in prefix order, its first operand if it has any: for a walk over
+ * all nodes. What is behind a large number are its digits. */
+static inline uint32_t sl_step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
 static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same bytes
 /* Total order on structure; 0 means the same bytes. Says nothing about unequal ones being the same
  * function: that question is sl_expr_same, and it may answer SL_UNKNOWN. */
@@ -134,6 +137,7 @@ int sl_expr_nodes(const sl_node *e);     // nodes; a number counts as one
 int sl_expr_depth(const sl_node *e);     // 0 for a leaf
 int sl_expr_max_var(const sl_node *e);   // highest variable number, 0 if none
 int sl_expr_max_par(const sl_node *e);
+uint64_t sl_expr_variables(const sl_node *e); // bit v: x(v+1) is in it
 uint64_t sl_expr_hash(const sl_node *e); // of the bytes
 
 /* Is this run of n slots a well-formed expression? For bytes that come from outside. */

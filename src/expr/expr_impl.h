@@ -11,10 +11,6 @@ static inline sl_node *sl_expr__put(sl_node *w, const sl_node *e) {
     return w + e->len;
 }
 
-/* Slots from a node to the next one in prefix order: more than 1 only for a long number, whose
- * payload is no node. */
-static inline uint32_t sl_expr__step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
-
 /* A factor seen as base^exponent. */
 static inline const sl_node *sl_expr__base(const sl_node *f) {
     return f->op == SL_OP_POW ? f + 1 : f;

@@ -126,7 +126,7 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 
 int sl_expr_nodes(const sl_node *e) {
     int n = 0;
-    for (uint32_t i = 0; i < e->len; n++) i += sl_expr__step(&e[i]);
+    for (uint32_t i = 0; i < e->len; n++) i += sl_step(&e[i]);
     return n;
 }
 
@@ -143,13 +143,20 @@ int sl_expr_depth(const sl_node *e) {
 
 static int max_number(const sl_node *e, sl_op op) {
     int most = 0;
-    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
         if (e[i].op == op) most = SL_MAX(most, e[i].arg);
     return most;
 }
 
 int sl_expr_max_var(const sl_node *e) { return max_number(e, SL_OP_VAR); }
 int sl_expr_max_par(const sl_node *e) { return max_number(e, SL_OP_PAR); }
+
+uint64_t sl_expr_variables(const sl_node *e) {
+    uint64_t set = 0; // SL_EXPR_MAX_VARS is 64
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+        if (e[i].op == SL_OP_VAR) set |= UINT64_C(1) << (e[i].arg - 1);
+    return set;
+}
 
 uint64_t sl_expr_hash(const sl_node *e) { return sl_hash(e, e->len * sizeof *e, 0); }
 

@@ -55,7 +55,7 @@ static bool is_shallow(const sl_node *e) {
     const sl_node *ends[SL_EXPR_MAX_DEPTH];
     int depth = 0;
     if (e->len <= SL_EXPR_MAX_DEPTH) return true; // most are: it has no more nodes
-    for (const sl_node *c = e; c < e + e->len; c += sl_expr__step(c)) {
+    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) {
         while (depth && ends[depth - 1] <= c) depth--;
         if (c->op == SL_OP_NUM || c->len == 1) continue;
         if (depth == SL_EXPR_MAX_DEPTH) return false;

@@ -88,7 +88,7 @@ sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
 }
 
 bool sl_expr_is_nowhere(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_expr__step(&e[i])) {
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i])) {
         if (e[i].op != SL_OP_POW || e[i + 1].op != SL_OP_NUM) continue;
         sl_rat v = sl_num_value(&e[i + 1]), r = sl_num_value(sl_next(&e[i + 1]));
         if ((v.num == 0 && r.num < 0) || (v.num < 0 && !sl_rat_is_int(r))) return true;

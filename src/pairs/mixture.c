@@ -12,6 +12,25 @@
 
 #include "pairs/pairs_impl.h"
 
+/* ---------------------------------------------------------------- normals ------------------- */
+
+#define TWO_PI 0x1.921fb54442d18p2
+
+/* Box and Muller (1958): a radius and an angle make two. */
+void sl_pairs__normals(double *u, double *v, double *work, int n) {
+    for (int i = 0; i < n; i++) {
+        u[i] = 1 - u[i]; // (0, 1]
+        v[i] = TWO_PI * v[i];
+    }
+    sl_log_array(u, u, n);
+    sl_sincos_array(v, work, v, n);
+    for (int i = 0; i < n; i++) {
+        double radius = sqrt(-2 * u[i]);
+        u[i] = radius * work[i];
+        v[i] = radius * v[i];
+    }
+}
+
 /* ---------------------------------------------------------------- counts -------------------- */
 
 /* Shares of the weights rounded down, the rest dealt out in order. */
@@ -48,34 +67,28 @@ enum { MAX_PAIRS = 4, MAX_UNIFORMS = U_NORMAL + 2 * MAX_PAIRS };
 /* Pairs of normals that a cluster needs: for its centre, and in space for its rotation. */
 static int normal_pairs(int variables) { return variables == 3 ? 4 : 1; }
 
-/* z[2i], z[2i+1] := two normals of u[2i], u[2i+1] for each cluster and pair (Box and Muller); sine
- * and cosine of each cluster's angle. All at once: elementary functions are fastest on arrays. */
+/* What the uniforms of all clusters become: elementary functions are fastest on arrays. */
 typedef struct values {
     double normal[SL_PAIRS_MAX_CLUSTERS][2 * MAX_PAIRS];
-    double sine[SL_PAIRS_MAX_CLUSTERS], cosine[SL_PAIRS_MAX_CLUSTERS];
+    double angle[SL_PAIRS_MAX_CLUSTERS], sine[SL_PAIRS_MAX_CLUSTERS], cosine[SL_PAIRS_MAX_CLUSTERS];
 } values;
 
 static void compute(values *out, const double *u, int clusters, int pairs) {
-    enum { MOST = SL_PAIRS_MAX_CLUSTERS * (MAX_PAIRS + 1) };
-    double radius[MOST], angle[MOST], cosine[MOST];
-    const int n = clusters * pairs, each = U_NORMAL + 2 * pairs;
+    enum { MOST = SL_PAIRS_MAX_CLUSTERS * MAX_PAIRS };
+    double a[MOST], b[MOST], work[MOST];
+    const int each = U_NORMAL + 2 * pairs;
     for (int k = 0; k < clusters; k++, u += each) {
+        out->angle[k] = TWO_PI * u[U_ANGLE];
         for (int i = 0; i < pairs; i++) {
-            radius[k * pairs + i] = 1 - u[U_NORMAL + 2 * i]; // (0, 1]
-            angle[k * pairs + i] = TWO_PI * u[U_NORMAL + 2 * i + 1];
+            a[k * pairs + i] = u[U_NORMAL + 2 * i];
+            b[k * pairs + i] = u[U_NORMAL + 2 * i + 1];
         }
-        angle[n + k] = TWO_PI * u[U_ANGLE];
     }
-    sl_log_array(radius, radius, n);
-    sl_sincos_array(angle, cosine, angle, n + clusters);
-    for (int k = 0; k < clusters; k++) {
-        for (int i = 0; i < pairs; i++) {
-            double r = sqrt(-2 * radius[k * pairs + i]);
-            out->normal[k][2 * i] = r * cosine[k * pairs + i];
-            out->normal[k][2 * i + 1] = r * angle[k * pairs + i];
-        }
-        out->sine[k] = angle[n + k];
-        out->cosine[k] = cosine[n + k];
+    sl_sincos_array(out->sine, out->cosine, out->angle, clusters);
+    sl_pairs__normals(a, b, work, clusters * pairs);
+    for (int i = 0; i < clusters * pairs; i++) {
+        out->normal[i / pairs][2 * (i % pairs)] = a[i];
+        out->normal[i / pairs][2 * (i % pairs) + 1] = b[i];
     }
 }
 
@@ -114,7 +127,7 @@ void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pair
     for (int k = 0; k < m->clusters; k++) {
         const double *u = all + k * each;
         sl_cluster *c = &m->cluster[k];
-        *c = (sl_cluster){ .angle = D == 2 ? TWO_PI * u[U_ANGLE] : 0 };
+        *c = (sl_cluster){ .angle = D == 2 ? v.angle[k] : 0 };
         c->uniform = (o->shape == SL_PAIRS_SHAPE_DATASET ? first[1] : u[U_SHAPE]) < 0.5;
         c->weight = u[U_WEIGHT] + 0x1p-54; // (0, 1): a single cluster has a weight
         sum += c->weight;

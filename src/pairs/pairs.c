@@ -8,15 +8,6 @@
 
 /* ---------------------------------------------------------------- expression ---------------- */
 
-static uint64_t variables_of(const sl_node *e) {
-    uint64_t set = 0;
-    for (uint32_t i = 0; i < e->len;) {
-        if (e[i].op == SL_OP_VAR) set |= UINT64_C(1) << (e[i].arg - 1);
-        i += e[i].op == SL_OP_NUM ? e[i].len : 1;
-    }
-    return set;
-}
-
 /* The columns of the pair: all, or only those the expression uses. */
 static void choose_columns(sl_pair *out, uint64_t used, int variables, bool leave_out) {
     out->columns = 0;
@@ -31,13 +22,11 @@ static sl_status rename_variables(const sl_node **out, sl_arena *a, const sl_nod
     sl_node *r = sl_arena_alloc(a, e->len * sizeof *r);
     if (!r) return sl_fail_memory(e->len, sizeof *r, "an expression");
     memcpy(r, e, e->len * sizeof *r);
-    for (uint32_t i = 0; i < r->len;) {
-        if (r[i].op == SL_OP_VAR) {
-            int c = 0;
-            while (pair->column[c] != r[i].arg) c++;
-            r[i].arg = (uint16_t)(c + 1);
-        }
-        i += r[i].op == SL_OP_NUM ? r[i].len : 1;
+    for (uint32_t i = 0; i < r->len; i += sl_step(&r[i])) {
+        if (r[i].op != SL_OP_VAR) continue;
+        int c = 0;
+        while (pair->column[c] != r[i].arg) c++;
+        r[i].arg = (uint16_t)(c + 1);
     }
     *out = r;
     return SL_OK;
@@ -122,12 +111,8 @@ static void trace_draw(sl_pairs__trace *t, const sl_mixture *m, double *const *x
     t->drawn = true;
     memcpy(t->mixture, m, sizeof *m + (size_t)m->clusters * sizeof m->cluster[0]);
     for (int v = 0; v < variables; v++) {
-        long double sum = 0, squares = 0;
-        for (int i = 0; i < points; i++) sum += x[v][i];
-        for (int i = 0; i < points; i++)
-            squares += (x[v][i] - sum / points) * (x[v][i] - sum / points);
-        t->mean[v] = (double)(sum / points);
-        t->variance[v] = (double)(squares / points);
+        t->mean[v] = sl_mean(x[v], points);
+        t->variance[v] = sl_variance(x[v], points) * (points - 1) / points; // of all, not a sample
     }
 }
 
@@ -243,8 +228,8 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
         return SL_OK;
     }
     SL_TRY(st);
-    uint64_t used = variables_of(base);
-    if (variables_of(out->expr) != used) {
+    uint64_t used = sl_expr_variables(base);
+    if (sl_expr_variables(out->expr) != used) {
         *failure = SL_PAIR_LOST;
         return SL_OK;
     }

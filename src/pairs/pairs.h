@@ -56,6 +56,7 @@ sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
 
 #define SL_PAIRS_MAX_CLUSTERS 32
 #define SL_PAIRS_MAX_POINTS 4096
+#define SL_PAIRS_MAX_CONSTANT 1000
 
 /* Every knob, once: struct fields, defaults, checks and the program's options are all expanded from
  * this table. A choice is held as its place in the list.
@@ -69,7 +70,7 @@ sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
       "pairs of each of the splits valid, test and withheld")                                       \
     X(constant_chance, "constant-chance", REAL, 0.2, "0.2", NULL, 0, 1, "P",                        \
       "probability of each factor and each summand at a variable or function")                      \
-    X(constant_max, "constant-max", INT, 9, "9", NULL, 1, 1000, "N",                                \
+    X(constant_max, "constant-max", INT, 9, "9", NULL, 1, SL_PAIRS_MAX_CONSTANT, "N",               \
       "constants are whole numbers from -N to N, without 0")                                        \
     X(clusters, "clusters", INT, 5, "5", NULL, 1, SL_PAIRS_MAX_CLUSTERS, "N",                       \
       "most clusters of the mixture that points are drawn from")                                    \

@@ -68,7 +68,8 @@ SL_NODISCARD sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rn
                                       const sl_mixture *m, const sl_pairs_options *o,
                                       int variables);
 
-#define TWO_PI 0x1.921fb54442d18p2
+/* Two columns of n uniforms become two columns of independent normals; work: one column. */
+void sl_pairs__normals(double *u, double *v, double *work, int n);
 
 /* The points of a draw from its uniforms, an even number of columns; they and work (one column) are
  * used up. The same bits by either variant. */

@@ -6,22 +6,6 @@
 
 #include "pairs/pairs_impl.h"
 
-/* Two columns of uniforms become two columns of independent normals (Box and Muller). */
-static void make_normal(double *u, double *v, double *work, int n) {
-    double *turn = work;
-    for (int i = 0; i < n; i++) {
-        u[i] = 1 - u[i]; // (0, 1]
-        v[i] = TWO_PI * v[i];
-    }
-    sl_log_array(u, u, n);
-    sl_sincos_array(v, turn, v, n);
-    for (int i = 0; i < n; i++) {
-        double radius = sqrt(-2 * u[i]);
-        u[i] = radius * turn[i];
-        v[i] = radius * v[i];
-    }
-}
-
 /* What `place` does, for two variables in one loop: by far the most frequent case. */
 static void place_in_plane(double *restrict x0, double *restrict x1, const double *restrict t0,
                            const double *restrict t1, const sl_cluster *c, int n) {
@@ -104,7 +88,7 @@ void SCATTER(double *const *x, double *uniforms, double *work, const sl_mixture 
         for (int v = 0; v < D && c->uniform; v++)
             for (int i = begin; i < begin + n; i++) t[v][i] = 2 * t[v][i] - 1;
         for (int v = 0; v < D && !c->uniform; v += 2)
-            make_normal(t[v] + begin, t[v + 1] + begin, work, n);
+            sl_pairs__normals(t[v] + begin, t[v + 1] + begin, work, n);
         if (D == 2)
             place_in_plane(x[0] + begin, x[1] + begin, t[0] + begin, t[1] + begin, c, n);
         else

@@ -14,7 +14,7 @@
 
 #include "pairs/pairs_impl.h"
 
-enum { BLOCK = 1 << 12, BASE_CLASSES = 100, MAX_CONSTANT = 1000 };
+enum { BLOCK = 1 << 12, BASE_CLASSES = 100 };
 
 static sl_status tell(sl_pairs_progress progress, const char *what, int64_t done, int64_t total,
                       void *payload) {
@@ -24,8 +24,7 @@ static sl_status tell(sl_pairs_progress progress, const char *what, int64_t done
 
 /* ---------------------------------------------------------------- records ------------------- */
 
-/* What one pair leaves. Base, sites and mixture are of its first attempt; the latter two in the
- * worker's arena. */
+/* What one pair leaves. Base, sites and trace are of its first attempt, in the worker's arena. */
 typedef struct record {
     sl_pair_failure failure; // of the first attempt
     int attempts, tokens, base_tokens, constants;
@@ -33,7 +32,6 @@ typedef struct record {
     sl_pairs__trace trace;
     const sl_pair_site *site;
     int n_sites;
-    const sl_mixture *mixture; // NULL: it came to none
 } record;
 
 typedef struct workers {
@@ -65,7 +63,6 @@ static sl_status measure_pair(record *r, workers *w, int64_t index, int worker) 
     r->base = pair.base;
     r->site = pair.site;
     r->n_sites = pair.n_sites;
-    r->mixture = r->trace.drawn ? r->trace.mixture : NULL;
     if (r->failure != SL_PAIR_NONE) {
         sl_arena_rewind(&w->arena[worker], 0);
         SL_TRY(sl_pairs_get(&pair, &w->arena[worker], w->p, SL_SPLIT_TRAIN, index));
@@ -108,7 +105,8 @@ typedef struct tally {
     int64_t pairs, attempts, base_tokens, constants, invalid, drawn; // drawn: points in all
     int64_t length[SL_TOKEN_MAX + 1];                                // pairs by tokens
     int64_t places, factors, summands, sum_factors, sum_summands;
-    int64_t factor[2 * MAX_CONSTANT + 1], summand[2 * MAX_CONSTANT + 1]; // by value + largest
+    int64_t factor[2 * SL_PAIRS_MAX_CONSTANT + 1],
+        summand[2 * SL_PAIRS_MAX_CONSTANT + 1]; // by value + largest
     int64_t clusters[SL_PAIRS_MAX_CLUSTERS], uniform, shapes;
     int64_t base[BASE_CLASSES];
     double sum_base;
@@ -155,8 +153,8 @@ static sl_status tally_pair(tally *t, sl_pairs_stats *out, const record *r, cons
     t->base[t->rank[r->base] * classes / p->n_seen]++;
     t->sum_base += (double)t->rank[r->base];
     tally_constants(t, r, (int)p->options.constant_max);
-    if (r->mixture) SL_TRY(tally_mixture(t, r->mixture, p));
     if (!r->trace.drawn) return SL_OK;
+    SL_TRY(tally_mixture(t, r->trace.mixture, p));
     t->invalid += r->trace.invalid;
     t->drawn += p->options.points;
     for (int v = 0; v < p->variables; v++) {
@@ -240,7 +238,7 @@ static void check_exact(sl_pairs_stats *s, const char *what, double measured, do
 
 static void check_constants(sl_pairs_stats *s, const tally *t, const sl_pairs_options *o) {
     const int max = (int)o->constant_max, n = 2 * max + 1;
-    double share[2 * MAX_CONSTANT + 1] = { 0 };
+    double share[2 * SL_PAIRS_MAX_CONSTANT + 1] = { 0 };
     check_share(s, "factor present", t->factors, t->places, o->constant_chance);
     check_share(s, "summand present", t->summands, t->places, o->constant_chance);
     for (int v = -max; v <= max; v++) share[v + max] = v == 0 || v == 1 ? 0 : 1.0 / (n - 2);
@@ -341,9 +339,7 @@ typedef struct search {
     int64_t begin; // of the block at hand
 } search;
 
-static uint64_t hash_expr(const sl_pair *pair) {
-    return sl_hash(pair->expr, pair->expr->len * sizeof *pair->expr, 0) | 1;
-}
+static uint64_t hash_expr(const sl_pair *pair) { return sl_expr_hash(pair->expr) | 1; }
 
 /* Several threads may mark the same slot, all with the same value. */
 static void mark(const known *k, uint64_t h) {

@@ -223,21 +223,13 @@ static sl_status find_members(sl_universe *u, const sl_node *node, int64_t slots
     return at == slots ? SL_OK : bad("nodes");
 }
 
-/* Has a well-formed expression other leaves than numbers and these variables? */
-static bool strange(const sl_node *e, int variables) {
-    for (const sl_node *at = e, *end = sl_next(e); at < end;) {
-        if (at->op == SL_OP_PAR || (at->op == SL_OP_VAR && at->arg > variables)) return true;
-        at += at->op == SL_OP_NUM ? at->len : 1; // behind a number may be its digits
-    }
-    return false;
-}
-
 static sl_status check_members(int64_t begin, int64_t end, int worker, void *payload) {
     (void)worker;
     const sl_universe *u = payload;
     for (int64_t m = begin; m < end; m++) {
         const sl_node *e = u->member[m];
-        if (!sl_expr_valid(e, e->len) || strange(e, u->options.variables))
+        if (!sl_expr_valid(e, e->len) || sl_expr_max_var(e) > u->options.variables ||
+            sl_expr_max_par(e) > 0)
             return bad("a member is no expression of these variables");
     }
     return SL_OK;
