@@ -2,48 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_impl.h"
-#include "fixture/fixture.h"
-#include "io/io_test.h"
-
-/* What a command told. */
-typedef struct heard {
-    sl_str output, excerpt;
-    int events, stop_after; // 0: never
-    size_t largest;
-} heard;
-
-static int listen(const sl_event *e, void *payload) {
-    heard *h = payload;
-    h->events++;
-    SL_ASSERT(e->size == sizeof *e && e->seconds >= 0);
-    if (e->kind == SL_EVENT_OUTPUT) {
-        sl_str_add_bytes(&h->output, e->text, e->length);
-        h->largest = SL_MAX(h->largest, e->length);
-    }
-    if (e->kind == SL_EVENT_EXCERPT) sl_str_add_bytes(&h->excerpt, e->text, e->length);
-    return h->stop_after > 0 && h->events >= h->stop_after;
-}
-
-static void forget(heard *h) {
-    sl_str_clear(&h->output);
-    sl_str_clear(&h->excerpt);
-    *h = (heard){ 0 };
-}
+#include "api/test/heard.h"
 
 static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The answer and the output of a call that must succeed. */
 static sl_json *run(sl_fixture *t, heard *h, const char *options) {
-    char *result = NULL;
-    sl_json *j = NULL;
-    SL_MUST(t, sl_command("expressions", options, listen, h, &result));
-    SL_CHECK(t, starts(result, "{\"exit\":0,") || starts(result, "{\"exit\":1,"), "%s", result);
-    SL_MUST(t, sl_json_parse(&j, result, strlen(result)));
-    sl_string_free(result);
-    return j;
+    return result_of(t, h, "expressions", options);
 }
 
 /* ---------------------------------------------------------------- the tables ---------------- */
@@ -344,39 +310,12 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     forget(&h);
 }
 
-/* Whenever the listener says stop, nothing is handed out and nothing leaks. */
 static void it_can_be_stopped_at_every_event(void **state) {
-    sl_fixture *t = *state;
-    int stopped = 0;
-    for (int k = 1; k < 400; k++) {
-        heard h = { .stop_after = k };
-        char *result = NULL;
-        sl_status st =
-            sl_command("expressions", "{\"depth\":2,\"format\":\"mathml\",\"threads\":1}", listen,
-                       &h, &result);
-        int events = h.events;
-        forget(&h);
-        if (st == SL_OK) {
-            sl_string_free(result);
-            break;
-        }
-        stopped++;
-        assert_int_equal(st, SL_ECANCEL);
-        assert_null(result);
-        SL_CHECK(t, events == k, "%d more events after the stop", events - k);
-    }
-    SL_CHECK(t, stopped >= 2, "stopped %d times only", stopped);
+    stops_at_every_event(*state, "expressions",
+                         "{\"depth\":2,\"format\":\"mathml\",\"threads\":1}");
 }
 
-static sl_status quietly(const char *options) {
-    heard h = { 0 };
-    char *result = NULL;
-    sl_status st = sl_command("expressions", options, listen, &h, &result);
-    sl_status output = sl_str_status(&h.output);
-    sl_string_free(result);
-    forget(&h);
-    return st != SL_OK ? st : output;
-}
+static sl_status quietly(const char *options) { return quiet_status("expressions", options); }
 
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;

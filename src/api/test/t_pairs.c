@@ -1,52 +1,15 @@
-/* The verb `pairs`: options, formats, ranges, figures, and files of others. */
+/* The verb `pairs`: options, formats, ranges, figures. Files of others: t_pairs_from.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_impl.h"
-#include "fixture/fixture.h"
-#include "io/io_test.h"
+#include "api/test/heard.h"
 
 /* A set of 20 expressions and small tables: what each test adds its options to. */
 #define SMALL "\"depth\":1,\"points\":5,\"threads\":1"
 
-typedef struct heard {
-    sl_str output, notes;
-    int events, stop_after; // 0: never
-} heard;
-
-static int listen(const sl_event *e, void *payload) {
-    heard *h = payload;
-    h->events++;
-    if (e->kind == SL_EVENT_OUTPUT) sl_str_add_bytes(&h->output, e->text, e->length);
-    if (e->kind == SL_EVENT_NOTE) {
-        sl_str_add_bytes(&h->notes, e->text, e->length);
-        sl_str_add_char(&h->notes, '\n');
-    }
-    return h->stop_after > 0 && h->events >= h->stop_after;
-}
-
-static void forget(heard *h) {
-    sl_str_clear(&h->output);
-    sl_str_clear(&h->notes);
-    *h = (heard){ 0 };
-}
-
-static const char *said(const heard *h) { return sl_str_text(&h->output); }
-
-static sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
-    sl_json *j = NULL;
-    SL_MUST(t, sl_json_parse(&j, text, n));
-    return j;
-}
-
-/* The result of a call that must succeed; its output is in h. */
 static sl_json *run(sl_fixture *t, heard *h, const char *options) {
-    char *result = NULL;
-    SL_MUST(t, sl_command("pairs", options, listen, h, &result));
-    sl_json *j = parsed(t, result, strlen(result));
-    sl_string_free(result);
-    return j;
+    return result_of(t, h, "pairs", options);
 }
 
 /* The same where only the output counts. */
@@ -664,175 +627,6 @@ static void what_is_not_so_is_said(void **state) {
     assert_false(sl_api__stats_good(&shared));
 }
 
-/* ---------------------------------------------------------------- files of others ----------- */
-
-static const char *written(sl_fixture *t, const char *text) {
-    const char *path = sl_test_path("given.jsonl");
-    sl_file *f = NULL;
-    SL_MUST(t, sl_file_create(&f, path));
-    SL_MUST(t, sl_file_write(f, text, strlen(text)));
-    SL_MUST(t, sl_file_commit(&f));
-    return path;
-}
-
-static sl_json *check_file(sl_fixture *t, heard *h, const char *text, const char *more) {
-    char options[700];
-    snprintf(options, sizeof options, "{\"from\":\"%s\"%s}", written(t, text), more);
-    return run(t, h, options);
-}
-
-static int64_t number(const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    return v ? sl_json_int(v) : -1;
-}
-
-#define GOOD "{\"x\":[[1,2,3],[4,5,6]],\"y\":[5,7,9],\"expr\":\"x1 + x2\"}\n"
-
-static void bad_lines_are_named(void **state) {
-    sl_fixture *t = *state;
-    heard h = { 0 };
-    sl_json *j = check_file(t, &h,
-                            GOOD "\n  \n"                                    // 1; blank lines
-                                 "{\"x\":[[1,2],[3,4]],\"y\":[1]}\n"         // 4
-                                 "not JSON\n"                                // 5
-                                 "{\"x\":[[1,1],[2,2],[3,3]],\"y\":[1,2]}\n" // 6
-                                 "{\"x\":[[1,2]],\"y\":[1,NaN]}\n"           // 7
-                            GOOD,                                            // 8
-                            "");
-    char line[1024];
-    static const int bad[] = { 4, 5, 6, 7 };
-    for (int i = 0; i < SL_LEN(bad); i++) {
-        snprintf(line, sizeof line, "given.jsonl:%d: ", bad[i]);
-        SL_CHECK(t, count_of(said(&h), line) == 1, "no %s in %s", line, said(&h));
-    }
-    assert_int_equal(lines_of(&h), 5);
-    assert_non_null(
-        strstr(said(&h), ": 6 lines, 2 good, 4 bad; 3 points, 2 columns; 2 with expr\n"));
-    assert_int_equal(number(j, "exit"), 1);
-    assert_int_equal(number(j, "lines"), 6);
-    assert_int_equal(number(j, "good"), 2);
-    assert_int_equal(number(j, "bad"), 4);
-    assert_int_equal(number(j, "noted"), 0);
-    assert_int_equal(number(j, "points_min"), 3);
-    assert_int_equal(number(j, "columns_max"), 2);
-    const sl_json *problems = sl_json_get(j, "problems");
-    assert_int_equal(sl_json_count(problems), 4);
-    assert_int_equal(number(sl_json_at(problems, 3), "line"), 7);
-    sl_json_free(j);
-    forget(&h);
-
-    // a terminal must not obey what the file says
-    j = check_file(t, &h,
-                   "{\"x\":[[1,2]],\"y\":[1,2],\"expr\":\"x1 \\u001b[31m\"}\n"
-                   "{\"a\xc2\x9b\":1,\"a\xc2\x9b\":1}\n\033\n",
-                   "");
-    assert_int_equal(number(j, "bad"), 3);
-    SL_CHECK(t, !strpbrk(said(&h), "\033\x9b"), "a control in %s", said(&h));
-    sl_json_free(j);
-    forget(&h);
-
-    // three columns are fine where there are three variables
-    j = check_file(t, &h, "{\"x\":[[1,1],[2,2],[3,3]],\"y\":[1,2]}\n", ",\"variables\":3");
-    SL_CHECK(t, number(j, "exit") == 0, "%s", said(&h));
-    sl_json_free(j);
-    forget(&h);
-}
-
-static void a_file_that_is_good_is_said_to_be(void **state) {
-    sl_fixture *t = *state;
-    heard h = { 0 };
-    sl_json *j = check_file(t, &h, GOOD GOOD "{\"x\":[[1,2]],\"y\":[1,3]}", "");
-    assert_int_equal(number(j, "exit"), 0);
-    assert_int_equal(lines_of(&h), 1);
-    assert_non_null(
-        strstr(said(&h), ": 3 lines, 3 good, 0 bad; 2 to 3 points, 1 to 2 columns; 2 with expr\n"));
-    sl_json_free(j);
-    forget(&h);
-
-    j = check_file(t, &h, GOOD "{", ",\"json\":true");
-    assert_int_equal(number(j, "exit"), 1);
-    assert_int_equal(lines_of(&h), 1); // the result, and no text
-    assert_int_equal(said(&h)[0], '{');
-    sl_json_free(j);
-    forget(&h);
-
-    j = check_file(t, &h, "\n\n", ""); // nothing to be good
-    assert_int_equal(number(j, "exit"), 1);
-    sl_json_free(j);
-    forget(&h);
-}
-
-static void what_is_odd_is_noted(void **state) {
-    sl_fixture *t = *state;
-    static const struct {
-        const char *line, *says; // "" : nothing
-    } cases[] = {
-        { GOOD, "" },
-        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.1],\"expr\":\"x1\"}",
-          ":1: note: expr gives 3 where y is 3.1 (point 3 of 3)\n" },
-        { "{\"x\":[[1,2,3]],\"y\":[1,2.2,3.1],\"expr\":\"x1\"}", // the worst one is told
-          ":1: note: expr gives 2 where y is 2.2 (point 2 of 3)\n" },
-        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000001],\"expr\":\"x1\"}", "" }, // below 1e-6 of 3
-        { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000009],\"expr\":\"x1\"}", ":1: note: expr gives " },
-        { "{\"x\":[[1,-2,3]],\"y\":[1,2,3],\"expr\":\"sqrt(x1)\"}",
-          ":1: note: expr has no real value where y is 2 (point 2 of 3)\n" },
-        { "{\"x\":[[0,1]],\"y\":[1,0.54030230586813977],\"expr\":\"cos(x1)\"}",
-          ":1: note: expr cannot be written as tokens: " },
-        { "{\"x\":[[1,2,3]],\"y\":[4,4,4]}", ":1: note: y is the same at all points\n" },
-        { "{\"x\":[[1e200,2]],\"y\":[1,2],\"expr\":\"exp(x1)\"}", ":1: note: expr gives inf" },
-    };
-    for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
-        sl_json *j = check_file(t, &h, cases[i].line, "");
-        const bool noted = *cases[i].says;
-        SL_CHECK(t, number(j, "exit") == 0 && number(j, "bad") == 0, "%s: %s", cases[i].line,
-                 said(&h));
-        SL_CHECK(t, number(j, "noted") == noted && strstr(said(&h), cases[i].says), "%s: %s",
-                 cases[i].line, said(&h));
-        SL_CHECK(t, sl_json_count(sl_json_get(j, "notes")) == noted, "%s", cases[i].line);
-        sl_json_free(j);
-        forget(&h);
-    }
-}
-
-static void only_so_many_are_shown(void **state) {
-    sl_fixture *t = *state;
-    heard h = { 0 };
-    sl_str text = { 0 };
-    for (int i = 0; i < 30; i++) sl_str_add(&text, "{}\n");
-    for (int i = 0; i < 25; i++) sl_str_add(&text, "{\"x\":[[1,2]],\"y\":[7,9],\"expr\":\"x1\"}\n");
-    sl_json *j = check_file(t, &h, sl_str_text(&text), "");
-    assert_int_equal(count_of(said(&h), "note: "), 20);
-    assert_int_equal(count_of(said(&h), "given.jsonl:"), 41); // the summary too
-    assert_non_null(strstr(said(&h), "\nand 10 more bad lines\nand 5 more notes\n"));
-    assert_int_equal(number(j, "bad"), 30);
-    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 20);
-    sl_json_free(j);
-    forget(&h);
-    j = check_file(t, &h, sl_str_text(&text), ",\"errors\":2");
-    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 2);
-    assert_non_null(strstr(said(&h), "\nand 28 more bad lines\n"));
-    sl_json_free(j);
-    forget(&h);
-    sl_str_clear(&text);
-}
-
-/* What is written can be read: all lines good, no notes. */
-static void our_own_lines_are_good(void **state) {
-    sl_fixture *t = *state;
-    heard made_by_us = { 0 }, h = { 0 };
-    print(t, &made_by_us,
-          "{\"depth\":2,\"variables\":3,\"points\":9,\"threads\":1,\"count\":300,"
-          "\"drop-column\":0.5}");
-    sl_json *j = check_file(t, &h, said(&made_by_us), ",\"variables\":3");
-    SL_CHECK(t, number(j, "exit") == 0 && number(j, "good") == 300 && number(j, "noted") == 0, "%s",
-             said(&h));
-    assert_int_equal(number(j, "with_expr"), 300);
-    sl_json_free(j);
-    forget(&made_by_us);
-    forget(&h);
-}
-
 /* ---------------------------------------------------------------- failures ------------------ */
 
 static void wrong_use_is_explained(void **state) {
@@ -952,50 +746,16 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     forget(&printed);
 }
 
-/* Whenever the listener says stop, nothing is handed out and nothing leaks. */
 static void it_can_be_stopped_at_every_event(void **state) {
-    sl_fixture *t = *state;
     static const char *const jobs[] = {
         "{\"depth\":1,\"points\":300,\"threads\":1,\"count\":70}",
         "{\"depth\":1,\"points\":300,\"threads\":2,\"count\":70,\"format\":\"npy\"}",
         "{" SMALL ",\"stats\":10,\"disjoint\":10,\"test-size\":3}",
     };
-    for (int i = 0; i < SL_LEN(jobs); i++) {
-        int stopped = 0;
-        for (int k = 1; k < 400; k++) {
-            heard h = { .stop_after = k };
-            char *result = NULL;
-            sl_status st = sl_command("pairs", jobs[i], listen, &h, &result);
-            int events = h.events;
-            forget(&h);
-            if (st == SL_OK) {
-                sl_string_free(result);
-                break;
-            }
-            stopped++;
-            assert_int_equal(st, SL_ECANCEL);
-            assert_null(result);
-            SL_CHECK(t, events == k, "%d more events after the stop", events - k);
-        }
-        SL_CHECK(t, stopped >= 2, "%s: stopped %d times only", jobs[i], stopped);
-    }
+    for (int i = 0; i < SL_LEN(jobs); i++) stops_at_every_event(*state, "pairs", jobs[i]);
 }
 
-static sl_status quietly(const char *options) {
-    heard h = { 0 };
-    char *result = NULL;
-    sl_status st = sl_command("pairs", options, listen, &h, &result);
-    sl_status output = sl_str_status(&h.output);
-    sl_string_free(result);
-    forget(&h);
-    return st != SL_OK ? st : output;
-}
-
-static sl_status quietly_from(const char *path) {
-    FILE *f = freopen(path, "r", stdin);
-    assert_non_null(f);
-    return quietly("{\"from\":\"-\"}");
-}
+static sl_status quietly(const char *options) { return quiet_status("pairs", options); }
 
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
@@ -1006,10 +766,6 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"split\":\"test\",\"format\":\"pretty\"}"));
     SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"hash\":true}"));
     SL_EACH_ALLOCATION(t, quietly("{" TINY ",\"stats\":3,\"disjoint\":3}"));
-
-    // by standard input: jansson drops a byte of a long text, here the path, when it lacks memory
-    const char *path = written(t, GOOD "{\"x\":[[1,2,3]],\"y\":[1,2,3.1],\"expr\":\"x1\"}\n{}\n");
-    SL_EACH_ALLOCATION(t, quietly_from(path));
 }
 
 int main(void) {
@@ -1029,11 +785,6 @@ int main(void) {
         SL_TEST(a_configuration_is_printed_to_be_given_again),
         SL_TEST(figures_are_printed_and_recorded),
         SL_TEST(what_is_not_so_is_said),
-        SL_TEST(bad_lines_are_named),
-        SL_TEST(a_file_that_is_good_is_said_to_be),
-        SL_TEST(what_is_odd_is_noted),
-        SL_TEST(only_so_many_are_shown),
-        SL_TEST(our_own_lines_are_good),
         SL_TEST(wrong_use_is_explained),
         SL_TEST(another_pass_is_noted),
         SL_TEST(a_file_appears_whole_or_not_at_all),

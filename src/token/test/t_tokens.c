@@ -8,19 +8,8 @@
 
 #include "expr/expr_test.h"
 #include "token/token_impl.h"
+#include "token/test/spell.h"
 #include "token/token_test.h"
-
-static int pick(sl_rng *rng, int n) { return (int)sl_rng_below(rng, (uint32_t)n); }
-
-/* For messages: valid until the next call. */
-static const char *spell(const sl_token *ids, int n) {
-    static char text[4096];
-    sl_str s = { 0 };
-    sl_token_to_latex(&s, ids, n);
-    snprintf(text, sizeof text, "%s", sl_str_text(&s));
-    sl_str_clear(&s);
-    return text;
-}
 
 /* ---------------------------------------------------------------- examples ------------------ */
 
