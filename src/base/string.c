@@ -9,7 +9,7 @@
 static bool reserve(sl_str *s, size_t n) {
     if (s->failed) return false;
     if (n < s->cap - s->len) return true; // also false for cap 0
-    size_t cap = SL_MAX(s->cap, (size_t)32);
+    size_t cap = SL_MAX(s->cap, (size_t)256); // most texts fit: one allocation
     while (cap - s->len <= n) {
         if (cap > PTRDIFF_MAX / 2) {
             s->failed = true;
