@@ -76,6 +76,9 @@ SL_NODISCARD void *sl_malloc(size_t count, size_t size);
 SL_NODISCARD void *sl_calloc(size_t count, size_t size);
 SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
 void sl_free(void *p);
+/* For arrays that vector code runs over: at the start of a cache line, and of a huge page where it is
+ * long enough to gain from one. Not cleared. */
+SL_NODISCARD void *sl_malloc_wide(size_t count, size_t size);
 
 /* One line for the common `if (!p)`. */
 sl_status sl_fail_memory(size_t count, size_t size, const char *what);
@@ -87,6 +90,11 @@ sl_status sl_fail_memory(size_t count, size_t size, const char *what);
 void sl_mem_fail_at(int64_t n, bool forever);
 int64_t sl_mem_blocks(void);
 int64_t sl_mem_calls(void);
+
+/* Bytes given out and not yet given back, and the most that ever were since sl_mem_peak_reset. */
+int64_t sl_mem_bytes(void);
+int64_t sl_mem_peak(void);
+void sl_mem_peak_reset(void);
 
 /* Bytes of physical memory that this process may still expect to get; 0 if unknown. */
 int64_t sl_mem_available(void);

@@ -1,11 +1,14 @@
 /* memory - allocation that can be counted and made to fail. */
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/base.h"
 
 static _Atomic int64_t blocks;  // given out and not yet given back
 static _Atomic int64_t calls;   // allocations asked for
+static _Atomic int64_t bytes_now, bytes_peak;
 static _Atomic int64_t fail_at; // the number of the call that fails; 0: none
 static atomic_bool fail_on;     // and all calls after it
 
@@ -22,8 +25,20 @@ static bool product(size_t *bytes, size_t count, size_t size) {
     return !__builtin_mul_overflow(count, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
+/* The C library knows the size of each block, so none is stored a second time. */
+static void count_bytes(int64_t change) {
+    int64_t now = atomic_fetch_add_explicit(&bytes_now, change, memory_order_relaxed) + change;
+    int64_t peak = atomic_load_explicit(&bytes_peak, memory_order_relaxed);
+    while (now > peak &&
+           !atomic_compare_exchange_weak_explicit(&bytes_peak, &peak, now, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
+}
+
 static void *counted(void *p) {
-    if (p) atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
+    if (!p) return NULL;
+    atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
+    count_bytes((int64_t)malloc_usable_size(p));
     return p;
 }
 
@@ -42,13 +57,28 @@ void *sl_calloc(size_t count, size_t size) {
 void *sl_realloc(void *p, size_t count, size_t size) {
     size_t bytes;
     if (refused() || !product(&bytes, count, size)) return NULL;
+    if (!p) return counted(malloc(bytes ? bytes : 1));
+    int64_t before = (int64_t)malloc_usable_size(p);
     void *q = realloc(p, bytes ? bytes : 1);
-    return p ? q : counted(q);
+    if (q) count_bytes((int64_t)malloc_usable_size(q) - before);
+    return q;
+}
+
+void *sl_malloc_wide(size_t count, size_t size) {
+    enum { LINE = 64, HUGE = 2 << 20 };
+    size_t bytes;
+    if (refused() || !product(&bytes, count, size)) return NULL;
+    bool large = bytes >= (size_t)2 * HUGE;
+    void *p = NULL;
+    if (posix_memalign(&p, large ? HUGE : LINE, bytes ? bytes : 1) != 0) return NULL;
+    if (large) madvise(p, bytes, MADV_HUGEPAGE); // only advice
+    return counted(p);
 }
 
 void sl_free(void *p) {
     if (!p) return;
     atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
+    count_bytes(-(int64_t)malloc_usable_size(p));
     free(p);
 }
 
@@ -68,3 +98,6 @@ void sl_mem_fail_at(int64_t n, bool forever) {
 
 int64_t sl_mem_blocks(void) { return atomic_load(&blocks); }
 int64_t sl_mem_calls(void) { return atomic_load(&calls); }
+int64_t sl_mem_bytes(void) { return atomic_load(&bytes_now); }
+int64_t sl_mem_peak(void) { return atomic_load(&bytes_peak); }
+void sl_mem_peak_reset(void) { atomic_store(&bytes_peak, atomic_load(&bytes_now)); }

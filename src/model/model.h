@@ -1,0 +1,163 @@
+/* model - the paper's encoder-decoder: configuration, parameter table, forward and backward.
+ *
+ * A data set is a grid of cells, one per point and column, the target y being column 0. A cell is
+ * two scalars (mantissa, exponent/10) put into a vector of `width` numbers, with a code of its
+ * column. Encoder layers let a cell look at the other columns of its point, then at the other points
+ * of its column, then think (MLP); decoder layers are the standard ones and look at the cells of the
+ * target column. Pre-norm throughout; the token table is tied to the output.
+ *
+ *   cells (columns, pairs, points)   ->  encoder x L  ->  memory (pairs, points)
+ *   tokens (packed, no padding)      ->  decoder x L  ->  norm, table^T -> loss
+ *
+ * Column-major order of cells makes every attention read whole runs of rows: points of one column
+ * are consecutive, and the target's cells are the first rows of all.
+ *
+ * One parameter table (name, shape, initialiser, regularised or not, place) lays out one block of
+ * floats. Weights, gradients, both moments of the optimiser and checkpoints have this layout; sizes,
+ * FLOPs and tests walk the table. Tensors begin at multiples of 16 floats; what is between is 0.
+ *
+ * Work that no result depends on is left out: in the last encoder layer only the target's cells are
+ * read on, so queries, outputs, the second attention and the MLP run on them alone; targets are
+ * packed; the memory's keys and values are computed once. SL_MODEL_PLAIN switches the first one off,
+ * for the test that it changes nothing.
+ *
+ * The pass is one text (pass_body.h), compiled for float with the fast kernels and for double with
+ * the plain ones (model_test.h); gradients are proved in double.
+ *
+ * Threads: weights are read only; each thread has its own sl_work and its own gradient block. */
+#ifndef SL_MODEL_H
+#define SL_MODEL_H
+
+#include "nn/nn.h"
+
+/* ---------------------------------------------------------------- configuration ------------- */
+
+#define SL_MODEL_MAX_WIDTH 4096
+#define SL_MODEL_MAX_LAYERS 64
+#define SL_MODEL_MAX_HEADS 64
+#define SL_MODEL_MAX_TOKENS 256 // positions of a target
+
+/* Sizes with a name: the paper's five, and small ones by the same rule.   name  width  layers */
+#define SL_MODEL_SIZES(X)      \
+    X("6.5M",  256,  3)        \
+    X("13.5M", 320,  4)        \
+    X("24M",   384,  5)        \
+    X("45.5M", 448,  7)        \
+    X("93M",   512, 11)        \
+    X("mini",  128,  2)        \
+    X("micro",  64,  2)
+
+/* Options of the model, as the program shows them. 0 layers of the decoder: as many as the encoder
+ * has; 0 heads: width/64, and below 64 one for each 8 of the width.
+ *    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_MODEL_TABLE(X)                                                                          \
+    X(width, "width", INT, 256, "256", NULL, 8, SL_MODEL_MAX_WIDTH, "N",                           \
+      "width of the model, a multiple of 8")                                                       \
+    X(layers, "layers", INT, 3, "3", NULL, 1, SL_MODEL_MAX_LAYERS, "N",                            \
+      "layers of the encoder")                                                                     \
+    X(decoder_layers, "decoder-layers", INT, 0, "0", NULL, 0, SL_MODEL_MAX_LAYERS, "N",            \
+      "layers of the decoder; 0: as many as the encoder has")                                      \
+    X(heads, "heads", INT, 0, "0", NULL, 0, SL_MODEL_MAX_HEADS, "N",                               \
+      "heads of each attention; 0: width/64, for widths below 64 width/8")                         \
+    X(dropout, "dropout", REAL, 0.1, "0.1", NULL, 0, 0.9, "P",                                     \
+      "dropout on what is added to the residual stream")                                           \
+    X(attention_dropout, "attention-dropout", REAL, 0.1, "0.1", NULL, 0, 0.9, "P",                 \
+      "dropout on attention weights")                                                              \
+    X(norm_eps, "norm-eps", REAL, 1e-5, "1e-5", NULL, 1e-12, 1, "EPS",                             \
+      "added to the variance in layer norms")                                                      \
+    X(init_scale, "init-scale", REAL, 0.02, "0.02", NULL, 0, 10, "S",                              \
+      "standard deviation of initial weights")
+
+typedef struct sl_model_options {
+#define SL_MODEL_INT(field) int64_t field;
+#define SL_MODEL_REAL(field) double field;
+#define X(field, option, kind, ...) SL_MODEL_##kind(field)
+    SL_MODEL_TABLE(X)
+#undef X
+#undef SL_MODEL_INT
+#undef SL_MODEL_REAL
+    int64_t columns;    // cells of a point, the target's included
+    int64_t vocabulary; // rows of the token table
+} sl_model_options;
+
+#define SL_MODEL__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_MODEL_OPTIONS_INIT { SL_MODEL_TABLE(SL_MODEL__VALUE) .columns = 3, .vocabulary = 104 }
+
+/* width, layers := those of a named size; SL_EINVAL lists the names. */
+SL_NODISCARD sl_status sl_model_size_find(sl_model_options *o, const char *name);
+/* The name of a size, 0 .. ; NULL behind the last. */
+const char *sl_model_size_name(int i);
+
+/* ---------------------------------------------------------------- parameters ---------------- */
+
+typedef enum sl_init { SL_INIT_NORMAL, SL_INIT_ZERO, SL_INIT_ONE } sl_init;
+
+typedef struct sl_param {
+    char name[48];      // "encoder.0.columns.qkv.weight"
+    int dims, shape[2]; // as PyTorch would have it: a linear map is (outputs, inputs)
+    int64_t offset;     // in the block
+    int64_t count;
+    sl_init init;
+    bool regularised;   // a matrix of a linear map
+    bool encoder;       // belongs to the encoder
+} sl_param;
+
+typedef struct sl_model {
+    sl_model_options options; // complete: 0 layers and heads resolved
+    int n_param;
+    sl_param *param;
+    int64_t count, count_encoder; // of parameters
+    int64_t block;                // floats of a block, padding included
+    struct sl_model__layout *layout;
+} sl_model;
+
+/* SL_EINVAL names the option and what is wrong with it, such as a width that heads do not divide. */
+SL_NODISCARD sl_status sl_model_new(sl_model **out, const sl_model_options *o);
+void sl_model_free(sl_model *m);
+/* The parameter of this name, or -1. */
+int sl_model_find(const sl_model *m, const char *name);
+/* weights := initial values; a number depends on seed, tensor and place only. */
+void sl_model_init(float *weights, const sl_model *m, uint64_t seed);
+
+/* ---------------------------------------------------------------- a batch ------------------- */
+
+/* Some pairs, all with the same number of points. */
+typedef struct sl_batch {
+    int pairs, points;
+    const float *mantissa, *exponent; // (columns, pairs, points); exponent/10
+    const uint8_t *present;           // (columns, pairs): 0 where a pair lacks the column; or NULL
+    const uint8_t *ids, *targets;     // (tokens): what the decoder reads and what it should say
+    const int *begin;                 // (pairs + 1): where each pair's tokens begin
+    const int64_t *number;            // (pairs): of the pair in the run, counts dropout's randomness
+} sl_batch;
+
+typedef struct sl_dropout {
+    uint64_t key; // of the run
+    bool on;
+} sl_dropout;
+
+/* ---------------------------------------------------------------- the pass ------------------ */
+
+enum { SL_MODEL_PLAIN = 1 }; // flags
+
+/* Activations and scratch of up to `pairs` pairs and `tokens` tokens in all. */
+typedef struct sl_work sl_work;
+SL_NODISCARD sl_status sl_work_new(sl_work **out, const sl_model *m, int pairs, int points,
+                                   int tokens, int flags);
+void sl_work_free(sl_work *w);
+/* What it will take from the allocator, without taking it. train: forward and backward. */
+int64_t sl_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
+
+/* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient of
+ * that sum is added to it. logits ((tokens, vocabulary), or NULL) are copied out. */
+double sl_model_pass(sl_work *w, float *grad, float *logits, const float *weights,
+                     const sl_batch *b, sl_dropout dropout);
+
+/* ---------------------------------------------------------------- cost ---------------------- */
+
+/* FLOPs of a training step over one pair: as the paper counts them, 6 (N/2 cells + N/2 tokens), and
+ * as executed in matrix products here, attention included. */
+double sl_model_flops_paper(const sl_model *m, double cells, double tokens);
+double sl_model_flops(const sl_model *m, int points, double tokens);
+
+#endif

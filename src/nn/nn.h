@@ -1,0 +1,83 @@
+/* nn - the arithmetic of the model: kernels forward and backward on plain arrays.
+ *
+ * Every kernel exists three times with one signature (nn_kernels.h):
+ *
+ *     sl_linear_fwd          float, fast: GEMM by oneDNN or OpenBLAS, the rest vectorised by us
+ *     sl_ref_f_linear_fwd    float, plain loops   \  ref/: one text, compiled for both
+ *     sl_ref_d_linear_fwd    double, plain loops  /
+ *
+ * The plain twins are oracle and gradient check: finite differences in double agree to ten digits
+ * where float would leave three, so backward passes are proved in double and the fast ones are
+ * compared with them.
+ *
+ * All fast kernels run on the calling thread alone; parallel work is done by calling them from
+ * several threads on different data. They allocate nothing (the GEMM libraries keep buffers of their own). The
+ * sums in them have a fixed order that depends on shapes only, so equal input gives equal bits on
+ * one CPU level and one GEMM library, whichever thread runs them. Between levels the last bits
+ * differ: wider vectors sum in another order, and fused multiply-add is used where the CPU has it.
+ *
+ * Which library multiplies is a fixed rule of transposition and shape (gemm.c), from measurements
+ * in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias
+ * belongs to whoever reads the product next.
+ *
+ * Dropout: bits are made ahead by sl_keep_bits from Philox counters, so a mask is a function of
+ * (key, counter) and every kernel and twin sees the same one. */
+#ifndef SL_NN_H
+#define SL_NN_H
+
+#include "par/par.h"
+
+#define SL_NN_MAX_COLUMNS 8
+
+/* Rows of attention weights are this many numbers apart: n rounded up to whole vectors. */
+static inline int sl_attn_row(int n) { return (n + 15) & ~15; }
+size_t sl_attn_scratch(int Tq, int Tk, int D);
+
+#define SL_REAL float
+#define SL_NN(name) sl_##name
+#include "nn/nn_kernels.h"
+#undef SL_NN
+#define SL_NN(name) sl_ref_f_##name
+#include "nn/nn_kernels.h"
+#undef SL_REAL
+#undef SL_NN
+#define SL_REAL double
+#define SL_NN(name) sl_ref_d_##name
+#include "nn/nn_kernels.h"
+#undef SL_REAL
+#undef SL_NN
+
+/* ---------------------------------------------------------------- dropout ------------------- */
+
+/* bits[0 .. bytes) := 8 bytes bits, each 1 with probability 1 - threshold/65536. Bit i is decided by
+ * the 16-bit word i of the Philox blocks (key, hi, lo), (key, hi, lo + 1), ..., low half of a word
+ * first: the same on every CPU. */
+void sl_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+                  uint32_t threshold);
+static inline uint32_t sl_keep_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
+
+/* ---------------------------------------------------------------- sums ---------------------- */
+
+/* out[i] = the sum of block[0][i] .. block[n_blocks-1][i] by halves: the first half's sum plus the
+ * second half's, n_blocks being a power of two. out may be one of the blocks. Answers the sum of
+ * out[i]^2, in double, by a fixed order. */
+double sl_sum_tree(float *out, const float *const *block, int n_blocks, int64_t n);
+double sl_sum_squares(const float *x, int64_t n); // in double
+
+/* ---------------------------------------------------------------- the machine --------------- */
+
+/* C = alpha op(A) op(B) + beta C, row-major, on the calling thread; ta, tb: transposed. */
+void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+             const float *B, int ldb, float beta, float *C, int ldc);
+
+typedef enum sl_gemm_library { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS } sl_gemm_library;
+/* The same by a given library, for benches and tests of the rule. */
+void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
+                const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc);
+
+/* Names that a checkpoint keeps, since bits hang on them: "avx2", "oneDNN 2.6.3, OpenBLAS 0.3.21". The
+ * level is the best of the CPU, or a lower one that the environment's SYMLAW_CPU names. */
+const char *sl_nn_level(void);
+const char *sl_nn_libraries(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* train - the loop: pairs in, weights out, the same bits however it is run.
+ *
+ * A batch is cut into a fixed number of lanes, a power of two that is part of the configuration. A
+ * lane's pairs go through the model on one thread, in chunks that fit the cache, into a gradient
+ * block of the lane's own:
+ *
+ *     batch   | p p p p | p p p p | p p p p | p p p p |        4 lanes of 4 pairs
+ *     blocks      g0        g1        g2        g3
+ *     sum              (g0 + g1)  +  (g2 + g3)                  always by halves
+ *
+ * So the sum does not depend on who computed what: threads take lanes as they come; a rank has a
+ * subtree of them. Each rank then owns a share of the parameters: it receives everybody's sums for its
+ * share, finishes the tree, moves its share of the weights, and all gather the weights.
+ *
+ * While lanes run, the same threads make the next batch's pairs. Randomness is counted, not drawn:
+ * pairs by their number, dropout by pair and place, so a resumed run needs only weights, moments,
+ * constraints and the step.
+ *
+ * A run is a folder: run.json (configuration), log.jsonl (one line per event, by steps), and the last
+ * two checkpoints. Time stands only in fields named `seconds`, `pairs_per_second` and `gflops`; all
+ * else in the log is the same for every way to run it. */
+#ifndef SL_TRAIN_H
+#define SL_TRAIN_H
+
+#include "ckpt/ckpt.h"
+#include "pairs/pairs.h"
+
+#define SL_TRAIN_MAX_LANES 1024
+
+/*    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_TRAIN_TABLE(X)                                                                          \
+    X(batch, "batch", INT, 32, "32", NULL, 1, 1e6, "N", "pairs of a step")                         \
+    X(ratio, "ratio", REAL, 0, "0", NULL, 0, 1e9, "R",                                             \
+      "length of the run in target tokens per parameter; 5 if no length is given")                 \
+    X(steps, "steps", INT, 0, "0", NULL, 0, 1e12, "N", "length of the run in steps")               \
+    X(flops, "flops", REAL, 0, "0", NULL, 0, 1e30, "F",                                            \
+      "length of the run in FLOPs, as the paper counts them")                                      \
+    X(lanes, "lanes", INT, 8, "8", NULL, 1, SL_TRAIN_MAX_LANES, "N",                               \
+      "parts of a batch that threads and ranks share out, a power of two; at most as many work at" \
+      " once, and results depend on it")                                                           \
+    X(valid_steps, "valid-steps", INT, 0, "0", NULL, 0, 1e12, "N",                                 \
+      "steps between validations; 0: a twentieth of the run")                                      \
+    X(valid_pairs, "valid-pairs", INT, 1000, "1000", NULL, 0, 1e9, "N",                            \
+      "pairs of the validation split that are used; 0: no validation")                             \
+    X(log_steps, "log-steps", INT, 0, "0", NULL, 0, 1e9, "N",                                      \
+      "steps that a line of the log sums up; 0: a thousandth of the run, at least 1")              \
+    X(checkpoint_steps, "checkpoint-steps", INT, 0, "0", NULL, 0, 1e12, "N",                       \
+      "steps between checkpoints; 0: by time")                                                     \
+    X(checkpoint_minutes, "checkpoint-minutes", REAL, 5, "5", NULL, 0, 1e6, "M",                   \
+      "minutes between checkpoints")
+
+typedef struct sl_train_options {
+#define SL_TRAIN_INT(field) int64_t field;
+#define SL_TRAIN_REAL(field) double field;
+#define X(field, option, kind, ...) SL_TRAIN_##kind(field)
+    SL_TRAIN_TABLE(X)
+#undef X
+#undef SL_TRAIN_INT
+#undef SL_TRAIN_REAL
+} sl_train_options;
+
+#define SL_TRAIN__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_TRAIN_OPTIONS_INIT { SL_TRAIN_TABLE(SL_TRAIN__VALUE) }
+
+/* Everything a run is determined by. */
+typedef struct sl_train_config {
+    sl_train_options train;
+    sl_model_options model;
+    sl_optim_options optim;
+    uint64_t seed;
+    const sl_pairs *pairs;    // borrowed; columns and points come from it
+    const char *config_json;  // the same as text, to be kept with the run
+    const char *out;          // folder of the run
+    bool resume;
+} sl_train_config;
+
+/* ---------------------------------------------------------------- cost ---------------------- */
+
+/* What a run will take, before anything is allocated. */
+typedef struct sl_train_plan {
+    int64_t steps;
+    double tokens_per_pair;           // mean over the first training pairs, or as given
+    double flops_pair_paper, flops_pair; // per pair: the paper's formula, and as executed
+    double flops;                     // of the run, by the paper's formula
+    double ratio;                     // target tokens per parameter
+    int64_t passes;                   // over the training pairs, begun
+    int lanes, chunk;                 // lanes used; pairs of a chunk
+    // bytes from the allocator, of one rank
+    int64_t memory, memory_weights, memory_gradients, memory_optimiser, memory_activations,
+        memory_batches;
+} sl_train_plan;
+
+/* points: 0 takes them from c->pairs; tokens: 0 measures them. c->pairs may be NULL if both are
+ * given. SL_EINVAL for options that contradict each other. */
+SL_NODISCARD sl_status sl_train_plan_make(sl_train_plan *out, const sl_train_config *c,
+                                          const sl_model *m, int points, double tokens, int threads,
+                                          int ranks);
+
+/* ---------------------------------------------------------------- a run --------------------- */
+
+typedef struct sl_train_news {
+    int64_t step, steps;
+    double loss, loss_valid;  // nats per token, of the last steps and the last validation; NaN: none
+    double loss_expression, loss_valid_expression; // nats per expression
+    double lr, pairs_per_second, gflops; // GFLOP/s by the paper's count
+    double seconds;           // of the whole run, earlier parts included
+    const char *note;         // NULL, or something to tell: a checkpoint saved, a bound set
+} sl_train_news;
+
+/* Told after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. */
+typedef int (*sl_train_progress)(const sl_train_news *news, void *payload);
+
+typedef struct sl_train_result {
+    int64_t step, resumed_at;      // steps done; step it was resumed at, -1: from the start
+    double loss, loss_expression;  // of the last line of the log
+    double loss_valid, loss_valid_expression;
+    double tokens, flops, seconds;
+    int bounds_set;
+    int64_t peak_bytes;            // of our allocator
+    char checkpoint[512];          // path of the last weights
+} sl_train_result;
+
+/* Runs or resumes until the end. SL_ECANCEL: stopped on request, saved. A loss that is not finite is
+ * SL_ELIMIT with the step and its pairs, and the last checkpoint stays. Collective over ranks; only
+ * rank 0 writes and calls progress. */
+SL_NODISCARD sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_config *c,
+                                    sl_train_progress progress, void *payload);
+
+/* ---------------------------------------------------------------- timing -------------------- */
+
+typedef struct sl_train_timing {
+    int steps;
+    double median, best;   // seconds of a step
+    double loss;           // of the last step, nats per token
+    int64_t peak_bytes, planned_bytes;
+    sl_train_plan plan;
+} sl_train_timing;
+
+/* Times `steps` steps (after two that warm up) on made-up pairs of `points` points and exactly
+ * `tokens` target tokens: the same step that a run takes, pairs being copied rather than computed. */
+SL_NODISCARD sl_status sl_train_time(sl_train_timing *out, sl_pool *pool, const sl_train_config *c,
+                                     int points, int tokens, int steps);
+
+#endif
