@@ -6,7 +6,8 @@
  * are gradients. Unless said otherwise outputs are overwritten; gradients of weights are added to.
  *
  * keep: dropout as bits, 1 for numbers that stay, row by row, each row padded to whole bytes; NULL
- * where nothing is dropped. What stays is multiplied by `scale`. */
+ * where nothing is dropped, and then `scale` is not used. Bit c of a row is bit c % 8 of its byte
+ * c / 8. What stays is multiplied by `scale`. */
 
 /* ------------------------------------------------------------------ linear ------------------ */
 
