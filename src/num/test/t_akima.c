@@ -14,7 +14,7 @@ static void random_points(double *x, double *y, sl_rng *rng, int n) {
 
 static void akima_agrees_with_scipy(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "akima")) {
         int n, n_at;
         const double *x = golden_get(&g, "x", &n), *y = golden_get(&g, "y", NULL);

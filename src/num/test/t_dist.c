@@ -2,7 +2,7 @@
 
 static void normal_agrees_with_exact_answers(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     int n;
     SL_CHECK(t, golden_case(&g, "normal_cdf"), "no case");
     const double *x = golden_get(&g, "x", &n), *value = golden_get(&g, "value", NULL);
@@ -38,7 +38,7 @@ static void normal_quantile_inverts_the_cdf(void **state) {
 
 static void chi2_agrees_with_exact_answers(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "chi2")) {
         int n;
         const double *row = golden_get(&g, "rows", &n);
@@ -76,7 +76,7 @@ static void chi2_keeps_its_laws(void **state) {
 
 static void ks_agrees_with_scipy(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     int n;
     SL_CHECK(t, golden_case(&g, "ks"), "no case");
     const double *row = golden_get(&g, "rows", &n);

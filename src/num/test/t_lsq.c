@@ -33,7 +33,7 @@ static void residual(double *r, const problem *p, const double *coef, bool weigh
 
 static void lsq_agrees_with_exact_answers(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "lsq")) {
         const double *size = golden_get(&g, "size", NULL), *a = golden_get(&g, "a", NULL);
         int m = (int)size[0], n = (int)size[1];
@@ -207,7 +207,7 @@ static void what_is_not_finite_gives_nan(void **state) {
 
 static void power_law_agrees_with_exact_answers(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "power")) {
         int n;
         const double *x = golden_get(&g, "x", &n), *fit = golden_get(&g, "fit", NULL);

@@ -80,7 +80,7 @@ static void make(data *d, sl_fixture *t, int number, int n, const double *truth,
 
 static void nls_agrees_with_scipy(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "nls")) {
         int m;
         const double *x = golden_get(&g, "x", &m), *y = golden_get(&g, "y", NULL);

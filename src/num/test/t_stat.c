@@ -2,7 +2,7 @@
 
 static void samples_agree_with_numpy(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "sample")) {
         int n, n_q;
         double *x = golden_get(&g, "x", &n);
@@ -92,7 +92,7 @@ static void gaps_and_nothing_are_answered(void **state) {
 
 static void r2_agrees_with_exact_answers(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "r2")) {
         int n;
         const double *y = golden_get(&g, "y", &n), *f = golden_get(&g, "f", NULL);
@@ -143,7 +143,7 @@ static void r2_has_no_unit(void **state) {
 
 static void wilson_agrees_with_scipy(void **state) {
     sl_fixture *t = *state;
-    golden g = golden_open(t);
+    golden g = open_answers(t);
     while (golden_case(&g, "wilson")) {
         int n;
         const double *row = golden_get(&g, "rows", &n);
