@@ -211,8 +211,14 @@ SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
+/* A file that grows: what is written goes behind what is there, in place. It is made if missing; a
+ * line counts as kept once it is flushed, and outlives the machine's crash with `sync`. */
+SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
+SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
 /* The whole of a file, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
+/* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
+SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
 /* For tests: the n-th write from now fails as a full disk would; 0 switches off. */
 void sl_file_fail_at(int64_t n);
 

@@ -195,6 +195,32 @@ static bool synced(int fd) {
     return r == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
 }
 
+sl_status sl_file_append(sl_file **out, const char *path) {
+    sl_status st = SL_OK;
+    sl_file *f = sl_malloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "a file buffer");
+    f->path = f->temp = NULL;
+    f->failed = false;
+    f->held = 0;
+    f->fd = -1;
+    f->shown = copy(path);
+    if (!f->shown) SL_GO(sl_fail_memory(strlen(path) + 1, 1, "a file name"));
+    f->fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0666);
+    if (f->fd < 0) SL_GO(fail_create(path, errno));
+    *out = f;
+    return SL_OK;
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
+sl_status sl_file_flush(sl_file *f, bool sync) {
+    SL_TRY(flush(f));
+    if (sync && (refused() || !synced(f->fd)))
+        return sl_fail(SL_EIO, "syncing %s: %s", f->shown, strerror(errno));
+    return SL_OK;
+}
+
 static sl_status sync_folder(const sl_file *f) {
     char *folder = folder_of(f->path);
     if (!folder) return sl_fail_memory(strlen(f->path) + 1, 1, "a file name");
@@ -245,6 +271,24 @@ void sl_file_discard(sl_file **file) {
     sl_free(f->path);
     sl_free(f->shown);
     sl_free(f);
+}
+
+sl_status sl_folder_make(const char *path, unsigned mode) {
+    size_t n = strlen(path);
+    char *part = copy(path);
+    if (!part) return sl_fail_memory(n + 1, 1, "a file name");
+    int error = n ? 0 : ENOENT;
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] && path[i] != '/') continue;
+        part[i] = '\0';
+        error = mkdir(part, (mode_t)mode) == 0 || errno == EEXIST ? 0 : errno;
+        part[i] = path[i];
+    }
+    sl_free(part);
+    struct stat s;
+    if (!error && stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) error = ENOTDIR;
+    // a folder above may be there and refuse all the same, as a read-only / does: the last counts
+    return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", path, strerror(error)) : SL_OK;
 }
 
 sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes) {

@@ -291,23 +291,6 @@ done:
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
-/* Like mkdir -p. What is made is for the user alone, as the XDG rules for such folders want it. */
-static sl_status make_folder(const char *dir) {
-    size_t n = strlen(dir);
-    char *part = sl_malloc(n + 1, 1);
-    if (!part) return sl_fail_memory(n + 1, 1, "a file name");
-    int error = 0;
-    for (size_t i = 1; i <= n; i++) {
-        if (dir[i] && dir[i] != '/') continue;
-        memcpy(part, dir, i);
-        part[i] = '\0';
-        error = mkdir(part, 0700) == 0 || errno == EEXIST ? 0 : errno;
-    }
-    sl_free(part);
-    // a folder above may be there and refuse all the same, as a read-only / does: the last counts
-    return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", dir, strerror(error)) : SL_OK;
-}
-
 /* set-<16 hexadecimal digits>.bin, or with .tmp- and more behind it. */
 static bool is_ours(const char *name, bool *temporary) {
     const size_t digits = strspn(name + SL_MIN(strlen(name), 4), "0123456789abcdef");
@@ -368,7 +351,8 @@ static sl_status keep(sl_universe *u, const char *path, const key *k, const cach
     sl_file *f = NULL;
     sl_status st;
     struct stat s;
-    SL_TRY(make_folder(c->dir));
+    // for the user alone, as the XDG rules for such folders want it
+    SL_TRY(sl_folder_make(c->dir, 0700));
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) // sl_file would write into a pipe
         return sl_fail(SL_EIO, "cannot write %s: it is no plain file", path);
     seal(u, k);

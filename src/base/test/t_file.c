@@ -160,6 +160,68 @@ static void errors_say_what_is_wrong(void **state) {
 }
 
 /* Devices and pipes cannot be replaced by renaming: they are written to. */
+static sl_status add(const char *path, const char *text, bool sync) {
+    sl_status st;
+    sl_file *f = NULL;
+    SL_GO(sl_file_append(&f, path));
+    SL_GO(sl_file_write(f, text, strlen(text)));
+    st = sl_file_flush(f, sync);
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
+/* A growing file: what was flushed is there while it is still open, and nothing is replaced. */
+static void appending_goes_behind_what_is_there(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("grows");
+    sl_file *f = NULL;
+    SL_MUST(t, sl_file_append(&f, path));
+    holds(t, path, "");
+    SL_MUST(t, sl_file_write(f, "one\n", 4));
+    SL_MUST(t, sl_file_flush(f, false));
+    holds(t, path, "one\n");
+    SL_MUST(t, add(path, "two\n", true)); // another writer, meanwhile
+    SL_MUST(t, sl_file_write(f, "three\n", 6));
+    SL_MUST(t, sl_file_flush(f, true));
+    holds(t, path, "one\ntwo\nthree\n");
+    sl_file_discard(&f);
+    holds(t, path, "one\ntwo\nthree\n");
+    assert_int_equal(files(), 1);
+
+    for (int n = 1; n <= 2; n++) { // a full disk: at the write, at the sync
+        sl_file_fail_at(n);
+        says(add(path, "x", true), SL_EIO, "grows", n == 1 ? "writing" : "syncing");
+    }
+    sl_file_fail_at(0);
+    says(add(sl_test_path("nowhere/x"), "x", false), SL_EIO, "nowhere/x", "does not exist");
+    says(add(sl_test_path("."), "x", false), SL_EIO, "cannot write", "directory");
+    SL_EACH_ALLOCATION(t, add(path, "y", false));
+    unlink(path);
+}
+
+static void folders_are_made_with_those_above(void **state) {
+    sl_fixture *t = *state;
+    char path[600];
+    struct stat s;
+    snprintf(path, sizeof path, "%s/b//c/", sl_test_path("a"));
+    for (int i = 0; i < 2; i++) { // a second time it is there
+        SL_MUST(t, sl_folder_make(path, 0777));
+        assert_true(stat(path, &s) == 0 && S_ISDIR(s.st_mode));
+    }
+    const char *file = sl_test_path("file");
+    SL_MUST(t, save(file, "x"));
+    says(sl_folder_make(file, 0777), SL_EIO, "cannot make folder", "Not a directory");
+    says(sl_folder_make("", 0777), SL_EIO, "cannot make folder", "No such file");
+    snprintf(path, sizeof path, "%s/d", file);
+    says(sl_folder_make(path, 0777), SL_EIO, "cannot make folder", "Not a directory");
+    SL_EACH_ALLOCATION(t, sl_folder_make(sl_test_path("a"), 0777));
+    rmdir(sl_test_path("a/b/c"));
+    rmdir(sl_test_path("a/b"));
+    rmdir(sl_test_path("a"));
+    unlink(file);
+}
+
 static void what_is_no_regular_file_is_written_directly(void **state) {
     sl_fixture *t = *state;
     SL_MUST(t, save("/dev/null", "gone"));
@@ -339,6 +401,8 @@ int main(void) {
         SL_TEST(bytes_arrive_in_order),
         SL_TEST(a_failing_write_leaves_the_old_file),
         SL_TEST(errors_say_what_is_wrong),
+        SL_TEST(appending_goes_behind_what_is_there),
+        SL_TEST(folders_are_made_with_those_above),
         SL_TEST(what_is_no_regular_file_is_written_directly),
         SL_TEST(an_open_file_by_its_descriptor_is_appended_to),
         SL_TEST(links_and_permissions_survive),
