@@ -70,7 +70,8 @@ SL_API void sl_string_free(char *text);
 /* ---------------------------------------------------------------- progress ------------------ */
 
 typedef enum sl_event_kind {
-    SL_EVENT_PROGRESS, /* done of total, text says of what */
+    SL_EVENT_PROGRESS, /* done of total, text says of what; up to its first comma the text stays the
+                          same as long as the same work goes on */
     SL_EVENT_NOTE,     /* text: something the user should know, such as a cost before it is paid */
     SL_EVENT_OUTPUT,   /* text: the next bytes of the result, not terminated by a newline of ours */
     SL_EVENT_EXCERPT   /* text: before a failure, the part of the input that could not be read and,
@@ -89,6 +90,18 @@ typedef struct sl_event {
 /* Called from the thread that made the call. Anything but 0 asks the work to stop soon: it then
  * returns SL_ECANCEL and leaves nothing half done. */
 typedef int (*sl_event_fn)(const sl_event *event, void *payload);
+
+/* ---------------------------------------------------------------- processes ----------------- */
+
+/* mpirun and srun start a program several times over; each process is a rank. Such a program calls
+ * sl_begin first and sl_end last, each once. Every rank then makes the same call of sl_command: one
+ * whose sl_command_info says `ranks` shares the work, events go to rank 0 alone, and all ranks
+ * return the same status. With more than one rank all other commands are refused. Who is started
+ * alone is the only rank and needs neither call. */
+SL_API SL_NODISCARD sl_status sl_begin(void);
+SL_API void sl_end(void);
+SL_API int sl_rank(void); /* 0 is the one that speaks */
+SL_API int sl_ranks(void);
 
 /* ---------------------------------------------------------------- formulas ------------------ */
 
@@ -200,7 +213,8 @@ typedef enum sl_option_type {
     SL_OPTION_TEXT,
     SL_OPTION_CHOICE,  /* one of `choices` */
     SL_OPTION_TEXTS,   /* exactly `arity` texts: --same A B */
-    SL_OPTION_FILE
+    SL_OPTION_FILE,
+    SL_OPTION_FOLDER
 } sl_option_type;
 
 typedef struct sl_option_info {
@@ -212,6 +226,7 @@ typedef struct sl_option_info {
     const char *choices;       /* "infix|python|..." or NULL */
     double min, max;           /* of numbers */
     const char *help;          /* one sentence */
+    const char *group;         /* heading it stands under in a list; options of one are neighbours */
 } sl_option_info;
 
 typedef struct sl_command_info {
@@ -220,6 +235,8 @@ typedef struct sl_command_info {
     const char *help;          /* a few paragraphs with examples */
     const sl_option_info *options;
     int n_options;             /* the common ones (json, quiet, seed, threads) included */
+    const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
+    int ranks;                 /* not 0: it may run as several processes */
 } sl_command_info;
 
 SL_API int sl_command_count(void);

@@ -63,6 +63,7 @@ enum { SL_API__MAX_ARITY = 2 };
 /* What an option is set to; which member counts is up to its type. */
 typedef struct sl_api__value {
     bool given; // by the caller, or by a default
+    bool told;  // by the caller
     bool flag;
     int64_t whole;
     double real;
@@ -70,7 +71,8 @@ typedef struct sl_api__value {
 } sl_api__value;
 
 /* Rows that every command has. A command's own list ends with them, and an X over that list makes
- * the table and an enum of the same order.
+ * the table and an enum of the same order. Each list of rows has an X of its own for the table, since
+ * the heading they stand under in --help is not repeated in every row.
  *    id        name       type  values  shown  default  choices  min  max  help */
 #define SL_API__COMMON(X)                                                                  \
     X(JSON, "json", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
@@ -81,29 +83,39 @@ typedef struct sl_api__value {
     X(THREADS, "threads", INT, 1, "N", "0", NULL, 0, 1024,                                 \
       "threads to work with; 0: one per core; results do not depend on it")
 
-/* Rows of every command that needs the set E. */
-#define SL_API__UNIVERSE(X)                                                                  \
+/* Rows of every command that needs the set E. What its size is called is up to the command: where
+ * there is a model, --size is the model's. */
+#define SL_API__UNIVERSE_BUT_SIZE(X, size)                                                   \
     X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                      \
       "expressions up to this depth; variables have depth 0")                                \
     X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                   \
       "number of variables: x1, x2, ...; a set takes up to 3")                               \
     X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                   \
       "operators to combine them with, commas or blanks between")                            \
-    X(SIZE, "size", INT, 1, "N", "100000", NULL, 0, 1e12,                                    \
+    X(SET_SIZE, size, INT, 1, "N", "100000", NULL, 0, 1e12,                                  \
       "members of the set: depth by depth, a sample where it is reached; 0: all there are")  \
     X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                \
       "part of the set to keep from training")                                               \
     X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                            \
       "memory it may use, in 10^9 bytes; 0: what the machine has free")
+#define SL_API__UNIVERSE(X) SL_API__UNIVERSE_BUT_SIZE(X, "size")
+#define SL_API__UNIVERSE_OF_MODEL(X) SL_API__UNIVERSE_BUT_SIZE(X, "set-size")
 
-#define SL_API__OPTION(id, name, type, arity, shown, preset, choices, min, max, help) \
-    { name, SL_OPTION_##type, arity, shown, preset, choices, min, max, help },
 #define SL_API__ID(id, ...) OPT_##id,
+#define SL_API__ROW(group, id, name, type, arity, shown, preset, choices, min, max, help) \
+    { name, SL_OPTION_##type, arity, shown, preset, choices, min, max, help, group },
+#define SL_API__OPTION(...) SL_API__ROW("options", __VA_ARGS__)
+#define SL_API__UNIVERSE_OPTION(...) SL_API__ROW("the set of expressions", __VA_ARGS__)
+#define SL_API__COMMON_OPTION(...) SL_API__ROW("all commands", __VA_ARGS__)
 
-/* The same of a row of SL_PAIRS_TABLE, which commands that draw data have besides. */
-#define SL_API__PAIRS_OPTION(field, option, kind, value, text, choices, min, max, shown, help) \
-    { option, SL_OPTION_##kind, 1, shown, text, choices, min, max, help },
-#define SL_API__PAIRS_ID(field, ...) OPT_PAIRS_##field,
+/* The same of the tables that modules keep themselves: SL_PAIRS_TABLE, SL_MODEL_TABLE, ... */
+#define SL_API__TABLE_ID(field, ...) OPT_##field,
+#define SL_API__TABLE_ROW(group, field, option, kind, value, text, choices, min, max, shown, help) \
+    { option, SL_OPTION_##kind, 1, shown, text, choices, min, max, help, group },
+#define SL_API__PAIRS_OPTION(...) SL_API__TABLE_ROW("data", __VA_ARGS__)
+#define SL_API__MODEL_OPTION(...) SL_API__TABLE_ROW("the model", __VA_ARGS__)
+#define SL_API__OPTIM_OPTION(...) SL_API__TABLE_ROW("the optimizer", __VA_ARGS__)
+#define SL_API__TRAIN_OPTION(...) SL_API__TABLE_ROW("the run", __VA_ARGS__)
 
 /* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
  * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
@@ -126,7 +138,7 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 /* One call of a command. */
 typedef struct sl_api__run {
     const sl_command_info *info;
-    const sl_api__value *values; // by option
+    sl_api__value *values; // by option
     sl_api__listener listener;
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
@@ -144,8 +156,10 @@ void sl_api__output_discard(sl_api__run *run);
 
 /* The value of a name, also where the command has no such option: then it is not given. */
 const sl_api__value *sl_api__named(const sl_api__run *run, const char *name);
+/* Which option has this name; -1 if none has. */
+int sl_api__option_find(const sl_command_info *info, const char *name);
 
-/* What SL_API__UNIVERSE and SL_PAIRS_TABLE were set to; the seed goes into both. */
+/* What the rows of each table were set to; the seed goes into the first two. */
 SL_NODISCARD sl_status sl_api__universe_options(sl_universe_options *out, const sl_api__run *run);
 void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run);
 

@@ -8,8 +8,7 @@
 static const char formats[] = SL_FORMATS(X);
 #undef X
 
-#define OPTIONS(X)                                                                            \
-    SL_API__UNIVERSE(X)                                                                       \
+#define OWN_OPTIONS(X)                                                                        \
     X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
       "print how many there are per depth, and what was dropped and why")                     \
     X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                     \
@@ -27,12 +26,15 @@ static const char formats[] = SL_FORMATS(X);
     X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                   \
       "names of x1, x2, ... in what is read and written")                                     \
     X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
-      "write to FILE, which appears whole or not at all; - is standard output")               \
-    SL_API__COMMON(X)
+      "write to FILE, which appears whole or not at all; - is standard output")
 
-enum { OPTIONS(SL_API__ID) OPT_COUNT_ALL };
+enum {
+    SL_API__UNIVERSE(SL_API__ID) OWN_OPTIONS(SL_API__ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+};
 
-static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
+static const sl_option_info options[] = { SL_API__UNIVERSE(SL_API__UNIVERSE_OPTION) //
+                                          OWN_OPTIONS(SL_API__OPTION)               //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =
     "Lists the distinct expressions up to a depth, in a fixed order, one per line.\n"
@@ -218,7 +220,10 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
 }
 
 const sl_api__command sl_api__expressions = {
-    { "expressions", "list, count and explore distinct expressions up to a depth", help, options,
-      SL_LEN(options) },
-    work,
+    .info = { .name = "expressions",
+              .summary = "list, count and explore distinct expressions up to a depth",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options) },
+    .work = work,
 };

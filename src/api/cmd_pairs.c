@@ -33,14 +33,14 @@ static const char splits[] = SL_SPLITS(X), formats[] = SL_API__PAIR_FORMATS(X);
     X(ERRORS, "errors", INT, 1, "N", "20", NULL, 0, 1e9, "--from: bad lines to show, and notes")
 
 enum {
-    OWN_OPTIONS(SL_API__ID) SL_API__UNIVERSE(SL_API__ID) SL_PAIRS_TABLE(SL_API__PAIRS_ID)
+    OWN_OPTIONS(SL_API__ID) SL_API__UNIVERSE(SL_API__ID) SL_PAIRS_TABLE(SL_API__TABLE_ID)
         SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
 };
 
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)          //
-                                          SL_API__UNIVERSE(SL_API__OPTION)     //
-                                          SL_PAIRS_TABLE(SL_API__PAIRS_OPTION) //
-                                          SL_API__COMMON(SL_API__OPTION) };
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)               //
+                                          SL_API__UNIVERSE(SL_API__UNIVERSE_OPTION) //
+                                          SL_PAIRS_TABLE(SL_API__PAIRS_OPTION)      //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =
     "Prints training data: pairs of an expression and a data set of its values.\n"
@@ -270,6 +270,10 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
 }
 
 const sl_api__command sl_api__pairs = {
-    { "pairs", "show, export and check expression-dataset pairs", help, options, SL_LEN(options) },
-    work,
+    .info = { .name = "pairs",
+              .summary = "show, export and check expression-dataset pairs",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options) },
+    .work = work,
 };

@@ -40,6 +40,12 @@ static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool
     sl_json_close(s, '}');
 }
 
+/* Where what is printed goes: NULL for the listener. A folder is the verb's own business. */
+static const char *output_path(const sl_api__run *run) {
+    const int i = sl_api__option_find(run->info, "out");
+    return i >= 0 && run->info->options[i].type == SL_OPTION_FILE ? run->values[i].text[0] : NULL;
+}
+
 static sl_status run_command(char **result_json, const sl_api__command *c, const sl_json *given,
                              const sl_api__listener *listener) {
     sl_status st;
@@ -51,7 +57,7 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
     sl_api__run run = { .info = &c->info, .values = values, .listener = *listener };
 
     SL_GO(sl_api__options_read(values, &c->info, given));
-    SL_GO(sl_api__output_begin(&run, sl_api__named(&run, "out")->text[0]));
+    SL_GO(sl_api__output_begin(&run, output_path(&run)));
     SL_GO(c->work(&run, &members, &ok));
     SL_GO(sl_str_status(&members));
     frame(&result, &run, &members, ok);
@@ -80,10 +86,21 @@ sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_
     if (!name) return sl_fail(SL_EINVAL, "sl_command: no name of a command");
     const sl_api__command *c;
     SL_TRY(find_command(&c, name));
+    if (sl_par_ranks() > 1 && !c->info.ranks)
+        return sl_fail(SL_EINVAL,
+                       "%s runs as one process, not as %d; start it without mpirun or srun", name,
+                       sl_par_ranks());
     sl_json *given = NULL;
     if (options_json) SL_TRY(sl_json_parse(&given, options_json, strlen(options_json)));
-    sl_api__listener listener = { on_event, payload, sl_clock() };
+    sl_api__listener listener = { sl_par_rank() == 0 ? on_event : NULL, payload, sl_clock() };
     sl_status st = run_command(result_json, c, given, &listener);
     sl_json_free(given);
-    return st;
+    return sl_par_agree(st);
 }
+
+/* ---------------------------------------------------------------- ranks --------------------- */
+
+sl_status sl_begin(void) { return sl_par_begin(); }
+void sl_end(void) { sl_par_end(); }
+int sl_rank(void) { return sl_par_rank(); }
+int sl_ranks(void) { return sl_par_ranks(); }

@@ -6,11 +6,16 @@
 
 #include "api/api_impl.h"
 
+int sl_api__option_find(const sl_command_info *info, const char *name) {
+    for (int i = 0; i < info->n_options; i++)
+        if (strcmp(info->options[i].name, name) == 0) return i;
+    return -1;
+}
+
 const sl_api__value *sl_api__named(const sl_api__run *run, const char *name) {
     static const sl_api__value absent;
-    for (int i = 0; i < run->info->n_options; i++)
-        if (strcmp(run->info->options[i].name, name) == 0) return &run->values[i];
-    return &absent;
+    const int i = sl_api__option_find(run->info, name);
+    return i >= 0 ? &run->values[i] : &absent;
 }
 
 sl_status sl_api__one_job(int *chosen, const sl_api__run *run, const int *jobs, int n) {
@@ -28,10 +33,12 @@ sl_status sl_api__one_job(int *chosen, const sl_api__run *run, const int *jobs, 
 }
 
 sl_status sl_api__universe_options(sl_universe_options *out, const sl_api__run *run) {
+    // the size of the set, or of the model where there is a --set-size
+    const bool model = sl_api__option_find(run->info, "set-size") >= 0;
     *out = (sl_universe_options){
         .depth = (int)sl_api__named(run, "depth")->whole,
         .variables = (int)sl_api__named(run, "variables")->whole,
-        .size = sl_api__named(run, "size")->whole,
+        .size = sl_api__named(run, model ? "set-size" : "size")->whole,
         .seed = (uint64_t)sl_api__named(run, "seed")->whole,
         .withheld = sl_api__named(run, "withheld")->real,
         .max_memory = (int64_t)(sl_api__named(run, "max-memory")->real * 1e9),
@@ -50,16 +57,13 @@ static int place_in(const char *choices, const char *word) {
     }
 }
 
-void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run) {
-    out->seed = (uint64_t)sl_api__named(run, "seed")->whole;
 #define INT(v, choices)    (v)->whole
 #define REAL(v, choices)   (v)->real
 #define CHOICE(v, choices) place_in(choices, (v)->text[0])
-#define X(field, option, kind, value, text, choices, ...) \
+#define READ(field, option, kind, value, text, choices, ...) \
     out->field = kind(sl_api__named(run, option), choices);
-    SL_PAIRS_TABLE(X)
-#undef X
-#undef INT
-#undef REAL
-#undef CHOICE
+
+void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run) {
+    out->seed = (uint64_t)sl_api__named(run, "seed")->whole;
+    SL_PAIRS_TABLE(READ)
 }

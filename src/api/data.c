@@ -6,11 +6,17 @@
 /* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
  * the set's, as one --seed is for both. */
 static const sl_option_info options[] = {
-    SL_PAIRS_TABLE(SL_API__PAIRS_OPTION){ "seed", SL_OPTION_INT, 1, "N", NULL, NULL, 0,
-                                          9007199254740991.0, "seed of everything random" },
+    SL_PAIRS_TABLE(SL_API__PAIRS_OPTION){ .name = "seed",
+                                          .type = SL_OPTION_INT,
+                                          .arity = 1,
+                                          .value_name = "N",
+                                          .max = 9007199254740991.0,
+                                          .help = "seed of everything random" },
 };
 
-static const sl_command_info info = { "data", "", "", options, SL_LEN(options) };
+static const sl_command_info info = { .name = "data",
+                                      .options = options,
+                                      .n_options = SL_LEN(options) };
 
 static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
     sl_api__value values[SL_LEN(options)];

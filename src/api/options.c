@@ -121,7 +121,7 @@ static sl_status read_texts(sl_api__value *v, const sl_option_info *o, const sl_
 
 static sl_status read_value(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
     char got[64];
-    v->given = true;
+    v->given = v->told = true;
     switch (o->type) {
     case SL_OPTION_INT:
     case SL_OPTION_REAL: return read_number(v, o, j);
@@ -134,7 +134,8 @@ static sl_status read_value(sl_api__value *v, const sl_option_info *o, const sl_
         return SL_OK;
     case SL_OPTION_TEXT:
     case SL_OPTION_CHOICE:
-    case SL_OPTION_FILE: break;
+    case SL_OPTION_FILE:
+    case SL_OPTION_FOLDER: break;
     }
     if (sl_json_kind_of(j) != SL_JSON_TEXT)
         return sl_fail(SL_EINVAL, "--%s must be a text, not %s", o->name, value_text(got, j));
@@ -192,7 +193,8 @@ void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api_
         case SL_OPTION_REAL: sl_json_add_real(s, o->name, v->real); break;
         case SL_OPTION_TEXT:
         case SL_OPTION_CHOICE:
-        case SL_OPTION_FILE: sl_json_add_text(s, o->name, v->text[0]); break;
+        case SL_OPTION_FILE:
+        case SL_OPTION_FOLDER: sl_json_add_text(s, o->name, v->text[0]); break;
         case SL_OPTION_TEXTS:
             sl_json_open(s, o->name, '[');
             for (int k = 0; k < o->arity; k++) sl_json_add_text(s, NULL, v->text[k]);

@@ -11,6 +11,7 @@
  *     2         wrong use, or input text that cannot be read
  *     3         a failure in the world: memory, files, a full disk behind standard output
  *     130, 143  stopped by SIGINT, SIGTERM
+ * Started by mpirun, rank 0 prints and has the exit code; the others are silent and exit with 0.
  * A reader that closes the pipe early (symlaw ... | head) ends the program by SIGPIPE, as it does
  * other programs; where standard error is no terminal, it says so first. */
 #ifndef SL_CLI_IMPL_H
@@ -25,7 +26,7 @@ enum { SL_CLI__GOOD = 0, SL_CLI__NEGATIVE = 1, SL_CLI__USE = 2, SL_CLI__WORLD = 
 
 #define SL_CLI__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* "symlaw: " and the message on stderr. */
+/* "symlaw: " and the message on stderr. Of several ranks the first one speaks for all. */
 SL_CLI__PRINTF(1, 2) void sl_cli__error(const char *format, ...);
 
 /* ---------------------------------------------------------------- text ---------------------- */
@@ -71,6 +72,7 @@ typedef struct sl_cli__args {
 bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv);
 
 const sl_command_info *sl_cli__command(const char *name); // NULL if there is none
+const sl_option_info *sl_cli__positional(const sl_command_info *info); // NULL if there is none
 
 /* ---------------------------------------------------------------- texts --------------------- */
 
@@ -88,7 +90,7 @@ typedef struct sl_cli__screen {
     bool live;     // stderr is a terminal: one line, written over again and again
     bool shown;    // such a line is there now
     double next;   // seconds at which the next line may be shown
-    char what[96]; // what is being done, and since when
+    char what[48]; // what is being done (the text up to a comma), and since when
     double since, at_first;
     int output_error;     // errno of standard output, or 0
     sl_cli__text excerpt; // where the input is wrong, for after the message

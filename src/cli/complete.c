@@ -23,23 +23,39 @@ static void add_command_names(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- bash ---------------------- */
 
+/* What completes a value: words, or the names of files or folders. Nothing where anything goes. */
+static void bash_value(sl_cli__text *t, const sl_option_info *o) {
+    if (o->choices) {
+        sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");
+        add_choices(t, o->choices);
+        sl_cli__addf(t, "\" -- \"$cur\"))");
+    } else if (o->type == SL_OPTION_FILE || o->type == SL_OPTION_FOLDER) {
+        sl_cli__addf(t,
+                     "compopt -o filenames; local IFS=$'\\n'; "
+                     "COMPREPLY=($(compgen -%c -- \"$cur\"))",
+                     o->type == SL_OPTION_FILE ? 'f' : 'd');
+    }
+}
+
 static void bash_command(sl_cli__text *t, const sl_command_info *c) {
+    const sl_option_info *bare = sl_cli__positional(c);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
         const sl_option_info *o = &c->options[i];
         if (o->arity == 0) continue;
-        sl_cli__addf(t, "        --%s) ", o->name);
-        if (o->choices) {
-            sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");
-            add_choices(t, o->choices);
-            sl_cli__addf(t, "\" -- \"$cur\")); ");
-        } else if (o->type == SL_OPTION_FILE) {
-            sl_cli__addf(t, "compopt -o filenames; local IFS=$'\\n'; "
-                            "COMPREPLY=($(compgen -f -- \"$cur\")); ");
-        }
-        sl_cli__addf(t, "return ;;\n");
+        sl_cli__text value = { 0 };
+        bash_value(&value, o);
+        sl_cli__addf(t, "        --%s) %s%sreturn ;;\n", o->name, value.len ? value.text : "",
+                     value.len ? "; " : "");
+        sl_cli__text_clear(&value);
     }
-    sl_cli__addf(t, "        esac\n        COMPREPLY=($(compgen -W \"--help");
+    sl_cli__addf(t, "        esac\n");
+    if (bare) {
+        sl_cli__addf(t, "        case \"$cur\" in\n        -*) ;;\n        *) ");
+        bash_value(t, bare);
+        sl_cli__addf(t, "; return ;;\n        esac\n");
+    }
+    sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
     for (int i = 0; i < c->n_options; i++) sl_cli__addf(t, " --%s", c->options[i].name);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
 }
@@ -67,6 +83,22 @@ static void bash(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- zsh ----------------------- */
 
+static void zsh_value(sl_cli__text *t, const sl_option_info *o) {
+    sl_cli__addf(t, ":");
+    add_escaped(t, o->value_name, "[]\\:", "\\");
+    sl_cli__addf(t, ":");
+    if (o->choices) {
+        sl_cli__addf(t, "(");
+        add_choices(t, o->choices);
+        sl_cli__addf(t, ")");
+    } else {
+        sl_cli__addf(t, "%s",
+                     o->type == SL_OPTION_FILE     ? "_files"
+                     : o->type == SL_OPTION_FOLDER ? "_files -/"
+                                                   : " ");
+    }
+}
+
 /* One specification of _arguments: '--depth=[help]:N: ' between single quotes. */
 static void zsh_option(sl_cli__text *t, const sl_option_info *o) {
     sl_cli__addf(t, "            '--%s%s[", o->name, o->arity == 1 ? "=" : "");
@@ -77,18 +109,7 @@ static void zsh_option(sl_cli__text *t, const sl_option_info *o) {
             add_escaped(t, (char[]){ *p, '\0' }, "[]\\:", "\\");
     }
     sl_cli__addf(t, "]");
-    for (int i = 0; i < o->arity; i++) {
-        sl_cli__addf(t, ":");
-        add_escaped(t, o->value_name, "[]\\:", "\\");
-        sl_cli__addf(t, ":");
-        if (o->choices) {
-            sl_cli__addf(t, "(");
-            add_choices(t, o->choices);
-            sl_cli__addf(t, ")");
-        } else {
-            sl_cli__addf(t, o->type == SL_OPTION_FILE ? "_files" : " ");
-        }
-    }
+    for (int i = 0; i < o->arity; i++) zsh_value(t, o);
     sl_cli__addf(t, "' \\\n");
 }
 
@@ -124,6 +145,11 @@ static void zsh(sl_cli__text *t) {
         const sl_command_info *c = sl_command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
         for (int k = 0; k < c->n_options; k++) zsh_option(t, &c->options[k]);
+        if (c->positional) {
+            sl_cli__addf(t, "            '1");
+            zsh_value(t, sl_cli__positional(c));
+            sl_cli__addf(t, "' \\\n");
+        }
         sl_cli__addf(t, "            '--help[show help]' ;;\n");
     }
     sl_cli__addf(t, "    esac\n"
@@ -134,15 +160,20 @@ static void zsh(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- fish ---------------------- */
 
+static void fish_value(sl_cli__text *t, const sl_option_info *o) {
+    if (o->type == SL_OPTION_FILE) sl_cli__addf(t, " -F");
+    if (o->type == SL_OPTION_FOLDER) sl_cli__addf(t, " -a '(__fish_complete_directories)'");
+    if (!o->choices) return;
+    sl_cli__addf(t, " -a '");
+    add_choices(t, o->choices);
+    sl_cli__addf(t, "'");
+}
+
 static void fish_option(sl_cli__text *t, const char *command, const sl_option_info *o) {
     sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s' -l %s", command,
                  o->name);
-    if (o->arity > 0) sl_cli__addf(t, o->type == SL_OPTION_FILE ? " -r -F" : " -x");
-    if (o->choices) {
-        sl_cli__addf(t, " -a '");
-        add_choices(t, o->choices);
-        sl_cli__addf(t, "'");
-    }
+    if (o->arity > 0) sl_cli__addf(t, o->type == SL_OPTION_FILE ? " -r" : " -x");
+    fish_value(t, o);
     sl_cli__addf(t, " -d '");
     add_escaped(t, o->help, "'\\", "\\");
     sl_cli__addf(t, "'\n");
@@ -170,6 +201,11 @@ static void fish(sl_cli__text *t) {
     for (int i = 0; i < sl_command_count(); i++) {
         const sl_command_info *c = sl_command_get(i);
         for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, &c->options[k]);
+        if (c->positional) {
+            sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);
+            fish_value(t, sl_cli__positional(c));
+            sl_cli__addf(t, "\n");
+        }
         sl_cli__addf(t,
                      "complete -c symlaw -n '__fish_seen_subcommand_from %s' -l help "
                      "-d 'show help'\n",

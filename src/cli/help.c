@@ -14,18 +14,17 @@ void sl_cli__help_all(sl_cli__text *t) {
         const sl_command_info *c = sl_command_get(i);
         sl_cli__addf(t, "  %-14s %s\n", c->name, c->summary);
     }
-    sl_cli__addf(
-        t,
-        "  %-14s %s\n  %-14s %s\n\n"
-        "examples:\n"
-        "  symlaw expressions --depth 2 --format python\n"
-        "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
-        "  symlaw pairs --index 7 --format pretty\n\n"
-        "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
-        "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
-        "memory or a failed file, 130 and 143 interrupted.\n",
-        "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
-        "print a completion script: symlaw completion bash|zsh|fish");
+    sl_cli__addf(t,
+                 "  %-14s %s\n  %-14s %s\n\n"
+                 "examples:\n"
+                 "  symlaw expressions --depth 2 --format python\n"
+                 "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
+                 "  symlaw pairs --index 7 --format pretty\n\n"
+                 "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
+                 "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
+                 "memory or a failed file, 130 and 143 interrupted.\n",
+                 "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
+                 "print a completion script: symlaw completion bash|zsh|fish");
 }
 
 /* Words of `text` from the current column on, wrapped into the right-hand side. What is to stay in
@@ -64,10 +63,11 @@ static void add_facts(sl_cli__text *facts, const sl_option_info *o) {
         sl_cli__addf(facts, "%sdefault %s", between, o->default_value);
 }
 
-static void add_option(sl_cli__text *t, const sl_option_info *o) {
+static void add_option(sl_cli__text *t, const sl_option_info *o, bool positional) {
     sl_cli__text facts = { 0 };
     char left[64];
-    snprintf(left, sizeof left, "  --%s%s%s", o->name, o->value_name ? " " : "",
+    snprintf(left, sizeof left, "  %s%s--%s%s%s", positional ? o->value_name : "",
+             positional ? ", " : "", o->name, o->value_name ? " " : "",
              o->value_name ? o->value_name : "");
     sl_cli__addf(t, "%-*s", COLUMN, left);
     int column = COLUMN;
@@ -85,9 +85,17 @@ static void add_option(sl_cli__text *t, const sl_option_info *o) {
 }
 
 void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
-    sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s [options]\n\n%s\n\noptions:\n", c->name,
-                 c->summary, c->name, c->help);
-    for (int i = 0; i < c->n_options; i++) add_option(t, &c->options[i]);
+    const sl_option_info *bare = sl_cli__positional(c);
+    sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s%s%s%s [options]\n\n%s\n", c->name,
+                 c->summary, c->name, bare ? " [" : "", bare ? bare->value_name : "",
+                 bare ? "]" : "", c->help);
+    const char *group = "";
+    for (int i = 0; i < c->n_options; i++) {
+        const sl_option_info *o = &c->options[i];
+        if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
+        group = o->group;
+        add_option(t, o, o == bare);
+    }
     static const sl_option_info help = { .name = "help", .help = "show this" };
-    add_option(t, &help);
+    add_option(t, &help, false);
 }

@@ -32,7 +32,7 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
         return SL_CLI__WORLD;
     }
     if (st == SL_ECANCEL && sl_cli__signal()) {
-        sl_cli__error("interrupted");
+        sl_cli__error("interrupted: %s", sl_last_error());
         return 128 + sl_cli__signal();
     }
     if (st != SL_OK) {
@@ -109,9 +109,7 @@ static void hold_standard_streams(void) {
             if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(SL_CLI__WORLD);
 }
 
-int main(int argc, char **argv) {
-    hold_standard_streams();
-    sl_cli__signals();
+static int program(int argc, char **argv) {
     if (argc < 2) return print_help(0, NULL);
     const char *word = argv[1];
     argc -= 2;
@@ -122,4 +120,16 @@ int main(int argc, char **argv) {
     if (strcmp(word, "completion") == 0) return print_completion(argc, argv);
     const sl_command_info *info = sl_cli__command(word);
     return info ? run_command(info, argc, argv) : fail_command(word);
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    sl_cli__signals();
+    if (sl_begin() != SL_OK) {
+        sl_cli__error("%s", sl_last_error());
+        return SL_CLI__WORLD;
+    }
+    const int code = program(argc, argv), rank = sl_rank();
+    sl_end();
+    return rank == 0 ? code : SL_CLI__GOOD;
 }

@@ -11,6 +11,8 @@
 
 #include "cli/cli_impl.h"
 
+enum { MAX_ARITY = 8 };
+
 const sl_command_info *sl_cli__command(const char *name) {
     for (int i = 0; i < sl_command_count(); i++)
         if (strcmp(sl_command_get(i)->name, name) == 0) return sl_command_get(i);
@@ -24,6 +26,10 @@ static const sl_option_info *find(const sl_command_info *info, const char *name,
         if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
     }
     return NULL;
+}
+
+const sl_option_info *sl_cli__positional(const sl_command_info *info) {
+    return info->positional ? find(info, info->positional, strlen(info->positional)) : NULL;
 }
 
 static bool is_option(const sl_command_info *info, const char *arg) {
@@ -57,7 +63,8 @@ static void add_value(sl_cli__text *json, const sl_option_info *o, const char *c
     case SL_OPTION_REAL: add_number(json, values[0]); break;
     case SL_OPTION_TEXT:
     case SL_OPTION_CHOICE:
-    case SL_OPTION_FILE: sl_cli__add_quoted(json, values[0]); break;
+    case SL_OPTION_FILE:
+    case SL_OPTION_FOLDER: sl_cli__add_quoted(json, values[0]); break;
     case SL_OPTION_TEXTS:
         sl_cli__addf(json, "[");
         for (int i = 0; i < o->arity; i++) {
@@ -105,6 +112,12 @@ static bool fail_stray(const sl_command_info *info, const char *arg) {
     return false;
 }
 
+static bool is_text(const sl_option_info *o, const char *value) {
+    const long bad = sl_cli__bad_utf8(value);
+    if (bad >= 0) sl_cli__error("--%s: its value is not UTF-8 text at byte %ld", o->name, bad + 1);
+    return bad < 0;
+}
+
 /* Reads the option at argv[*at] and its values, and steps over them. Sets values[0 .. arity-1]. */
 static bool read_option(const sl_option_info **out, const char **values,
                         const sl_command_info *info, int argc, char **argv, int *at) {
@@ -127,44 +140,61 @@ static bool read_option(const sl_option_info **out, const char **values,
                           o->arity == 1 ? "a value" : "more values", o->name, o->value_name);
             return false;
         }
-        long bad = sl_cli__bad_utf8(values[i]);
-        if (bad >= 0) {
-            sl_cli__error("--%s: its value is not UTF-8 text at byte %ld", o->name, bad + 1);
-            return false;
-        }
+        if (!is_text(o, values[i])) return false;
     }
     *out = o;
     return true;
 }
 
+/* What an option came with. */
+typedef struct slot {
+    bool given, bare; // without its name
+    const char *values[MAX_ARITY];
+} slot;
+
+/* A word without a name is for the positional option, which takes one. */
+static bool read_bare(slot *slots, const sl_command_info *info, const char *word) {
+    const sl_option_info *o = sl_cli__positional(info);
+    if (!o || slots[o - info->options].bare) return fail_stray(info, word);
+    slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
+    return is_text(o, word);
+}
+
+/* One argument, or an option with its values. dashes: they still begin options. */
+static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info *info, int argc,
+                          char **argv, int *at, bool dashes) {
+    const char *arg = argv[*at];
+    if (!dashes || strcmp(arg, "-") == 0 || arg[0] != '-') {
+        ++*at;
+        return read_bare(slots, info, arg);
+    }
+    if (strncmp(arg, "--", 2) != 0) return fail_stray(info, arg);
+    const sl_option_info *o;
+    slot s = { .given = true };
+    if (!read_option(&o, s.values, info, argc, argv, at)) return false;
+    s.bare = slots[o - info->options].bare;
+    slots[o - info->options] = s; // one that comes twice counts as it came last
+    out->quiet = out->quiet || strcmp(o->name, "quiet") == 0;
+    return true;
+}
+
 bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv) {
-    // an option that comes twice counts as it came last, so values wait here until the end
-    enum { MAX_ARITY = 8 };
-    typedef struct {
-        bool given;
-        const char *values[MAX_ARITY];
-    } slot;
     slot *slots = calloc((size_t)info->n_options, sizeof *slots);
     if (!slots) {
         sl_cli__error("no memory for options");
         exit(SL_CLI__WORLD);
     }
     *out = (sl_cli__args){ 0 };
-    bool good = true;
+    bool good = true, dashes = true;
     for (int at = 0; good && !out->help && at < argc;) {
         const char *arg = argv[at];
-        const sl_option_info *o;
-        slot s = { .given = true };
-        if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+        if (dashes && (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)) {
             out->help = true;
-        } else if (strcmp(arg, "--") == 0) {
-            good = at + 1 == argc || fail_stray(info, argv[at + 1]);
-            break;
-        } else if (strncmp(arg, "--", 2) != 0) {
-            good = fail_stray(info, arg);
-        } else if ((good = read_option(&o, s.values, info, argc, argv, &at))) {
-            slots[o - info->options] = s;
-            out->quiet = out->quiet || strcmp(o->name, "quiet") == 0;
+        } else if (dashes && strcmp(arg, "--") == 0) {
+            dashes = false;
+            at++;
+        } else {
+            good = read_argument(out, slots, info, argc, argv, &at, dashes);
         }
     }
     sl_cli__addf(&out->json, "{");

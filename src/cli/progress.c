@@ -46,7 +46,7 @@ static void add_duration(sl_cli__text *t, double seconds) {
 /* "depth 3: comparing, 45 %, 12 s left". What is left is judged by this part of the work alone: the
  * parts before ran at another pace. */
 static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
-    sl_cli__addf(t, "%s", s->what);
+    sl_cli__add(t, e->text, e->length);
     if (!(e->total > 0)) {
         sl_cli__addf(t, ", ");
         add_duration(t, e->seconds);
@@ -62,8 +62,12 @@ static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e
 }
 
 static void show_progress(sl_cli__screen *s, const sl_event *e) {
-    if (strncmp(s->what, e->text, sizeof s->what - 1) != 0) {
-        snprintf(s->what, sizeof s->what, "%s", e->text);
+    const char *comma = memchr(e->text, ',', e->length);
+    char what[sizeof s->what];
+    snprintf(what, sizeof what, "%.*s", (int)(comma ? (size_t)(comma - e->text) : e->length),
+             e->text);
+    if (strcmp(s->what, what) != 0) {
+        memcpy(s->what, what, sizeof what);
         s->since = e->seconds;
         s->at_first = e->done;
     }

@@ -24,7 +24,7 @@ void sl_cli__error(const char *format, ...) {
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     blank_controls(line);
-    fprintf(stderr, "symlaw: %s\n", line);
+    if (sl_rank() == 0) fprintf(stderr, "symlaw: %s\n", line);
 }
 
 /* ---------------------------------------------------------------- growing text -------------- */
@@ -97,6 +97,7 @@ long sl_cli__bad_utf8(const char *value) {
 /* ---------------------------------------------------------------- standard output ----------- */
 
 int sl_cli__write(const char *bytes, size_t n) {
+    if (sl_rank() > 0) return 0;
     while (n > 0) {
         // a signal may also end a write early with a part of it done
         if (sl_cli__signal()) return EINTR;
