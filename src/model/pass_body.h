@@ -1,0 +1,729 @@
+/* The pass, for one type of number. Defined by who includes it:
+ *
+ *     REAL      float or double
+ *     NN(f)     the kernel f for it
+ *     WORK      the struct's name
+ *     CODE      the member of the layout with the sinusoids
+ *     OF(f)     the function's name in the face
+ *     OWN_CELLS true if the batch's floats must be copied to be REAL
+ *
+ * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer reads
+ * on (R in the last encoder layer, n before), T all tokens. A layer's activations are kept for the
+ * way back. Names of gradients begin with d; `dx` is the residual stream's. */
+
+/* ---------------------------------------------------------------- activations --------------- */
+
+/* One attention: what its backward pass needs. */
+typedef struct attention {
+    REAL *q, *k, *v;
+    int ldq, ldkv;
+    REAL *p;       // weights
+    uint8_t *keep; // of them
+    REAL *o;       // what goes into the output map
+} attention;
+
+/* The seam behind a block: its sum goes on as x, normalised as h. */
+typedef struct seam {
+    REAL *x, *h, *stat;
+    uint8_t *keep;
+} seam;
+
+typedef struct mlp {
+    REAL *u, *a;
+} mlp;
+
+typedef struct encoder_layer {
+    attention columns, points;
+    mlp mlp;
+    seam after_columns, after_points, after_mlp;
+} encoder_layer;
+
+typedef struct decoder_layer {
+    attention self, cross;
+    REAL *memory_h, *memory_stat; // the memory, normalised
+    mlp mlp;
+    seam after_self, after_cross, after_mlp;
+} decoder_layer;
+
+struct WORK {
+    const sl_model *model;
+    int pairs, points, tokens, flags; // capacity
+    encoder_layer *encoder;
+    decoder_layer *decoder;
+    seam cells_in, tokens_in; // the embeddings and their first norm
+    REAL *column_code, *position_code, *dposition_code;
+    uint8_t *at;    // position of each token in its target
+    REAL *cells;    // room for a batch's cells where they must be copied
+    REAL *logits;
+    REAL *y;        // a block's output before the seam; on the way back its gradient
+    REAL *dx, *dx_tokens, *dh, *dwide, *dmemory, *scratch;
+    char *block;
+    // of the batch at hand
+    const sl_batch *batch;
+    const REAL *mantissa, *exponent;
+    sl_dropout dropout;
+    int R, n, T;
+    REAL scale, scale_attention; // of what dropout leaves
+};
+
+/* Hands out the block; with a NULL block it only counts. */
+typedef struct cutter {
+    char *block;
+    size_t used;
+} cutter;
+
+static void *cut(cutter *c, size_t bytes) {
+    void *p = c->block ? c->block + c->used : NULL;
+    c->used += (bytes + 63) / 64 * 64;
+    return p;
+}
+
+static REAL *cut_reals(cutter *c, size_t rows, size_t columns) {
+    return cut(c, rows * columns * sizeof(REAL));
+}
+
+static seam cut_seam(cutter *c, size_t rows, size_t d, bool norm) {
+    seam s = { .x = cut_reals(c, rows, d), .keep = cut(c, rows * d / 8) };
+    if (norm) {
+        s.h = cut_reals(c, rows, d);
+        s.stat = cut_reals(c, rows, 2);
+    }
+    return s;
+}
+
+/* Queries of `rows` rows over keys of `keys` rows; packed into one array where both are the same
+ * rows and so come from one product. weights: numbers of p; bits: bytes of keep. */
+static attention cut_attention(cutter *c, size_t rows, size_t keys, size_t d, bool packed,
+                               size_t weights, size_t bits) {
+    attention a;
+    REAL *q = cut_reals(c, rows, packed ? 3 * d : d);
+    REAL *kv = packed ? q : cut_reals(c, keys, 2 * d);
+    a.ldq = (int)(packed ? 3 * d : d);
+    a.ldkv = (int)(packed ? 3 * d : 2 * d);
+    a.q = q;
+    a.k = c->block ? kv + (packed ? d : 0) : NULL;
+    a.v = c->block ? kv + (packed ? 2 * d : d) : NULL;
+    a.p = cut_reals(c, weights, 1);
+    a.keep = cut(c, bits);
+    a.o = cut_reals(c, rows, d);
+    return a;
+}
+
+static bool is_last(const sl_model *m, int flags, int layer) {
+    return layer + 1 == m->options.layers && !(flags & SL_MODEL_PLAIN);
+}
+
+static void cut_work(struct WORK *w, cutter *c) {
+    const sl_model *m = w->model;
+    const sl_model_options *o = &m->options;
+    const size_t d = (size_t)o->width, H = (size_t)o->heads, columns = (size_t)o->columns;
+    const size_t P = (size_t)w->points, R = (size_t)w->pairs * P, n = columns * R;
+    const size_t T = (size_t)w->tokens, most = SL_MODEL_MAX_TOKENS;
+    const size_t row = (size_t)sl_attn_row((int)P);
+    // a target of t tokens takes t rows of sl_attn_row(t) weights
+    const size_t own = (size_t)sl_attn_row((int)SL_MIN(T, most));
+    const size_t column_bits = (H * columns + 7) / 8;
+
+    w->cells_in = cut_seam(c, n, d, true);
+    for (int i = 0; i < o->layers; i++) {
+        encoder_layer *l = &w->encoder[i];
+        const bool last = is_last(m, w->flags, i);
+        const size_t rows = last ? R : n;
+        l->columns = cut_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
+        l->after_columns = cut_seam(c, rows, d, true);
+        l->points = cut_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
+        l->after_points = cut_seam(c, rows, d, true);
+        l->mlp.u = cut_reals(c, rows, 4 * d);
+        l->mlp.a = cut_reals(c, rows, 4 * d);
+        l->after_mlp = cut_seam(c, rows, d, i + 1 < o->layers);
+    }
+    w->tokens_in = cut_seam(c, T, d, true);
+    for (int i = 0; i < o->decoder_layers; i++) {
+        decoder_layer *l = &w->decoder[i];
+        l->self = cut_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
+        l->after_self = cut_seam(c, T, d, true);
+        l->memory_h = cut_reals(c, R, d);
+        l->memory_stat = cut_reals(c, R, 2);
+        l->cross = cut_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
+        l->after_cross = cut_seam(c, T, d, true);
+        l->mlp.u = cut_reals(c, T, 4 * d);
+        l->mlp.a = cut_reals(c, T, 4 * d);
+        l->after_mlp = cut_seam(c, T, d, true);
+    }
+    w->column_code = cut_reals(c, columns, d);
+    w->position_code = cut_reals(c, most, d);
+    w->dposition_code = cut_reals(c, most, d);
+    w->at = cut(c, T);
+    w->cells = cut_reals(c, OWN_CELLS ? 2 * n : 0, 1);
+    w->logits = cut_reals(c, T, (size_t)o->vocabulary);
+    const size_t rows = SL_MAX(n, T);
+    w->y = cut_reals(c, rows, d);
+    w->dx = cut_reals(c, n, d);
+    w->dx_tokens = cut_reals(c, T, d);
+    w->dh = cut_reals(c, rows, d);
+    w->dwide = cut_reals(c, rows, 4 * d);
+    w->dmemory = cut_reals(c, R, 2 * d);
+    w->scratch = cut_reals(c, sl_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
+                                              (int)SL_MAX(P, SL_MIN(T, most)), (int)(d / H)),
+                           1);
+}
+
+static void set_capacity(struct WORK *w, const sl_model *m, int pairs, int points, int tokens,
+                         int flags) {
+    *w = (struct WORK){ .model = m, .pairs = pairs, .points = points, .tokens = tokens,
+                        .flags = flags };
+}
+
+/* The layers' structs are at the front of the same block. */
+static void cut_all(struct WORK *w, cutter *c) {
+    encoder_layer *encoder = cut(c, (size_t)w->model->options.layers * sizeof *encoder);
+    decoder_layer *decoder = cut(c, (size_t)w->model->options.decoder_layers * sizeof *decoder);
+    w->encoder = encoder;
+    w->decoder = decoder;
+    cut_work(w, c);
+}
+
+/* Counting needs somewhere to write the pointers that it does not need. */
+static size_t count_bytes(const sl_model *m, int pairs, int points, int tokens, int flags) {
+    encoder_layer encoder[SL_MODEL_MAX_LAYERS];
+    decoder_layer decoder[SL_MODEL_MAX_LAYERS];
+    struct WORK w;
+    cutter c = { 0 };
+    set_capacity(&w, m, pairs, points, tokens, flags);
+    cut(&c, (size_t)m->options.layers * sizeof *encoder);
+    cut(&c, (size_t)m->options.decoder_layers * sizeof *decoder);
+    w.encoder = encoder;
+    w.decoder = decoder;
+    cut_work(&w, &c);
+    return c.used;
+}
+
+int64_t OF(work_bytes)(const sl_model *m, int pairs, int points, int tokens, int flags) {
+    return (int64_t)(sizeof(struct WORK) + count_bytes(m, pairs, points, tokens, flags));
+}
+
+sl_status OF(work_new)(struct WORK **out, const sl_model *m, int pairs, int points, int tokens,
+                       int flags) {
+    SL_ASSERT(pairs > 0 && points > 0 && tokens > 0);
+    size_t bytes = count_bytes(m, pairs, points, tokens, flags);
+    struct WORK *w = sl_malloc(1, sizeof *w);
+    char *block = sl_malloc_wide(bytes, 1);
+    if (!w || !block) {
+        sl_free(block);
+        sl_free(w);
+        return sl_fail_memory(bytes, 1, "activations");
+    }
+    set_capacity(w, m, pairs, points, tokens, flags);
+    cutter c = { .block = block };
+    cut_all(w, &c);
+    w->block = block;
+    *out = w;
+    return SL_OK;
+}
+
+void OF(work_free)(struct WORK *w) {
+    if (!w) return;
+    sl_free(w->block);
+    sl_free(w);
+}
+
+/* ---------------------------------------------------------------- dropout ------------------- */
+
+/* Places where something is dropped. A mask is counted by (pair, layer, place, column), so it does
+ * not depend on which pairs share a batch. */
+enum { DROP_FIRST, DROP_FIRST_OUT, DROP_SECOND, DROP_SECOND_OUT, DROP_MLP_OUT, DROP_PLACES };
+enum { DECODER = SL_MODEL_MAX_LAYERS }; // layers of the decoder are counted from here
+
+static uint64_t counter(int layer, int place, int column) {
+    return (uint64_t)((layer * DROP_PLACES + place) * SL_NN_MAX_COLUMNS + column) << 32;
+}
+
+static void keep_bits(const struct WORK *w, uint8_t *keep, size_t bytes, int pair, uint64_t at,
+                      double chance) {
+    sl_keep_bits(keep, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
+                 sl_keep_threshold(chance));
+}
+
+/* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no dropout. */
+static const uint8_t *keep_cells(const struct WORK *w, uint8_t *keep, size_t bytes, int columns,
+                                 int layer, int place, double chance) {
+    if (!w->dropout.on || chance <= 0) return NULL;
+    for (int c = 0; c < columns; c++)
+        for (int b = 0; b < w->batch->pairs; b++)
+            keep_bits(w, keep + (size_t)(c * w->batch->pairs + b) * bytes, bytes, b,
+                      counter(layer, place, c), chance);
+    return keep;
+}
+
+/* Masks of tokens: each pair has its tokens' rows of `bytes`. */
+static const uint8_t *keep_tokens(const struct WORK *w, uint8_t *keep, size_t bytes, int layer,
+                                  int place, double chance) {
+    if (!w->dropout.on || chance <= 0) return NULL;
+    for (int b = 0; b < w->batch->pairs; b++) {
+        size_t first = (size_t)w->batch->begin[b], end = (size_t)w->batch->begin[b + 1];
+        keep_bits(w, keep + first * bytes, (end - first) * bytes, b,
+                  counter(DECODER + layer, place, 0), chance);
+    }
+    return keep;
+}
+
+/* The mask that forward made, on the way back. */
+static const uint8_t *kept(const struct WORK *w, const uint8_t *keep, double chance) {
+    return w->dropout.on && chance > 0 ? keep : NULL;
+}
+
+static REAL scale_of(double chance) {
+    return (REAL)(1.0 / (1.0 - sl_keep_threshold(chance) / 65536.0));
+}
+
+/* ---------------------------------------------------------------- attention over groups ----- */
+
+/* Points of a column: `groups` groups of P rows against themselves. */
+static void points_fwd(struct WORK *w, attention *a, const uint8_t *keep, int groups) {
+    const sl_model_options *o = &w->model->options;
+    const int P = w->batch->points, H = (int)o->heads, d = (int)o->width, row = sl_attn_row(P);
+    for (int g = 0; g < groups; g++) {
+        const size_t at = (size_t)g * (size_t)P, weights = at * (size_t)(H * row);
+        const size_t in = at * (size_t)a->ldq;
+        NN(attn_fwd)(a->o + at * (size_t)d, d, a->p + weights, a->q + in, a->ldq, a->k + in,
+                     a->v + in, a->ldkv, keep ? keep + weights / 8 : NULL, w->scale_attention, P, P,
+                     H, d / H, false, w->scratch);
+    }
+}
+
+static void points_bwd(struct WORK *w, const attention *a, const uint8_t *keep, int groups,
+                       REAL *dqkv, const REAL *dout) {
+    const sl_model_options *o = &w->model->options;
+    const int P = w->batch->points, H = (int)o->heads, d = (int)o->width, row = sl_attn_row(P);
+    for (int g = 0; g < groups; g++) {
+        const size_t at = (size_t)g * (size_t)P, weights = at * (size_t)(H * row);
+        const size_t in = at * (size_t)a->ldq;
+        NN(attn_bwd)(dqkv + in, a->ldq, dqkv + in + d, dqkv + in + 2 * d, a->ldkv,
+                     dout + at * (size_t)d, d, a->q + in, a->k + in, a->v + in, a->p + weights,
+                     keep ? keep + weights / 8 : NULL, w->scale_attention, P, P, H, d / H, false,
+                     w->scratch);
+    }
+}
+
+/* Where pair b's weights begin: pairs before it took their tokens times H times the row length that
+ * the longest target of the work would need. */
+static size_t own_row(const struct WORK *w) {
+    return (size_t)sl_attn_row(SL_MIN(w->tokens, SL_MODEL_MAX_TOKENS));
+}
+
+/* Each target against itself, or against the memory of its pair. */
+static void tokens_attn_fwd(struct WORK *w, attention *a, const uint8_t *keep, bool cross) {
+    const sl_model_options *o = &w->model->options;
+    const sl_batch *t = w->batch;
+    const int H = (int)o->heads, d = (int)o->width;
+    const size_t row = cross ? (size_t)sl_attn_row(t->points) : own_row(w);
+    for (int b = 0; b < t->pairs; b++) {
+        const int Tq = t->begin[b + 1] - t->begin[b], Tk = cross ? t->points : Tq;
+        const size_t at = (size_t)t->begin[b], weights = at * (size_t)H * row;
+        const size_t keys = (cross ? (size_t)(b * t->points) : at) * (size_t)a->ldkv;
+        NN(attn_fwd)(a->o + at * (size_t)d, d, a->p + weights, a->q + at * (size_t)a->ldq, a->ldq,
+                     a->k + keys, a->v + keys, a->ldkv, keep ? keep + weights / 8 : NULL,
+                     w->scale_attention, Tq, Tk, H, d / H, !cross, w->scratch);
+    }
+}
+
+static void tokens_attn_bwd(struct WORK *w, const attention *a, const uint8_t *keep, bool cross,
+                            REAL *dq, REAL *dk, REAL *dv, const REAL *dout) {
+    const sl_model_options *o = &w->model->options;
+    const sl_batch *t = w->batch;
+    const int H = (int)o->heads, d = (int)o->width;
+    const size_t row = cross ? (size_t)sl_attn_row(t->points) : own_row(w);
+    for (int b = 0; b < t->pairs; b++) {
+        const int Tq = t->begin[b + 1] - t->begin[b], Tk = cross ? t->points : Tq;
+        const size_t at = (size_t)t->begin[b], weights = at * (size_t)H * row;
+        const size_t keys = (cross ? (size_t)(b * t->points) : at) * (size_t)a->ldkv;
+        NN(attn_bwd)(dq + at * (size_t)a->ldq, a->ldq, dk + keys, dv + keys, a->ldkv,
+                     dout + at * (size_t)d, d, a->q + at * (size_t)a->ldq, a->k + keys,
+                     a->v + keys, a->p + weights, keep ? keep + weights / 8 : NULL,
+                     w->scale_attention, Tq, Tk, H, d / H, !cross, w->scratch);
+    }
+}
+
+/* ---------------------------------------------------------------- blocks -------------------- */
+
+/* A norm in the parameters, or none. */
+typedef struct norm {
+    const REAL *gain, *offset;
+    REAL *dgain, *doffset;
+} norm;
+
+static norm norm_at(const REAL *weights, REAL *grad, int64_t gain, int64_t offset) {
+    return (norm){ weights + gain, weights + offset, grad ? grad + gain : NULL,
+                   grad ? grad + offset : NULL };
+}
+
+/* The norm that reads a stream behind encoder layer i, or -1 the cells themselves. */
+static norm encoder_norm(const struct WORK *w, const REAL *weights, REAL *grad, int i) {
+    const sl_model__layout *l = w->model->layout;
+    if (i + 1 == w->model->options.layers) return (norm){ 0 };
+    return norm_at(weights, grad, l->encoder[i + 1].norm1_g, l->encoder[i + 1].norm1_b);
+}
+
+static norm decoder_norm(const struct WORK *w, const REAL *weights, REAL *grad, int i) {
+    const sl_model__layout *l = w->model->layout;
+    if (i + 1 == w->model->options.decoder_layers)
+        return norm_at(weights, grad, l->norm_g, l->norm_b);
+    return norm_at(weights, grad, l->decoder[i + 1].norm1_g, l->decoder[i + 1].norm1_b);
+}
+
+static void close_block(const struct WORK *w, seam *s, const REAL *x, const REAL *bias,
+                        const uint8_t *keep, norm n, int rows) {
+    NN(seam_fwd)(s->x, s->h, s->stat, x, w->y, bias, keep, w->scale, n.gain, n.offset,
+                 (REAL)w->model->options.norm_eps, rows, (int)w->model->options.width);
+}
+
+/* dx: the stream's gradient behind the seam, then before it. w->dh in, w->y out. */
+static void open_block(const struct WORK *w, const seam *s, REAL *dx, REAL *dbias, norm n,
+                       int rows) {
+    NN(seam_bwd)(dx, w->y, dbias, n.dgain, n.doffset, w->dh, s->x, s->stat,
+                 kept(w, s->keep, w->model->options.dropout), w->scale, n.gain, rows,
+                 (int)w->model->options.width);
+}
+
+static void mlp_fwd(const struct WORK *w, mlp *f, const REAL *h, const REAL *W1, const REAL *b1,
+                    const REAL *W2, int rows) {
+    const int d = (int)w->model->options.width;
+    NN(linear_fwd)(f->u, 4 * d, h, d, W1, NULL, rows, d, 4 * d);
+    NN(silu_fwd)(f->a, f->u, b1, rows, 4 * d);
+    NN(linear_fwd)(w->y, d, f->a, 4 * d, W2, NULL, rows, 4 * d, d);
+}
+
+/* w->y in, w->dh out. */
+static void mlp_bwd(const struct WORK *w, const mlp *f, const REAL *h, const REAL *W1,
+                    const REAL *W2, REAL *dW1, REAL *db1, REAL *dW2, int rows) {
+    const int d = (int)w->model->options.width;
+    NN(linear_bwd_w)(dW2, NULL, w->y, d, f->a, 4 * d, rows, 4 * d, d);
+    NN(linear_bwd_x)(w->dwide, 4 * d, w->y, d, W2, rows, 4 * d, d, false);
+    NN(silu_bwd)(w->dwide, db1, w->dwide, f->u, rows, 4 * d);
+    NN(linear_bwd_w)(dW1, NULL, w->dwide, 4 * d, h, d, rows, d, 4 * d);
+    NN(linear_bwd_x)(w->dh, d, w->dwide, 4 * d, W1, rows, d, 4 * d, false);
+}
+
+/* ---------------------------------------------------------------- encoder ------------------- */
+
+/* Cells to queries, keys and values; the last layer asks for the target's cells only. */
+static void columns_qkv_fwd(const struct WORK *w, attention *a, const REAL *h, const REAL *W,
+                            const REAL *b, int rows) {
+    const int d = (int)w->model->options.width;
+    if (a->ldq == 3 * d) {
+        NN(linear_fwd)(a->q, 3 * d, h, d, W, b, w->n, d, 3 * d);
+        return;
+    }
+    NN(linear_fwd)(a->q, d, h, d, W, b, rows, d, d);
+    NN(linear_fwd)(a->k, 2 * d, h, d, W + d * d, b + d, w->n, d, 2 * d);
+}
+
+/* dq and dkv as cols_bwd left them in `dwide`; w->dh out. */
+static void columns_qkv_bwd(const struct WORK *w, const attention *a, const REAL *dq,
+                            const REAL *dk, const REAL *h, const REAL *W, REAL *dW, REAL *db,
+                            int rows) {
+    const int d = (int)w->model->options.width;
+    if (a->ldq == 3 * d) {
+        NN(linear_bwd_w)(dW, db, dq, 3 * d, h, d, w->n, d, 3 * d);
+        NN(linear_bwd_x)(w->dh, d, dq, 3 * d, W, w->n, d, 3 * d, false);
+        return;
+    }
+    NN(linear_bwd_w)(dW, db, dq, d, h, d, rows, d, d);
+    NN(linear_bwd_w)(dW + d * d, db + d, dk, 2 * d, h, d, w->n, d, 2 * d);
+    NN(linear_bwd_x)(w->dh, d, dk, 2 * d, W + d * d, w->n, d, 2 * d, false);
+    NN(linear_bwd_x)(w->dh, d, dq, d, W, rows, d, d, true);
+}
+
+static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *in) {
+    const sl_model_options *o = &w->model->options;
+    const sl_model__encoder *at = &w->model->layout->encoder[i];
+    encoder_layer *l = &w->encoder[i];
+    const int d = (int)o->width, H = (int)o->heads, columns = (int)o->columns;
+    const int P = w->batch->points, asking = is_last(w->model, w->flags, i) ? 1 : columns;
+    const int m = asking * w->R, row = sl_attn_row(P);
+    const size_t cell = (size_t)(P * d / 8), column_bits = (size_t)((H * columns + 7) / 8);
+
+    attention *a = &l->columns;
+    columns_qkv_fwd(w, a, in->h, weights + at->columns_qkv_w, weights + at->columns_qkv_b, m);
+    const uint8_t *keep = keep_cells(w, a->keep, (size_t)P * column_bits, asking, i, DROP_FIRST,
+                                     o->attention_dropout);
+    NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, keep, w->scale_attention,
+                 w->batch->present, P, w->R, asking, columns, H, d / H);
+    NN(linear_fwd)(w->y, d, a->o, d, weights + at->columns_out_w, NULL, m, d, d);
+    keep = keep_cells(w, l->after_columns.keep, cell, asking, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_columns, in->x, weights + at->columns_out_b, keep,
+                norm_at(weights, NULL, at->norm2_g, at->norm2_b), m);
+
+    a = &l->points;
+    NN(linear_fwd)(a->q, 3 * d, l->after_columns.h, d, weights + at->points_qkv_w,
+                   weights + at->points_qkv_b, m, d, 3 * d);
+    keep = keep_cells(w, a->keep, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
+                      o->attention_dropout);
+    points_fwd(w, a, keep, m / P);
+    NN(linear_fwd)(w->y, d, a->o, d, weights + at->points_out_w, NULL, m, d, d);
+    keep = keep_cells(w, l->after_points.keep, cell, asking, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, keep,
+                norm_at(weights, NULL, at->norm3_g, at->norm3_b), m);
+
+    mlp_fwd(w, &l->mlp, l->after_points.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
+            weights + at->mlp_out_w, m);
+    keep = keep_cells(w, l->after_mlp.keep, cell, asking, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_points.x, weights + at->mlp_out_b, keep,
+                encoder_norm(w, weights, NULL, i), m);
+}
+
+/* w->dx: the gradient behind the layer in its first m rows, zero in the others; w->dh: that of the
+ * norm which reads it. Leaves both for the layer before. */
+static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const seam *in) {
+    const sl_model_options *o = &w->model->options;
+    const sl_model__encoder *at = &w->model->layout->encoder[i];
+    encoder_layer *l = &w->encoder[i];
+    const int d = (int)o->width, H = (int)o->heads, columns = (int)o->columns;
+    const int P = w->batch->points, asking = is_last(w->model, w->flags, i) ? 1 : columns;
+    const int m = asking * w->R;
+
+    open_block(w, &l->after_mlp, w->dx, grad + at->mlp_out_b, encoder_norm(w, weights, grad, i), m);
+    mlp_bwd(w, &l->mlp, l->after_points.h, weights + at->mlp_in_w, weights + at->mlp_out_w,
+            grad + at->mlp_in_w, grad + at->mlp_in_b, grad + at->mlp_out_w, m);
+
+    const attention *a = &l->points;
+    open_block(w, &l->after_points, w->dx, grad + at->points_out_b,
+               norm_at(weights, grad, at->norm3_g, at->norm3_b), m);
+    NN(linear_bwd_w)(grad + at->points_out_w, NULL, w->y, d, a->o, d, m, d, d);
+    NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->points_out_w, m, d, d, false);
+    points_bwd(w, a, kept(w, a->keep, o->attention_dropout), m / P, w->dwide, w->dh);
+    NN(linear_bwd_w)(grad + at->points_qkv_w, grad + at->points_qkv_b, w->dwide, 3 * d,
+                     l->after_columns.h, d, m, d, 3 * d);
+    NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->points_qkv_w, m, d, 3 * d, false);
+
+    a = &l->columns;
+    open_block(w, &l->after_columns, w->dx, grad + at->columns_out_b,
+               norm_at(weights, grad, at->norm2_g, at->norm2_b), m);
+    NN(linear_bwd_w)(grad + at->columns_out_w, NULL, w->y, d, a->o, d, m, d, d);
+    NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->columns_out_w, m, d, d, false);
+    const bool packed = a->ldq == 3 * d;
+    REAL *dq = packed ? w->dwide : w->dwide + (size_t)w->n * (size_t)(2 * d);
+    REAL *dk = packed ? w->dwide + d : w->dwide;
+    NN(cols_bwd)(dq, a->ldq, dk, dk + d, a->ldkv, w->dh, d, a->q, a->k, a->v, a->p,
+                 kept(w, a->keep, o->attention_dropout), w->scale_attention, w->batch->present, P,
+                 w->R, asking, columns, H, d / H);
+    columns_qkv_bwd(w, a, dq, dk, in->h, weights + at->columns_qkv_w, grad + at->columns_qkv_w,
+                    grad + at->columns_qkv_b, m);
+}
+
+static const seam *encoder_in(const struct WORK *w, int i) {
+    return i == 0 ? &w->cells_in : &w->encoder[i - 1].after_mlp;
+}
+
+/* Answers the memory: (R, width). */
+static const REAL *encode(struct WORK *w, const REAL *weights) {
+    const sl_model *m = w->model;
+    const sl_model__layout *l = m->layout;
+    const int d = (int)m->options.width, columns = (int)m->options.columns;
+    NN(linear_fwd)(w->column_code, d, l->CODE, d, weights + l->column_w, NULL, columns, d, d);
+    for (int c = 0; c < columns; c++)
+        for (int i = 0; i < d; i++)
+            w->column_code[c * d + i] += weights[l->mantissa_b + i] + weights[l->exponent_b + i];
+    NN(cells_fwd)(w->cells_in.x, w->mantissa, w->exponent, weights + l->mantissa_w,
+                  weights + l->exponent_w, w->column_code, w->R, columns, d);
+    norm n = encoder_norm(w, weights, NULL, -1);
+    NN(seam_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1, n.gain,
+                 n.offset, (REAL)m->options.norm_eps, w->n, d);
+    for (int i = 0; i < m->options.layers; i++) encoder_fwd(w, weights, i, encoder_in(w, i));
+    return w->encoder[m->options.layers - 1].after_mlp.x;
+}
+
+/* w->dx: the gradient of the memory in the first R rows, zero elsewhere. */
+static void encode_bwd(struct WORK *w, const REAL *weights, REAL *grad) {
+    const sl_model *m = w->model;
+    const sl_model__layout *l = m->layout;
+    const int d = (int)m->options.width, columns = (int)m->options.columns;
+    for (int i = (int)m->options.layers - 1; i >= 0; i--)
+        encoder_bwd(w, weights, grad, i, encoder_in(w, i));
+    norm n = encoder_norm(w, weights, grad, -1);
+    NN(seam_bwd)(w->dx, NULL, NULL, n.dgain, n.doffset, w->dh, w->cells_in.x, w->cells_in.stat,
+                 NULL, 1, n.gain, w->n, d);
+    REAL *dcode = w->column_code; // read for the last time in encode
+    memset(dcode, 0, (size_t)(columns * d) * sizeof *dcode);
+    NN(cells_bwd)(grad + l->mantissa_w, grad + l->exponent_w, dcode, w->dx, w->mantissa,
+                  w->exponent, w->R, columns, d);
+    for (int c = 0; c < columns; c++) {
+        for (int i = 0; i < d; i++) {
+            grad[l->mantissa_b + i] += dcode[c * d + i];
+            grad[l->exponent_b + i] += dcode[c * d + i];
+        }
+    }
+    NN(linear_bwd_w)(grad + l->column_w, NULL, dcode, d, l->CODE, d, columns, d, d);
+}
+
+/* ---------------------------------------------------------------- decoder ------------------- */
+
+static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *in,
+                        const REAL *memory) {
+    const sl_model_options *o = &w->model->options;
+    const sl_model__decoder *at = &w->model->layout->decoder[i];
+    decoder_layer *l = &w->decoder[i];
+    const int d = (int)o->width, H = (int)o->heads, T = w->T;
+    const size_t residual = (size_t)(d / 8), across = (size_t)(H * sl_attn_row(w->batch->points));
+
+    attention *a = &l->self;
+    NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,
+                   3 * d);
+    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * own_row(w) / 8, i, DROP_FIRST,
+                                      o->attention_dropout);
+    tokens_attn_fwd(w, a, keep, false);
+    NN(linear_fwd)(w->y, d, a->o, d, weights + at->self_out_w, NULL, T, d, d);
+    keep = keep_tokens(w, l->after_self.keep, residual, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_self, in->x, weights + at->self_out_b, keep,
+                norm_at(weights, NULL, at->norm2_g, at->norm2_b), T);
+
+    a = &l->cross;
+    NN(seam_fwd)(NULL, l->memory_h, l->memory_stat, memory, NULL, NULL, NULL, 1,
+                 weights + at->memory_g, weights + at->memory_b, (REAL)o->norm_eps, w->R, d);
+    NN(linear_fwd)(a->q, d, l->after_self.h, d, weights + at->cross_q_w, weights + at->cross_q_b, T,
+                   d, d);
+    NN(linear_fwd)(a->k, 2 * d, l->memory_h, d, weights + at->cross_kv_w,
+                   weights + at->cross_kv_b, w->R, d, 2 * d);
+    keep = keep_tokens(w, a->keep, across / 8, i, DROP_SECOND, o->attention_dropout);
+    tokens_attn_fwd(w, a, keep, true);
+    NN(linear_fwd)(w->y, d, a->o, d, weights + at->cross_out_w, NULL, T, d, d);
+    keep = keep_tokens(w, l->after_cross.keep, residual, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, keep,
+                norm_at(weights, NULL, at->norm3_g, at->norm3_b), T);
+
+    mlp_fwd(w, &l->mlp, l->after_cross.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
+            weights + at->mlp_out_w, T);
+    keep = keep_tokens(w, l->after_mlp.keep, residual, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_cross.x, weights + at->mlp_out_b, keep,
+                decoder_norm(w, weights, NULL, i), T);
+}
+
+/* As encoder_bwd, of w->dx_tokens; adds to the memory's gradient, the first R rows of w->dx. */
+static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const seam *in,
+                        const REAL *memory) {
+    const sl_model_options *o = &w->model->options;
+    const sl_model__decoder *at = &w->model->layout->decoder[i];
+    decoder_layer *l = &w->decoder[i];
+    const int d = (int)o->width, T = w->T;
+
+    open_block(w, &l->after_mlp, w->dx_tokens, grad + at->mlp_out_b,
+               decoder_norm(w, weights, grad, i), T);
+    mlp_bwd(w, &l->mlp, l->after_cross.h, weights + at->mlp_in_w, weights + at->mlp_out_w,
+            grad + at->mlp_in_w, grad + at->mlp_in_b, grad + at->mlp_out_w, T);
+
+    const attention *a = &l->cross;
+    open_block(w, &l->after_cross, w->dx_tokens, grad + at->cross_out_b,
+               norm_at(weights, grad, at->norm3_g, at->norm3_b), T);
+    NN(linear_bwd_w)(grad + at->cross_out_w, NULL, w->y, d, a->o, d, T, d, d);
+    NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->cross_out_w, T, d, d, false);
+    tokens_attn_bwd(w, a, kept(w, a->keep, o->attention_dropout), true, w->dwide, w->dmemory,
+                    w->dmemory + d, w->dh);
+    NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
+                     d, w->R, d, 2 * d);
+    NN(linear_bwd_x)(w->dh, d, w->dmemory, 2 * d, weights + at->cross_kv_w, w->R, d, 2 * d, false);
+    NN(seam_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh, memory,
+                 l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
+    NN(linear_bwd_w)(grad + at->cross_q_w, grad + at->cross_q_b, w->dwide, d, l->after_self.h, d, T,
+                     d, d);
+    NN(linear_bwd_x)(w->dh, d, w->dwide, d, weights + at->cross_q_w, T, d, d, false);
+
+    a = &l->self;
+    open_block(w, &l->after_self, w->dx_tokens, grad + at->self_out_b,
+               norm_at(weights, grad, at->norm2_g, at->norm2_b), T);
+    NN(linear_bwd_w)(grad + at->self_out_w, NULL, w->y, d, a->o, d, T, d, d);
+    NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->self_out_w, T, d, d, false);
+    tokens_attn_bwd(w, a, kept(w, a->keep, o->attention_dropout), false, w->dwide, w->dwide + d,
+                    w->dwide + 2 * d, w->dh);
+    NN(linear_bwd_w)(grad + at->self_qkv_w, grad + at->self_qkv_b, w->dwide, 3 * d, in->h, d, T, d,
+                     3 * d);
+    NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->self_qkv_w, T, d, 3 * d, false);
+}
+
+static const seam *decoder_in(const struct WORK *w, int i) {
+    return i == 0 ? &w->tokens_in : &w->decoder[i - 1].after_mlp;
+}
+
+static int longest(const sl_batch *b) {
+    int most = 0;
+    for (int i = 0; i < b->pairs; i++) most = SL_MAX(most, b->begin[i + 1] - b->begin[i]);
+    return most;
+}
+
+static void decode(struct WORK *w, const REAL *weights, const REAL *memory) {
+    const sl_model *m = w->model;
+    const sl_model__layout *l = m->layout;
+    const int d = (int)m->options.width, T = w->T, last = (int)m->options.decoder_layers - 1;
+    NN(linear_fwd)(w->position_code, d, l->CODE, d, weights + l->position_w, NULL,
+                   longest(w->batch), d, d);
+    NN(tokens_fwd)(w->tokens_in.x, w->batch->ids, w->at, weights + l->table, w->position_code, T,
+                   d);
+    norm n = decoder_norm(w, weights, NULL, -1);
+    NN(seam_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
+                 n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
+    for (int i = 0; i <= last; i++) decoder_fwd(w, weights, i, decoder_in(w, i), memory);
+    NN(linear_fwd)(w->logits, (int)m->options.vocabulary, w->decoder[last].after_mlp.h, d,
+                   weights + l->table, NULL, T, d, (int)m->options.vocabulary);
+}
+
+/* w->logits: their gradient. Leaves the memory's in w->dx. */
+static void decode_bwd(struct WORK *w, const REAL *weights, REAL *grad, const REAL *memory) {
+    const sl_model *m = w->model;
+    const sl_model__layout *l = m->layout;
+    const int d = (int)m->options.width, T = w->T, V = (int)m->options.vocabulary;
+    const int last = (int)m->options.decoder_layers - 1;
+    memset(w->dx, 0, (size_t)w->n * (size_t)d * sizeof *w->dx);
+    memset(w->dx_tokens, 0, (size_t)T * (size_t)d * sizeof *w->dx_tokens);
+    NN(linear_bwd_w)(grad + l->table, NULL, w->logits, V, w->decoder[last].after_mlp.h, d, T, d, V);
+    NN(linear_bwd_x)(w->dh, d, w->logits, V, weights + l->table, T, d, V, false);
+    for (int i = last; i >= 0; i--) decoder_bwd(w, weights, grad, i, decoder_in(w, i), memory);
+    norm n = decoder_norm(w, weights, grad, -1);
+    NN(seam_bwd)(w->dx_tokens, NULL, NULL, n.dgain, n.doffset, w->dh, w->tokens_in.x,
+                 w->tokens_in.stat, NULL, 1, n.gain, T, d);
+    const int positions = longest(w->batch);
+    memset(w->dposition_code, 0, (size_t)(positions * d) * sizeof *w->dposition_code);
+    NN(tokens_bwd)(grad + l->table, w->dposition_code, w->dx_tokens, w->batch->ids, w->at, T, d);
+    NN(linear_bwd_w)(grad + l->position_w, NULL, w->dposition_code, d, l->CODE, d, positions, d, d);
+}
+
+/* ---------------------------------------------------------------- the pass ------------------ */
+
+static void take_batch(struct WORK *w, const sl_batch *b, sl_dropout dropout) {
+    const sl_model_options *o = &w->model->options;
+    w->batch = b;
+    w->dropout = dropout;
+    w->R = b->pairs * b->points;
+    w->n = (int)o->columns * w->R;
+    w->T = b->begin[b->pairs] - b->begin[0];
+    w->scale = dropout.on ? scale_of(o->dropout) : 1;
+    w->scale_attention = dropout.on ? scale_of(o->attention_dropout) : 1;
+    SL_ASSERT(b->begin[0] == 0 && b->pairs <= w->pairs && b->points == w->points);
+    SL_ASSERT(w->T > 0 && w->T <= w->tokens && longest(b) <= SL_MODEL_MAX_TOKENS);
+    for (int i = 0; i < b->pairs; i++)
+        for (int t = b->begin[i]; t < b->begin[i + 1]; t++) w->at[t] = (uint8_t)(t - b->begin[i]);
+#if OWN_CELLS
+    for (int i = 0; i < w->n; i++) {
+        w->cells[i] = b->mantissa[i];
+        w->cells[w->n + i] = b->exponent[i];
+    }
+    w->mantissa = w->cells;
+    w->exponent = w->cells + w->n;
+#else
+    w->mantissa = b->mantissa;
+    w->exponent = b->exponent;
+#endif
+}
+
+double OF(model_pass)(struct WORK *w, REAL *grad, REAL *logits, const REAL *weights,
+                      const sl_batch *b, sl_dropout dropout) {
+    take_batch(w, b, dropout);
+    const size_t V = (size_t)w->model->options.vocabulary;
+    const REAL *memory = encode(w, weights);
+    decode(w, weights, memory);
+    if (logits) memcpy(logits, w->logits, (size_t)w->T * V * sizeof *logits);
+    double loss = NN(xent)(grad ? w->logits : NULL, w->logits, b->targets, w->T, (int)V);
+    if (grad) {
+        decode_bwd(w, weights, grad, memory);
+        encode_bwd(w, weights, grad);
+    }
+    return loss;
+}

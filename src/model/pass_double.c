@@ -1,0 +1,13 @@
+/* pass_double - the same pass in double with the plain kernels: the judge of gradients. */
+#include <string.h>
+
+#include "model/model_impl.h"
+#include "model/model_test.h"
+
+#define REAL      double
+#define NN(f)     sl_ref_d_##f
+#define OF(f)     sl_##f##_d
+#define WORK      sl_work_d
+#define CODE      code
+#define OWN_CELLS 1
+#include "model/pass_body.h"

@@ -1,0 +1,12 @@
+/* pass_float - the pass as it is used: float, fast kernels. */
+#include <string.h>
+
+#include "model/model_impl.h"
+
+#define REAL      float
+#define NN(f)     sl_##f
+#define OF(f)     sl_##f
+#define WORK      sl_work
+#define CODE      code_f
+#define OWN_CELLS 0
+#include "model/pass_body.h"
