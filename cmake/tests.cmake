@@ -36,14 +36,24 @@ foreach(module IN LISTS SYMLAW_LAYERS)
     endforeach()
 endforeach()
 
-# The same program once more under mpirun: two processes must agree. Leaks are not looked for there:
-# Open MPI leaves some behind at exit, and ours are counted by the fixture.
-if(MPI_C_FOUND AND TARGET par.ranks)
-    add_test(NAME par.ranks.two COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe
-             ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:par.ranks>)
-    set_tests_properties(par.ranks.two PROPERTIES LABELS unit COST ${cost} TIMEOUT 60
-        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;SL_TEST_RANKS=2"
+# The same program once more under mpirun: several processes must agree. Leaks are not looked for
+# there: Open MPI leaves some behind at exit, and ours are counted by the fixture.
+function(add_ranks_test program name ranks)
+    if(NOT TARGET ${program})
+        return()
+    endif()
+    add_test(NAME ${program}.${name} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe
+             ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}>)
+    set_tests_properties(${program}.${name} PROPERTIES LABELS unit COST ${cost} TIMEOUT 60
+        ENVIRONMENT
+        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;SL_TEST_RANKS=${ranks}"
         ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=set:detect_leaks=0")
+endfunction()
+if(MPI_C_FOUND)
+    foreach(program par.ranks optim.ranks)
+        add_ranks_test(${program} two 2)
+        add_ranks_test(${program} four 4)
+    endforeach()
 endif()
 
 # ---------------------------------------------------------------- the tree itself --------------

@@ -41,13 +41,14 @@ SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; coll
 void sl_par_barrier(void);
 
 /* Collectives over blocks of numbers that are cut into one share per rank: rank r has begin[r] ..
- * begin[r+1]-1, begin having ranks + 1 entries. All ranks call them in the same order; a status is
- * the same on all of them. With one rank they copy, or do nothing. */
+ * begin[r+1]-1, begin having ranks + 1 entries, the same on all ranks. A share may be empty. All
+ * ranks call them in the same order. They allocate nothing; what can fail is MPI itself, SL_EIO on
+ * the ranks that notice. With one rank they copy, or do nothing. */
 
 /* recv[r (end-begin of mine) + i] := rank r's number begin[mine] + i: everybody's part of my share,
  * rank after rank. */
 SL_NODISCARD sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin);
-/* Everybody gets everybody's share, in place. size: bytes of a number. */
+/* Everybody gets everybody's share, in place. size: bytes of a number, 1, 4 or 8. */
 SL_NODISCARD sl_status sl_par_gather(void *block, size_t size, const int64_t *begin);
 /* Rank 0 gets everybody's share: whole[begin[r] ..] := rank r's `share`. whole may be NULL elsewhere. */
 SL_NODISCARD sl_status sl_par_collect(float *whole, const float *share, const int64_t *begin);

@@ -1,10 +1,23 @@
 /* pool - threads that wait for sl_par_for.
  *
- * One job at a time. The caller publishes it under the lock, works on it like everybody else,
- * closes it, and waits until no worker is inside. A worker that wakes up after the job was closed
- * finds it so and goes back to sleep; nobody waits for it. Parts are handed out by one atomic
- * counter. */
+ * One job at a time. The caller opens it, works on it like everybody else, closes it, and waits
+ * until no worker is inside. A worker that comes after the job was closed finds it so and goes back
+ * to waiting; nobody waits for it. Parts are handed out by one atomic counter.
+ *
+ * Whether a job is open, which it is and how many workers are inside is one atomic word, so joining
+ * and leaving take no lock:
+ *
+ *     state   | number of the job, 47 bits | open, 1 bit | workers inside, 16 bits |
+ *
+ * Waiting is done twice: first by looking at that word for SPIN_SECONDS, then asleep. A small model
+ * steps in a few hundred microseconds and has several loops in a step, and waking a sleeper takes
+ * tens of them. With more threads than cores nobody spins: it would keep the one that works from
+ * working. Whoever goes to sleep says so first and looks at the word once more; whoever changes the
+ * word looks for sleepers afterwards. All of it in the one order of sequentially consistent
+ * atomics, so one of the two always sees the other. */
+#include <immintrin.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,6 +26,11 @@
 #include "par/par.h"
 
 enum { THREADS_MAX = 4096, LINE_BYTES = 1024 };
+
+static const double SPIN_SECONDS = 50e-6;
+
+static const uint64_t INSIDE = 0xFFFF, OPEN = 0x10000;
+static const int NUMBER_SHIFT = 17;
 
 typedef struct job {
     sl_par_fn fn;
@@ -32,13 +50,15 @@ typedef struct worker {
 } worker;
 
 struct sl_pool {
+    _Atomic uint64_t state;
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    int threads;     // workers, the caller included
-    int started;     // of those, threads that exist
-    bool quit, open; // open: the job may be joined
-    int inside;      // workers in the job
-    int64_t number;  // of the job
+    int threads;         // workers, the caller included
+    int started;         // of those, threads that exist
+    bool spin;           // before sleeping
+    atomic_bool quit;    // changed under the lock
+    _Atomic int asleep;  // workers that wait for `wake`
+    atomic_bool waiting; // the caller waits for `idle`
     atomic_bool busy;
     job job;
     worker workers[];
@@ -70,24 +90,70 @@ static void run_parts(sl_pool *p, int number) {
     }
 }
 
+/* Has what the worker or the caller waits for happened? */
+typedef bool (*condition)(sl_pool *p, uint64_t seen);
+
+static bool called(sl_pool *p, uint64_t seen) {
+    return atomic_load(&p->state) >> NUMBER_SHIFT != seen || atomic_load(&p->quit);
+}
+
+static bool deserted(sl_pool *p, uint64_t seen) {
+    (void)seen;
+    return (atomic_load(&p->state) & INSIDE) == 0;
+}
+
+static bool spin(sl_pool *p, condition happened, uint64_t seen) {
+    if (happened(p, seen)) return true;
+    if (!p->spin) return false;
+    double start = sl_clock();
+    do {
+        sched_yield(); // on a core that others want too, spinning would only delay them
+        for (int i = 0; i < 16; i++) {
+            _mm_pause();
+            if (happened(p, seen)) return true;
+        }
+    } while (sl_clock() - start < SPIN_SECONDS);
+    return false;
+}
+
+static void wait_for_job(sl_pool *p, uint64_t seen) {
+    if (spin(p, called, seen)) return;
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->asleep, 1);
+    while (!called(p, seen)) pthread_cond_wait(&p->wake, &p->lock);
+    atomic_fetch_sub(&p->asleep, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Answers whether we are inside a job now; *seen is the last one we saw, open or not. */
+static bool join(sl_pool *p, uint64_t *seen) {
+    uint64_t s = atomic_load(&p->state);
+    do {
+        *seen = s >> NUMBER_SHIFT;
+        if (!(s & OPEN)) return false;
+    } while (!atomic_compare_exchange_weak(&p->state, &s, s + 1));
+    return true;
+}
+
+static void leave(sl_pool *p) {
+    uint64_t before = atomic_fetch_sub(&p->state, 1);
+    if ((before & INSIDE) > 1 || !atomic_load(&p->waiting)) return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_signal(&p->idle);
+    pthread_mutex_unlock(&p->lock);
+}
+
 static void *work(void *arg) {
     worker *w = arg;
     sl_pool *p = w->pool;
-    int64_t seen = 0;
-    pthread_mutex_lock(&p->lock);
+    uint64_t seen = 0;
     for (;;) {
-        while (!p->quit && p->number == seen) pthread_cond_wait(&p->wake, &p->lock);
-        if (p->quit) break;
-        seen = p->number;
-        if (!p->open) continue; // done before we woke
-        p->inside++;
-        pthread_mutex_unlock(&p->lock);
+        wait_for_job(p, seen);
+        if (atomic_load(&p->quit)) return NULL;
+        if (!join(p, &seen)) continue; // done before we came
         run_parts(p, w->number);
-        pthread_mutex_lock(&p->lock);
-        if (--p->inside == 0) pthread_cond_signal(&p->idle);
+        leave(p);
     }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
 }
 
 /* Workers take no signals: an interrupt belongs to the thread that can act on it. */
@@ -113,6 +179,7 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
     pthread_cond_init(&p->wake, NULL);
     pthread_cond_init(&p->idle, NULL);
     p->threads = threads;
+    p->spin = threads <= sl_cores();
     p->started = 1;
     for (int i = 1; i < threads; i++) {
         p->workers[i] = (worker){ .pool = p, .number = i };
@@ -131,7 +198,7 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
 void sl_pool_free(sl_pool *p) {
     if (!p) return;
     pthread_mutex_lock(&p->lock);
-    p->quit = true;
+    atomic_store(&p->quit, true);
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
     for (int i = 1; i < p->started; i++) pthread_join(p->workers[i].thread, NULL);
@@ -153,9 +220,9 @@ static sl_status run_serial(int64_t n, int64_t grain, sl_par_fn fn, void *payloa
     return SL_OK;
 }
 
-static sl_status run_pool(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, void *payload) {
+/* Nobody is inside and nothing is open, so only we touch the job and the state. */
+static void open_job(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, void *payload) {
     job *j = &p->job;
-    pthread_mutex_lock(&p->lock);
     j->fn = fn;
     j->payload = payload;
     j->n = n;
@@ -165,20 +232,30 @@ static sl_status run_pool(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, vo
     atomic_store(&j->stop, false);
     j->st = SL_OK;
     j->st_part = 0;
-    p->open = true;
-    p->number++;
+    uint64_t number = (atomic_load(&p->state) >> NUMBER_SHIFT) + 1;
+    atomic_store(&p->state, number << NUMBER_SHIFT | OPEN);
+    if (atomic_load(&p->asleep) == 0) return;
+    pthread_mutex_lock(&p->lock);
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
+}
 
-    run_parts(p, 0);
-
+static void close_job(sl_pool *p) {
+    atomic_fetch_and(&p->state, ~OPEN);
+    if (spin(p, deserted, 0)) return;
     pthread_mutex_lock(&p->lock);
-    p->open = false;
-    while (p->inside > 0) pthread_cond_wait(&p->idle, &p->lock);
-    sl_status st = j->st;
-    if (st != SL_OK) sl_fail_restore(j->line);
+    atomic_store(&p->waiting, true);
+    while (!deserted(p, 0)) pthread_cond_wait(&p->idle, &p->lock);
+    atomic_store(&p->waiting, false);
     pthread_mutex_unlock(&p->lock);
-    return st;
+}
+
+static sl_status run_pool(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, void *payload) {
+    open_job(p, n, grain, fn, payload);
+    run_parts(p, 0);
+    close_job(p);
+    if (p->job.st != SL_OK) sl_fail_restore(p->job.line);
+    return p->job.st;
 }
 
 sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn, void *payload) {

@@ -5,10 +5,13 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "par/par.h"
 
-enum { LINE_BYTES = 1024 };
+/* Shares go in messages of at most MESSAGE numbers: long enough for full speed, and so that no
+ * count or byte that MPI keeps in an int overflows. */
+enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
 
 static bool active; // MPI runs and has us among others
 static bool ours;   // and we started it, so we end it
@@ -82,4 +85,100 @@ sl_status sl_par_agree(sl_status mine) {
 
 void sl_par_barrier(void) {
     if (active) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---------------------------------------------------------------- shares -------------------- */
+
+/* A run of numbers on its way to or from another rank. */
+typedef struct run {
+    char *at;
+    int64_t left;
+    int peer;
+} run;
+
+static int next_message(const run *r, int *peer) {
+    *peer = r->left > 0 ? r->peer : MPI_PROC_NULL;
+    return (int)SL_MIN(r->left, MESSAGE);
+}
+
+/* Sends one run while receiving another. Either may be empty; both peers cut a run alike. */
+static sl_status pass(run out, run in, MPI_Datatype type, size_t size, const char *what) {
+    while (out.left > 0 || in.left > 0) {
+        int to, from;
+        int n_out = next_message(&out, &to), n_in = next_message(&in, &from);
+        int error = MPI_Sendrecv(out.at, n_out, type, to, 0, in.at, n_in, type, from, 0,
+                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (error != MPI_SUCCESS) return fail_mpi(error, what);
+        out.at += (size_t)n_out * size;
+        out.left -= n_out;
+        in.at += (size_t)n_in * size;
+        in.left -= n_in;
+    }
+    return SL_OK;
+}
+
+static int64_t share_count(const int64_t *begin, int r) { return begin[r + 1] - begin[r]; }
+
+/* In round d everybody sends to the rank d places on, so nobody is sent to by two at once. */
+sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin) {
+    const int64_t mine = share_count(begin, rank);
+    memcpy(recv + rank * mine, block + begin[rank], (size_t)mine * sizeof *recv);
+    for (int d = 1; d < ranks; d++) {
+        int to = (rank + d) % ranks, from = (rank - d + ranks) % ranks;
+        run out = { (char *)(block + begin[to]), share_count(begin, to), to };
+        run in = { (char *)(recv + from * mine), mine, from };
+        SL_TRY(pass(out, in, MPI_FLOAT, sizeof *recv, "exchanging shares"));
+    }
+    return SL_OK;
+}
+
+static MPI_Datatype type_of(size_t size) {
+    SL_ASSERT(size == 1 || size == 4 || size == 8);
+    return size == 1 ? MPI_BYTE : size == 4 ? MPI_UINT32_T : MPI_UINT64_T;
+}
+
+/* Round a ring: each rank hands on to the next what it got last, its own share first. */
+sl_status sl_par_gather(void *block, size_t size, const int64_t *begin) {
+    MPI_Datatype type = type_of(size);
+    char *at = block;
+    int next = (rank + 1) % ranks, last = (rank - 1 + ranks) % ranks;
+    for (int d = 0; d < ranks - 1; d++) {
+        int give = (rank - d + ranks) % ranks, take = (rank - d - 1 + ranks) % ranks;
+        run out = { at + (size_t)begin[give] * size, share_count(begin, give), next };
+        run in = { at + (size_t)begin[take] * size, share_count(begin, take), last };
+        SL_TRY(pass(out, in, type, size, "gathering shares"));
+    }
+    return SL_OK;
+}
+
+sl_status sl_par_collect(float *whole, const float *share, const int64_t *begin) {
+    static const run none = { 0 };
+    if (rank > 0) {
+        run out = { (char *)share, share_count(begin, rank), 0 };
+        return pass(out, none, MPI_FLOAT, sizeof *share, "collecting shares");
+    }
+    memmove(whole + begin[0], share, (size_t)share_count(begin, 0) * sizeof *whole);
+    for (int r = 1; r < ranks; r++) {
+        run in = { (char *)(whole + begin[r]), share_count(begin, r), r };
+        SL_TRY(pass(none, in, MPI_FLOAT, sizeof *whole, "collecting shares"));
+    }
+    return SL_OK;
+}
+
+sl_status sl_par_share(void *bytes, size_t n) {
+    char *at = bytes;
+    while (active && n > 0) {
+        int part = (int)SL_MIN(n, (size_t)MESSAGE * sizeof(float));
+        int error = MPI_Bcast(at, part, MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (error != MPI_SUCCESS) return fail_mpi(error, "sharing bytes of rank 0");
+        at += part;
+        n -= (size_t)part;
+    }
+    return SL_OK;
+}
+
+sl_status sl_par_sum(int64_t *x, int n) {
+    if (!active) return SL_OK;
+    int error = MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return error == MPI_SUCCESS ? SL_OK : fail_mpi(error, "adding up counts");
 }

@@ -21,6 +21,62 @@ static void blocks_are_counted(void **state) {
     assert_int_equal(sl_mem_blocks(), blocks);
 }
 
+/* Bytes as the C library rounds them: at least what was asked for, a huge page more where a block
+ * is to begin at one, and all of it given back. */
+static void bytes_are_counted(void **state) {
+    sl_fixture *t = *state;
+    enum { MANY = 3 << 20, HUGE = 2 << 20 };
+    int64_t before = sl_mem_bytes();
+    sl_mem_peak_reset();
+    assert_int_equal(sl_mem_peak(), before);
+    char *a = sl_malloc(1000, 1), *b = sl_calloc(10, 100), *c = sl_malloc_wide(MANY, 2);
+    assert_true(a && b && c);
+    int64_t held = sl_mem_bytes() - before;
+    SL_CHECK(t, held >= 2 * MANY + 2000 && held < 2 * MANY + HUGE + 20000, "%d bytes", (int)held);
+    assert_int_equal(sl_mem_peak(), before + held);
+    sl_free(c);
+    int64_t rest = sl_mem_bytes() - before;
+    SL_CHECK(t, rest >= 2000 && rest < 3000, "%d bytes", (int)rest);
+    assert_int_equal(sl_mem_peak(), before + held); // stays
+
+    a = sl_realloc(a, 100000, 1); // grows, shrinks, and fails: counted as what is held
+    assert_non_null(a);
+    int64_t more = sl_mem_bytes() - before - rest;
+    SL_CHECK(t, more >= 99000 - 100 && more < 110000, "%d bytes", (int)more);
+    sl_mem_fail_at(1, false);
+    assert_null(sl_realloc(a, 200000, 1));
+    assert_int_equal(sl_mem_bytes() - before - rest, more);
+    a = sl_realloc(a, 10, 1);
+    assert_non_null(a);
+    assert_true(sl_mem_bytes() - before <= rest);
+
+    sl_free(a);
+    sl_free(b);
+    assert_int_equal(sl_mem_bytes(), before);
+    sl_mem_peak_reset();
+    assert_int_equal(sl_mem_peak(), before);
+}
+
+static void wide_blocks_begin_at_a_line_and_long_ones_at_a_huge_page(void **state) {
+    sl_fixture *t = *state;
+    static const size_t sizes[] = { 0, 1, 63, 64, 4096, (4 << 20) - 1, 4 << 20, 9 << 20 };
+    for (int i = 0; i < SL_LEN(sizes); i++) {
+        int64_t blocks = sl_mem_blocks();
+        char *p = sl_malloc_wide(sizes[i], 1);
+        assert_non_null(p);
+        uintptr_t at = sizes[i] >= 4 << 20 ? 2 << 20 : 64;
+        SL_CHECK(t, (uintptr_t)p % at == 0, "%zu bytes at %p", sizes[i], (void *)p);
+        memset(p, 'w', sizes[i]);
+        assert_int_equal(sl_mem_blocks(), blocks + 1);
+        sl_free(p);
+    }
+    sl_mem_fail_at(1, false);
+    assert_null(sl_malloc_wide(100, 4));
+    volatile size_t half = SIZE_MAX / 2 + 1;
+    assert_null(sl_malloc_wide(half, 2));
+    assert_null(sl_malloc_wide(half, 1));
+}
+
 static void calloc_clears_and_realloc_keeps(void **state) {
     (void)state;
     char *p = sl_calloc(64, 4);
@@ -102,7 +158,7 @@ static void *allocate_many(void *failed) {
 
 static void threads_count_together(void **state) {
     (void)state;
-    int64_t calls = sl_mem_calls(), blocks = sl_mem_blocks();
+    int64_t calls = sl_mem_calls(), blocks = sl_mem_blocks(), bytes = sl_mem_bytes();
     pthread_t threads[THREADS];
     int failed[THREADS] = { 0 }, sum = 0;
     sl_mem_fail_at(THREADS * EACH / 2, false);
@@ -115,6 +171,7 @@ static void threads_count_together(void **state) {
     assert_int_equal(sum, 1);
     assert_int_equal(sl_mem_calls() - calls, THREADS * EACH);
     assert_int_equal(sl_mem_blocks(), blocks);
+    assert_int_equal(sl_mem_bytes(), bytes);
 }
 
 static void lack_of_memory_is_told_in_readable_units(void **state) {
@@ -138,6 +195,8 @@ static void available_memory_is_plausible(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(blocks_are_counted),
+        SL_TEST(bytes_are_counted),
+        SL_TEST(wide_blocks_begin_at_a_line_and_long_ones_at_a_huge_page),
         SL_TEST(calloc_clears_and_realloc_keeps),
         SL_TEST(zero_bytes_are_a_pointer_and_too_many_none),
         SL_TEST(the_chosen_allocation_fails),

@@ -109,6 +109,31 @@ static void parts_run_at_the_same_time(void **state) {
     sl_pool_free(pool);
 }
 
+/* The caller is quick; the one who comes as well is slow enough for the caller to fall asleep. */
+static sl_status meet_and_dawdle(int64_t begin, int64_t end, int worker, void *payload) {
+    SL_TRY(meet(begin, end, worker, payload));
+    if (worker > 0) nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);
+    atomic_fetch_add((_Atomic int *)payload, 100);
+    return SL_OK;
+}
+
+/* Waiting begins awake and goes on asleep: both ends must work for workers and for the caller, with
+ * threads that have a core each and with more than there are. */
+static void sleepers_are_woken(void **state) {
+    sl_fixture *t = *state;
+    for (int k = 1; k < SL_LEN(sizes); k++) {
+        sl_pool *pool = NULL;
+        SL_MUST(t, sl_pool_new(&pool, sizes[k]));
+        for (int i = 0; i < sl_test_iters(t, 60); i++) {
+            if (i % 2) nanosleep(&(struct timespec){ .tv_nsec = 100000 * (i % 4) }, NULL);
+            _Atomic int here = 0;
+            SL_MUST(t, sl_par_for(pool, 2, 1, meet_and_dawdle, &here));
+            assert_int_equal(here, 202); // nobody is inside any more
+        }
+        sl_pool_free(pool);
+    }
+}
+
 typedef struct trouble {
     int64_t at_limit, at_io; // parts that fail; -1: none
     _Atomic int ran;
@@ -224,10 +249,15 @@ static void workers_take_no_signals(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(every_index_is_visited_once),     SL_TEST(nothing_to_do_calls_nothing),
-        SL_TEST(parts_run_at_the_same_time),      SL_TEST(a_failing_part_stops_the_rest),
-        SL_TEST(the_smallest_status_wins),        SL_TEST(nesting_is_refused),
-        SL_TEST(pools_of_wrong_size_are_refused), SL_TEST(workers_take_no_signals),
+        SL_TEST(every_index_is_visited_once),
+        SL_TEST(nothing_to_do_calls_nothing),
+        SL_TEST(parts_run_at_the_same_time),
+        SL_TEST(a_failing_part_stops_the_rest),
+        SL_TEST(the_smallest_status_wins),
+        SL_TEST(nesting_is_refused),
+        SL_TEST(pools_of_wrong_size_are_refused),
+        SL_TEST(workers_take_no_signals),
+        SL_TEST(sleepers_are_woken),
     };
     return sl_test_main("par.pool", tests, SL_LEN(tests));
 }
