@@ -9,11 +9,17 @@ double sl_model_flops_paper(const sl_model *m, double cells, double tokens) {
 double sl_model_flops(const sl_model *m, int points, double tokens) {
     const double d = (double)m->options.width, P = points, T = tokens;
     const double columns = (double)m->options.columns, cells = columns * P;
-    double dd = 0; // products with d x d matrices, in rows
-    double ad = 0; // queries times keys, each of which costs two products of length d
+    double dd = 0;   // products with d x d matrices, in rows
+    double ad = 0;   // queries times keys, each of which costs two products of length d
+    double thin = 0; // products with matrices of columns + 3 rows of length d
     for (int i = 0; i < m->options.layers; i++) {
         double read = i + 1 == m->options.layers ? P : cells; // rows that are read on
-        dd += 2 * cells + 14 * read;
+        double first = 2 * cells + read;                      // queries, keys, values
+        if (i == 0)
+            thin += first; // affine_body.h
+        else
+            dd += first;
+        dd += 13 * read;
         ad += read * (columns + P);
     }
     dd += (double)m->options.decoder_layers * (14 * T + 2 * P);

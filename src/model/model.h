@@ -17,9 +17,10 @@
  * FLOPs and tests walk the table. Tensors begin at multiples of 16 floats; what is between is 0.
  *
  * Work that no result depends on is left out: in the last encoder layer only the target's cells are
- * read on, so queries, outputs, the second attention and the MLP run on them alone; targets are
- * packed; the memory's keys and values are computed once. SL_MODEL_PLAIN switches the first one off,
- * for the test that it changes nothing.
+ * read on, so queries, outputs, the second attention and the MLP run on them alone; the first
+ * layer's norm and product are taken on the few vectors that all cells are combinations of
+ * (affine_body.h); targets are packed; the memory's keys and values are computed once.
+ * SL_MODEL_PLAIN switches the first two off, for the test that they change nothing.
  *
  * The pass is one text (pass_body.h), compiled for float with the fast kernels and for double with
  * the plain ones (model_test.h); gradients are proved in double.

@@ -5,6 +5,7 @@
  *     WORK      the struct's name
  *     CODE      the member of the layout with the sinusoids
  *     OF(f)     the function's name in the face
+ *     SQRT(x)   its root
  *     OWN_CELLS true if the batch's floats must be copied to be REAL
  *
  * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer reads
@@ -45,12 +46,20 @@ typedef struct decoder_layer {
     seam after_self, after_cross, after_mlp;
 } decoder_layer;
 
+/* The first norm and product in a form that is cheaper: affine_body.h. */
+typedef struct affine {
+    REAL *centred, *Z, *dZ; // (k, d): vectors; times gain; and gradient
+    REAL *S, *dS, *dS_part; // (n, k)
+    REAL *ZW;               // (k, 3d)
+} affine;
+
 struct WORK {
     const sl_model *model;
     int pairs, points, tokens, flags; // capacity
     encoder_layer *encoder;
     decoder_layer *decoder;
     seam cells_in, tokens_in; // the embeddings and their first norm
+    affine affine;
     REAL *column_code, *position_code, *dposition_code;
     uint8_t *at;    // position of each token in its target
     REAL *cells;    // room for a batch's cells where they must be copied
@@ -109,8 +118,15 @@ static attention cut_attention(cutter *c, size_t rows, size_t keys, size_t d, bo
     return a;
 }
 
+static int affine_rank(const sl_model *m);
+
 static bool is_last(const sl_model *m, int flags, int layer) {
     return layer + 1 == m->options.layers && !(flags & SL_MODEL_PLAIN);
+}
+
+/* Does layer i read the cells themselves, in the affine form? */
+static bool is_affine(const struct WORK *w, int i) {
+    return i == 0 && !(w->flags & SL_MODEL_PLAIN);
 }
 
 static void cut_work(struct WORK *w, cutter *c) {
@@ -124,7 +140,15 @@ static void cut_work(struct WORK *w, cutter *c) {
     const size_t own = (size_t)sl_attn_row((int)SL_MIN(T, most));
     const size_t column_bits = (H * columns + 7) / 8;
 
-    w->cells_in = cut_seam(c, n, d, true);
+    const size_t k = (size_t)affine_rank(m);
+    w->cells_in = cut_seam(c, n, d, w->flags & SL_MODEL_PLAIN);
+    w->affine.centred = cut_reals(c, k, d);
+    w->affine.Z = cut_reals(c, k, d);
+    w->affine.dZ = cut_reals(c, k, d);
+    w->affine.S = cut_reals(c, n, k);
+    w->affine.dS = cut_reals(c, n, k);
+    w->affine.dS_part = cut_reals(c, n, k);
+    w->affine.ZW = cut_reals(c, k, 3 * d);
     for (int i = 0; i < o->layers; i++) {
         encoder_layer *l = &w->encoder[i];
         const bool last = is_last(m, w->flags, i);
@@ -406,32 +430,54 @@ static void mlp_bwd(const struct WORK *w, const mlp *f, const REAL *h, const REA
 
 /* ---------------------------------------------------------------- encoder ------------------- */
 
-/* Cells to queries, keys and values; the last layer asks for the target's cells only. */
-static void columns_qkv_fwd(const struct WORK *w, attention *a, const REAL *h, const REAL *W,
-                            const REAL *b, int rows) {
+#include "model/affine_body.h"
+
+/* y = h W^T + b of the cells before layer i, for the first `rows` of them. */
+static void cells_linear_fwd(const struct WORK *w, int i, REAL *y, int ldy, const REAL *h,
+                             const REAL *W, const REAL *b, int rows, int K) {
     const int d = (int)w->model->options.width;
-    if (a->ldq == 3 * d) {
-        NN(linear_fwd)(a->q, 3 * d, h, d, W, b, w->n, d, 3 * d);
+    if (is_affine(w, i))
+        affine_fwd(w, y, ldy, W, b, rows, K);
+    else
+        NN(linear_fwd)(y, ldy, h, d, W, b, rows, d, K);
+}
+
+/* w->dh (with `add`: +=) out, or what stands for it in the affine form. */
+static void cells_linear_bwd(const struct WORK *w, int i, const REAL *dy, int ldy, const REAL *h,
+                             const REAL *W, const REAL *b, REAL *dW, REAL *db, int rows, int K,
+                             bool add) {
+    const int d = (int)w->model->options.width;
+    if (is_affine(w, i)) {
+        affine_bwd(w, dW, db, dy, ldy, W, b, rows, K);
         return;
     }
-    NN(linear_fwd)(a->q, d, h, d, W, b, rows, d, d);
-    NN(linear_fwd)(a->k, 2 * d, h, d, W + d * d, b + d, w->n, d, 2 * d);
+    NN(linear_bwd_w)(dW, db, dy, ldy, h, d, rows, d, K);
+    NN(linear_bwd_x)(w->dh, d, dy, ldy, W, rows, d, K, add);
+}
+
+/* Cells to queries, keys and values; the last layer asks for the target's cells only. */
+static void columns_qkv_fwd(const struct WORK *w, int i, attention *a, const REAL *h,
+                            const REAL *W, const REAL *b, int rows) {
+    const int d = (int)w->model->options.width;
+    if (a->ldq == 3 * d) {
+        cells_linear_fwd(w, i, a->q, 3 * d, h, W, b, w->n, 3 * d);
+        return;
+    }
+    cells_linear_fwd(w, i, a->q, d, h, W, b, rows, d);
+    cells_linear_fwd(w, i, a->k, 2 * d, h, W + d * d, b + d, w->n, 2 * d);
 }
 
 /* dq and dkv as cols_bwd left them in `dwide`; w->dh out. */
-static void columns_qkv_bwd(const struct WORK *w, const attention *a, const REAL *dq,
-                            const REAL *dk, const REAL *h, const REAL *W, REAL *dW, REAL *db,
-                            int rows) {
+static void columns_qkv_bwd(const struct WORK *w, int i, const attention *a, const REAL *dq,
+                            const REAL *dk, const REAL *h, const REAL *W, const REAL *b, REAL *dW,
+                            REAL *db, int rows) {
     const int d = (int)w->model->options.width;
     if (a->ldq == 3 * d) {
-        NN(linear_bwd_w)(dW, db, dq, 3 * d, h, d, w->n, d, 3 * d);
-        NN(linear_bwd_x)(w->dh, d, dq, 3 * d, W, w->n, d, 3 * d, false);
+        cells_linear_bwd(w, i, dq, 3 * d, h, W, b, dW, db, w->n, 3 * d, false);
         return;
     }
-    NN(linear_bwd_w)(dW, db, dq, d, h, d, rows, d, d);
-    NN(linear_bwd_w)(dW + d * d, db + d, dk, 2 * d, h, d, w->n, d, 2 * d);
-    NN(linear_bwd_x)(w->dh, d, dk, 2 * d, W + d * d, w->n, d, 2 * d, false);
-    NN(linear_bwd_x)(w->dh, d, dq, d, W, rows, d, d, true);
+    cells_linear_bwd(w, i, dk, 2 * d, h, W + d * d, b + d, dW + d * d, db + d, w->n, 2 * d, false);
+    cells_linear_bwd(w, i, dq, d, h, W, b, dW, db, rows, d, true);
 }
 
 static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *in) {
@@ -444,7 +490,7 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     const size_t cell = (size_t)(P * d / 8), column_bits = (size_t)((H * columns + 7) / 8);
 
     attention *a = &l->columns;
-    columns_qkv_fwd(w, a, in->h, weights + at->columns_qkv_w, weights + at->columns_qkv_b, m);
+    columns_qkv_fwd(w, i, a, in->h, weights + at->columns_qkv_w, weights + at->columns_qkv_b, m);
     const uint8_t *keep = keep_cells(w, a->keep, (size_t)P * column_bits, asking, i, DROP_FIRST,
                                      o->attention_dropout);
     NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, keep, w->scale_attention,
@@ -507,7 +553,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
     NN(cols_bwd)(dq, a->ldq, dk, dk + d, a->ldkv, w->dh, d, a->q, a->k, a->v, a->p,
                  kept(w, a->keep, o->attention_dropout), w->scale_attention, w->batch->present, P,
                  w->R, asking, columns, H, d / H);
-    columns_qkv_bwd(w, a, dq, dk, in->h, weights + at->columns_qkv_w, grad + at->columns_qkv_w,
+    columns_qkv_bwd(w, i, a, dq, dk, in->h, weights + at->columns_qkv_w,
+                    weights + at->columns_qkv_b, grad + at->columns_qkv_w,
                     grad + at->columns_qkv_b, m);
 }
 
@@ -526,9 +573,13 @@ static const REAL *encode(struct WORK *w, const REAL *weights) {
             w->column_code[c * d + i] += weights[l->mantissa_b + i] + weights[l->exponent_b + i];
     NN(cells_fwd)(w->cells_in.x, w->mantissa, w->exponent, weights + l->mantissa_w,
                   weights + l->exponent_w, w->column_code, w->R, columns, d);
-    norm n = encoder_norm(w, weights, NULL, -1);
-    NN(seam_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1, n.gain,
-                 n.offset, (REAL)m->options.norm_eps, w->n, d);
+    if (is_affine(w, 0)) {
+        affine_prepare(w, weights);
+    } else {
+        norm n = encoder_norm(w, weights, NULL, -1);
+        NN(seam_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
+                     n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
+    }
     for (int i = 0; i < m->options.layers; i++) encoder_fwd(w, weights, i, encoder_in(w, i));
     return w->encoder[m->options.layers - 1].after_mlp.x;
 }
@@ -538,13 +589,19 @@ static void encode_bwd(struct WORK *w, const REAL *weights, REAL *grad) {
     const sl_model *m = w->model;
     const sl_model__layout *l = m->layout;
     const int d = (int)m->options.width, columns = (int)m->options.columns;
+    memset(w->affine.dS, 0, (size_t)(w->n * affine_rank(m)) * sizeof *w->affine.dS);
+    memset(w->affine.dZ, 0, (size_t)(affine_rank(m) * d) * sizeof *w->affine.dZ);
     for (int i = (int)m->options.layers - 1; i >= 0; i--)
         encoder_bwd(w, weights, grad, i, encoder_in(w, i));
-    norm n = encoder_norm(w, weights, grad, -1);
-    NN(seam_bwd)(w->dx, NULL, NULL, n.dgain, n.doffset, w->dh, w->cells_in.x, w->cells_in.stat,
-                 NULL, 1, n.gain, w->n, d);
     REAL *dcode = w->column_code; // read for the last time in encode
     memset(dcode, 0, (size_t)(columns * d) * sizeof *dcode);
+    if (is_affine(w, 0)) {
+        affine_close(w, weights, grad, dcode);
+    } else {
+        norm n = encoder_norm(w, weights, grad, -1);
+        NN(seam_bwd)(w->dx, NULL, NULL, n.dgain, n.doffset, w->dh, w->cells_in.x,
+                     w->cells_in.stat, NULL, 1, n.gain, w->n, d);
+    }
     NN(cells_bwd)(grad + l->mantissa_w, grad + l->exponent_w, dcode, w->dx, w->mantissa,
                   w->exponent, w->R, columns, d);
     for (int c = 0; c < columns; c++) {

@@ -1,4 +1,5 @@
 /* pass_double - the same pass in double with the plain kernels: the judge of gradients. */
+#include <math.h>
 #include <string.h>
 
 #include "model/model_impl.h"
@@ -9,5 +10,6 @@
 #define OF(f)     sl_##f##_d
 #define WORK      sl_work_d
 #define CODE      code
+#define SQRT(x)   sqrt(x)
 #define OWN_CELLS 1
 #include "model/pass_body.h"

@@ -1,4 +1,5 @@
 /* pass_float - the pass as it is used: float, fast kernels. */
+#include <math.h>
 #include <string.h>
 
 #include "model/model_impl.h"
@@ -8,5 +9,6 @@
 #define OF(f)     sl_##f
 #define WORK      sl_work
 #define CODE      code_f
+#define SQRT(x)   sqrtf(x)
 #define OWN_CELLS 0
 #include "model/pass_body.h"
