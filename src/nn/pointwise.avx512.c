@@ -1,0 +1,11 @@
+/* pointwise - the kernels for AVX-512. */
+#include "nn/keep_body.h"
+#include "nn/pointwise_body.h"
+#include "nn/sums_body.h"
+
+const sl_nn__pointwise sl_nn__pointwise_avx512 = {
+#define X(name) .name = name,
+    SL_NN__POINTWISE(X)
+#undef X
+    .exp_array = exp_array,
+};

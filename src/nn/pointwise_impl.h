@@ -1,0 +1,30 @@
+/* pointwise_impl - the fast kernels of one CPU level.
+ *
+ *     pointwise_body.h   seams, activation, both ends of the model
+ *     keep_body.h        dropout's bits
+ *     sums_body.h        sums of gradient blocks
+ *
+ * are one text each, compiled by pointwise.c, pointwise.avx2.c and pointwise.avx512.c, which also
+ * hold the table. */
+#ifndef SL_NN_POINTWISE_IMPL_H
+#define SL_NN_POINTWISE_IMPL_H
+
+#include "nn/nn_impl.h"
+
+#define SL_NN__POINTWISE(X)                                                                     \
+    X(seam_fwd) X(seam_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) X(tokens_fwd)     \
+    X(tokens_bwd) X(xent) X(keep_bits) X(sum_tree) X(sum_squares)
+
+/* A function per kernel, typed as the public one of its name. */
+typedef struct sl_nn__pointwise {
+#define X(name) __typeof__(sl_##name) *name;
+    SL_NN__POINTWISE(X)
+#undef X
+    void (*exp_array)(float *y, const float *x, int n); // vector.h's exp, for its test
+} sl_nn__pointwise;
+
+extern const sl_nn__pointwise sl_nn__pointwise_base, sl_nn__pointwise_avx2, sl_nn__pointwise_avx512;
+
+const sl_nn__pointwise *sl_nn__pointwise_at(sl_nn__cpu cpu);
+
+#endif
