@@ -5,14 +5,15 @@
  *               "data_offsets":[a,b]}, ...}, padded with blanks to a multiple of 8
  *     data      tensors one after the other, little-endian, without gaps
  *
- * A checkpoint is two such files in the run's folder: model-<step>.safetensors has the weights under
- * their names and is all that inference needs; state-<step>.safetensors has what training needs
- * besides. Each is written beside its place, synced and renamed, state first: where there is a
- * model-<step> its state is there too. The last two checkpoints are kept.
+ * A checkpoint is two such files in the run's folder: model-<step>.safetensors has the weights
+ * under their names and is all that inference needs; state-<step>.safetensors has what training
+ * needs besides. Each is written beside its place, synced and renamed, state first: where there is
+ * a model-<step> its state is there too. The last two checkpoints are kept.
  *
- * safetensors has no checksum, so ours stands in the metadata ("data_hash", of all data bytes) and is
- * verified on reading; so are version, shapes and which run and step a file belongs to. What is
- * damaged is named as such and the older checkpoint is used. */
+ * safetensors has no checksum, so ours stand in the metadata: "data_hash", of all data bytes, and
+ * "header_hash", of what the header says. Both are verified on reading; so are version, shapes, and
+ * which run, step and weights a file belongs to. What is damaged is named as such and the older
+ * checkpoint is used. */
 #ifndef SL_CKPT_H
 #define SL_CKPT_H
 
@@ -38,20 +39,23 @@ typedef struct sl_st_tensor {
 
 typedef struct sl_st_text { const char *name, *text; } sl_st_text; // a member of __metadata__
 
-/* Writes the file whole or not at all. `data_hash` and `symlaw_format` are added to the metadata. */
+/* Writes the file whole or not at all, tensors in the given order: with those of 8-byte numbers
+ * first, all are aligned. data_hash, header_hash and symlaw_format are added to the metadata.
+ * SL_EINVAL: a text is no UTF-8. */
 SL_NODISCARD sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
                                    const sl_st_text *metadata, int n_metadata);
 
 typedef struct sl_st_file sl_st_file;
 /* Reads and checks the header: SL_EFORMAT says what is wrong with it (truncated, not safetensors,
- * overlapping or out of range tensors, a version newer than ours, ...). */
+ * overlapping or out of range tensors, a kind of numbers unknown here, a version newer than ours,
+ * ...). Files of others are as welcome as ours. */
 SL_NODISCARD sl_status sl_st_open(sl_st_file **out, const char *path);
 void sl_st_close(sl_st_file *f);
-int sl_st_count(const sl_st_file *f);
+int sl_st_count(const sl_st_file *f);                                  // tensors, by place
 const sl_st_tensor *sl_st_at(const sl_st_file *f, int i);
 const sl_st_tensor *sl_st_find(const sl_st_file *f, const char *name); // NULL if there is none
 const char *sl_st_metadata(const sl_st_file *f, const char *name);     // NULL if there is none
-/* out := the tensor's numbers from `first` on, count of them. */
+/* out := the tensor's numbers from `first` on, count of them; all must be its. */
 SL_NODISCARD sl_status sl_st_read(const sl_st_file *f, const sl_st_tensor *t, int64_t first,
                                   int64_t count, void *out);
 /* Reads all data once and holds it against data_hash: SL_EFORMAT "... damaged". A file without one,
@@ -60,16 +64,18 @@ SL_NODISCARD sl_status sl_st_verify(const sl_st_file *f);
 
 /* ---------------------------------------------------------------- checkpoints --------------- */
 
-/* What a checkpoint holds besides tensors. Texts are JSON, borrowed. */
+/* What a checkpoint holds besides tensors. Texts are borrowed; NULL is kept as an empty one. */
 typedef struct sl_ckpt_meta {
     int64_t step;         // steps done
-    const char *config;   // the run's complete configuration
+    const char *config;   // the run's complete configuration, a JSON object
     const char *progress; // counters and sums of the log, exact: opaque here
     const char *vocabulary, *universe; // hashes
 } sl_ckpt_meta;
 
-/* dir/model-<step> and dir/state-<step>; then removes all but the last two. weights: the whole block;
- * m, v: whole blocks too (the optimiser's own where one rank owns all). */
+/* dir/model-<step> and dir/state-<step>; then removes what is older than the one before. weights:
+ * the whole block; m, v: whole blocks too (the optimiser's own where one rank owns all). The
+ * optimiser has a tensor for each parameter of the model, in the same order. After a failure all
+ * earlier checkpoints are as they were. */
 SL_NODISCARD sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weights,
                                     const sl_optim *optim, const float *m, const float *v,
                                     const sl_ckpt_meta *meta);
@@ -78,21 +84,22 @@ SL_NODISCARD sl_status sl_ckpt_save(const char *dir, const sl_model *model, cons
 typedef struct sl_ckpt_loaded {
     int64_t step;
     char *config, *progress, *vocabulary, *universe;
-    char *level, *libraries; // of the machine that wrote it: other bits are to be expected elsewhere
+    char *level, *libraries; // of the machine that wrote it: elsewhere bits may differ
     char *warning;           // NULL, or why a newer checkpoint was passed over
 } sl_ckpt_loaded;
 void sl_ckpt_loaded_clear(sl_ckpt_loaded *l);
 
 /* The newest checkpoint of dir that is whole, into weights and into the optimiser (its share of the
- * moments, constraints, steps done). SL_EINVAL: there is none at all; SL_EFORMAT: none is whole, with
- * what is wrong with the newest. */
+ * moments, constraints, steps done). Both files are judged before either is changed, though a disk
+ * that fails later may leave them half read. SL_EINVAL: there is none at all; SL_EFORMAT: none is
+ * whole or fits the model, with what is wrong with the newest. */
 SL_NODISCARD sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *model,
                                     float *weights, sl_optim *optim);
 /* Step of the newest checkpoint by its name; -1 if there is none. */
 int64_t sl_ckpt_newest(const char *dir);
 
-/* The model of a weights file: its options from the configuration in the metadata, its weights (sl_free
- * them). For whoever needs no state. */
+/* The model of a weights file: its options from the configuration in the metadata (members called
+ * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For who needs no state. */
 SL_NODISCARD sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *out,
                                           const char *path);
 

@@ -1,0 +1,97 @@
+/* Shared inside ckpt/ only. */
+#ifndef SL_CKPT_IMPL_H
+#define SL_CKPT_IMPL_H
+
+#include "ckpt/ckpt.h"
+
+/* ---------------------------------------------------------------- safetensors --------------- */
+
+/* Kinds of numbers, by the names that the format has for them.   id   bytes of a number */
+#define SL_ST__DTYPES(X) X(F32, 4) X(F64, 8) X(I64, 8)
+
+static inline int64_t sl_st__dtype_bytes(sl_dtype dtype) {
+    static const int64_t bytes[SL_DTYPE_COUNT] = {
+#define X(id, n) [SL_##id] = (n),
+        SL_ST__DTYPES(X)
+#undef X
+    };
+    return bytes[dtype];
+}
+
+static inline const char *sl_st__dtype_name(sl_dtype dtype) {
+    static const char *const name[SL_DTYPE_COUNT] = {
+#define X(id, n) [SL_##id] = #id,
+        SL_ST__DTYPES(X)
+#undef X
+    };
+    return name[dtype];
+}
+
+/* The numbers of a tensor whose shape is known to be good. */
+static inline int64_t sl_st__numbers(const sl_st_tensor *t) {
+    int64_t n = 1;
+    for (int i = 0; i < t->dims; i++) n *= t->shape[i];
+    return n;
+}
+
+static inline int64_t sl_st__bytes(const sl_st_tensor *t) {
+    return sl_st__numbers(t) * sl_st__dtype_bytes(t->dtype);
+}
+
+/* The longest header that is believed, as other readers have it. */
+#define SL_ST__MAX_HEADER 100000000
+
+/* Members of the metadata that this file's reader and writer deal with themselves. */
+#define SL_ST__FORMAT "symlaw_format"
+#define SL_ST__DATA_HASH "data_hash"
+#define SL_ST__HEADER_HASH "header_hash"
+
+/* For qsort, by name: of sl_st_text, and of pointers to sl_st_tensor. */
+int sl_st__text_order(const void *a, const void *b);
+int sl_st__name_order(const void *a, const void *b);
+
+/* Hash of what a header says: the texts (header_hash left out), then name, kind, shape and place of
+ * each tensor; both sorted by name. */
+SL_NODISCARD sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
+                                          const sl_st_tensor *const *tensor, int n);
+/* Hash of the data of tensors in memory, one after the other. */
+SL_NODISCARD sl_status sl_st__data_hash(char out[33], const sl_st_tensor *tensor, int n);
+
+/* ---------------------------------------------------------------- checkpoints --------------- */
+
+typedef enum sl_ckpt__kind { SL_CKPT__MODEL, SL_CKPT__STATE } sl_ckpt__kind;
+
+/* "model" or "state": how names begin and what the metadata say. */
+const char *sl_ckpt__kind_text(sl_ckpt__kind kind);
+
+/* *out := dir/<kind>-<step>.safetensors; sl_free it. */
+SL_NODISCARD sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t step);
+/* Step of the newest model below `limit`, by its name; -1 if there is none. */
+int64_t sl_ckpt__newest_below(const char *dir, int64_t limit);
+/* Removes what killed saves left behind. */
+void sl_ckpt__remove_temporaries(const char *dir);
+/* Removes what is older than the checkpoint before that of `step`. */
+void sl_ckpt__remove_old(const char *dir, int64_t step);
+
+/* The texts of a file of ours: SL_EFORMAT names what the metadata lack. `out` holds what there is,
+ * to be cleared by the caller, whatever the answer is. */
+SL_NODISCARD sl_status sl_ckpt__texts(sl_ckpt_loaded *out, const sl_st_file *f, const char *path,
+                                      sl_ckpt__kind kind);
+/* Does the file have this tensor of numbers? SL_EFORMAT says what it has instead. */
+SL_NODISCARD sl_status sl_ckpt__expect(const sl_st_tensor **out, const sl_st_file *f,
+                                       const char *path, const sl_st_tensor *want);
+/* Does the file have all parameters of the model, and nothing else? */
+SL_NODISCARD sl_status sl_ckpt__expect_weights(const sl_st_file *f, const char *path,
+                                               const sl_model *m);
+/* weights := the file's, once sl_ckpt__expect_weights said yes; 0 between tensors. */
+SL_NODISCARD sl_status sl_ckpt__read_weights(float *weights, const sl_st_file *f,
+                                             const sl_model *m);
+/* A parameter as a tensor of a file: its name behind `prefix`, which lives in `name`. */
+#define SL_CKPT__NAME 64
+sl_st_tensor sl_ckpt__tensor(char name[SL_CKPT__NAME], const char *prefix, const sl_param *p);
+/* The tensors of a state that are there once: t, clamped, cpr (lambda, kappa, sampled, increase)
+ * and cpr_set_at. */
+enum { SL_CKPT__ROWS = 4, SL_CKPT__CPR = 4 };
+void sl_ckpt__state_rows(sl_st_tensor row[SL_CKPT__ROWS], int n_tensor);
+
+#endif

@@ -1,0 +1,110 @@
+/* files - which files of a folder are checkpoints, and which may go.
+ *
+ * A file is known by its name alone, and only the exact spelling counts: nothing else in the folder
+ * is ever touched. All of this works without memory of its own, so that tidying up cannot fail
+ * where saving succeeded. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/ckpt_impl.h"
+
+enum { NAME_BYTES = 64 };
+
+const char *sl_ckpt__kind_text(sl_ckpt__kind kind) {
+    return kind == SL_CKPT__MODEL ? "model" : "state";
+}
+
+static void name_of(char name[NAME_BYTES], sl_ckpt__kind kind, int64_t step) {
+    snprintf(name, NAME_BYTES, "%s-%08lld.safetensors", sl_ckpt__kind_text(kind), (long long)step);
+}
+
+sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t step) {
+    char name[NAME_BYTES];
+    name_of(name, kind, step);
+    const size_t n = strlen(dir) + strlen(name) + 2;
+    *out = sl_malloc(n, 1);
+    if (!*out) return sl_fail_memory(n, 1, "a file name");
+    snprintf(*out, n, "%s/%s", dir, name);
+    return SL_OK;
+}
+
+typedef struct entry {
+    sl_ckpt__kind kind;
+    int64_t step;
+    bool temporary; // name.tmp-<process>, or with a number behind it: base's sl_file_create
+} entry;
+
+/* Is it a name of ours? It is if writing what was read from it gives it again. */
+static bool parse(entry *e, const char *name) {
+    for (sl_ckpt__kind kind = SL_CKPT__MODEL; kind <= SL_CKPT__STATE; kind++) {
+        const size_t stem = strlen(sl_ckpt__kind_text(kind));
+        if (strncmp(name, sl_ckpt__kind_text(kind), stem) != 0 || name[stem] != '-') continue;
+        *e = (entry){ kind, strtoll(name + stem + 1, NULL, 10), false };
+        char whole[NAME_BYTES];
+        name_of(whole, kind, e->step);
+        const size_t n = strlen(whole);
+        if (e->step < 0 || strncmp(name, whole, n) != 0) return false;
+        if (!name[n]) return true;
+        e->temporary = strncmp(name + n, ".tmp-", 5) == 0;
+        return e->temporary && name[n + 5] && !name[n + 5 + strspn(name + n + 5, "0123456789-")];
+    }
+    return false;
+}
+
+int64_t sl_ckpt__newest_below(const char *dir, int64_t limit) {
+    int64_t newest = -1;
+    DIR *d = opendir(dir);
+    if (!d) return -1;
+    for (struct dirent *f; (f = readdir(d));) {
+        entry e;
+        if (parse(&e, f->d_name) && !e.temporary && e.kind == SL_CKPT__MODEL && e.step < limit)
+            newest = SL_MAX(newest, e.step);
+    }
+    closedir(d);
+    return newest;
+}
+
+int64_t sl_ckpt_newest(const char *dir) { return sl_ckpt__newest_below(dir, INT64_MAX); }
+
+void sl_ckpt__remove_temporaries(const char *dir) {
+    DIR *d = opendir(dir);
+    if (!d) return;
+    for (struct dirent *f; (f = readdir(d));) {
+        entry e;
+        if (parse(&e, f->d_name) && e.temporary) unlinkat(dirfd(d), f->d_name, 0);
+    }
+    closedir(d);
+}
+
+/* Files of one kind below a step. Their folder may be read and yet not written to: they stay. */
+static void remove_below(DIR *d, sl_ckpt__kind kind, int64_t step) {
+    rewinddir(d);
+    for (struct dirent *f; (f = readdir(d));) {
+        entry e;
+        if (parse(&e, f->d_name) && !e.temporary && e.kind == kind && e.step < step)
+            unlinkat(dirfd(d), f->d_name, 0);
+    }
+}
+
+/* What has a higher step than the one just saved was passed over when this run was resumed. It is
+ * not older, and stays until the run gets there. */
+void sl_ckpt__remove_old(const char *dir, int64_t step) {
+    DIR *d = opendir(dir);
+    if (!d) return;
+    int64_t kept = step;
+    for (int64_t s = step; (s = sl_ckpt__newest_below(dir, s)) >= 0;) {
+        char name[NAME_BYTES];
+        struct stat found;
+        name_of(name, SL_CKPT__STATE, s);
+        if (fstatat(dirfd(d), name, &found, 0) != 0) continue; // half of one is none
+        kept = s;
+        break;
+    }
+    remove_below(d, SL_CKPT__MODEL, kept); // first: no model without its state
+    remove_below(d, SL_CKPT__STATE, kept);
+    closedir(d);
+}

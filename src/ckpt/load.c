@@ -1,0 +1,147 @@
+/* load - the newest whole checkpoint back into weights and optimiser. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ckpt/ckpt_impl.h"
+
+enum { CPR = SL_CKPT__CPR, ROWS = SL_CKPT__ROWS, LINE = 1024 };
+
+/* A checkpoint that is being looked at. */
+typedef struct pair {
+    char *path[2]; // by sl_ckpt__kind
+    sl_st_file *file[2];
+    sl_ckpt_loaded texts[2];
+} pair;
+
+static void close_pair(pair *p) {
+    for (int k = 0; k < 2; k++) {
+        sl_ckpt_loaded_clear(&p->texts[k]);
+        sl_st_close(p->file[k]);
+        sl_free(p->path[k]);
+    }
+}
+
+static sl_status expect_state(const sl_st_file *f, const char *path, const sl_model *m) {
+    sl_st_tensor row[ROWS];
+    sl_ckpt__state_rows(row, m->n_param);
+    for (int i = 0; i < ROWS; i++) SL_TRY(sl_ckpt__expect(NULL, f, path, &row[i]));
+    for (int i = 0; i < 2 * m->n_param; i++) {
+        char name[SL_CKPT__NAME];
+        const sl_st_tensor want = sl_ckpt__tensor(name, i % 2 ? "v." : "m.", &m->param[i / 2]);
+        SL_TRY(sl_ckpt__expect(NULL, f, path, &want));
+    }
+    if (sl_st_count(f) != ROWS + 2 * m->n_param)
+        return sl_fail(SL_EFORMAT, "%s: %d tensors, where %d are known", path, sl_st_count(f),
+                       ROWS + 2 * m->n_param);
+    return SL_OK;
+}
+
+/* Both files by themselves and against each other, cheapest first; all data last. */
+static sl_status check(const pair *p, int64_t step, const sl_model *m) {
+    const sl_ckpt_loaded *model = &p->texts[SL_CKPT__MODEL], *state = &p->texts[SL_CKPT__STATE];
+    const char *path = p->path[SL_CKPT__STATE];
+    for (int k = 0; k < 2; k++)
+        if (p->texts[k].step != step)
+            return sl_fail(SL_EFORMAT, "%s: it is of step %lld", p->path[k],
+                           (long long)p->texts[k].step);
+    if (strcmp(model->config, state->config) != 0 ||
+        strcmp(model->vocabulary, state->vocabulary) != 0 ||
+        strcmp(model->universe, state->universe) != 0)
+        return sl_fail(SL_EFORMAT, "%s: it is of another run than the model beside it", path);
+    // sl_st_open has seen to it that a file of ours has data_hash
+    if (strcmp(sl_st_metadata(p->file[SL_CKPT__STATE], "model_hash"),
+               sl_st_metadata(p->file[SL_CKPT__MODEL], SL_ST__DATA_HASH)) != 0)
+        return sl_fail(SL_EFORMAT, "%s: it belongs to other weights than the model beside it",
+                       path);
+    SL_TRY(sl_ckpt__expect_weights(p->file[SL_CKPT__MODEL], p->path[SL_CKPT__MODEL], m));
+    SL_TRY(expect_state(p->file[SL_CKPT__STATE], path, m));
+    for (int k = 0; k < 2; k++) SL_TRY(sl_st_verify(p->file[k]));
+    return SL_OK;
+}
+
+static sl_status read_all(void *out, const sl_st_file *f, const char *name) {
+    const sl_st_tensor *t = sl_st_find(f, name);
+    return sl_st_read(f, t, 0, sl_st__numbers(t), out);
+}
+
+/* out := the part of a moment that this rank owns. */
+static sl_status read_share(float *out, const sl_st_file *f, const char *prefix, const sl_model *m,
+                            int64_t begin, int64_t end) {
+    memset(out, 0, (size_t)(end - begin) * sizeof *out);
+    for (int i = 0; i < m->n_param; i++) {
+        const sl_param *p = &m->param[i];
+        const int64_t from = SL_MAX(begin, p->offset), to = SL_MIN(end, p->offset + p->count);
+        if (from >= to) continue;
+        char name[SL_CKPT__NAME];
+        const sl_st_tensor want = sl_ckpt__tensor(name, prefix, p);
+        SL_TRY(sl_st_read(f, sl_st_find(f, want.name), from - p->offset, to - from,
+                          out + (from - begin)));
+    }
+    return SL_OK;
+}
+
+static sl_status read_state(sl_optim *o, const sl_st_file *f, const sl_model *m) {
+    sl_status st;
+    const size_t n = (size_t)m->n_param;
+    double(*cpr)[CPR] = sl_malloc(n, sizeof *cpr);
+    int64_t *set_at = sl_malloc(n, sizeof *set_at);
+    if (!cpr || !set_at) SL_GO(sl_fail_memory(n, sizeof *cpr, "constraints of a checkpoint"));
+    SL_GO(read_all(&o->t, f, "t"));
+    SL_GO(read_all(&o->clamped, f, "clamped"));
+    SL_GO(read_all(cpr, f, "cpr"));
+    SL_GO(read_all(set_at, f, "cpr_set_at"));
+    SL_GO(read_share(o->m, f, "m.", m, o->begin, o->end));
+    SL_GO(read_share(o->v, f, "v.", m, o->begin, o->end));
+    for (size_t i = 0; i < n; i++)
+        o->cpr[i] = (sl_cpr){ cpr[i][0], cpr[i][1], cpr[i][2], cpr[i][3], set_at[i] };
+done:
+    sl_free(set_at);
+    sl_free(cpr);
+    return st;
+}
+
+static sl_status load_step(sl_ckpt_loaded *out, const char *dir, int64_t step, const sl_model *m,
+                           float *weights, sl_optim *optim) {
+    sl_status st;
+    pair p = { 0 };
+    for (sl_ckpt__kind k = SL_CKPT__MODEL; k <= SL_CKPT__STATE; k++) {
+        SL_GO(sl_ckpt__path(&p.path[k], dir, k, step));
+        SL_GO(sl_st_open(&p.file[k], p.path[k]));
+        SL_GO(sl_ckpt__texts(&p.texts[k], p.file[k], p.path[k], k));
+    }
+    SL_GO(check(&p, step, m));
+    SL_GO(sl_ckpt__read_weights(weights, p.file[SL_CKPT__MODEL], m));
+    SL_GO(read_state(optim, p.file[SL_CKPT__STATE], m));
+    *out = p.texts[SL_CKPT__STATE];
+    p.texts[SL_CKPT__STATE] = (sl_ckpt_loaded){ 0 };
+done:
+    close_pair(&p);
+    return st;
+}
+
+static sl_status warn(sl_ckpt_loaded *l, const char *newest) {
+    const size_t n = strlen(newest) + 64;
+    l->warning = sl_malloc(n, 1);
+    if (!l->warning) return sl_fail_memory(n, 1, "a warning");
+    snprintf(l->warning, n, "%s; continued from step %lld", newest, (long long)l->step);
+    return SL_OK;
+}
+
+/* Lack of memory says nothing about a file, so it is no reason to take an older one. */
+sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *model, float *weights,
+                       sl_optim *optim) {
+    SL_ASSERT(optim->n_tensor == model->n_param);
+    char newest[LINE] = "";
+    sl_status st = SL_EINVAL;
+    *out = (sl_ckpt_loaded){ 0 };
+    for (int64_t step = INT64_MAX; (step = sl_ckpt__newest_below(dir, step)) >= 0;) {
+        st = load_step(out, dir, step, model, weights, optim);
+        if (st == SL_OK || st == SL_ENOMEM) break;
+        if (!newest[0]) snprintf(newest, sizeof newest, "%s", sl_last_error());
+    }
+    if (st == SL_EINVAL) return sl_fail(st, "no checkpoint in %s", dir);
+    if (st == SL_OK && newest[0]) st = warn(out, newest);
+    if (st == SL_OK) return SL_OK;
+    sl_ckpt_loaded_clear(out);
+    return st == SL_ENOMEM ? st : sl_fail(SL_EFORMAT, "%s", newest);
+}

@@ -1,0 +1,210 @@
+/* open - what a file of ours must have, and the model of a weights file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/ckpt_impl.h"
+
+/* ---------------------------------------------------------------- texts --------------------- */
+
+void sl_ckpt_loaded_clear(sl_ckpt_loaded *l) {
+    sl_free(l->config);
+    sl_free(l->progress);
+    sl_free(l->vocabulary);
+    sl_free(l->universe);
+    sl_free(l->level);
+    sl_free(l->libraries);
+    sl_free(l->warning);
+    *l = (sl_ckpt_loaded){ 0 };
+}
+
+static sl_status copy(char **out, const char *text) {
+    const size_t n = strlen(text) + 1;
+    *out = sl_malloc(n, 1);
+    if (!*out) return sl_fail_memory(n, 1, "texts of a checkpoint");
+    memcpy(*out, text, n);
+    return SL_OK;
+}
+
+/* Whoever opened the wrong file should see at once that it is, or how much is gone. */
+static sl_status name_missing(const sl_st_file *f, const char *path, sl_ckpt__kind kind) {
+    static const char *const needed[] = { SL_ST__FORMAT, "kind",     "step",  "config",
+                                          "vocabulary",  "universe", "level", "libraries" };
+    char list[160] = "";
+    for (int i = 0; i < SL_LEN(needed); i++) {
+        const size_t n = strlen(list);
+        if (!sl_st_metadata(f, needed[i]))
+            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", needed[i]);
+    }
+    if (!list[0]) return SL_OK;
+    return sl_fail(SL_EFORMAT, "%s: a safetensors file, but no symlaw %s: its metadata lack %s",
+                   path, kind == SL_CKPT__MODEL ? "model" : "state of training", list);
+}
+
+sl_status sl_ckpt__texts(sl_ckpt_loaded *out, const sl_st_file *f, const char *path,
+                         sl_ckpt__kind kind) {
+    SL_TRY(name_missing(f, path, kind));
+    const char *is = sl_st_metadata(f, "kind"), *step = sl_st_metadata(f, "step");
+    if (strcmp(is, sl_ckpt__kind_text(kind)) != 0)
+        return sl_fail(SL_EFORMAT, "%s: its kind is \"%s\", not \"%s\"", path, is,
+                       sl_ckpt__kind_text(kind));
+    if (!step[0] || strlen(step) > 18 || step[strspn(step, "0123456789")])
+        return sl_fail(SL_EFORMAT, "%s: its step is \"%s\"", path, step);
+    out->step = strtoll(step, NULL, 10);
+    SL_TRY(copy(&out->config, sl_st_metadata(f, "config")));
+    SL_TRY(copy(&out->vocabulary, sl_st_metadata(f, "vocabulary")));
+    SL_TRY(copy(&out->universe, sl_st_metadata(f, "universe")));
+    SL_TRY(copy(&out->level, sl_st_metadata(f, "level")));
+    SL_TRY(copy(&out->libraries, sl_st_metadata(f, "libraries")));
+    const char *progress = sl_st_metadata(f, "progress");
+    if (kind == SL_CKPT__MODEL) return SL_OK;
+    if (!progress || !sl_st_metadata(f, "model_hash"))
+        return sl_fail(SL_EFORMAT, "%s: its metadata lack %s", path,
+                       progress ? "model_hash" : "progress");
+    return copy(&out->progress, progress);
+}
+
+/* ---------------------------------------------------------------- tensors ------------------- */
+
+/* "F32 (64, 128)" */
+static void describe(char out[128], const sl_st_tensor *t) {
+    int n = snprintf(out, 128, "%s (", sl_st__dtype_name(t->dtype));
+    for (int d = 0; d < t->dims; d++)
+        n += snprintf(out + n, 128 - (size_t)n, "%s%lld", d ? ", " : "", (long long)t->shape[d]);
+    snprintf(out + n, 128 - (size_t)n, ")");
+}
+
+sl_status sl_ckpt__expect(const sl_st_tensor **out, const sl_st_file *f, const char *path,
+                          const sl_st_tensor *want) {
+    const sl_st_tensor *t = sl_st_find(f, want->name);
+    if (!t) return sl_fail(SL_EFORMAT, "%s: no tensor \"%s\"", path, want->name);
+    bool same = t->dtype == want->dtype && t->dims == want->dims;
+    for (int d = 0; d < t->dims && same; d++) same = t->shape[d] == want->shape[d];
+    if (!same) {
+        char have[128], need[128];
+        describe(have, t);
+        describe(need, want);
+        return sl_fail(SL_EFORMAT, "%s: tensor \"%s\" is %s, where the model needs %s", path,
+                       t->name, have, need);
+    }
+    if (out) *out = t;
+    return SL_OK;
+}
+
+sl_status sl_ckpt__expect_weights(const sl_st_file *f, const char *path, const sl_model *m) {
+    for (int i = 0; i < m->n_param; i++) {
+        char name[SL_CKPT__NAME];
+        const sl_st_tensor want = sl_ckpt__tensor(name, "", &m->param[i]);
+        SL_TRY(sl_ckpt__expect(NULL, f, path, &want));
+    }
+    for (int i = 0; i < sl_st_count(f) && sl_st_count(f) > m->n_param; i++)
+        if (sl_model_find(m, sl_st_at(f, i)->name) < 0)
+            return sl_fail(SL_EFORMAT, "%s: tensor \"%s\" is none of this model", path,
+                           sl_st_at(f, i)->name);
+    return SL_OK;
+}
+
+sl_status sl_ckpt__read_weights(float *weights, const sl_st_file *f, const sl_model *m) {
+    memset(weights, 0, (size_t)m->block * sizeof *weights);
+    for (int i = 0; i < m->n_param; i++) {
+        const sl_param *p = &m->param[i];
+        SL_TRY(sl_st_read(f, sl_st_find(f, p->name), 0, p->count, weights + p->offset));
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the model of a file ------- */
+
+static sl_status bad_member(const char *path, const char *name, const sl_json *j,
+                            const char *need) {
+    if (!j) return sl_fail(SL_EFORMAT, "%s: its config lacks \"%s\"", path, name);
+    return sl_fail(SL_EFORMAT, "%s: \"%s\" of its config is %s, not %s", path, name,
+                   sl_json_kind_text(sl_json_kind_of(j)), need);
+}
+
+static sl_status get_int(int64_t *out, const sl_json *config, const char *name, const char *path) {
+    const sl_json *j = sl_json_get(config, name);
+    if (!j || sl_json_kind_of(j) != SL_JSON_INT)
+        return bad_member(path, name, j, sl_json_kind_text(SL_JSON_INT));
+    *out = sl_json_int(j);
+    return SL_OK;
+}
+
+static sl_status get_real(double *out, const sl_json *config, const char *name, const char *path) {
+    const sl_json *j = sl_json_get(config, name);
+    if (!j || (sl_json_kind_of(j) != SL_JSON_INT && sl_json_kind_of(j) != SL_JSON_REAL))
+        return bad_member(path, name, j, sl_json_kind_text(SL_JSON_REAL));
+    *out = sl_json_real(j);
+    return SL_OK;
+}
+
+/* All of them must be there: a default in place of what is missing could fit the shapes and still
+ * be another model, as with the number of heads. */
+static sl_status read_options(sl_model_options *o, const sl_json *config, const char *path) {
+    int64_t variables;
+#define GET_INT                     get_int
+#define GET_REAL                    get_real
+#define X(field, option, kind, ...) SL_TRY(GET_##kind(&o->field, config, option, path));
+    SL_MODEL_TABLE(X)
+#undef X
+#undef GET_INT
+#undef GET_REAL
+    SL_TRY(get_int(&variables, config, "variables", path));
+    if (variables < 0 || variables >= SL_NN_MAX_COLUMNS) // before 1 is added
+        return sl_fail(SL_EFORMAT, "%s: its config has %lld variables", path, (long long)variables);
+    o->columns = variables + 1;
+    return SL_OK;
+}
+
+static sl_status options_of(sl_model_options *o, const sl_st_file *f, const char *text,
+                            const char *path) {
+    sl_json *config = NULL;
+    sl_status st = sl_json_parse(&config, text, strlen(text));
+    if (st == SL_EFORMAT) return sl_fail(st, "%s: its config: %s", path, sl_last_error());
+    SL_TRY(st);
+    if (sl_json_kind_of(config) == SL_JSON_OBJECT)
+        st = read_options(o, config, path);
+    else
+        st = sl_fail(SL_EFORMAT, "%s: its config is %s, not an object", path,
+                     sl_json_kind_text(sl_json_kind_of(config)));
+    sl_json_free(config);
+    SL_TRY(st);
+
+    const sl_st_tensor *table = sl_st_find(f, "tokens.weight");
+    if (!table || table->dims != 2)
+        return sl_fail(SL_EFORMAT, "%s: no table of tokens (tensor \"tokens.weight\")", path);
+    o->vocabulary = table->shape[0];
+    return SL_OK;
+}
+
+sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *out,
+                             const char *path) {
+    sl_status st;
+    sl_st_file *f = NULL;
+    sl_model *m = NULL;
+    float *w = NULL;
+    sl_ckpt_loaded texts = { 0 };
+    sl_model_options o;
+    SL_GO(sl_st_open(&f, path));
+    SL_GO(sl_ckpt__texts(&texts, f, path, SL_CKPT__MODEL));
+    SL_GO(options_of(&o, f, texts.config, path));
+    st = sl_model_new(&m, &o);
+    if (st == SL_EINVAL) st = sl_fail(SL_EFORMAT, "%s: %s", path, sl_last_error());
+    if (st != SL_OK) goto done;
+    SL_GO(sl_ckpt__expect_weights(f, path, m));
+    SL_GO(sl_st_verify(f));
+    w = sl_malloc_wide((size_t)m->block, sizeof *w);
+    if (!w) SL_GO(sl_fail_memory((size_t)m->block, sizeof *w, "weights"));
+    SL_GO(sl_ckpt__read_weights(w, f, m));
+    *model = m;
+    *weights = w;
+    *out = texts;
+    sl_st_close(f);
+    return SL_OK;
+done:
+    sl_free(w);
+    sl_model_free(m);
+    sl_ckpt_loaded_clear(&texts);
+    sl_st_close(f);
+    return st;
+}

@@ -1,0 +1,138 @@
+/* save - a checkpoint to disk: the state, then the model, then the old ones go. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ckpt/ckpt_impl.h"
+
+enum { TEXTS = 16, CPR = SL_CKPT__CPR, ROWS = SL_CKPT__ROWS };
+
+sl_st_tensor sl_ckpt__tensor(char name[SL_CKPT__NAME], const char *prefix, const sl_param *p) {
+    sl_st_tensor t = { .name = name, .dtype = SL_F32, .dims = p->dims };
+    snprintf(name, SL_CKPT__NAME, "%s%s", prefix, p->name);
+    for (int d = 0; d < p->dims; d++) t.shape[d] = p->shape[d];
+    return t;
+}
+
+void sl_ckpt__state_rows(sl_st_tensor row[ROWS], int n_tensor) {
+    row[0] = (sl_st_tensor){ .name = "t", .dtype = SL_I64 };
+    row[1] = (sl_st_tensor){ .name = "clamped", .dtype = SL_I64 };
+    row[2] =
+        (sl_st_tensor){ .name = "cpr", .dtype = SL_F64, .dims = 2, .shape = { n_tensor, CPR } };
+    row[3] = (sl_st_tensor){ .name = "cpr_set_at", .dtype = SL_I64, .dims = 1 };
+    row[3].shape[0] = n_tensor;
+}
+
+/* What both files say. */
+static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
+                     const sl_ckpt_meta *meta) {
+    const sl_st_text list[] = {
+        { "format", "pt" }, // as files of PyTorch have it; some loaders ask
+        { "version", SL_VERSION },
+        { "revision", sl_ckpt_revision() },
+        { "kind", sl_ckpt__kind_text(kind) },
+        { "step", step },
+        { "config", meta->config },
+        { "vocabulary", meta->vocabulary },
+        { "universe", meta->universe },
+        { "level", sl_nn_level() },
+        { "libraries", sl_nn_libraries() },
+    };
+    snprintf(step, 24, "%lld", (long long)meta->step);
+    for (int i = 0; i < SL_LEN(list); i++) {
+        text[i] = list[i];
+        if (!text[i].text) text[i].text = "";
+    }
+    return SL_LEN(list);
+}
+
+/* All that the two files are made from. */
+typedef struct parts {
+    sl_st_tensor *model;         // (n_param)
+    sl_st_tensor *state;         // (ROWS + 2 n_param)
+    char (*name)[SL_CKPT__NAME]; // (3 n_param): of the model's, of m, of v
+    double *cpr;                 // (n_param, CPR)
+    int64_t *set_at;             // (n_param)
+} parts;
+
+static void clear(parts *p) {
+    sl_free(p->model);
+    sl_free(p->state);
+    sl_free(p->name);
+    sl_free(p->cpr);
+    sl_free(p->set_at);
+}
+
+static sl_status allocate(parts *p, int n_param) {
+    const size_t n = (size_t)n_param;
+    *p = (parts){ sl_malloc(n, sizeof *p->model), sl_malloc(ROWS + 2 * n, sizeof *p->state),
+                  sl_malloc(3 * n, sizeof *p->name), sl_malloc(n * CPR, sizeof *p->cpr),
+                  sl_malloc(n, sizeof *p->set_at) };
+    if (p->model && p->state && p->name && p->cpr && p->set_at) return SL_OK;
+    clear(p);
+    return sl_fail_memory(ROWS + 2 * n, sizeof *p->state, "the list of a checkpoint's tensors");
+}
+
+/* Numbers of 8 bytes come first, so that whoever maps the file finds all of them aligned. */
+static void fill(parts *p, const sl_model *model, const float *weights, const sl_optim *optim,
+                 const float *m, const float *v) {
+    const int n = model->n_param;
+    for (int i = 0; i < n; i++) {
+        const sl_cpr *c = &optim->cpr[i];
+        const double row[CPR] = { c->lambda, c->kappa, c->sampled, c->increase };
+        memcpy(p->cpr + (size_t)i * CPR, row, sizeof row);
+        p->set_at[i] = c->set_at;
+    }
+    sl_st_tensor *s = p->state;
+    sl_ckpt__state_rows(s, n);
+    s[0].data = &optim->t;
+    s[1].data = &optim->clamped;
+    s[2].data = p->cpr;
+    s[3].data = p->set_at;
+    s += ROWS;
+    for (int i = 0; i < n; i++) {
+        const sl_param *param = &model->param[i];
+        p->model[i] = sl_ckpt__tensor(p->name[i], "", param);
+        s[i] = sl_ckpt__tensor(p->name[n + i], "m.", param);
+        s[n + i] = sl_ckpt__tensor(p->name[2 * n + i], "v.", param);
+        p->model[i].data = weights + param->offset;
+        s[i].data = m + param->offset;
+        s[n + i].data = v + param->offset;
+    }
+}
+
+/* The state says which weights it belongs to, by their hash. A save of a step that is there already
+ * could be killed between the two files; the halves are then not taken for a whole. */
+static sl_status write_files(const char *dir, const parts *p, int n_param,
+                             const sl_ckpt_meta *meta) {
+    sl_status st;
+    char *path = NULL, step[24], hash[33];
+    sl_st_text text[TEXTS];
+    SL_TRY(sl_st__data_hash(hash, p->model, n_param));
+    int n = add_texts(text, step, SL_CKPT__STATE, meta);
+    text[n++] = (sl_st_text){ "progress", meta->progress ? meta->progress : "" };
+    text[n++] = (sl_st_text){ "model_hash", hash };
+    SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__STATE, meta->step));
+    SL_GO(sl_st_write(path, p->state, ROWS + 2 * n_param, text, n));
+
+    sl_free(path);
+    SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__MODEL, meta->step));
+    n = add_texts(text, step, SL_CKPT__MODEL, meta);
+    st = sl_st_write(path, p->model, n_param, text, n);
+done:
+    sl_free(path);
+    return st;
+}
+
+sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weights,
+                       const sl_optim *optim, const float *m, const float *v,
+                       const sl_ckpt_meta *meta) {
+    SL_ASSERT(optim->n_tensor == model->n_param && meta->step >= 0);
+    parts p;
+    SL_TRY(allocate(&p, model->n_param));
+    fill(&p, model, weights, optim, m, v);
+    sl_ckpt__remove_temporaries(dir); // before: the disk may be full of them
+    sl_status st = write_files(dir, &p, model->n_param, meta);
+    clear(&p);
+    if (st == SL_OK) sl_ckpt__remove_old(dir, meta->step);
+    return st;
+}
