@@ -1,0 +1,336 @@
+/* attention_body - attention of one group of queries to one group of keys, for one CPU level.
+ *
+ * Everything but the softmax is one small product, C[m][n] (+)= sum over k of A(m,k) B[k][n], that
+ * stays in the first two caches. It is computed in tiles of registers: rows of A are broadcast,
+ * vectors of B are read from panels,
+ *
+ *     panel of B    [k = 0: 2 vectors][k = 1: 2 vectors] ...      one after the other in scratch
+ *     tile of C     6 rows x 2 vectors: 12 sums in registers, 12 multiply-adds for 8 loads
+ *
+ * so the packing of B costs one pass over it and the rest reads neighbouring bytes. Packing matters:
+ * rows of q, k and v are 3 H D numbers apart, often a multiple of 1024 bytes, and 64 of them fall
+ * on a few sets of the first cache.
+ *
+ *     forward    S = Q K^T            A = Q rows        B = K, transposed while packing
+ *                O = P V              A = P rows        B = V
+ *     backward   dP = dO V^T          A = dO rows       B = V, transposed
+ *                dV = P^T dO          A = P columns     B = dO
+ *                dQ = dS K            A = dS rows       B = K
+ *                dK = dS^T Q          A = dS columns    B = Q
+ *
+ * Queries are taken in blocks of SL_ATTN__BLOCK. With causal, tiles above the diagonal are neither
+ * computed nor read: what is left out is decided by tile, what lies above the diagonal inside a
+ * tile is 0 in P and dS. */
+#include "nn/attention_lanes.h"
+
+enum { PANEL = 2 * LANES, ROWS = 6, ROWS_NARROW = 8, DEPTH = 256 };
+
+/* ---------------------------------------------------------------- packing ------------------- */
+
+INLINE size_t panels(int n) { return (size_t)((n + PANEL - 1) / PANEL); }
+
+/* Panels of B[k][n] = x[k][n], k < K; N is a multiple of 8. Room: panels(N) K PANEL numbers. */
+static void pack(float *out, const float *x, int ldx, int K, int N) {
+    for (int n = 0; n < N; n += PANEL, out += (size_t)K * PANEL) {
+        const float *from = x + n;
+        const int width = SL_MIN(PANEL, N - n);
+        if (width == PANEL)
+            for (int k = 0; k < K; k++) {
+                const float *row = from + (size_t)k * (size_t)ldx;
+                store(out + (size_t)k * PANEL, load(row));
+                store(out + (size_t)k * PANEL + LANES, load(row + LANES));
+            }
+        else
+            for (int k = 0; k < K; k++)
+                for (int i = 0; i < PANEL; i += UNIT)
+                    store_unit(out + (size_t)k * PANEL + i,
+                               i < width ? load_unit(from + (size_t)k * (size_t)ldx + i)
+                                         : (unit){ 0 });
+    }
+}
+
+/* Four vectors of four, or two such side by side, as their transposes. */
+INLINE void transpose4(unit r[4]) {
+#if SL_LANES == 4
+    const unit a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+    const unit b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+    const unit c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    const unit d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+#else
+    const unit a = __builtin_shufflevector(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    const unit b = __builtin_shufflevector(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    const unit c = __builtin_shufflevector(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    const unit d = __builtin_shufflevector(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+    r[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+    r[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+#endif
+}
+
+/* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N; for n up to the next multiple of 16
+ * it is 0. */
+static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
+    static const float zeros[SL_ATTN__WIDEST];
+    for (int n = 0; n < sl_attn_row(N); n += UNIT) {
+        float *to = out + (size_t)(n / PANEL) * (size_t)K * PANEL + n % PANEL;
+        const float *row[UNIT];
+        for (int i = 0; i < UNIT; i++)
+            row[i] = n + i < N ? x + (size_t)(n + i) * (size_t)ldx : zeros;
+        for (int k = 0; k < K; k += 4) {
+            unit r[4];
+            for (int i = 0; i < 4; i++) {
+                const vec4 lo = *(const vec4_any *)(row[i] + k);
+#if SL_LANES == 4
+                r[i] = lo;
+#else
+                const vec4 hi = *(const vec4_any *)(row[i + 4] + k);
+                r[i] = __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+            }
+            transpose4(r);
+            for (int i = 0; i < 4; i++) store_unit(to + (size_t)(k + i) * PANEL, r[i]);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- product ------------------- */
+
+/* A as it stands: A(m,k) = a[m am + k ak]. One of am, ak is 1, which the compiler knows. */
+typedef struct factor {
+    const float *a;
+    size_t am, ak;
+} factor;
+
+/* C[0 .. rows)[0 .. vectors LANES) of one panel; the last vector's first `last` numbers are written.
+ * rows, vectors and by_rows are constants where this is called. */
+INLINE void tile(float *C, size_t ldc, factor A, const float *B, int K, const int rows,
+                 const int vectors, int last, bool add, const bool by_rows) {
+    vec sum[ROWS_NARROW][2];
+    for (int m = 0; m < rows; m++)
+        for (int v = 0; v < vectors; v++) sum[m][v] = (vec){ 0 };
+    for (int k = 0; k < K; k++, B += PANEL) {
+        vec b[2];
+        for (int v = 0; v < vectors; v++) b[v] = load(B + v * LANES);
+        for (int m = 0; m < rows; m++) {
+            const vec a = all(by_rows ? A.a[(size_t)m * A.am + (size_t)k] : A.a[m]);
+            for (int v = 0; v < vectors; v++) sum[m][v] = muladd(a, b[v], sum[m][v]);
+        }
+        if (!by_rows) A.a += A.ak;
+    }
+    for (int m = 0; m < rows; m++)
+        for (int v = 0; v < vectors; v++) {
+            float *c = C + (size_t)m * ldc + v * LANES;
+            const int n = v == vectors - 1 ? last : LANES;
+            if (add) sum[m][v] += load_first(c, n);
+            store_first(c, sum[m][v], n);
+        }
+}
+
+#define CASES(rows_max, vectors, by_rows)                                                  \
+    switch (rows) {                                                                        \
+    case 1: tile(C, ldc, A, B, K, 1, vectors, last, add, by_rows); return;                 \
+    case 2: tile(C, ldc, A, B, K, 2, vectors, last, add, by_rows); return;                 \
+    case 3: tile(C, ldc, A, B, K, 3, vectors, last, add, by_rows); return;                 \
+    case 4: tile(C, ldc, A, B, K, 4, vectors, last, add, by_rows); return;                 \
+    case 5: tile(C, ldc, A, B, K, 5, vectors, last, add, by_rows); return;                 \
+    case 6: tile(C, ldc, A, B, K, 6, vectors, last, add, by_rows); return;                 \
+    case 7: tile(C, ldc, A, B, K, SL_MIN(7, rows_max), vectors, last, add, by_rows); return; \
+    default: tile(C, ldc, A, B, K, rows_max, vectors, last, add, by_rows); return;         \
+    }
+
+static void tile_of_rows(float *C, size_t ldc, factor A, const float *B, int K, int rows,
+                         int vectors, int last, bool add) {
+    if (vectors == 2) CASES(ROWS, 2, true) else CASES(ROWS_NARROW, 1, true)
+}
+static void tile_of_columns(float *C, size_t ldc, factor A, const float *B, int K, int rows,
+                            int vectors, int last, bool add) {
+    if (vectors == 2) CASES(ROWS, 2, false) else CASES(ROWS_NARROW, 1, false)
+}
+#undef CASES
+
+/* What a product leaves out below or above a diagonal, counted in tiles: k or n = m + diagonal. */
+typedef enum cut { CUT_NONE, CUT_N_ABOVE, CUT_K_ABOVE, CUT_K_BELOW } cut;
+
+/* C (M,N) = A B, or added to it. B in panels of depth B_depth >= K; N is a multiple of 8.
+ *
+ *     CUT_N_ABOVE   C[m][n] is wanted for n <= m + diagonal only
+ *     CUT_K_ABOVE   A(m,k) is 0 for k > m + diagonal
+ *     CUT_K_BELOW   A(m,k) is 0 for k < m + diagonal */
+static void product(float *C, int ldc, factor A, const float *B, int B_depth, int M, int N, int K,
+                    bool add, cut left_out, int diagonal) {
+    for (int k0 = 0; k0 < K; k0 += DEPTH, add = true)
+        for (int n = 0; n < N; n += PANEL) {
+            const float *panel = B + (size_t)(n / PANEL) * (size_t)B_depth * PANEL;
+            const int width = SL_MIN(PANEL, N - n), vectors = (width + LANES - 1) / LANES;
+            const int last = width - (vectors - 1) * LANES;
+            const int step = vectors == 2 ? ROWS : ROWS_NARROW;
+            for (int m = 0; m < M; m += step) {
+                const int rows = SL_MIN(step, M - m);
+                int lo = k0, hi = SL_MIN(k0 + DEPTH, K);
+                if (left_out == CUT_N_ABOVE && n > m + rows - 1 + diagonal) continue;
+                if (left_out == CUT_K_ABOVE) hi = SL_MIN(hi, m + rows + diagonal);
+                if (left_out == CUT_K_BELOW) lo = SL_MAX(lo, m + diagonal);
+                if (add && lo >= hi) continue;
+                const factor part = { A.a + (size_t)m * A.am + (size_t)lo * A.ak, A.am, A.ak };
+                float *c = C + (size_t)m * (size_t)ldc + n;
+                const float *b = panel + (size_t)lo * PANEL;
+                if (A.ak == 1)
+                    tile_of_rows(c, (size_t)ldc, part, b, hi - lo, rows, vectors, last, add);
+                else
+                    tile_of_columns(c, (size_t)ldc, part, b, hi - lo, rows, vectors, last, add);
+            }
+        }
+}
+
+/* ---------------------------------------------------------------- softmax ------------------- */
+
+/* p[0 .. seen) := softmax of s / sqrt(D) given as base2 = log2(e) / sqrt(D); 0 up to `row`. */
+INLINE void softmax(float *p, int seen, int row, float base2) {
+    const int whole = seen / LANES * LANES;
+    const ivec tail = count_up() < (ivec)(seen - whole - (ivec){ 0 });
+    const vec least = all(-__builtin_inff());
+    vec top = least, total = { 0 };
+    for (int j = 0; j < whole; j += LANES) top = larger(load(p + j), top);
+    if (whole < seen) top = larger(choose(tail, load(p + whole), least), top);
+    const vec highest = all(max_lanes(top)), slope = all(base2);
+    for (int j = 0; j < whole; j += LANES) {
+        const vec e = exp2_vec((load(p + j) - highest) * slope);
+        total += e;
+        store(p + j, e);
+    }
+    if (whole < seen) {
+        const vec e = clear_unless(tail, exp2_vec((load(p + whole) - highest) * slope));
+        total += e;
+        store(p + whole, e);
+    }
+    const vec share = all(1 / sum_lanes(total));
+    int j = 0;
+    for (; j < seen; j += LANES) store(p + j, load(p + j) * share);
+    for (; j < row; j += LANES) store(p + j, (vec){ 0 });
+}
+
+/* out[0 .. n) := what dropout leaves of p, multiplied by scale. n is a multiple of LANES. */
+INLINE void drop(float *out, const float *p, const uint8_t *keep, float scale, int n) {
+    for (int j = 0; j < n; j += LANES)
+        store(out + j, clear_unless(lanes_of_bits(keep, (size_t)j), load(p + j) * all(scale)));
+}
+
+/* dp, the gradient of what went into the second product, becomes the gradient of the scores before
+ * their division: ds = p (dp - sum of dp p) root. Past `seen` p is 0, and ds is up to `row`. */
+INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, int seen,
+                        int row, float root) {
+    vec total = { 0 };
+    int j = 0;
+    for (; j < seen; j += LANES) {
+        vec d = load(dp + j);
+        if (keep) {
+            d = clear_unless(lanes_of_bits(keep, (size_t)j), d * all(scale));
+            store(dp + j, d);
+        }
+        total = muladd(d, load(p + j), total);
+    }
+    const vec mean = all(sum_lanes(total)), factor_ = all(root);
+    for (j = 0; j < seen; j += LANES)
+        store(dp + j, load(p + j) * factor_ * (load(dp + j) - mean));
+    for (; j < row; j += LANES) store(dp + j, (vec){ 0 });
+}
+
+/* ---------------------------------------------------------------- attention ----------------- */
+
+static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
+                     const float *v, int ldkv, const uint8_t *keep, float scale, int Tq, int Tk,
+                     int H, int D, bool causal, float *scratch) {
+    const int row = sl_attn_row(Tk);
+    const float base2 = (float)(1.4426950408889634 / __builtin_sqrt((double)D));
+    float *k_t = scratch;                                   // panels of D x row
+    float *v_packed = k_t + panels(row) * (size_t)D * PANEL; // panels of Tk x D
+    float *kept = v_packed + panels(D) * (size_t)Tk * PANEL; // (BLOCK, row): P after dropout
+    for (int h = 0; h < H; h++) {
+        const int head = h * D;
+        pack_transposed(k_t, k + head, ldkv, D, Tk);
+        pack(v_packed, v + head, ldkv, Tk, D);
+        for (int i0 = 0; i0 < Tq; i0 += SL_ATTN__BLOCK) {
+            const int rows = SL_MIN(SL_ATTN__BLOCK, Tq - i0);
+            const int seen = causal ? i0 + rows : Tk; // by the last of them
+            const size_t at = ((size_t)h * (size_t)Tq + (size_t)i0) * (size_t)row;
+            float *p_i = p + at;
+            const float *weights = p_i;
+            product(p_i, row, (factor){ q + (size_t)i0 * (size_t)ldq + head, (size_t)ldq, 1 }, k_t,
+                    D, rows, sl_attn_row(seen), D, false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
+            for (int i = 0; i < rows; i++) {
+                float *p_row = p_i + (size_t)i * (size_t)row;
+                softmax(p_row, causal ? i0 + i + 1 : Tk, row, base2);
+                if (keep)
+                    drop(kept + (size_t)i * (size_t)row, p_row,
+                         keep + (at + (size_t)i * (size_t)row) / 8, scale, sl_attn_row(seen));
+            }
+            if (keep) weights = kept;
+            product(o + (size_t)i0 * (size_t)ldo + head, ldo, (factor){ weights, (size_t)row, 1 },
+                    v_packed, Tk, rows, D, seen, false, causal ? CUT_K_ABOVE : CUT_NONE, i0);
+        }
+    }
+}
+
+/* dx (rows of keys, D) (+)= w^T y, w being (rows, row) of a block of queries that begins at i0 and y
+ * packed. Keys before the block were written by earlier blocks; with causal the block is the first to
+ * see its own. */
+static void add_to_keys(float *dx, int ldkv, const float *w, int row, const float *y, int i0,
+                        int rows, int seen, int D, bool causal) {
+    const factor A = { w, 1, (size_t)row };
+    if (!causal) {
+        product(dx, ldkv, A, y, rows, seen, D, rows, i0 > 0, CUT_NONE, 0);
+        return;
+    }
+    product(dx, ldkv, A, y, rows, i0, D, rows, true, CUT_NONE, 0);
+    product(dx + (size_t)i0 * (size_t)ldkv, ldkv, (factor){ w + i0, 1, (size_t)row }, y, rows, rows,
+            D, rows, false, CUT_K_BELOW, 0);
+}
+
+static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
+                     const float *q, const float *k, const float *v, const float *p,
+                     const uint8_t *keep, float scale, int Tq, int Tk, int H, int D, bool causal,
+                     float *scratch) {
+    const int row = sl_attn_row(Tk);
+    const float root = (float)(1 / __builtin_sqrt((double)D));
+    const size_t block = (size_t)SL_MIN(Tq, SL_ATTN__BLOCK);
+    float *v_t = scratch;                                    // panels of D x row
+    float *k_packed = v_t + panels(row) * (size_t)D * PANEL; // panels of Tk x D
+    float *rows_packed = k_packed + panels(D) * (size_t)Tk * PANEL; // of BLOCK x D: dO, then Q
+    float *kept = rows_packed + panels(D) * block * PANEL;          // (BLOCK, row): P after dropout
+    float *ds = kept + block * (size_t)row;                         // (BLOCK, row): dP, then dS
+    for (int h = 0; h < H; h++) {
+        const int head = h * D;
+        pack_transposed(v_t, v + head, ldkv, D, Tk);
+        pack(k_packed, k + head, ldkv, Tk, D);
+        for (int i0 = 0; i0 < Tq; i0 += SL_ATTN__BLOCK) {
+            const int rows = SL_MIN(SL_ATTN__BLOCK, Tq - i0);
+            const int seen = causal ? i0 + rows : Tk;
+            const size_t at = ((size_t)h * (size_t)Tq + (size_t)i0) * (size_t)row;
+            const size_t at_q = (size_t)i0 * (size_t)ldq + (size_t)head;
+            const float *dout_i = dout + (size_t)i0 * (size_t)ldo + head, *weights = p + at;
+
+            product(ds, row, (factor){ dout_i, (size_t)ldo, 1 }, v_t, D, rows, sl_attn_row(seen), D,
+                    false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
+            for (int i = 0; i < rows; i++) {
+                const size_t here = (size_t)i * (size_t)row;
+                const uint8_t *bits = keep ? keep + (at + here) / 8 : NULL;
+                if (keep) drop(kept + here, p + at + here, bits, scale, sl_attn_row(seen));
+                softmax_bwd(ds + here, p + at + here, bits, scale, causal ? i0 + i + 1 : Tk,
+                            sl_attn_row(seen), root);
+            }
+            if (keep) weights = kept;
+
+            pack(rows_packed, dout_i, ldo, rows, D);
+            add_to_keys(dv + head, ldkv, weights, row, rows_packed, i0, rows, seen, D, causal);
+            product(dq + at_q, ldq, (factor){ ds, (size_t)row, 1 }, k_packed, Tk, rows, D, seen,
+                    false, causal ? CUT_K_ABOVE : CUT_NONE, i0);
+            pack(rows_packed, q + at_q, ldq, rows, D);
+            add_to_keys(dk + head, ldkv, ds, row, rows_packed, i0, rows, seen, D, causal);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/* Attention, columns and biases for CPUs with AVX-512: vectors of sixteen. */
+#define SL_LANES 16
+#include "nn/attention_body.h"
+#include "nn/columns_body.h"
+#include "nn/linear_body.h"
+
+const sl_nn__attention sl_nn__attention_avx512 = { attn_fwd, attn_bwd, cols_fwd,
+                                                   cols_bwd, add_row,  add_columns };

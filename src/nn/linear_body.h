@@ -1,0 +1,45 @@
+/* linear_body - what a linear map does beside its product, for one CPU level. */
+#include "nn/attention_lanes.h"
+
+/* Any count: these run along rows of weights, not of heads. */
+INLINE vec load_some(const float *x, int n) {
+    vec v = { 0 };
+    memcpy(&v, x, (size_t)n * sizeof *x);
+    return v;
+}
+
+static void add_row(float *y, int ldy, const float *b, int N, int K) {
+    for (int n = 0; n < N; n++) {
+        float *row = y + (size_t)n * (size_t)ldy;
+        int k = 0;
+        for (; k <= K - LANES; k += LANES) store(row + k, load(row + k) + load(b + k));
+        for (; k < K; k++) row[k] += b[k];
+    }
+}
+
+/* Strips of eight vectors; in each, 64 rows are summed before they are added to what there is, which
+ * keeps long columns as exact as short ones. */
+static void add_columns(float *db, const float *dy, int ldy, int N, int K) {
+    enum { STRIP = 8 * LANES, BLOCK = 64 };
+    for (int n0 = 0; n0 < N; n0 += BLOCK) {
+        const int n1 = SL_MIN(n0 + BLOCK, N);
+        int k = 0;
+        for (; k <= K - STRIP; k += STRIP) {
+            vec sum[8] = { { 0 } };
+            for (int n = n0; n < n1; n++)
+                for (int i = 0; i < 8; i++)
+                    sum[i] += load(dy + (size_t)n * (size_t)ldy + k + i * LANES);
+            for (int i = 0; i < 8; i++)
+                store(db + k + i * LANES, load(db + k + i * LANES) + sum[i]);
+        }
+        for (; k < K; k += LANES) {
+            const int some = SL_MIN(LANES, K - k);
+            vec sum = { 0 };
+            for (int n = n0; n < n1; n++) {
+                const float *at = dy + (size_t)n * (size_t)ldy + k;
+                sum += some == LANES ? load(at) : load_some(at, some);
+            }
+            for (int i = 0; i < some; i++) db[k + i] += sum[i];
+        }
+    }
+}
