@@ -1,0 +1,190 @@
+/* folder - where a run lives, and whether another may begin or go on there.
+ *
+ * run.json is the configuration, as it was given, with one member more, "run": what it was made
+ * with. It is written once, before the first step; a folder that has one holds a run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "train/train_impl.h"
+
+enum { RUN_MAX_BYTES = 1 << 20, PAIRS_HASHED = 1000 };
+
+/* ---------------------------------------------------------------- configurations ------------ */
+
+static bool is_number(const sl_json *j) {
+    return sl_json_kind_of(j) == SL_JSON_INT || sl_json_kind_of(j) == SL_JSON_REAL;
+}
+
+static bool same(const sl_json *a, const sl_json *b) {
+    char name[2];
+    if (is_number(a) && is_number(b)) return sl_json_real(a) == sl_json_real(b);
+    if (sl_json_kind_of(a) != sl_json_kind_of(b)) return false;
+    switch (sl_json_kind_of(a)) {
+    case SL_JSON_BOOL: return sl_json_bool(a) == sl_json_bool(b);
+    case SL_JSON_TEXT: return strcmp(sl_json_text(a), sl_json_text(b)) == 0;
+    case SL_JSON_OBJECT: return !sl_train__config_differs(name, sizeof name, a, b);
+    case SL_JSON_ARRAY:
+        if (sl_json_count(a) != sl_json_count(b)) return false;
+        for (int i = 0; i < sl_json_count(a); i++)
+            if (!same(sl_json_at(a, i), sl_json_at(b, i))) return false;
+        return true;
+    default: return true;
+    }
+}
+
+/* How often a run is saved changes no result and may change; "run" is no option. */
+static bool may_change(const char *name) {
+    return strncmp(name, "checkpoint-", 11) == 0 || strcmp(name, "run") == 0;
+}
+
+bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const sl_json *b) {
+    for (int turn = 0; turn < 2; turn++) {
+        for (sl_json_member m = sl_json_first(a); m.name; m = sl_json_next(a, m)) {
+            const sl_json *other = sl_json_get(b, m.name);
+            if (may_change(m.name) || (other && same(m.value, other))) continue;
+            snprintf(name, size, "%s", m.name);
+            return true;
+        }
+        const sl_json *swap = a; // then what only b has
+        a = b;
+        b = swap;
+    }
+    return false;
+}
+
+static const char *text_of(const sl_json *object, const char *name) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    return j && sl_json_kind_of(j) == SL_JSON_TEXT ? sl_json_text(j) : "";
+}
+
+static const char *config_of(const sl_train_config *c) {
+    return c->config_json ? c->config_json : "{}";
+}
+
+/* ---------------------------------------------------------------- looking ------------------- */
+
+/* The run of run.json must be this one: its options, and what its data turned out to be. */
+static sl_status compare(const sl_train__folder *f, const sl_train_config *c) {
+    sl_status st;
+    char *text = NULL, name[200];
+    size_t n;
+    sl_json *kept = NULL, *mine = NULL;
+    SL_GO(sl_file_read(&text, &n, f->run, RUN_MAX_BYTES));
+    st = sl_json_parse(&kept, text, n);
+    if (st == SL_OK && sl_json_kind_of(kept) != SL_JSON_OBJECT)
+        st = sl_fail(SL_EFORMAT, "it is %s", sl_json_kind_text(sl_json_kind_of(kept)));
+    if (st == SL_EFORMAT) st = sl_fail(st, "%.400s is damaged: %.400s", f->run, sl_last_error());
+    if (st != SL_OK) goto done;
+    SL_GO(sl_json_parse(&mine, config_of(c), strlen(config_of(c))));
+    if (sl_train__config_differs(name, sizeof name, mine, kept))
+        SL_GO(sl_fail(SL_EINVAL,
+                      "%s holds a run with another \"%s\": give the options that it was begun with,"
+                      " or another folder",
+                      f->path, name));
+
+    const sl_json *run = sl_json_get(kept, "run");
+    const struct {
+        const char *member, *mine, *what;
+    } must[] = { { "universe", sl_universe_hash(sl_pairs_universe(c->pairs)),
+                   "set of expressions" },
+                 { "pairs", f->pairs, "training pairs" },
+                 { "vocabulary", f->vocabulary, "vocabulary" } };
+    for (int i = 0; i < SL_LEN(must); i++)
+        if (strcmp(text_of(run, must[i].member), must[i].mine) != 0)
+            SL_GO(sl_fail(SL_EINVAL,
+                          "%s holds a run whose %s had the hash %.40s; the same options now give"
+                          " %s: the program that began it made other data",
+                          f->path, must[i].what, text_of(run, must[i].member), must[i].mine));
+done:
+    sl_json_free(kept);
+    sl_json_free(mine);
+    sl_free(text);
+    return st;
+}
+
+/* Two processes in one folder would write over each other. A file system that cannot lock is
+ * believed. */
+static sl_status lock(sl_train__folder *f) {
+    f->lock = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->lock >= 0 && flock(f->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return sl_fail(SL_EINVAL, "%s: another process is training there", f->path);
+    return SL_OK;
+}
+
+static sl_status set_paths(sl_train__folder *f, const char *out) {
+    f->path = out;
+    const int a = snprintf(f->run, sizeof f->run, "%s/run.json", out);
+    const int b = snprintf(f->log, sizeof f->log, "%s/log.jsonl", out);
+    if (a >= (int)sizeof f->run - 40 || b >= (int)sizeof f->log - 40)
+        return sl_fail(SL_EINVAL, "the folder's name is too long: %.60s...", out);
+    return SL_OK;
+}
+
+sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool, const sl_train_config *c,
+                                int64_t steps) {
+    *f = (sl_train__folder){ .lock = -1 };
+    SL_TRY(set_paths(f, c->out));
+    SL_TRY(lock(f));
+    f->begun = access(f->run, F_OK) == 0;
+    const int64_t newest = sl_ckpt_newest(f->path);
+    if (!c->resume && newest >= 0)
+        return sl_fail(SL_EINVAL,
+                       "%s holds a run, saved at step %lld of %lld: resume it, or give another"
+                       " folder",
+                       f->path, (long long)newest, (long long)steps);
+    if (!c->resume && f->begun)
+        return sl_fail(SL_EINVAL,
+                       "%s holds a run that has saved nothing yet: resume it, or give another"
+                       " folder",
+                       f->path);
+    const int64_t count = SL_MIN(steps, PAIRS_HASHED) * c->train.batch;
+    SL_TRY(sl_pairs_hash(f->pairs, pool, c->pairs, SL_SPLIT_TRAIN, SL_MIN(count, PAIRS_HASHED)));
+    sl_token_vocabulary_hash(f->vocabulary);
+    return f->begun ? compare(f, c) : SL_OK;
+}
+
+/* ---------------------------------------------------------------- beginning ----------------- */
+
+static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, int64_t steps) {
+    sl_status st;
+    sl_file *file = NULL;
+    sl_str s = { 0 };
+    // the configuration without its last bracket: one more member follows
+    const char *config = config_of(c), *end = strrchr(config, '}');
+    SL_ASSERT(end);
+    sl_str_add_bytes(&s, config, (size_t)(end - config));
+    sl_json_open(&s, "run", '{');
+    sl_json_add_text(&s, "version", SL_VERSION);
+    sl_json_add_text(&s, "revision", sl_ckpt_revision());
+    sl_json_add_int(&s, "steps", steps);
+    sl_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
+    sl_json_add_text(&s, "pairs", f->pairs);
+    sl_json_add_text(&s, "vocabulary", f->vocabulary);
+    sl_json_add_text(&s, "level", sl_nn_level());
+    sl_json_add_text(&s, "libraries", sl_nn_libraries());
+    sl_json_close(&s, '}');
+    sl_str_add(&s, "}\n");
+    SL_GO(sl_str_status(&s));
+    SL_GO(sl_file_create(&file, f->run));
+    SL_GO(sl_file_write(file, s.text, s.len));
+    st = sl_file_commit(&file);
+done:
+    sl_file_discard(&file);
+    sl_str_clear(&s);
+    return st;
+}
+
+sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c, int64_t steps) {
+    SL_TRY(sl_folder_make(f->path, 0777));
+    if (f->lock < 0) SL_TRY(lock(f));
+    return f->begun ? SL_OK : write_run(f, c, steps);
+}
+
+void sl_train__folder_close(sl_train__folder *f) {
+    if (f->path && f->lock >= 0) close(f->lock);
+    *f = (sl_train__folder){ .lock = -1 };
+}
