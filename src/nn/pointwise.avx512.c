@@ -7,5 +7,5 @@ const sl_nn__pointwise sl_nn__pointwise_avx512 = {
 #define X(name) .name = name,
     SL_NN__POINTWISE(X)
 #undef X
-    .exp_array = exp_array,
+        .exp_array = exp_array,
 };

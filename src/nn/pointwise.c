@@ -7,7 +7,7 @@ const sl_nn__pointwise sl_nn__pointwise_base = {
 #define X(name) .name = name,
     SL_NN__POINTWISE(X)
 #undef X
-    .exp_array = exp_array,
+        .exp_array = exp_array,
 };
 
 const sl_nn__pointwise *sl_nn__pointwise_at(sl_nn__cpu cpu) {
