@@ -13,8 +13,9 @@
 
 #include "nn/nn.h"
 
-/* oneDNN spreads its work over OpenMP's threads. The setting belongs to the calling thread. Declared
- * here because clang's own <omp.h> is not installed everywhere, and the library is the same. */
+/* oneDNN spreads its work over OpenMP's threads. The setting belongs to the calling thread.
+ * Declared here because clang's own <omp.h> is not installed everywhere, and the library is the
+ * same. */
 int omp_get_max_threads(void);
 void omp_set_num_threads(int n);
 
@@ -25,7 +26,8 @@ static char libraries[128];
 static void prepare(void) {
     openblas_set_num_threads(1);
     const dnnl_version_t *v = dnnl_version();
-    char blas[64] = "unknown"; // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": two words are wanted
+    char blas[64] =
+        "unknown"; // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": two words are wanted
     sscanf(openblas_get_config(), "%*s %63s", blas);
     snprintf(libraries, sizeof libraries, "oneDNN %d.%d.%d, OpenBLAS %s", v->major, v->minor,
              v->patch, blas);
@@ -36,9 +38,10 @@ const char *sl_nn_libraries(void) {
     return libraries;
 }
 
-/* For A^T B of 16 to 1024 rows and columns: OpenBLAS is 1.1 to 2.2 times as fast where a side has 512
- * or both have 128, and 0.6 to 1.0 times elsewhere. K, the rows of both factors, does not matter. */
-static sl_gemm_library rule(bool ta, bool tb, int M, int N) {
+/* For A^T B of 16 to 1024 rows and columns: OpenBLAS is 1.1 to 2.2 times as fast where a side has
+ * 512 or both have 128, and 0.6 to 1.0 times elsewhere. K, the rows of both factors, does not
+ * matter. */
+sl_gemm_library sl_gemm_rule(bool ta, bool tb, int M, int N) {
     const bool wide = SL_MAX(M, N) >= 512 || SL_MIN(M, N) >= 128;
     return ta && !tb && wide ? SL_GEMM_OPENBLAS : SL_GEMM_ONEDNN;
 }
@@ -47,11 +50,11 @@ static void by_onednn(bool ta, bool tb, int M, int N, int K, float alpha, const 
                       const float *B, int ldb, float beta, float *C, int ldc) {
     const int threads = omp_get_max_threads();
     if (threads != 1) omp_set_num_threads(1);
-    const dnnl_status_t st = dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K, alpha, A, lda, B,
-                                        ldb, beta, C, ldc);
+    const dnnl_status_t st =
+        dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
     if (threads != 1) omp_set_num_threads(threads);
-    // it refuses wrong shapes, which are our mistake, and ends without memory for its buffers, after
-    // which there is no way on: the product has no way to fail for all who need it
+    // it refuses wrong shapes, which are our mistake, and ends without memory for its buffers,
+    // after which there is no way on: the product has no way to fail for all who need it
     SL_ASSERT(st == dnnl_success);
 }
 
@@ -69,7 +72,7 @@ void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, 
         return;
     }
     pthread_once(&once, prepare);
-    if (library == SL_GEMM_RULE) library = rule(ta, tb, M, N);
+    if (library == SL_GEMM_RULE) library = sl_gemm_rule(ta, tb, M, N);
     if (library == SL_GEMM_ONEDNN)
         by_onednn(ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
     else

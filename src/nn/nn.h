@@ -71,6 +71,8 @@ void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A,
              const float *B, int ldb, float beta, float *C, int ldc);
 
 typedef enum sl_gemm_library { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS } sl_gemm_library;
+/* Which one the rule takes. */
+sl_gemm_library sl_gemm_rule(bool ta, bool tb, int M, int N);
 /* The same by a given library, for benches and tests of the rule. */
 void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
                 const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc);
