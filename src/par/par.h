@@ -37,6 +37,7 @@ SL_NODISCARD sl_status sl_par_begin(void);
 void sl_par_end(void);
 int sl_par_rank(void);
 int sl_par_ranks(void);
+int sl_par_peers(void); // ranks, this one included, that run on the cores that this one may use
 SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; collective
 void sl_par_barrier(void);
 

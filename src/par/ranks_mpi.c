@@ -3,6 +3,7 @@
  * MPI is started only when we were: MPI_Init takes a good part of a second, and most commands run
  * alone. Launchers leave their mark in the environment. */
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
 
 static bool active; // MPI runs and has us among others
 static bool ours;   // and we started it, so we end it
-static int rank, ranks = 1;
+static int rank, ranks = 1, peers = 1;
 
 static bool launched(void) {
     static const char *const marks[] = {
@@ -38,6 +39,29 @@ static sl_status fail_mpi(int error, const char *what) {
     return sl_fail(SL_EIO, "MPI: %s: %s", what, text);
 }
 
+/* A launcher may have bound each rank of a machine to cores of its own, some of them to the same
+ * ones, or none to any: so ranks of one machine compare the cores they may use. Sets that are equal
+ * are shared; launchers make no others that overlap. */
+static sl_status count_peers(void) {
+    MPI_Comm machine;
+    cpu_set_t mine, its;
+    int local;
+    int error =
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    if (error != MPI_SUCCESS) return fail_mpi(error, "looking for ranks on this machine");
+    MPI_Comm_size(machine, &local);
+    // fails with more than 1024 cores: then all count as shared
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
+    peers = 0;
+    for (int r = 0; r < local && error == MPI_SUCCESS; r++) {
+        its = mine;
+        error = MPI_Bcast(&its, sizeof its, MPI_BYTE, r, machine);
+        peers += CPU_EQUAL(&its, &mine) != 0;
+    }
+    MPI_Comm_free(&machine);
+    return error == MPI_SUCCESS ? SL_OK : fail_mpi(error, "comparing cores");
+}
+
 sl_status sl_par_begin(void) {
     int running = 0;
     MPI_Initialized(&running); // a program that embeds us may have started it
@@ -52,18 +76,19 @@ sl_status sl_par_begin(void) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a library does not exit
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return SL_OK;
+    return count_peers();
 }
 
 void sl_par_end(void) {
     if (ours) MPI_Finalize();
     active = ours = false;
     rank = 0;
-    ranks = 1;
+    ranks = peers = 1;
 }
 
 int sl_par_rank(void) { return rank; }
 int sl_par_ranks(void) { return ranks; }
+int sl_par_peers(void) { return peers; }
 
 /* Also carries the message: every rank can say what went wrong, and where. */
 sl_status sl_par_agree(sl_status mine) {

@@ -1,6 +1,7 @@
 /* Ranks: the same program alone and, as par.ranks.two and par.ranks.four, started several times by
  * mpirun (which sets SL_TEST_RANKS). Every test is collective: all ranks run it. */
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,23 @@ static void ranks_know_themselves(void **state) {
     assert_in_range(sl_par_rank(), 0, sl_par_ranks() - 1);
     sl_par_barrier();
     SL_MUST(t, sl_par_agree(SL_OK));
+}
+
+/* Every rank says which cores it may use; those that say the same share them. */
+static void peers_have_the_same_cores(void **state) {
+    sl_fixture *t = *state;
+    cpu_set_t set;
+    int64_t begin[65];
+    uint64_t cores[64];
+    int same = 0;
+    assert_true(sl_par_ranks() <= 64);
+    CPU_ZERO(&set);
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    for (int r = 0; r <= sl_par_ranks(); r++) begin[r] = r;
+    cores[sl_par_rank()] = sl_hash(&set, sizeof set, 0);
+    SL_MUST(t, sl_par_gather(cores, sizeof cores[0], begin));
+    for (int r = 0; r < sl_par_ranks(); r++) same += cores[r] == cores[sl_par_rank()];
+    SL_CHECK(t, sl_par_peers() == same, "%d peers, want %d", sl_par_peers(), same);
 }
 
 /* Each rank fails in turn: all must hear it, with the message, and then agree again. */
@@ -229,6 +247,7 @@ static void an_error_of_mpi_is_a_status(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(ranks_know_themselves),
+        SL_TEST(peers_have_the_same_cores),
         SL_TEST(one_failing_rank_stops_all),
         SL_TEST(the_smallest_status_is_agreed_on),
         SL_TEST(shares_reach_their_ranks),
