@@ -1,0 +1,851 @@
+/* Checkpoints: what was saved comes back to the bit, damage is noticed and the older one used, and
+ * no failure of a save costs an earlier checkpoint. */
+#include "fixture/fixture.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/ckpt.h"
+
+/* ---------------------------------------------------------------- a run --------------------- */
+
+/* All that a checkpoint is made from and read into. The optimiser is filled by hand: whatever bits
+ * it holds must come back, also such as no training makes. */
+typedef struct run {
+    sl_model *model;
+    float *weights, *m, *v; // whole blocks
+    sl_optim optim;
+} run;
+
+static sl_model_options small(void) {
+    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    o.width = 16;
+    o.layers = 1;
+    o.decoder_layers = 2;
+    o.heads = 1; // not what 0 would mean
+    o.dropout = 0.25;
+    o.columns = 4;
+    o.vocabulary = 30;
+    return o;
+}
+
+/* Any bits, NaN with all payloads among them; 0 between tensors. rng NULL: another value than 0
+ * everywhere, so that what is not filled in shows. */
+static void fill(float *block, const sl_model *m, sl_rng *rng) {
+    memset(block, rng ? 0 : 0x55, (size_t)m->block * sizeof *block);
+    for (int i = 0; i < m->n_param && rng; i++) {
+        for (int64_t k = 0; k < m->param[i].count; k++) {
+            const uint32_t bits = k == 0 ? 0x80000000 : sl_rng_u32(rng);
+            memcpy(&block[m->param[i].offset + k], &bits, sizeof bits);
+        }
+    }
+}
+
+static void refill(run *r, sl_rng *rng) {
+    fill(r->weights, r->model, rng);
+    fill(r->m, r->model, rng);
+    fill(r->v, r->model, rng);
+    memset(r->optim.cpr, 0x55, (size_t)r->optim.n_tensor * sizeof *r->optim.cpr);
+    for (int i = 0; i < r->optim.n_tensor && rng; i++) {
+        sl_cpr *c = &r->optim.cpr[i];
+        double *number[] = { &c->lambda, &c->kappa, &c->sampled, &c->increase };
+        for (int k = 0; k < SL_LEN(number); k++) {
+            const uint64_t bits = sl_rng_u64(rng);
+            memcpy(number[k], &bits, sizeof bits);
+        }
+        c->set_at = (int64_t)sl_rng_u64(rng);
+    }
+    r->optim.t = rng ? (int64_t)sl_rng_u64(rng) : 0x55;
+    r->optim.clamped = rng ? (int64_t)sl_rng_u64(rng) : 0x55;
+}
+
+static run make(sl_fixture *t, const sl_model_options *o, sl_rng *rng) {
+    run r = { 0 };
+    SL_MUST(t, sl_model_new(&r.model, o));
+    const size_t n = (size_t)r.model->block;
+    r.weights = sl_malloc(n, sizeof *r.weights);
+    r.m = sl_malloc(n, sizeof *r.m);
+    r.v = sl_malloc(n, sizeof *r.v);
+    r.optim = (sl_optim){ .n_tensor = r.model->n_param, .end = (int64_t)n, .m = r.m, .v = r.v };
+    r.optim.cpr = sl_calloc((size_t)r.optim.n_tensor, sizeof *r.optim.cpr);
+    assert_true(r.weights && r.m && r.v && r.optim.cpr);
+    refill(&r, rng);
+    return r;
+}
+
+static void drop(run *r) {
+    sl_model_free(r->model);
+    sl_free(r->weights);
+    sl_free(r->m);
+    sl_free(r->v);
+    sl_free(r->optim.cpr);
+}
+
+static bool same_bits(const run *a, const run *b) {
+    const size_t n = (size_t)a->model->block * sizeof(float);
+    return memcmp(a->weights, b->weights, n) == 0 && memcmp(a->m, b->m, n) == 0 &&
+           memcmp(a->v, b->v, n) == 0 && a->optim.t == b->optim.t &&
+           a->optim.clamped == b->optim.clamped &&
+           memcmp(a->optim.cpr, b->optim.cpr, (size_t)a->optim.n_tensor * sizeof *a->optim.cpr) ==
+               0;
+}
+
+static sl_str config; // what config_with answered last
+
+/* The configuration of a model, as training writes it among other things. The member of this name,
+ * if one is given, has this value instead, or is left out. */
+static const char *config_with(const sl_model_options *o, const char *name, const char *value) {
+    sl_str_clear(&config);
+    sl_json_open(&config, NULL, '{');
+    sl_json_add_text(&config, "seed", "something \"else\"");
+#define ADD_INT  sl_json_add_int
+#define ADD_REAL sl_json_add_real
+#define ADD(option, add, number)            \
+    if (!name || strcmp(name, option) != 0) \
+        add(&config, option, number);       \
+    else if (value)                         \
+        sl_str_addf(&config, ",\"%s\":%s", option, value);
+#define X(field, option, kind, ...) ADD(option, ADD_##kind, o->field)
+    SL_MODEL_TABLE(X)
+#undef X
+    ADD("variables", ADD_INT, o->columns - 1)
+#undef ADD
+#undef ADD_REAL
+#undef ADD_INT
+    sl_json_close(&config, '}');
+    return sl_str_text(&config);
+}
+
+static const char *config_of(const run *r) { return config_with(&r->model->options, NULL, NULL); }
+
+static void config_clear(void) { sl_str_clear(&config); }
+
+/* ---------------------------------------------------------------- the folder ---------------- */
+
+static const char *folder(void) {
+    static char path[512];
+    if (!path[0]) snprintf(path, sizeof path, "%s", sl_test_path("."));
+    return path;
+}
+
+static void empty_folder(void) {
+    DIR *d = opendir(folder());
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+}
+
+static const char *in_folder(const char *name) { return sl_test_path(name); }
+
+static bool there(const char *name) { return access(in_folder(name), F_OK) == 0; }
+
+static int files(void) {
+    int n = 0;
+    DIR *d = opendir(folder());
+    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void put(const char *name, const void *bytes, size_t n) {
+    FILE *f = fopen(in_folder(name), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void copy(const char *to, const char *from) {
+    char *bytes = NULL;
+    size_t n;
+    assert_int_equal(sl_file_read(&bytes, &n, in_folder(from), 1 << 24), SL_OK);
+    put(to, bytes, n);
+    sl_free(bytes);
+}
+
+/* One bit of a file; counted from the end if negative. */
+static void flip(const char *name, long at, int bit) {
+    FILE *f = fopen(in_folder(name), "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    const int byte = fgetc(f) ^ 1 << bit;
+    assert_int_equal(fseek(f, -1, SEEK_CUR), 0);
+    assert_int_equal(fputc(byte, f), byte);
+    assert_int_equal(fclose(f), 0);
+}
+
+static long size_of(const char *name) {
+    struct stat s;
+    assert_int_equal(stat(in_folder(name), &s), 0);
+    return (long)s.st_size;
+}
+
+static sl_status save_as(const run *r, int64_t step, const char *text) {
+    const sl_ckpt_meta meta = { step, text, "{\"loss\":[1,2]}", "vvv", "uuu" };
+    return sl_ckpt_save(folder(), r->model, r->weights, &r->optim, r->m, r->v, &meta);
+}
+
+static sl_status save(const run *r, int64_t step) {
+    sl_status st = save_as(r, step, config_of(r));
+    config_clear();
+    return st;
+}
+
+static sl_status load(run *r, sl_ckpt_loaded *l) {
+    return sl_ckpt_load(l, folder(), r->model, r->weights, &r->optim);
+}
+
+/* ---------------------------------------------------------------- round trips --------------- */
+
+static void what_was_saved_comes_back_to_the_bit(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    sl_ckpt_loaded l;
+    empty_folder();
+    run a = make(t, &o, &t->rng), b = make(t, &o, NULL);
+    SL_MUST(t, save(&a, 1200));
+    SL_MUST(t, load(&b, &l));
+    assert_true(same_bits(&a, &b));
+    assert_int_equal(l.step, 1200);
+    assert_string_equal(l.config, config_of(&a));
+    assert_string_equal(l.progress, "{\"loss\":[1,2]}");
+    assert_string_equal(l.vocabulary, "vvv");
+    assert_string_equal(l.universe, "uuu");
+    assert_string_equal(l.level, sl_nn_level());
+    assert_string_equal(l.libraries, sl_nn_libraries());
+    assert_null(l.warning);
+    assert_int_equal(sl_ckpt_newest(folder()), 1200);
+    assert_true(there("model-00001200.safetensors") && there("state-00001200.safetensors"));
+    sl_ckpt_loaded_clear(&l);
+    sl_ckpt_loaded_clear(&l);
+    config_clear();
+    drop(&a);
+    drop(&b);
+}
+
+/* Each rank reads the whole of the weights and its own part of the moments, wherever that begins.
+ */
+static void a_rank_reads_its_share(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    empty_folder();
+    run a = make(t, &o, &t->rng), b = make(t, &o, NULL);
+    SL_MUST(t, save(&a, 1));
+    const int64_t block = a.model->block;
+    for (int i = 0; i < sl_test_iters(t, 10); i++) {
+        sl_ckpt_loaded l;
+        int64_t begin = sl_rng_below(&t->rng, (uint32_t)block + 1);
+        int64_t end = sl_rng_below(&t->rng, (uint32_t)block + 1);
+        if (begin > end) {
+            const int64_t swap = begin;
+            begin = end;
+            end = swap;
+        }
+        refill(&b, NULL);
+        b.optim.begin = begin;
+        b.optim.end = end;
+        // exactly as long as its share, so that a sanitizer sees what goes past it
+        const size_t n = (size_t)(end - begin) * sizeof(float);
+        b.optim.m = sl_malloc(n, 1);
+        b.optim.v = sl_malloc(n, 1);
+        SL_MUST(t, load(&b, &l));
+        SL_CHECK(t,
+                 memcmp(b.optim.m, a.m + begin, n) == 0 && memcmp(b.optim.v, a.v + begin, n) == 0,
+                 "%lld to %lld of %lld", (long long)begin, (long long)end, (long long)block);
+        assert_memory_equal(a.weights, b.weights, (size_t)block * sizeof(float));
+        sl_ckpt_loaded_clear(&l);
+        sl_free(b.optim.m);
+        sl_free(b.optim.v);
+    }
+    drop(&a);
+    drop(&b);
+}
+
+static void a_weights_file_is_a_model(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    sl_ckpt_loaded l;
+    sl_model *m = NULL;
+    float *weights = NULL;
+    empty_folder();
+    run a = make(t, &o, &t->rng);
+    SL_MUST(t, save(&a, 7));
+    copy("renamed", "model-00000007.safetensors");
+    SL_MUST(t, sl_ckpt_open_model(&m, &weights, &l, in_folder("renamed")));
+#define X(field, ...) SL_CHECK(t, m->options.field == o.field, #field);
+    SL_MODEL_TABLE(X)
+#undef X
+    assert_int_equal(m->options.columns, 4);
+    assert_int_equal(m->options.vocabulary, 30);
+    assert_memory_equal(weights, a.weights, (size_t)m->block * sizeof *weights);
+    assert_int_equal(l.step, 7);
+    assert_string_equal(l.config, config_of(&a));
+    assert_string_equal(l.universe, "uuu");
+    assert_null(l.progress);
+    sl_ckpt_loaded_clear(&l);
+    sl_free(weights);
+    sl_model_free(m);
+    config_clear();
+    drop(&a);
+}
+
+/* Texts that are not given are empty ones. */
+static void a_checkpoint_needs_few_texts(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    const sl_ckpt_meta meta = { .step = 0, .config = "{}" };
+    sl_ckpt_loaded l;
+    empty_folder();
+    run a = make(t, &o, &t->rng), b = make(t, &o, NULL);
+    SL_MUST(t, sl_ckpt_save(folder(), a.model, a.weights, &a.optim, a.m, a.v, &meta));
+    SL_MUST(t, load(&b, &l));
+    assert_true(same_bits(&a, &b));
+    assert_string_equal(l.progress, "");
+    assert_string_equal(l.vocabulary, "");
+    assert_string_equal(l.universe, "");
+    sl_ckpt_loaded_clear(&l);
+    drop(&a);
+    drop(&b);
+}
+
+/* What both files say of where they come from. */
+static void the_metadata_say_who_wrote_it(void **state) {
+    sl_fixture *t = *state;
+    static const char *const names[] = { "model-00000003.safetensors",
+                                         "state-00000003.safetensors" };
+    const sl_model_options o = small();
+    empty_folder();
+    run a = make(t, &o, &t->rng);
+    SL_MUST(t, save(&a, 3));
+    for (int i = 0; i < SL_LEN(names); i++) {
+        sl_st_file *f = NULL;
+        SL_MUST(t, sl_st_open(&f, in_folder(names[i])));
+        assert_string_equal(sl_st_metadata(f, "format"), "pt");
+        assert_string_equal(sl_st_metadata(f, "version"), SL_VERSION);
+        assert_string_equal(sl_st_metadata(f, "revision"), sl_ckpt_revision());
+        assert_string_equal(sl_st_metadata(f, "kind"), i ? "state" : "model");
+        assert_string_equal(sl_st_metadata(f, "step"), "3");
+        for (int k = 0; k < sl_st_count(f); k++) { // whoever maps it finds all numbers aligned
+            const sl_st_tensor *s = sl_st_at(f, k);
+            SL_CHECK(t, s->begin % (s->dtype == SL_F32 ? 4 : 8) == 0, "%s", s->name);
+        }
+        sl_st_close(f);
+    }
+    assert_true(strlen(sl_ckpt_revision()) >= 7);
+    drop(&a);
+}
+
+/* ---------------------------------------------------------------- which files stay ---------- */
+
+static void the_last_two_are_kept(void **state) {
+    sl_fixture *t = *state;
+    static const char *const others[] = {
+        "model-1.safetensors",
+        "model-000000001.safetensors",
+        "model-00000001.safetensors~",
+        "model-00000001.safetensors.tmp-",
+        "model--0000001.safetensors",
+        "model-0000000x.safetensors",
+        "model-00000001.safetensors.tmp-12a",
+        "state-00000001.txt",
+        "model-+0000001.safetensors",
+        "state-99999999999999999999.safetensors",
+        "Model-00000001.safetensors",
+        "notes",
+    };
+    static const char *const gone[] = {
+        "model-00000005.safetensors.tmp-77",    "state-00000009.safetensors.tmp-77-2",
+        "model-123456789012.safetensors.tmp-1",
+        "state-00000001.safetensors", // a save that was killed behind its first file
+        "model-00000000.safetensors", // half of a checkpoint
+    };
+    const sl_model_options o = small();
+    empty_folder();
+    assert_int_equal(sl_ckpt_newest(folder()), -1);
+    for (int i = 0; i < SL_LEN(others); i++) put(others[i], "x", 1);
+    for (int i = 0; i < SL_LEN(gone); i++) put(gone[i], "x", 1);
+    run a = make(t, &o, &t->rng);
+
+    SL_MUST(t, save(&a, 2));
+    for (int i = 0; i < SL_LEN(gone); i++) SL_CHECK(t, !there(gone[i]), "%s stays", gone[i]);
+    SL_MUST(t, save(&a, 3));
+    assert_true(there("model-00000002.safetensors") && there("state-00000002.safetensors"));
+    SL_MUST(t, save(&a, 1234567890123));
+    assert_false(there("model-00000002.safetensors") || there("state-00000002.safetensors"));
+    assert_true(there("model-00000003.safetensors") && there("state-00000003.safetensors"));
+    assert_true(there("model-1234567890123.safetensors"));
+    assert_int_equal(sl_ckpt_newest(folder()), 1234567890123);
+    for (int i = 0; i < SL_LEN(others); i++) SL_CHECK(t, there(others[i]), "%s is gone", others[i]);
+    assert_int_equal(files(), SL_LEN(others) + 4);
+    drop(&a);
+}
+
+/* A run that went on from an older checkpoint must not lose what it saves to damaged newer ones. */
+static void what_was_just_saved_stays(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    empty_folder();
+    run a = make(t, &o, &t->rng);
+    for (int step = 100; step <= 110; step += 10) SL_MUST(t, save(&a, step));
+    for (int step = 10; step <= 40; step += 10) SL_MUST(t, save(&a, step));
+    assert_true(there("model-00000040.safetensors") && there("model-00000030.safetensors"));
+    assert_false(there("model-00000020.safetensors"));
+    assert_true(there("model-00000100.safetensors") && there("model-00000110.safetensors"));
+    // a model without its state does not count as one of the two
+    unlink(in_folder("state-00000040.safetensors"));
+    SL_MUST(t, save(&a, 50));
+    assert_true(there("model-00000030.safetensors") && there("state-00000030.safetensors"));
+    // the same step once more
+    SL_MUST(t, save(&a, 50));
+    assert_true(there("model-00000030.safetensors") && there("model-00000050.safetensors"));
+    drop(&a);
+}
+
+/* ---------------------------------------------------------------- damage -------------------- */
+
+static const char NEWEST_MODEL[] = "model-00000020.safetensors";
+static const char NEWEST_STATE[] = "state-00000020.safetensors";
+
+/* Two checkpoints: `a` at step 10, `b` at step 20. */
+static void two(sl_fixture *t, const run *a, const run *b) {
+    empty_folder();
+    SL_MUST(t, save(a, 10));
+    SL_MUST(t, save(b, 20));
+}
+
+typedef struct damage {
+    const char *what;   // shown when the test fails
+    const char *reason; // part of the warning
+    void (*make)(const run *other);
+} damage;
+
+static void flip_model(const run *other) { (void)other, flip(NEWEST_MODEL, -9, 3); }
+static void flip_state(const run *other) { (void)other, flip(NEWEST_STATE, -9, 3); }
+static void flip_config(const run *other) { (void)other, flip(NEWEST_MODEL, 40, 0); }
+static void cut_model(const run *other) {
+    (void)other;
+    assert_int_equal(truncate(in_folder(NEWEST_MODEL), size_of(NEWEST_MODEL) - 1), 0);
+}
+static void cut_state(const run *other) {
+    (void)other;
+    assert_int_equal(truncate(in_folder(NEWEST_STATE), 0), 0);
+}
+static void lose_state(const run *other) { (void)other, unlink(in_folder(NEWEST_STATE)); }
+static void take_older_model(const run *other) {
+    (void)other;
+    copy(NEWEST_MODEL, "model-00000010.safetensors");
+}
+static void take_older_state(const run *other) {
+    (void)other;
+    copy(NEWEST_STATE, "state-00000010.safetensors");
+}
+static void exchange(const run *other) {
+    (void)other;
+    copy("kept", NEWEST_MODEL);
+    copy(NEWEST_MODEL, NEWEST_STATE);
+    copy(NEWEST_STATE, "kept");
+}
+/* A state of the same step from elsewhere. */
+static void foreign_state(const run *other, const char *text) {
+    copy("kept", NEWEST_MODEL);
+    copy("kept10m", "model-00000010.safetensors");
+    copy("kept10s", "state-00000010.safetensors");
+    assert_int_equal(save_as(other, 20, text), SL_OK);
+    copy(NEWEST_MODEL, "kept");
+    copy("model-00000010.safetensors", "kept10m");
+    copy("state-00000010.safetensors", "kept10s");
+}
+static void other_weights(const run *other) { foreign_state(other, config_of(other)); }
+static void other_config(const run *other) { foreign_state(other, "{}"); }
+static void no_tensors(const run *other) {
+    (void)other;
+    static const char file[] = "\x08\0\0\0\0\0\0\0{}      ";
+    put(NEWEST_MODEL, file, 16);
+}
+static void make_folder(const run *other) {
+    (void)other;
+    unlink(in_folder(NEWEST_MODEL));
+    assert_int_equal(mkdir(in_folder(NEWEST_MODEL), 0700), 0);
+}
+
+static void a_damaged_one_is_passed_over(void **state) {
+    sl_fixture *t = *state;
+    static const damage list[] = {
+        { "a bit of the model", "model-00000020.safetensors: damaged: the data", flip_model },
+        { "a bit of the state", "state-00000020.safetensors: damaged: the data", flip_state },
+        { "a bit of a text", "model-00000020.safetensors: damaged: the header", flip_config },
+        { "the end of the model", "model-00000020.safetensors: truncated: ", cut_model },
+        { "all of the state", "no safetensors file: it has 0 bytes", cut_state },
+        { "no state", "state-00000020.safetensors: No such file", lose_state },
+        { "a model of another step", "model-00000020.safetensors: it is of step 10",
+          take_older_model },
+        { "a state of another step", "state-00000020.safetensors: it is of step 10",
+          take_older_state },
+        { "one for the other", "its kind is \"state\", not \"model\"", exchange },
+        { "other weights", "it belongs to other weights", other_weights },
+        { "another run", "it is of another run", other_config },
+        { "somebody else's file",
+          "no symlaw model: its metadata lack symlaw_format, kind, step, config", no_tensors },
+        { "a folder", "it is a folder", make_folder },
+    };
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), other = make(t, &o, &t->rng);
+    run got = make(t, &o, NULL);
+    for (int i = 0; i < SL_LEN(list); i++) {
+        sl_ckpt_loaded l;
+        two(t, &a, &b);
+        list[i].make(&other);
+        config_clear();
+        refill(&got, NULL);
+        SL_MUST(t, load(&got, &l));
+        SL_CHECK(t, l.step == 10 && same_bits(&got, &a), "%s: step %lld", list[i].what,
+                 (long long)l.step);
+        SL_CHECK(t,
+                 l.warning && strstr(l.warning, list[i].reason) &&
+                     strstr(l.warning, "; continued from step 10"),
+                 "%s: %s", list[i].what, l.warning ? l.warning : "no warning");
+        sl_ckpt_loaded_clear(&l);
+    }
+    assert_int_equal(rmdir(in_folder(NEWEST_MODEL)), 0);
+    drop(&a);
+    drop(&b);
+    drop(&other);
+    drop(&got);
+}
+
+/* Whatever happens to some bytes of one file: what is loaded is one of the two, whole. */
+static void no_damage_goes_unnoticed(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), got = make(t, &o, NULL);
+    two(t, &a, &b);
+    copy("kept-model", NEWEST_MODEL);
+    copy("kept-state", NEWEST_STATE);
+    int newest = 0;
+    for (int i = 0; i < sl_test_iters(t, 60); i++) {
+        sl_ckpt_loaded l;
+        const char *name = i % 2 ? NEWEST_MODEL : NEWEST_STATE;
+        const long at = (long)sl_rng_below(&t->rng, (uint32_t)size_of(name));
+        const int bit = (int)sl_rng_below(&t->rng, 8);
+        if (i % 5 == 0)
+            assert_int_equal(truncate(in_folder(name), at), 0);
+        else
+            flip(name, at, bit);
+        refill(&got, NULL);
+        SL_MUST(t, load(&got, &l));
+        SL_CHECK(t, same_bits(&got, l.step == 20 ? &b : &a), "%s, byte %ld, bit %d", name, at, bit);
+        SL_CHECK(t, (l.step == 20) == !l.warning, "%s, byte %ld, bit %d", name, at, bit);
+        newest += l.step == 20;
+        sl_ckpt_loaded_clear(&l);
+        copy(name, i % 2 ? "kept-model" : "kept-state");
+    }
+    SL_CHECK(t, newest <= 2, "%d kinds of damage are harmless", newest);
+    drop(&a);
+    drop(&b);
+    drop(&got);
+}
+
+static void without_a_whole_one_the_newest_is_named(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    sl_ckpt_loaded l;
+    run a = make(t, &o, &t->rng);
+    empty_folder();
+    assert_int_equal(load(&a, &l), SL_EINVAL);
+    SL_CHECK(t, strstr(sl_last_error(), "no checkpoint in"), "%s", sl_last_error());
+    assert_int_equal(sl_ckpt_load(&l, "/nowhere", a.model, a.weights, &a.optim), SL_EINVAL);
+    assert_int_equal(sl_ckpt_newest("/nowhere"), -1);
+
+    two(t, &a, &a);
+    flip_model(NULL);
+    assert_int_equal(truncate(in_folder("model-00000010.safetensors"), 3), 0);
+    assert_int_equal(load(&a, &l), SL_EFORMAT);
+    SL_CHECK(t, strstr(sl_last_error(), "model-00000020.safetensors: damaged"), "%s",
+             sl_last_error());
+    assert_true(!l.config && !l.warning && !l.progress);
+    drop(&a);
+}
+
+/* A model of other shapes, fewer or more tensors. */
+static void a_checkpoint_of_another_model_is_refused(void **state) {
+    sl_fixture *t = *state;
+    sl_model_options o = small();
+    sl_ckpt_loaded l;
+    run a = make(t, &o, &t->rng);
+    empty_folder();
+    SL_MUST(t, save(&a, 10));
+    const struct {
+        int64_t width, layers, decoder_layers;
+        const char *reason;
+    } rows[] = {
+        { 24, 1, 2,
+          "tensor \"cells.mantissa.weight\" is F32 (16, 1), where the model needs F32"
+          " (24, 1)" },
+        { 16, 2, 2, "no tensor \"encoder.1.norm1.weight\"" },
+        { 16, 1, 1, "tensor \"decoder.1.norm1.weight\" is none of this model" },
+    };
+    for (int i = 0; i < SL_LEN(rows); i++) {
+        o.width = rows[i].width;
+        o.layers = rows[i].layers;
+        o.decoder_layers = rows[i].decoder_layers;
+        run b = make(t, &o, NULL);
+        assert_int_equal(load(&b, &l), SL_EFORMAT);
+        SL_CHECK(t, strstr(sl_last_error(), rows[i].reason), "%s", sl_last_error());
+        SL_CHECK(t, b.optim.t == 0x55 && b.weights[0] == b.m[1], "something was changed");
+        drop(&b);
+    }
+    drop(&a);
+}
+
+/* States that lack something, or have too much, whatever their hashes say. */
+static void a_state_has_all_its_tensors(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    sl_ckpt_loaded l;
+    run a = make(t, &o, &t->rng), b = make(t, &o, NULL);
+    empty_folder();
+    SL_MUST(t, save(&a, 10));
+    sl_st_file *f = NULL;
+    SL_MUST(t, sl_st_open(&f, in_folder("state-00000010.safetensors")));
+    const int n = sl_st_count(f);
+    assert_int_equal(n, 4 + 2 * a.model->n_param);
+    static const char *const names[] = { "kind",  "step",      "config",   "vocabulary", "universe",
+                                         "level", "libraries", "progress", "model_hash" };
+    sl_st_text text[SL_LEN(names)];
+    for (int i = 0; i < SL_LEN(names); i++)
+        text[i] = (sl_st_text){ names[i], sl_st_metadata(f, names[i]) };
+    sl_st_tensor *list = sl_malloc((size_t)n + 1, sizeof *list);
+    for (int i = 0; i < n; i++) {
+        list[i] = *sl_st_at(f, i);
+        list[i].data = a.weights; // any numbers will do
+    }
+    for (int trial = 0; trial < 12; trial++) {
+        sl_st_tensor one = list[trial % 6];
+        const char *reason;
+        int count = n;
+        if (trial < 6) { // gone
+            list[trial] = list[n - 1];
+            count = n - 1;
+            reason = "no tensor";
+        } else { // of another shape
+            list[trial % 6].dims++;
+            list[trial % 6].shape[one.dims] = 1;
+            reason = "where the model needs";
+        }
+        SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, count, text,
+                               SL_LEN(text)));
+        assert_int_equal(load(&b, &l), SL_EFORMAT);
+        SL_CHECK(t, strstr(sl_last_error(), reason) && strstr(sl_last_error(), one.name), "%s: %s",
+                 one.name, sl_last_error());
+        list[trial % 6] = one;
+    }
+    list[n] = (sl_st_tensor){ .name = "more", .dtype = SL_F32, .data = a.weights };
+    SL_MUST(t,
+            sl_st_write(in_folder("state-00000010.safetensors"), list, n + 1, text, SL_LEN(text)));
+    assert_int_equal(load(&b, &l), SL_EFORMAT);
+    for (int i = 0; i < SL_LEN(text); i++) { // a text less
+        sl_st_text less[SL_LEN(text)];
+        memcpy(less, text, sizeof less);
+        less[i] = text[0];
+        SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, less + 1,
+                               SL_LEN(text) - 1));
+        assert_int_equal(load(&b, &l), SL_EFORMAT);
+        SL_CHECK(t, strstr(sl_last_error(), names[i]), "%s: %s", names[i], sl_last_error());
+    }
+    SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, text, SL_LEN(text)));
+    SL_MUST(t, load(&b, &l)); // with all of them it is one
+    sl_ckpt_loaded_clear(&l);
+    sl_free(list);
+    sl_st_close(f);
+    drop(&a);
+    drop(&b);
+}
+
+/* ---------------------------------------------------------------- opening a model ----------- */
+
+static void not_a_model(sl_fixture *t, const char *name, const char *reason) {
+    sl_model *m = NULL;
+    float *weights = NULL;
+    sl_ckpt_loaded l = { .step = -5 };
+    sl_status st = sl_ckpt_open_model(&m, &weights, &l, in_folder(name));
+    SL_CHECK(t, st == SL_EFORMAT && !m && !weights && l.step == -5, "\"%s\" expected: %s", reason,
+             sl_status_text(st));
+    SL_CHECK(t, strstr(sl_last_error(), reason) && strstr(sl_last_error(), name),
+             "\"%s\" expected: %s", reason, sl_last_error());
+}
+
+static void a_model_needs_its_configuration(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *name, *value, *reason;
+    } rows[] = {
+        { "heads", NULL, "its config lacks \"heads\"" },
+        { "variables", NULL, "its config lacks \"variables\"" },
+        { "norm-eps", NULL, "its config lacks \"norm-eps\"" },
+        { "heads", "\"1\"", "\"heads\" of its config is a text, not a whole number" },
+        { "heads", "1.0", "\"heads\" of its config is a number, not a whole number" },
+        { "dropout", "null", "\"dropout\" of its config is null, not a number" },
+        { "heads", "3", "heads cannot share a width of 16" },
+        { "width", "17", "width is 17" },
+        { "width", "-8", "width is -8" },
+        { "width", "9223372036854775807", "width is" },
+        { "variables", "9223372036854775807", "has 9223372036854775807 variables" },
+        { "variables", "-1", "has -1 variables" },
+        { "width", "24", "is F32 (16, 1), where the model needs F32 (24, 1)" },
+        { "layers", "2", "no tensor \"encoder.1.norm1.weight\"" },
+        { "decoder-layers", "1", "tensor \"decoder.1.norm1.weight\" is none of this model" },
+    };
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng);
+    empty_folder();
+    for (int i = 0; i < SL_LEN(rows); i++) {
+        SL_MUST(t, save_as(&a, 1, config_with(&o, rows[i].name, rows[i].value)));
+        not_a_model(t, "model-00000001.safetensors", rows[i].reason);
+    }
+    config_clear();
+    SL_MUST(t, save_as(&a, 1, "{"));
+    not_a_model(t, "model-00000001.safetensors", "its config: JSON, line 1");
+    SL_MUST(t, save_as(&a, 1, "[3]"));
+    not_a_model(t, "model-00000001.safetensors", "its config is an array, not an object");
+    drop(&a);
+}
+
+static void other_files_are_no_models(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng);
+    empty_folder();
+    SL_MUST(t, save(&a, 1));
+    not_a_model(t, "state-00000001.safetensors", "its kind is \"state\", not \"model\"");
+    flip("model-00000001.safetensors", -1, 0);
+    not_a_model(t, "model-00000001.safetensors", "damaged");
+
+    // of ours, but without weights; of somebody else, with metadata of their own
+    const sl_st_text text[] = { { "kind", "model" },         { "step", "1" },
+                                { "config", config_of(&a) }, { "vocabulary", "" },
+                                { "universe", "" },          { "level", "" },
+                                { "libraries", "" } };
+    SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, text, SL_LEN(text)));
+    not_a_model(t, "bare", "no table of tokens");
+    SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, text + 3, SL_LEN(text) - 3));
+    not_a_model(t, "bare", "no symlaw model: its metadata lack kind, step, config");
+    static const char *const steps[] = { "", "-1", "1x", "9999999999999999999" };
+    for (int i = 0; i < SL_LEN(steps); i++) {
+        sl_st_text odd[SL_LEN(text)];
+        memcpy(odd, text, sizeof odd);
+        odd[1].text = steps[i];
+        SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, odd, SL_LEN(odd)));
+        not_a_model(t, "bare", "its step is \"");
+    }
+    config_clear();
+    drop(&a);
+}
+
+/* ---------------------------------------------------------------- failing saves ------------- */
+
+/* Whichever write fails: the older checkpoints load, and nothing half-done stays. */
+static void a_full_disk_costs_no_checkpoint(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), c = make(t, &o, &t->rng);
+    run got = make(t, &o, NULL);
+    two(t, &a, &b);
+    int failures = 0;
+    for (;; failures++) {
+        sl_ckpt_loaded l;
+        sl_file_fail_at(failures + 1);
+        sl_status st = save(&c, 30);
+        sl_file_fail_at(0);
+        if (st == SL_OK) break;
+        assert_int_equal(st, SL_EIO);
+        assert_true(there("model-00000010.safetensors") && there("state-00000010.safetensors"));
+        if (failures % 16 != 0) continue; // the folder is looked at every time, loaded sometimes
+        refill(&got, NULL);
+        SL_MUST(t, load(&got, &l));
+        SL_CHECK(t, l.step == 20 && same_bits(&got, &b) && !l.warning, "write %d", failures + 1);
+        sl_ckpt_loaded_clear(&l);
+    }
+    assert_int_equal(failures, 2 * (1 + 1) + 4 + 3 * a.model->n_param);
+    assert_int_equal(files(), 4); // 20 and 30
+    sl_ckpt_loaded l;
+    SL_MUST(t, load(&got, &l));
+    assert_true(l.step == 30 && same_bits(&got, &c));
+    sl_ckpt_loaded_clear(&l);
+    drop(&a);
+    drop(&b);
+    drop(&c);
+    drop(&got);
+}
+
+static void a_missing_folder_is_named(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    const sl_ckpt_meta meta = { .step = 1, .config = "{}" };
+    run a = make(t, &o, &t->rng);
+    assert_int_equal(sl_ckpt_save("/nowhere/run", a.model, a.weights, &a.optim, a.m, a.v, &meta),
+                     SL_EIO);
+    SL_CHECK(t, strstr(sl_last_error(), "folder /nowhere/run does not exist"), "%s",
+             sl_last_error());
+    drop(&a);
+}
+
+static sl_status load_and_clear(run *r) {
+    sl_ckpt_loaded l;
+    SL_TRY(load(r, &l));
+    sl_ckpt_loaded_clear(&l);
+    return SL_OK;
+}
+
+static sl_status open_and_free(void) {
+    sl_model *m;
+    float *weights;
+    sl_ckpt_loaded l;
+    SL_TRY(sl_ckpt_open_model(&m, &weights, &l, in_folder(NEWEST_MODEL)));
+    sl_ckpt_loaded_clear(&l);
+    sl_free(weights);
+    sl_model_free(m);
+    return SL_OK;
+}
+
+static void each_allocation_may_fail(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng), b = make(t, &o, NULL);
+    two(t, &a, &a);
+    const char *text = config_of(&a);
+    SL_EACH_ALLOCATION(t, save_as(&a, 20, text));
+    SL_EACH_ALLOCATION(t, load_and_clear(&b));
+    SL_EACH_ALLOCATION(t, open_and_free());
+    assert_true(same_bits(&a, &b));
+    flip_state(NULL);
+    SL_EACH_ALLOCATION(t, load_and_clear(&b)); // with a warning
+    config_clear();
+    drop(&a);
+    drop(&b);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(what_was_saved_comes_back_to_the_bit),
+        SL_TEST(a_rank_reads_its_share),
+        SL_TEST(a_weights_file_is_a_model),
+        SL_TEST(a_checkpoint_needs_few_texts),
+        SL_TEST(the_metadata_say_who_wrote_it),
+        SL_TEST(the_last_two_are_kept),
+        SL_TEST(what_was_just_saved_stays),
+        SL_TEST(a_damaged_one_is_passed_over),
+        SL_TEST(no_damage_goes_unnoticed),
+        SL_TEST(without_a_whole_one_the_newest_is_named),
+        SL_TEST(a_checkpoint_of_another_model_is_refused),
+        SL_TEST(a_state_has_all_its_tensors),
+        SL_TEST(a_model_needs_its_configuration),
+        SL_TEST(other_files_are_no_models),
+        SL_TEST(a_full_disk_costs_no_checkpoint),
+        SL_TEST(a_missing_folder_is_named),
+        SL_TEST(each_allocation_may_fail),
+    };
+    return sl_test_main("ckpt.checkpoint", tests, SL_LEN(tests));
+}
