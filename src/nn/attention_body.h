@@ -50,16 +50,9 @@ static void pack(float *out, const float *x, int ldx, int K, int N) {
 }
 
 /* Four vectors of four, or two such side by side, as their transposes. */
-INLINE void transpose4(unit r[4]) {
+INLINE void transpose_units(unit r[4]) {
 #if SL_LANES == 4
-    const unit a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
-    const unit b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-    const unit c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
-    const unit d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-    r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-    r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+    transpose(r);
 #else
     const unit a = __builtin_shufflevector(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13);
     const unit b = __builtin_shufflevector(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -92,7 +85,7 @@ static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
                 r[i] = __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
 #endif
             }
-            transpose4(r);
+            transpose_units(r);
             for (int i = 0; i < 4; i++) store_unit(to + (size_t)(k + i) * PANEL, r[i]);
         }
     }
@@ -111,24 +104,26 @@ typedef struct factor {
 INLINE void tile(float *C, size_t ldc, factor A, const float *B, int K, const int rows,
                  const int vectors, int last, bool add, const bool by_rows) {
     vec sum[ROWS_NARROW][2];
-    for (int m = 0; m < rows; m++)
-        for (int v = 0; v < vectors; v++) sum[m][v] = (vec){ 0 };
+    UNROLL for (int m = 0; m < rows; m++)
+        UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = (vec){ 0 };
     for (int k = 0; k < K; k++, B += PANEL) {
         vec b[2];
-        for (int v = 0; v < vectors; v++) b[v] = load(B + v * LANES);
-        for (int m = 0; m < rows; m++) {
+        UNROLL for (int v = 0; v < vectors; v++) b[v] = load(B + v * LANES);
+        UNROLL for (int m = 0; m < rows; m++) {
             const vec a = all(by_rows ? A.a[(size_t)m * A.am + (size_t)k] : A.a[m]);
-            for (int v = 0; v < vectors; v++) sum[m][v] = muladd(a, b[v], sum[m][v]);
+            UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = muladd(a, b[v], sum[m][v]);
         }
         if (!by_rows) A.a += A.ak;
     }
-    for (int m = 0; m < rows; m++)
-        for (int v = 0; v < vectors; v++) {
-            float *c = C + (size_t)m * ldc + v * LANES;
-            const int n = v == vectors - 1 ? last : LANES;
-            if (add) sum[m][v] += load_first(c, n);
-            store_first(c, sum[m][v], n);
-        }
+    if (add)
+        UNROLL for (int m = 0; m < rows; m++)
+            UNROLL for (int v = 0; v < vectors; v++)
+                sum[m][v] += load_first(C + (size_t)m * ldc + v * LANES,
+                                        v == vectors - 1 ? last : LANES);
+    UNROLL for (int m = 0; m < rows; m++)
+        UNROLL for (int v = 0; v < vectors; v++)
+            store_first(C + (size_t)m * ldc + v * LANES, sum[m][v],
+                        v == vectors - 1 ? last : LANES);
 }
 
 #define CASES(rows_max, vectors, by_rows)                                                  \
@@ -189,29 +184,59 @@ static void product(float *C, int ldc, factor A, const float *B, int B_depth, in
 
 /* ---------------------------------------------------------------- softmax ------------------- */
 
-/* p[0 .. seen) := softmax of s / sqrt(D) given as base2 = log2(e) / sqrt(D); 0 up to `row`. */
-INLINE void softmax(float *p, int seen, int row, float base2) {
-    const int whole = seen / LANES * LANES;
-    const ivec tail = count_up() < (ivec)(seen - whole - (ivec){ 0 });
-    const vec least = all(-__builtin_inff());
-    vec top = least, total = { 0 };
-    for (int j = 0; j < whole; j += LANES) top = larger(load(p + j), top);
-    if (whole < seen) top = larger(choose(tail, load(p + whole), least), top);
-    const vec highest = all(max_lanes(top)), slope = all(base2);
-    for (int j = 0; j < whole; j += LANES) {
-        const vec e = exp2_vec((load(p + j) - highest) * slope);
-        total += e;
-        store(p + j, e);
-    }
-    if (whole < seen) {
-        const vec e = clear_unless(tail, exp2_vec((load(p + whole) - highest) * slope));
-        total += e;
-        store(p + whole, e);
-    }
-    const vec share = all(1 / sum_lanes(total));
+/* Rows are taken four at a time: a row alone is one chain of maximum, exponentials, sum and division,
+ * which the CPU would wait for. Row i of them sees `seen` + i grows keys. */
+enum { GROUP = 4 };
+typedef struct extent {
+    int seen, grows;
+    int row; // numbers in a row, those past the keys being 0
+} extent;
+
+INLINE int seen_by(extent e, int i) { return e.seen + i * e.grows; }
+INLINE ivec mask_up_to(int n) { return count_up() < (ivec)(n - (ivec){ 0 }); }
+
+/* Scores s in p become softmax(s / sqrt(D)), base2 being log2(e) / sqrt(D). */
+INLINE void softmax(float *p, extent e, float base2, const int rows) {
+    const int whole = e.seen / LANES * LANES, end = seen_by(e, rows - 1); // every row has `whole`
+    const size_t row = (size_t)e.row;
+    const vec least = all(-__builtin_inff()), slope = all(base2);
+    vec top[GROUP] = { least, least, least, least }, total[GROUP] = { { 0 } };
+    for (int j = 0; j < whole; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++)
+            top[i] = larger(load(p + (size_t)i * row + j), top[i]);
+    for (int j = whole; j < end; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++)
+            top[i] = larger(choose(mask_up_to(seen_by(e, i) - j), load(p + (size_t)i * row + j),
+                                   least), top[i]);
+
+    const vec4 highest = max_of_each(top);
+    UNROLL for (int i = 0; i < rows; i++) top[i] = all(highest[i]);
+    for (int j = 0; j < whole; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) {
+            float *at = p + (size_t)i * row + j;
+            const vec power = exp2_vec((load(at) - top[i]) * slope);
+            total[i] += power;
+            store(at, power);
+        }
+    for (int j = whole; j < end; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) {
+            float *at = p + (size_t)i * row + j;
+            const vec power = clear_unless(mask_up_to(seen_by(e, i) - j),
+                                           exp2_vec((load(at) - top[i]) * slope));
+            total[i] += power;
+            store(at, power);
+        }
+
+    const vec4 share = 1 / sum_of_each(total);
+    UNROLL for (int i = 0; i < rows; i++) top[i] = all(share[i]);
     int j = 0;
-    for (; j < seen; j += LANES) store(p + j, load(p + j) * share);
-    for (; j < row; j += LANES) store(p + j, (vec){ 0 });
+    for (; j < end; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) {
+            float *at = p + (size_t)i * row + j;
+            store(at, load(at) * top[i]);
+        }
+    for (; j < e.row; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) store(p + (size_t)i * row + j, (vec){ 0 });
 }
 
 /* out[0 .. n) := what dropout leaves of p, multiplied by scale. n is a multiple of LANES. */
@@ -221,23 +246,32 @@ INLINE void drop(float *out, const float *p, const uint8_t *keep, float scale, i
 }
 
 /* dp, the gradient of what went into the second product, becomes the gradient of the scores before
- * their division: ds = p (dp - sum of dp p) root. Past `seen` p is 0, and ds is up to `row`. */
-INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, int seen,
-                        int row, float root) {
-    vec total = { 0 };
+ * their division: ds = p (dp - sum of dp p) root. Past the keys of a row p is 0, and ds is up to n. */
+INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, extent e,
+                        int n, float root, const int rows) {
+    const int end = seen_by(e, rows - 1);
+    const size_t row = (size_t)e.row;
+    vec total[GROUP] = { { 0 } };
     int j = 0;
-    for (; j < seen; j += LANES) {
-        vec d = load(dp + j);
-        if (keep) {
-            d = clear_unless(lanes_of_bits(keep, (size_t)j), d * all(scale));
-            store(dp + j, d);
+    for (; j < end; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) {
+            const size_t at = (size_t)i * row + (size_t)j;
+            vec d = load(dp + at);
+            if (keep) {
+                d = clear_unless(lanes_of_bits(keep, at), d * all(scale));
+                store(dp + at, d);
+            }
+            total[i] = muladd(d, load(p + at), total[i]);
         }
-        total = muladd(d, load(p + j), total);
-    }
-    const vec mean = all(sum_lanes(total)), factor_ = all(root);
-    for (j = 0; j < seen; j += LANES)
-        store(dp + j, load(p + j) * factor_ * (load(dp + j) - mean));
-    for (; j < row; j += LANES) store(dp + j, (vec){ 0 });
+    const vec4 mean = sum_of_each(total);
+    UNROLL for (int i = 0; i < rows; i++) total[i] = all(mean[i]);
+    for (j = 0; j < end; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) {
+            const size_t at = (size_t)i * row + (size_t)j;
+            store(dp + at, load(p + at) * all(root) * (load(dp + at) - total[i]));
+        }
+    for (; j < n; j += LANES)
+        UNROLL for (int i = 0; i < rows; i++) store(dp + (size_t)i * row + j, (vec){ 0 });
 }
 
 /* ---------------------------------------------------------------- attention ----------------- */
@@ -262,14 +296,16 @@ static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const
             const float *weights = p_i;
             product(p_i, row, (factor){ q + (size_t)i0 * (size_t)ldq + head, (size_t)ldq, 1 }, k_t,
                     D, rows, sl_attn_row(seen), D, false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
-            for (int i = 0; i < rows; i++) {
-                float *p_row = p_i + (size_t)i * (size_t)row;
-                softmax(p_row, causal ? i0 + i + 1 : Tk, row, base2);
-                if (keep)
-                    drop(kept + (size_t)i * (size_t)row, p_row,
-                         keep + (at + (size_t)i * (size_t)row) / 8, scale, sl_attn_row(seen));
+            extent e = { causal ? i0 + 1 : Tk, causal, row };
+            int i = 0;
+            for (; i + GROUP <= rows; i += GROUP, e.seen += GROUP * e.grows)
+                softmax(p_i + (size_t)i * (size_t)row, e, base2, GROUP);
+            for (; i < rows; i++, e.seen += e.grows)
+                softmax(p_i + (size_t)i * (size_t)row, e, base2, 1);
+            if (keep) {
+                drop(kept, p_i, keep + at / 8, scale, rows * row);
+                weights = kept;
             }
-            if (keep) weights = kept;
             product(o + (size_t)i0 * (size_t)ldo + head, ldo, (factor){ weights, (size_t)row, 1 },
                     v_packed, Tk, rows, D, seen, false, causal ? CUT_K_ABOVE : CUT_NONE, i0);
         }
@@ -316,14 +352,22 @@ static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const f
 
             product(ds, row, (factor){ dout_i, (size_t)ldo, 1 }, v_t, D, rows, sl_attn_row(seen), D,
                     false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
-            for (int i = 0; i < rows; i++) {
+            extent e = { causal ? i0 + 1 : Tk, causal, row };
+            int i = 0;
+            for (; i + GROUP <= rows; i += GROUP, e.seen += GROUP * e.grows) {
                 const size_t here = (size_t)i * (size_t)row;
-                const uint8_t *bits = keep ? keep + (at + here) / 8 : NULL;
-                if (keep) drop(kept + here, p + at + here, bits, scale, sl_attn_row(seen));
-                softmax_bwd(ds + here, p + at + here, bits, scale, causal ? i0 + i + 1 : Tk,
-                            sl_attn_row(seen), root);
+                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale, e,
+                            sl_attn_row(seen), root, GROUP);
             }
-            if (keep) weights = kept;
+            for (; i < rows; i++, e.seen += e.grows) {
+                const size_t here = (size_t)i * (size_t)row;
+                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale, e,
+                            sl_attn_row(seen), root, 1);
+            }
+            if (keep) {
+                drop(kept, p + at, keep + at / 8, scale, rows * row);
+                weights = kept;
+            }
 
             pack(rows_packed, dout_i, ldo, rows, D);
             add_to_keys(dv + head, ldkv, weights, row, rows_packed, i0, rows, seen, D, causal);

@@ -13,6 +13,13 @@
 #include "nn/attention_impl.h"
 
 #define INLINE static inline __attribute__((always_inline))
+/* Before loops over registers, whose arrays must not go to memory. clang unrolls them by itself, and
+ * when told to does it too late. */
+#ifdef __clang__
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
 enum { LANES = SL_LANES };
 
 typedef float vec __attribute__((vector_size(4 * SL_LANES)));
@@ -126,35 +133,59 @@ INLINE ivec lanes_of_bits(const uint8_t *bits, size_t bit) {
     return (((int32_t)word - (ivec){ 0 }) & one) == one;
 }
 
-/* By halves: the order is the same for every level's own width. */
-INLINE float sum4(vec4 v) {
-    v += __builtin_shufflevector(v, v, 2, 3, 2, 3);
-    return v[0] + v[1];
+/* Four vectors of four as their transpose. */
+INLINE void transpose(vec4 r[4]) {
+    const vec4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+    const vec4 b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+    const vec4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    const vec4 d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
-INLINE float max4(vec4 v) {
-    const vec4 w = __builtin_shufflevector(v, v, 2, 3, 2, 3);
-    const float a = v[0] > w[0] ? v[0] : w[0], b = v[1] > w[1] ? v[1] : w[1];
-    return a > b ? a : b;
+
+INLINE vec4 larger4(vec4 a, vec4 b) {
+#if SL_LANES == 4
+    return larger(a, b);
+#else
+    return _mm_max_ps(a, b);
+#endif
 }
-#if SL_LANES > 4
+
+/* The sums, or the largest, of each of four vectors: by halves, then across. */
+#if SL_LANES == 4
+INLINE vec4 sum_half(vec v) { return v; }
+INLINE vec4 max_half(vec v) { return v; }
+#else
 INLINE vec4 low4(unit v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); }
 INLINE vec4 high4(unit v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); }
-INLINE vec4 larger4(vec4 a, vec4 b) { return _mm_max_ps(a, b); }
-INLINE float sum8(unit v) { return sum4(low4(v) + high4(v)); }
-INLINE float max8(unit v) { return max4(larger4(low4(v), high4(v))); }
-#endif
-#if SL_LANES == 16
+#if SL_LANES == 8
+INLINE vec4 sum_half(vec v) { return low4(v) + high4(v); }
+INLINE vec4 max_half(vec v) { return larger4(low4(v), high4(v)); }
+#else
 INLINE unit low8(vec v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7); }
 INLINE unit high8(vec v) { return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15); }
-INLINE float sum_lanes(vec v) { return sum8(low8(v) + high8(v)); }
-INLINE float max_lanes(vec v) { return max8(_mm256_max_ps(low8(v), high8(v))); }
-#elif SL_LANES == 8
-INLINE float sum_lanes(vec v) { return sum8(v); }
-INLINE float max_lanes(vec v) { return max8(v); }
-#else
-INLINE float sum_lanes(vec v) { return sum4(v); }
-INLINE float max_lanes(vec v) { return max4(v); }
+INLINE vec4 sum_half(vec v) {
+    const unit u = low8(v) + high8(v);
+    return low4(u) + high4(u);
+}
+INLINE vec4 max_half(vec v) {
+    const unit u = _mm256_max_ps(low8(v), high8(v));
+    return larger4(low4(u), high4(u));
+}
 #endif
+#endif
+INLINE vec4 sum_of_each(const vec v[4]) {
+    vec4 r[4] = { sum_half(v[0]), sum_half(v[1]), sum_half(v[2]), sum_half(v[3]) };
+    transpose(r);
+    return (r[0] + r[1]) + (r[2] + r[3]);
+}
+INLINE vec4 max_of_each(const vec v[4]) {
+    vec4 r[4] = { max_half(v[0]), max_half(v[1]), max_half(v[2]), max_half(v[3]) };
+    transpose(r);
+    return larger4(larger4(r[0], r[1]), larger4(r[2], r[3]));
+}
 
 /* 2^x for x <= 0, within 2 units of the last place; 0 below -100, so that no number here or in what
  * is made of it is subnormal, which would be slow. x = n + f with |f| <= 1/2; 2^f by a polynomial

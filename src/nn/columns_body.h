@@ -33,12 +33,8 @@ INLINE unit fold(float part[UNIT][UNIT]) {
     unit r[UNIT];
     for (int i = 0; i < UNIT; i++) r[i] = load_unit(part[i]);
 #if SL_LANES == 4
-    const unit a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
-    const unit b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-    const unit c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
-    const unit d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-    const unit ab = a + b, cd = c + d;
-    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    transpose(r);
+    return (r[0] + r[1]) + (r[2] + r[3]);
 #else
     const unit a = _mm256_hadd_ps(r[0], r[1]), b = _mm256_hadd_ps(r[2], r[3]);
     const unit c = _mm256_hadd_ps(r[4], r[5]), d = _mm256_hadd_ps(r[6], r[7]);
