@@ -5,6 +5,7 @@
 #include "expr/expr.h"
 #include "io/io.h"
 #include "pairs/pairs.h"
+#include "train/train.h"
 #include "universe/universe.h"
 
 /* ---------------------------------------------------------------- events -------------------- */
@@ -117,10 +118,36 @@ typedef struct sl_api__value {
 #define SL_API__OPTIM_OPTION(...) SL_API__TABLE_ROW("the optimizer", __VA_ARGS__)
 #define SL_API__TRAIN_OPTION(...) SL_API__TABLE_ROW("the run", __VA_ARGS__)
 
+/* Rows that describe a model and how it is trained, for commands that have all of them. */
+extern const char sl_api__sizes[]; // "|6.5M|13.5M|..."
+#define SL_API__SIZE(X)                                                              \
+    X(SIZE, "size", CHOICE, 1, "NAME", NULL, sl_api__sizes + 1, 0, 0,                \
+      "a size with a name, in place of --width and --layers")
+#define SL_API__SIZE_OPTION(...) SL_API__ROW("the model", __VA_ARGS__)
+#define SL_API__RUN_IDS                                                              \
+    SL_API__SIZE(SL_API__ID)                                                         \
+    SL_MODEL_TABLE(SL_API__TABLE_ID)                                                 \
+    SL_TRAIN_TABLE(SL_API__TABLE_ID)                                                 \
+    SL_OPTIM_TABLE(SL_API__TABLE_ID)                                                 \
+    SL_API__UNIVERSE_OF_MODEL(SL_API__ID)                                            \
+    SL_PAIRS_TABLE(SL_API__TABLE_ID)
+#define SL_API__RUN_OPTIONS                                                          \
+    SL_API__SIZE(SL_API__SIZE_OPTION)                                                \
+    SL_MODEL_TABLE(SL_API__MODEL_OPTION)                                             \
+    SL_TRAIN_TABLE(SL_API__TRAIN_OPTION)                                             \
+    SL_OPTIM_TABLE(SL_API__OPTIM_OPTION)                                             \
+    SL_API__UNIVERSE_OF_MODEL(SL_API__UNIVERSE_OPTION)                               \
+    SL_PAIRS_TABLE(SL_API__PAIRS_OPTION)
+
 /* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
  * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
 SL_NODISCARD sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *info,
                                             const sl_json *given);
+/* One of them, from JSON. */
+SL_NODISCARD sl_status sl_api__option_read(sl_api__value *v, const sl_option_info *o,
+                                           const sl_json *j);
+/* Adds one as a member to the object that s is in the middle of; null if it is not given. */
+void sl_api__option_write(sl_str *s, const sl_option_info *o, const sl_api__value *v);
 /* Adds them all as members to the object that s is in the middle of. */
 void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values);
 
@@ -162,6 +189,12 @@ int sl_api__option_find(const sl_command_info *info, const char *name);
 /* What the rows of each table were set to; the seed goes into the first two. */
 SL_NODISCARD sl_status sl_api__universe_options(sl_universe_options *out, const sl_api__run *run);
 void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run);
+void sl_api__optim_options(sl_optim_options *out, const sl_api__run *run);
+void sl_api__train_options(sl_train_options *out, const sl_api__run *run);
+/* --size becomes --width and --layers, in the run's values too; SL_EINVAL if they say otherwise. */
+SL_NODISCARD sl_status sl_api__model_options(sl_model_options *out, sl_api__run *run);
+/* --threads, or this rank's part of the cores. */
+int sl_api__threads(const sl_api__run *run);
 
 /* *chosen := the one of these options (flags, or options without a default) that was given, or -1.
  * SL_EINVAL if there are two: each asks for a job of its own. */
@@ -177,7 +210,8 @@ typedef struct sl_api__command {
     sl_api__work work;
 } sl_api__command;
 
-extern const sl_api__command sl_api__expressions, sl_api__pairs;
+extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__info,
+    sl_api__bench;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {
@@ -247,6 +281,52 @@ void sl_api__stats_table(sl_str *s, const sl_pairs_stats *stats);
  * bad lines and as many notes. */
 SL_NODISCARD sl_status sl_api__check_file(sl_api__run *run, const char *path, int variables,
                                           int64_t shown, sl_str *result, bool *ok);
+
+/* ---------------------------------------------------------------- training ------------------ */
+
+/* A run as the options describe it. `model` is owned. */
+typedef struct sl_api__setup {
+    sl_universe_options universe;
+    sl_pairs_options pairs;
+    sl_train_config config; // its pairs, config_json and out are the caller's to set
+    sl_model *model;
+    int threads;
+} sl_api__setup;
+/* Reads and checks all that can be seen without the set. Clear it whatever the answer is. */
+SL_NODISCARD sl_status sl_api__setup_read(sl_api__setup *out, sl_api__run *run);
+void sl_api__setup_clear(sl_api__setup *s);
+
+/* The configuration of a run as JSON: what its result depends on, and how often it is saved. */
+void sl_api__run_config(sl_str *s, const sl_api__run *run);
+/* *kept := what the run in folder `dir` was started with (the run's values then borrow from it), or
+ * NULL if there is none. Options that were not told become the run's; SL_EINVAL names one that was
+ * told otherwise. */
+SL_NODISCARD sl_status sl_api__run_resume(sl_json **kept, sl_api__run *run, const char *dir);
+/* The configuration alone; NULL if there is none. */
+SL_NODISCARD sl_status sl_api__run_read(sl_json **out, const char *dir);
+/* *out := has the folder a run's configuration or checkpoints? */
+SL_NODISCARD sl_status sl_api__run_is_there(bool *out, const char *dir);
+
+/* FLOP/s of products of n x n matrices, each thread of the pool at one of its own: the best of the
+ * rounds that fit `seconds`, of three at least. */
+SL_NODISCARD sl_status sl_api__gemm_rate(double *out, sl_pool *pool, int n, double seconds);
+
+/* For people: the parts of a plan's memory, in MB; for programs: members of an object. */
+void sl_api__plan_json(sl_str *s, const sl_train_plan *p);
+void sl_api__memory_table(sl_str *s, const sl_train_plan *p);
+/* SL_ELIMIT with what to do about it if the plan is past --max-memory or what is free. */
+SL_NODISCARD sl_status sl_api__memory_check(const sl_train_plan *p, const sl_api__run *run);
+
+/* `symlaw info` of a weights file and of a run's folder. */
+SL_NODISCARD sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors,
+                                          sl_str *result);
+SL_NODISCARD sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result);
+/* The parameter table of a model, a line each. */
+void sl_api__tensor_table(sl_str *s, const sl_model *m);
+void sl_api__tensor_json(sl_str *s, const sl_model *m);
+
+/* Appends a line of a table for people: "  name       text\n". */
+SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *format, ...);
 
 /* ---------------------------------------------------------------- text ---------------------- */
 

@@ -4,7 +4,8 @@
 
 #include "api/api_impl.h"
 
-static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs };
+static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs,
+                                                   &sl_api__train, &sl_api__info, &sl_api__bench };
 
 int sl_command_count(void) { return SL_LEN(commands); }
 

@@ -67,3 +67,45 @@ void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run) {
     out->seed = (uint64_t)sl_api__named(run, "seed")->whole;
     SL_PAIRS_TABLE(READ)
 }
+
+void sl_api__optim_options(sl_optim_options *out, const sl_api__run *run) { SL_OPTIM_TABLE(READ) }
+
+void sl_api__train_options(sl_train_options *out, const sl_api__run *run) { SL_TRAIN_TABLE(READ) }
+
+/* ---------------------------------------------------------------- the model ----------------- */
+
+#define X(name, ...) "|" name
+const char sl_api__sizes[] = SL_MODEL_SIZES(X);
+#undef X
+
+/* Sets an option to what --size says it is, unless it was told something else. */
+static sl_status size_says(sl_api__run *run, const char *size, const char *name, int64_t n) {
+    sl_api__value *v = &run->values[sl_api__option_find(run->info, name)];
+    if (v->told && v->whole != n)
+        return sl_fail(SL_EINVAL, "--size %s has --%s %lld, not %lld; give one of them", size, name,
+                       (long long)n, (long long)v->whole);
+    v->whole = n;
+    v->told = true;
+    return SL_OK;
+}
+
+sl_status sl_api__model_options(sl_model_options *out, sl_api__run *run) {
+    const char *size = sl_api__named(run, "size")->text[0];
+    *out = (sl_model_options)SL_MODEL_OPTIONS_INIT;
+    if (size) {
+        sl_model_options named = *out;
+        SL_TRY(sl_model_size_find(&named, size));
+        SL_TRY(size_says(run, size, "width", named.width));
+        SL_TRY(size_says(run, size, "layers", named.layers));
+    }
+    SL_MODEL_TABLE(READ)
+    const sl_api__value *variables = sl_api__named(run, "variables");
+    if (variables->given) out->columns = variables->whole + 1; // and the target
+    out->vocabulary = SL_TOKEN_COUNT;
+    return SL_OK;
+}
+
+int sl_api__threads(const sl_api__run *run) {
+    const int64_t told = sl_api__named(run, "threads")->whole;
+    return told > 0 ? (int)told : SL_MAX(sl_cores() / sl_par_peers(), 1);
+}

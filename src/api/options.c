@@ -119,7 +119,7 @@ static sl_status read_texts(sl_api__value *v, const sl_option_info *o, const sl_
     return sl_fail(SL_EINVAL, "--%s must be an array of %d texts", o->name, o->arity);
 }
 
-static sl_status read_value(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
+sl_status sl_api__option_read(sl_api__value *v, const sl_option_info *o, const sl_json *j) {
     char got[64];
     v->given = v->told = true;
     switch (o->type) {
@@ -174,32 +174,33 @@ sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *inf
                            sl_api__guess_text(&g, "--", end));
         }
         if (sl_json_kind_of(m.value) == SL_JSON_NULL) continue; // as if it were not there
-        SL_TRY(read_value(&values[i], &info->options[i], m.value));
+        SL_TRY(sl_api__option_read(&values[i], &info->options[i], m.value));
     }
     return SL_OK;
 }
 
-void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values) {
-    for (int i = 0; i < info->n_options; i++) {
-        const sl_option_info *o = &info->options[i];
-        const sl_api__value *v = &values[i];
-        if (!v->given) {
-            sl_json_add_null(s, o->name);
-            continue;
-        }
-        switch (o->type) {
-        case SL_OPTION_FLAG: sl_json_add_bool(s, o->name, v->flag); break;
-        case SL_OPTION_INT: sl_json_add_int(s, o->name, v->whole); break;
-        case SL_OPTION_REAL: sl_json_add_real(s, o->name, v->real); break;
-        case SL_OPTION_TEXT:
-        case SL_OPTION_CHOICE:
-        case SL_OPTION_FILE:
-        case SL_OPTION_FOLDER: sl_json_add_text(s, o->name, v->text[0]); break;
-        case SL_OPTION_TEXTS:
-            sl_json_open(s, o->name, '[');
-            for (int k = 0; k < o->arity; k++) sl_json_add_text(s, NULL, v->text[k]);
-            sl_json_close(s, ']');
-            break;
-        }
+void sl_api__option_write(sl_str *s, const sl_option_info *o, const sl_api__value *v) {
+    if (!v->given) {
+        sl_json_add_null(s, o->name);
+        return;
     }
+    switch (o->type) {
+    case SL_OPTION_FLAG: sl_json_add_bool(s, o->name, v->flag); break;
+    case SL_OPTION_INT: sl_json_add_int(s, o->name, v->whole); break;
+    case SL_OPTION_REAL: sl_json_add_real(s, o->name, v->real); break;
+    case SL_OPTION_TEXT:
+    case SL_OPTION_CHOICE:
+    case SL_OPTION_FILE:
+    case SL_OPTION_FOLDER: sl_json_add_text(s, o->name, v->text[0]); break;
+    case SL_OPTION_TEXTS:
+        sl_json_open(s, o->name, '[');
+        for (int k = 0; k < o->arity; k++) sl_json_add_text(s, NULL, v->text[k]);
+        sl_json_close(s, ']');
+        break;
+    }
+}
+
+void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values) {
+    for (int i = 0; i < info->n_options; i++)
+        sl_api__option_write(s, &info->options[i], &values[i]);
 }

@@ -19,7 +19,10 @@ void sl_cli__help_all(sl_cli__text *t) {
                  "examples:\n"
                  "  symlaw expressions --depth 2 --format python\n"
                  "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
-                 "  symlaw pairs --index 7 --format pretty\n\n"
+                 "  symlaw pairs --index 7 --format pretty\n"
+                 "  symlaw info --size 6.5M --ratio 5\n"
+                 "  symlaw train --size micro --steps 2000 --out runs/micro\n"
+                 "  symlaw bench train --size 6.5M\n\n"
                  "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
                  "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
                  "memory or a failed file, 130 and 143 interrupted.\n",

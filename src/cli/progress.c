@@ -43,10 +43,15 @@ static void add_duration(sl_cli__text *t, double seconds) {
         sl_cli__addf(t, "%ld s", s);
 }
 
-/* "depth 3: comparing, 45 %, 12 s left". What is left is judged by this part of the work alone: the
- * parts before ran at another pace. */
-static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
-    sl_cli__add(t, e->text, e->length);
+/* Bytes of the text before its first comma: what is being done. The rest are figures of it. */
+static size_t head_of(const sl_event *e) {
+    const char *comma = memchr(e->text, ',', e->length);
+    return comma ? (size_t)(comma - e->text) : e->length;
+}
+
+/* ", 45 %, 12 s left". What is left is judged by this part of the work alone: the parts before ran
+ * at another pace. */
+static void add_share(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
     if (!(e->total > 0)) {
         sl_cli__addf(t, ", ");
         add_duration(t, e->seconds);
@@ -61,11 +66,17 @@ static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e
     sl_cli__addf(t, " left");
 }
 
+/* "training, 45 %, 12 s left, step 9/20, loss 1.2": a narrow terminal cuts off the end. */
+static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
+    const size_t head = head_of(e);
+    sl_cli__add(t, e->text, head);
+    add_share(t, s, e);
+    sl_cli__add(t, e->text + head, e->length - head);
+}
+
 static void show_progress(sl_cli__screen *s, const sl_event *e) {
-    const char *comma = memchr(e->text, ',', e->length);
     char what[sizeof s->what];
-    snprintf(what, sizeof what, "%.*s", (int)(comma ? (size_t)(comma - e->text) : e->length),
-             e->text);
+    snprintf(what, sizeof what, "%.*s", (int)head_of(e), e->text);
     if (strcmp(s->what, what) != 0) {
         memcpy(s->what, what, sizeof what);
         s->since = e->seconds;

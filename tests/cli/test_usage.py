@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs")
+COMMANDS = ("expressions", "pairs", "train", "info", "bench")
 
 
 def option_names():
@@ -103,6 +103,11 @@ WRONG = [
     (["expressions", "--ops", "+,foo"], "foo"),
     (["expressions", "--ops", ""], "operator"),
     (["expressions", "--count", "--find", "x1"], "--count and --find"),
+    (["bench"], "symlaw bench gemm, or train"),
+    (["bench", "gem"], '--what must be one of gemm, train, not "gem"; did you mean gemm?'),
+    (["bench", "gemm", "train"], 'unexpected argument "train"'),
+    (["bench", "gemm", "--", "--size"], 'unexpected argument "--size"'),
+    (["bench", "-x"], "unknown option -x"),
     (["expressions", "--names", "a,b,c"], "--names has 3 names, but --variables is 2"),
     (["expressions", "--names", "a,,b", "--variables", "3"], "name 2 is empty"),
 ]
@@ -114,6 +119,21 @@ def test_wrong_use_is_named_and_exits_2(args, says):
     assert r.code == 2 and r.out == ""
     assert says in r.err, r
     assert r.err.startswith("symlaw: ")
+
+
+def test_a_bare_word_is_for_the_positional_option_wherever_it_stands():
+    for args in (["zz", "--size", "6.5M"], ["--size", "6.5M", "zz"], ["--", "zz"], ["--what", "zz"],
+                 ["--what", "gemm", "zz"]):
+        assert '--what must be one of gemm, train, not "zz"' in run("bench", *args).err
+    assert run("bench", "--help").lines[2] == "usage: symlaw bench [WHAT] [options]"
+    assert re.search("^  WHAT, --what WHAT ", run("bench", "--help").out, re.M)
+
+
+def test_long_lists_of_options_have_headings():
+    r = run("train", "--help")
+    for heading in ("options:", "the model:", "the run:", "the optimizer:", "the set of expressions:",
+                    "data:", "all commands:"):
+        assert r.lines.count(heading) == 1
 
 
 def test_values_may_stand_behind_an_equals_sign_and_the_last_one_counts():
@@ -161,13 +181,21 @@ def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
 @pytest.mark.parametrize("line, expected", [
     ("symlaw ex", ["expressions"]),
     ("symlaw completion ", ["bash", "zsh", "fish"]),
-    ("symlaw help ", ["expressions", "pairs"]),
+    ("symlaw help ", list(COMMANDS)),
     ("symlaw expressions --de", ["--depth"]),
     ("symlaw expressions --format py", ["python"]),
     ("symlaw expressions --depth ", []),
     ("symlaw expressions --out some", ["some file"]),
+    ("symlaw bench ", ["gemm", "train"]),
+    ("symlaw bench tr", ["train"]),
+    ("symlaw bench gemm --tok", ["--tokens"]),
+    ("symlaw train --out some", ["some folder"]),  # no files
+    ("symlaw train --size mi", ["mini", "micro"]),
 ])
 def test_bash_completes(line, expected, tmp_path):
+    (tmp_path / "some folder").mkdir()
+    if "train" not in line:
+        (tmp_path / "some folder").rmdir()
     (tmp_path / "some file").touch()
     words = line.split(" ")
     script = completion("bash") + "\ncompopt() { :; }\n"

@@ -32,10 +32,21 @@ static void tables_are_complete(void **state) {
             SL_CHECK(t, (o->arity == 0) == !o->value_name, "--%s: name of its value", o->name);
             SL_CHECK(t, !!o->choices == (o->type == SL_OPTION_CHOICE), "--%s: choices", o->name);
             SL_CHECK(t, o->arity <= SL_API__MAX_ARITY, "--%s: too many values", o->name);
+            SL_CHECK(t, o->group && *o->group, "--%s stands under no heading", o->name);
+            for (int k = 0; k + 1 < i; k++) // a heading comes once
+                SL_CHECK(t,
+                         strcmp(o->group, info->options[k].group) != 0 ||
+                             strcmp(o->group, info->options[i - 1].group) == 0,
+                         "%s: --%s is not beside its group", info->name, o->name);
             for (int k = 0; k < i; k++)
                 SL_CHECK(t, strcmp(o->name, info->options[k].name) != 0, "--%s twice", o->name);
         }
         assert_int_equal(found, SL_LEN(common));
+        if (info->positional) {
+            int bare = sl_api__option_find(info, info->positional);
+            SL_CHECK(t, bare >= 0 && info->options[bare].arity == 1, "%s: %s", info->name,
+                     info->positional);
+        }
     }
 }
 
@@ -44,8 +55,8 @@ static void defaults_are_fit_values(void **state) {
     sl_fixture *t = *state;
     for (int c = 0; c < sl_command_count(); c++) {
         const sl_command_info *info = sl_command_get(c);
-        sl_api__value values[64];
-        assert_true(info->n_options <= 64);
+        sl_api__value values[128];
+        assert_true(info->n_options <= SL_LEN(values));
         for (int i = 0; i < info->n_options; i++) {
             const sl_option_info *o = &info->options[i];
             if (!o->default_value) continue;

@@ -19,7 +19,9 @@ enum { OPTIONS(X) N_OPTIONS };
 #undef X
 
 static const sl_option_info options[] = { OPTIONS(SL_API__OPTION) };
-static const sl_command_info info = { "try", "s", "h", options, N_OPTIONS };
+static const sl_command_info info = {
+    .name = "try", .summary = "s", .help = "h", .options = options, .n_options = N_OPTIONS
+};
 
 static sl_status read_text(sl_api__value *values, sl_json **json, const char *text) {
     SL_TRY(sl_json_parse(json, text, strlen(text)));

@@ -1,0 +1,265 @@
+/* cmd_bench - the verb `bench`: how fast this machine multiplies and trains. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "api/api_impl.h"
+
+#define OWN_OPTIONS(X)                                                                           \
+    X(WHAT, "what", CHOICE, 1, "WHAT", NULL, "gemm|train", 0, 0,                                 \
+      "products of matrices, or steps of training")                                              \
+    X(STEPS, "steps", INT, 1, "N", "10", NULL, 1, 1e6,                                           \
+      "steps, or repetitions of a product, that are timed")                                      \
+    X(BATCH, "batch", INT, 1, "N", "32", NULL, 1, 1e6, "pairs of a step")                        \
+    X(POINTS, "points", INT, 1, "N", "64", NULL, 2, SL_PAIRS_MAX_POINTS, "points of a data set") \
+    X(TOKENS, "tokens", INT, 1, "T", "32", NULL, 2, SL_TOKEN_MAX, "target tokens of a pair")     \
+    X(LANES, "lanes", INT, 1, "N", "8", NULL, 1, SL_TRAIN_MAX_LANES,                             \
+      "parts of a batch that threads share out, a power of two")
+
+enum {
+    OWN_OPTIONS(SL_API__ID) SL_API__SIZE(SL_API__ID) SL_MODEL_TABLE(SL_API__TABLE_ID)
+        SL_OPTIM_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+};
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)          //
+                                          SL_API__SIZE(SL_API__SIZE_OPTION)    //
+                                          SL_MODEL_TABLE(SL_API__MODEL_OPTION) //
+                                          SL_OPTIM_TABLE(SL_API__OPTIM_OPTION) //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const char help[] =
+    "Measures speed, one row per case.\n"
+    "\n"
+    "\"bench gemm\": products of large square matrices, on one thread and on all; then\n"
+    "the products of the model's maps by either library, * marking the one that\n"
+    "training uses.\n"
+    "\n"
+    "\"bench train\": whole steps of training on made-up pairs, and beside them the\n"
+    "machine's products of square matrices on the same threads. GFLOP/s are by the\n"
+    "paper's count (3 N (cells + tokens) a pair for N parameters) and as executed.\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw bench gemm --size 24M\n"
+    "  symlaw bench train --size 6.5M --batch 32 --tokens 32\n"
+    "  symlaw bench train --size 6.5M --threads 1 --json";
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+enum { SQUARE = 1024 };
+static const double square_seconds = 0.5;
+
+/* ---------------------------------------------------------------- products ------------------ */
+
+/* One product of the model, by one library. */
+typedef struct product {
+    const char *name; // of the map it belongs to
+    const char *pass; // "forward", "input's gradient", "weight's gradient"
+    bool ta, tb;
+    int M, N, K;
+} product;
+
+/* *best := seconds of the fastest of `repeats`. */
+static sl_status time_product(double *best, const product *p, sl_gemm_library library,
+                              int repeats) {
+    const size_t a = (size_t)p->M * (size_t)p->K, b = (size_t)p->K * (size_t)p->N;
+    const size_t n = a + b + (size_t)p->M * (size_t)p->N;
+    float *x = sl_malloc_wide(n, sizeof *x);
+    if (!x) return sl_fail_memory(n, sizeof *x, "matrices to measure with");
+    for (size_t i = 0; i < n; i++) x[i] = (float)(i % 7) - 3;
+    for (int i = -1; i < repeats; i++) { // the first one warms up
+        const double start = sl_clock();
+        sl_gemm_by(library, p->ta, p->tb, p->M, p->N, p->K, 1, x, p->ta ? p->M : p->K, x + a,
+                   p->tb ? p->K : p->N, 0, x + a + b, p->N);
+        const double took = sl_clock() - start;
+        if (i <= 0 || took < *best) *best = took;
+    }
+    sl_free(x);
+    return SL_OK;
+}
+
+/* A row for people, and one for programs. */
+static void add_row(sl_api__run *run, sl_str *result, const product *p, const char *library,
+                    bool chosen, int threads, double seconds) {
+    const double gflops = 2e-9 * p->M * p->N * p->K * threads / seconds;
+    const char pair[3] = { p->ta ? 'T' : 'N', p->tb ? 'T' : 'N', '\0' };
+    sl_json_open(result, NULL, '{');
+    sl_json_add_text(result, "name", p->name);
+    sl_json_add_text(result, "pass", p->pass);
+    sl_json_add_text(result, "transposed", pair);
+    sl_json_open(result, "shape", '[');
+    sl_json_add_int(result, NULL, p->M);
+    sl_json_add_int(result, NULL, p->N);
+    sl_json_add_int(result, NULL, p->K);
+    sl_json_close(result, ']');
+    sl_json_add_int(result, "threads", threads);
+    sl_json_add_text(result, "library", library);
+    sl_json_add_bool(result, "chosen", chosen);
+    sl_json_add_real(result, "ms", 1e3 * seconds);
+    sl_json_add_real(result, "gflops", gflops);
+    sl_json_close(result, '}');
+    if (value(run, OPT_JSON)->flag) return;
+    sl_str_addf(&run->output, "%s\t%s\t%s\t%dx%dx%d\t%d\t%s%s\t%.3f\t%.1f\n", p->name, p->pass,
+                pair, p->M, p->N, p->K, threads, library, chosen ? "*" : "", 1e3 * seconds, gflops);
+}
+
+static sl_status time_square(sl_api__run *run, sl_str *result, int threads) {
+    sl_pool *pool = NULL;
+    double rate = 1;
+    SL_TRY(sl_pool_new(&pool, threads));
+    sl_status st = sl_api__gemm_rate(&rate, pool, SQUARE, square_seconds);
+    sl_pool_free(pool);
+    SL_TRY(st);
+    const product p = { "square", "forward", false, true, SQUARE, SQUARE, SQUARE };
+    add_row(run, result, &p, "rule", true, threads,
+            2.0 * SQUARE * SQUARE * SQUARE * threads / rate);
+    return SL_OK;
+}
+
+/* Both libraries at one product. */
+static sl_status compare(sl_api__run *run, sl_str *result, const product *p) {
+    static const struct {
+        sl_gemm_library id;
+        const char *name;
+    } libraries[] = { { SL_GEMM_ONEDNN, "oneDNN" }, { SL_GEMM_OPENBLAS, "OpenBLAS" } };
+    for (int i = 0; i < SL_LEN(libraries); i++) {
+        double best = 0;
+        SL_TRY(time_product(&best, p, libraries[i].id, (int)value(run, OPT_STEPS)->whole));
+        add_row(run, result, p, libraries[i].name,
+                sl_gemm_rule(p->ta, p->tb, p->M, p->N) == libraries[i].id, 1, best);
+        SL_TRY(sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0));
+    }
+    return SL_OK;
+}
+
+/* A linear map y = x W^T of so many rows takes three products in training. */
+static sl_status compare_map(sl_api__run *run, sl_str *result, const sl_param *w, int rows) {
+    const int out = w->shape[0], in = w->shape[1];
+    const product p[] = {
+        { w->name, "forward", false, true, rows, out, in },
+        { w->name, "input's gradient", false, false, rows, in, out },
+        { w->name, "weight's gradient", true, false, out, in, rows },
+    };
+    for (int i = 0; i < SL_LEN(p); i++) SL_TRY(compare(run, result, &p[i]));
+    return SL_OK;
+}
+
+static sl_status time_products(sl_api__run *run, const sl_api__setup *s, const sl_train_plan *plan,
+                               sl_str *result) {
+    const sl_model *m = s->model;
+    const int rows = plan->chunk * (int)m->options.columns * (int)value(run, OPT_POINTS)->whole;
+    sl_json_add_text(result, "libraries", sl_nn_libraries());
+    sl_json_add_text(result, "level", sl_nn_level());
+    sl_json_open(result, "products", '[');
+    if (!value(run, OPT_JSON)->flag)
+        sl_str_add(&run->output, "# map\tpass\top\tMxNxK\tthreads\tlibrary\tbest ms\tGFLOP/s\n");
+    SL_TRY(time_square(run, result, 1));
+    if (s->threads > 1) SL_TRY(time_square(run, result, s->threads));
+    // the maps of one layer: the others have the same shapes
+    for (int i = 0; i < m->n_param; i++)
+        if (m->param[i].regularised && strncmp(m->param[i].name, "encoder.0.", 10) == 0)
+            SL_TRY(compare_map(run, result, &m->param[i], rows));
+    sl_json_close(result, ']');
+    return sl_api__output(run);
+}
+
+/* ---------------------------------------------------------------- steps --------------------- */
+
+/* The most bytes of physical memory that this process has held. */
+static int64_t resident_bytes(void) {
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
+}
+
+static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *result) {
+    sl_status st;
+    sl_pool *pool = NULL;
+    sl_train_timing t;
+    double peak;
+    SL_GO(sl_pool_new(&pool, s->threads));
+    SL_GO(sl_api__gemm_rate(&peak, pool, SQUARE, square_seconds));
+    SL_GO(sl_train_time(&t, pool, &s->config, (int)value(run, OPT_POINTS)->whole,
+                        (int)value(run, OPT_TOKENS)->whole, (int)value(run, OPT_STEPS)->whole));
+    const double pairs = (double)s->config.train.batch;
+    const double paper = 1e-9 * pairs * t.plan.flops_pair_paper / t.median;
+    const double executed = 1e-9 * pairs * t.plan.flops_pair / t.median;
+    const int64_t resident = resident_bytes();
+    sl_json_add_int(result, "parameters", s->model->count);
+    sl_json_add_int(result, "threads", s->threads);
+    sl_json_add_real(result, "ms", 1e3 * t.median);
+    sl_json_add_real(result, "best_ms", 1e3 * t.best);
+    sl_json_add_real(result, "pairs_per_second", pairs / t.median);
+    sl_json_add_real(result, "gflops_6nd", paper);
+    sl_json_add_real(result, "gflops_executed", executed);
+    sl_json_add_real(result, "sgemm_gflops", 1e-9 * peak);
+    sl_json_add_real(result, "share", 1e9 * paper / peak);
+    sl_json_add_int(result, "peak_bytes", t.peak_bytes);
+    sl_json_add_int(result, "planned_bytes", t.planned_bytes);
+    sl_json_add_int(result, "rss_bytes", resident);
+    sl_json_add_real(result, "loss", t.loss);
+    if (value(run, OPT_JSON)->flag) goto done;
+
+    sl_str *o = &run->output;
+    char a[32];
+    sl_api__line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
+                 sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
+                 t.plan.lanes, t.plan.chunk);
+    sl_api__line(o, "step", "%.1f ms in the middle, %.1f at best; %.1f pairs/s", 1e3 * t.median,
+                 1e3 * t.best, pairs / t.median);
+    sl_api__line(o, "GFLOP/s", "%.1f as the paper counts, %.1f executed", paper, executed);
+    sl_api__line(o, "machine", "%.1f GFLOP/s in products of matrices; share %.2f", 1e-9 * peak,
+                 1e9 * paper / peak);
+    sl_api__line(o, "memory", "%.1f MB at most, %.1f planned, %.1f resident",
+                 1e-6 * (double)t.peak_bytes, 1e-6 * (double)t.planned_bytes,
+                 1e-6 * (double)resident);
+    sl_api__line(o, "loss", "%.4f nats per token", t.loss);
+    st = sl_api__output(run);
+done:
+    sl_pool_free(pool);
+    return st;
+}
+
+/* ---------------------------------------------------------------- which --------------------- */
+
+static sl_status read_setup(sl_api__setup *s, sl_api__run *run) {
+    sl_train_config *c = &s->config;
+    s->threads = sl_api__threads(run);
+    c->train = (sl_train_options)SL_TRAIN_OPTIONS_INIT;
+    c->train.batch = value(run, OPT_BATCH)->whole;
+    c->train.lanes = value(run, OPT_LANES)->whole;
+    c->train.steps = value(run, OPT_STEPS)->whole;
+    c->seed = (uint64_t)value(run, OPT_SEED)->whole;
+    sl_api__optim_options(&c->optim, run);
+    SL_TRY(sl_api__model_options(&c->model, run));
+    SL_TRY(sl_optim_options_check(&c->optim));
+    return sl_model_new(&s->model, &c->model);
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    (void)ok; // a speed is no verdict
+    const char *what = value(run, OPT_WHAT)->text[0];
+    if (!what) return sl_fail(SL_EINVAL, "what is to be measured? symlaw bench gemm, or train");
+    sl_api__setup s = { 0 };
+    sl_train_plan plan;
+    sl_status st;
+    SL_GO(read_setup(&s, run));
+    SL_GO(sl_train_plan_make(&plan, &s.config, s.model, (int)value(run, OPT_POINTS)->whole,
+                             value(run, OPT_TOKENS)->real, s.threads, 1));
+    SL_GO(sl_api__memory_check(&plan, run));
+    st = strcmp(what, "gemm") == 0 ? time_products(run, &s, &plan, result)
+                                   : time_steps(run, &s, result);
+done:
+    sl_api__setup_clear(&s);
+    return st;
+}
+
+const sl_api__command sl_api__bench = {
+    .info = { .name = "bench",
+              .summary = "measure the speed of products and of training",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options),
+              .positional = "what" },
+    .work = work,
+};

@@ -1,0 +1,151 @@
+/* cmd_info - the verb `info`: what a model and its training would take, or what a file or a folder
+ * of a run holds. Nothing large is allocated and no set is built. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+#define OWN_OPTIONS(X)                                                                             \
+    X(MODEL, "model", FILE, 1, "FILE", NULL, NULL, 0, 0,                                           \
+      "print what a file of weights holds, and whether it is whole")                               \
+    X(RUN, "run", FOLDER, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")           \
+    X(TENSORS, "tensors", FLAG, 0, NULL, "false", NULL, 0, 0, "print every tensor with its shape") \
+    X(TOKENS, "tokens", REAL, 1, "T", "31.5", NULL, 1, SL_TOKEN_MAX,                               \
+      "target tokens of a pair; \"symlaw pairs --stats\" measures them")
+
+enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_API__RUN_OPTIONS //
+                                              SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const char help[] =
+    "Prints what a model has and what training it would take, from the options of\n"
+    "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained.\n"
+    "\n"
+    "FLOPs are counted twice: as the paper does, 6 for each parameter and item, half\n"
+    "of the parameters seeing the cells of the data and half the tokens; and as\n"
+    "executed here in products of matrices, attention included.\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw info --size 6.5M --ratio 5              the paper's smallest run\n"
+    "  symlaw info --size 93M --batch 256 --json      the largest, for a program\n"
+    "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
+    "  symlaw info --model runs/a/model-1000.safetensors\n"
+    "  symlaw info --run runs/a                       how far is it?";
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+/* ---------------------------------------------------------------- tensors ------------------- */
+
+static void add_shape(char out[32], const sl_param *p) {
+    if (p->dims == 1)
+        snprintf(out, 32, "%d", p->shape[0]);
+    else
+        snprintf(out, 32, "%d x %d", p->shape[0], p->shape[1]);
+}
+
+void sl_api__tensor_table(sl_str *s, const sl_model *m) {
+    sl_str_add(s, "\ntensors (* regularised)\n");
+    for (int i = 0; i < m->n_param; i++) {
+        const sl_param *p = &m->param[i];
+        char shape[32], digits[32];
+        add_shape(shape, p);
+        sl_str_addf(s, "  %-44s %-12s %12s %s\n", p->name, shape, sl_group_digits(digits, p->count),
+                    p->regularised ? "*" : "");
+    }
+}
+
+void sl_api__tensor_json(sl_str *s, const sl_model *m) {
+    sl_json_open(s, "tensors", '[');
+    for (int i = 0; i < m->n_param; i++) {
+        const sl_param *p = &m->param[i];
+        sl_json_open(s, NULL, '{');
+        sl_json_add_text(s, "name", p->name);
+        sl_json_open(s, "shape", '[');
+        for (int d = 0; d < p->dims; d++) sl_json_add_int(s, NULL, p->shape[d]);
+        sl_json_close(s, ']');
+        sl_json_add_bool(s, "regularised", p->regularised);
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+}
+
+/* ---------------------------------------------------------------- a plan -------------------- */
+
+static void add_table(sl_str *s, const sl_api__setup *u, const sl_train_plan *p) {
+    const sl_model *m = u->model;
+    const sl_model_options *o = &m->options;
+    const double pairs = (double)p->steps * (double)u->config.train.batch;
+    char a[32], b[32], c[32];
+    sl_str_add(s, "model\n");
+    sl_api__line(s, "parameters", "%s: %s in the encoder, %s in the decoder",
+                 sl_group_digits(a, m->count), sl_group_digits(b, m->count_encoder),
+                 sl_group_digits(c, m->count - m->count_encoder));
+    sl_api__line(s, "shape", "width %lld, %lld + %lld layers, %lld heads", (long long)o->width,
+                 (long long)o->layers, (long long)o->decoder_layers, (long long)o->heads);
+
+    sl_str_add(s, "\na pair\n");
+    sl_api__line(s, "cells", "%lld points of %lld columns, %g target tokens",
+                 (long long)u->pairs.points, (long long)o->columns, p->tokens_per_pair);
+    sl_api__line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops_pair_paper,
+                 p->flops_pair);
+
+    sl_str_add(s, "\nthe run\n");
+    sl_api__line(s, "steps", "%s of %lld pairs", sl_group_digits(a, p->steps),
+                 (long long)u->config.train.batch);
+    sl_api__line(s, "pairs", "%s", sl_group_digits(a, (int64_t)pairs));
+    sl_api__line(s, "tokens", "%.4g, %.4g per parameter", pairs * p->tokens_per_pair, p->ratio);
+    sl_api__line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops,
+                 pairs * p->flops_pair);
+    sl_api__memory_table(s, p);
+    sl_str_addf(s, "  with %d thread%s; %.1f are free\n", u->threads, u->threads == 1 ? "" : "s",
+                1e-6 * (double)sl_mem_available());
+}
+
+static void add_json(sl_str *s, const sl_api__setup *u, const sl_train_plan *p) {
+    sl_json_add_int(s, "parameters", u->model->count);
+    sl_json_add_int(s, "parameters_encoder", u->model->count_encoder);
+    sl_json_add_int(s, "parameters_decoder", u->model->count - u->model->count_encoder);
+    sl_api__plan_json(s, p);
+}
+
+static sl_status plan(sl_api__run *run, sl_str *result) {
+    sl_api__setup u;
+    sl_train_plan p;
+    sl_status st;
+    SL_GO(sl_api__setup_read(&u, run));
+    SL_GO(sl_train_plan_make(&p, &u.config, u.model, (int)u.pairs.points,
+                             value(run, OPT_TOKENS)->real, u.threads, 1));
+    add_json(result, &u, &p);
+    if (value(run, OPT_TENSORS)->flag) sl_api__tensor_json(result, u.model);
+    if (value(run, OPT_JSON)->flag) goto done;
+    add_table(&run->output, &u, &p);
+    if (value(run, OPT_TENSORS)->flag) sl_api__tensor_table(&run->output, u.model);
+    st = sl_api__output(run);
+done:
+    sl_api__setup_clear(&u);
+    return st;
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    static const int jobs[] = { OPT_MODEL, OPT_RUN };
+    int job;
+    (void)ok; // a damaged file is a failure, not an answer
+    SL_TRY(sl_api__one_job(&job, run, jobs, SL_LEN(jobs)));
+    if (job == OPT_MODEL)
+        return sl_api__info_model(run, value(run, OPT_MODEL)->text[0],
+                                  value(run, OPT_TENSORS)->flag, result);
+    if (job == OPT_RUN) return sl_api__info_run(run, value(run, OPT_RUN)->text[0], result);
+    return plan(run, result);
+}
+
+const sl_api__command sl_api__info = {
+    .info = { .name = "info",
+              .summary = "what a model takes to train; what a file or a run holds",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options) },
+    .work = work,
+};

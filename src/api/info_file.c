@@ -1,0 +1,247 @@
+/* info_file - what a weights file holds, and how far a run is. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- a file -------------------- */
+
+static int64_t numbers_of(const sl_st_file *f) {
+    int64_t sum = 0;
+    for (int i = 0; i < sl_st_count(f); i++) {
+        const sl_st_tensor *t = sl_st_at(f, i);
+        int64_t n = 1;
+        for (int d = 0; d < t->dims; d++) n *= t->shape[d];
+        sum += n;
+    }
+    return sum;
+}
+
+static void add_tensors_json(sl_str *s, const sl_st_file *f) {
+    sl_json_open(s, "tensors", '[');
+    for (int i = 0; i < sl_st_count(f); i++) {
+        const sl_st_tensor *t = sl_st_at(f, i);
+        sl_json_open(s, NULL, '{');
+        sl_json_add_text(s, "name", t->name);
+        sl_json_open(s, "shape", '[');
+        for (int d = 0; d < t->dims; d++) sl_json_add_int(s, NULL, t->shape[d]);
+        sl_json_close(s, ']');
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+}
+
+static void add_tensors_table(sl_str *s, const sl_st_file *f) {
+    sl_str_add(s, "\ntensors\n");
+    for (int i = 0; i < sl_st_count(f); i++) {
+        const sl_st_tensor *t = sl_st_at(f, i);
+        sl_str_addf(s, "  %-44s ", t->name);
+        for (int d = 0; d < t->dims; d++)
+            sl_str_addf(s, "%s%lld", d > 0 ? " x " : "", (long long)t->shape[d]);
+        sl_str_add_char(s, '\n');
+    }
+}
+
+static int64_t whole_of(const sl_json *config, const char *name) {
+    const sl_json *j = config ? sl_json_get(config, name) : NULL;
+    return j && sl_json_kind_of(j) == SL_JSON_INT ? sl_json_int(j) : 0;
+}
+
+/* The name of the size with the width and layers of a configuration; NULL if none has them. */
+static const char *size_name(const sl_json *config) {
+#define X(name, width, layers) { name, width, layers },
+    static const struct {
+        const char *name;
+        int64_t width, layers;
+    } sizes[] = { SL_MODEL_SIZES(X) };
+#undef X
+    for (int i = 0; i < SL_LEN(sizes); i++)
+        if (whole_of(config, "width") == sizes[i].width &&
+            whole_of(config, "layers") == sizes[i].layers)
+            return sizes[i].name;
+    return NULL;
+}
+
+static void add_model_line(sl_str *s, const sl_json *config) {
+    if (whole_of(config, "width") == 0) return;
+    const char *name = size_name(config);
+    sl_api__line(s, "model", "width %lld, %lld layers%s%s", (long long)whole_of(config, "width"),
+                 (long long)whole_of(config, "layers"), name ? ", size " : "", name ? name : "");
+}
+
+// what the metadata say of a file      member       what people call it
+#define TEXTS(X)                \
+    X("kind", "kind")           \
+    X("step", "step")           \
+    X("revision", "revision")   \
+    X("level", "CPU level")     \
+    X("libraries", "libraries") \
+    X("universe", "set's hash") \
+    X("vocabulary", "tokens' hash")
+
+/* A text that may be missing or empty in files of others. */
+static const char *text_of(const sl_st_file *f, const char *name) {
+    const char *text = sl_st_metadata(f, name);
+    return text && *text ? text : NULL;
+}
+
+static void add_file_json(sl_str *s, const sl_st_file *f, const char *path, const char *config,
+                          bool hashed) {
+    sl_json_add_text(s, "file", path);
+    sl_json_add_int(s, "parameters", numbers_of(f));
+    sl_json_add_int(s, "tensor_count", sl_st_count(f));
+    sl_json_add_bool(s, "hashed", hashed); // and the hash was found right, else nobody reads this
+#define X(member, name) sl_json_add_text(s, member, text_of(f, member));
+    TEXTS(X)
+#undef X
+    if (!config) return;
+    sl_str_add(s, ",\"configuration\":"); // it is JSON already
+    sl_str_add(s, config);
+}
+
+static void add_file_table(sl_str *s, const sl_st_file *f, const char *path, const sl_json *config,
+                           bool hashed) {
+    char a[32];
+    sl_api__line(s, "file", "%s", path);
+    sl_api__line(s, "numbers", "%s in %d tensors", sl_group_digits(a, numbers_of(f)),
+                 sl_st_count(f));
+    add_model_line(s, config);
+#define X(member, name) \
+    if (text_of(f, member)) sl_api__line(s, name, "%s", text_of(f, member));
+    TEXTS(X)
+#undef X
+    sl_api__line(s, "whole", "%s", hashed ? "yes, its hash is right" : "it has no hash to tell by");
+}
+
+sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors, sl_str *result) {
+    sl_status st;
+    sl_st_file *f = NULL;
+    sl_json *config = NULL;
+    SL_GO(sl_st_open(&f, path));
+    SL_GO(sl_st_verify(f));
+    const bool hashed = sl_st_metadata(f, "data_hash") != NULL;
+    const char *text = text_of(f, "config");
+    if (text) SL_GO(sl_json_parse(&config, text, strlen(text)));
+    add_file_json(result, f, path, text, hashed);
+    if (tensors) add_tensors_json(result, f);
+    if (sl_api__named(run, "json")->flag) goto done;
+    add_file_table(&run->output, f, path, config, hashed);
+    if (tensors) add_tensors_table(&run->output, f);
+    st = sl_api__output(run);
+done:
+    sl_json_free(config);
+    sl_st_close(f);
+    return st;
+}
+
+/* ---------------------------------------------------------------- a run --------------------- */
+
+/* The last line of each kind that the log has. */
+typedef struct figures {
+    int64_t step; // -1: none
+    double loss, loss_valid, seconds;
+} figures;
+
+static void take_real(double *out, const sl_json *line, const char *name) {
+    const sl_json *j = sl_json_get(line, name);
+    if (j && (sl_json_kind_of(j) == SL_JSON_REAL || sl_json_kind_of(j) == SL_JSON_INT))
+        *out = sl_json_real(j);
+}
+
+static void take_line(figures *f, const sl_json *line) {
+    if (sl_json_kind_of(line) != SL_JSON_OBJECT) return;
+    const sl_json *event = sl_json_get(line, "event");
+    const bool text = event && sl_json_kind_of(event) == SL_JSON_TEXT;
+    if (text && strcmp(sl_json_text(event), "step") == 0) {
+        f->step = whole_of(line, "step");
+        take_real(&f->loss, line, "loss");
+        take_real(&f->seconds, line, "seconds");
+    } else if (text && strcmp(sl_json_text(event), "valid") == 0) {
+        take_real(&f->loss_valid, line, "loss");
+    }
+}
+
+/* The log is read while a run may be writing it: a line that is cut off is no error. */
+static sl_status read_log(figures *out, const char *path) {
+    enum { LONGEST = 1 << 20 };
+    sl_lines *lines = NULL;
+    sl_status st;
+    *out = (figures){ -1, NAN, NAN, NAN };
+    if (access(path, F_OK) != 0) return SL_OK;
+    SL_GO(sl_lines_open(&lines, path, LONGEST));
+    for (;;) {
+        const char *line;
+        size_t n;
+        sl_json *j = NULL;
+        SL_GO(sl_lines_next(&line, &n, lines));
+        if (!line) break;
+        st = sl_json_parse_line(&j, line, n);
+        if (st == SL_ENOMEM) goto done;
+        if (st == SL_OK) take_line(out, j);
+        sl_json_free(j);
+    }
+done:
+    sl_lines_close(lines);
+    return st;
+}
+
+static void add_run_table(sl_str *s, const char *dir, const sl_json *config, const figures *f,
+                          int64_t steps, int64_t saved) {
+    sl_api__line(s, "run", "%s", dir);
+    add_model_line(s, config);
+    if (f->step >= 0)
+        sl_api__line(s, "step", "%lld of %lld, after %.0f s", (long long)f->step, (long long)steps,
+                     f->seconds);
+    else
+        sl_api__line(s, "step", "none of %lld yet", (long long)steps);
+    if (!isnan(f->loss)) sl_api__line(s, "loss", "%.4f nats per token", f->loss);
+    if (!isnan(f->loss_valid)) sl_api__line(s, "validation", "%.4f nats per token", f->loss_valid);
+    if (saved < 0)
+        sl_api__line(s, "saved", "nothing yet");
+    else if (saved < steps)
+        sl_api__line(s, "saved", "step %lld; go on with: symlaw train --resume --out %s",
+                     (long long)saved, dir);
+    else
+        sl_api__line(s, "saved", "step %lld: it is finished", (long long)saved);
+}
+
+static void add_run_json(sl_str *s, const char *dir, const figures *f, int64_t steps,
+                         int64_t saved) {
+    sl_json_add_text(s, "run", dir);
+    sl_json_add_int(s, "step", SL_MAX(f->step, 0));
+    sl_json_add_int(s, "steps", steps);
+    sl_json_add_real(s, "loss", f->loss);
+    sl_json_add_real(s, "loss_valid", f->loss_valid);
+    sl_json_add_real(s, "training_seconds", f->seconds);
+    if (saved >= 0)
+        sl_json_add_int(s, "saved", saved);
+    else
+        sl_json_add_null(s, "saved");
+    sl_json_add_bool(s, "finished", steps > 0 && saved == steps);
+}
+
+sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
+    sl_status st;
+    sl_json *config = NULL;
+    sl_str log = { 0 };
+    figures f;
+    SL_GO(sl_api__run_read(&config, dir));
+    if (!config) SL_GO(sl_fail(SL_EINVAL, "%.300s holds no run: it has no run.json", dir));
+    sl_str_addf(&log, "%s/log.jsonl", dir);
+    SL_GO(sl_str_status(&log));
+    SL_GO(read_log(&f, log.text));
+    const sl_json *made = sl_json_get(config, "run"); // what train/ adds to the configuration
+    const bool known = made && sl_json_kind_of(made) == SL_JSON_OBJECT;
+    const int64_t steps = known ? whole_of(made, "steps") : 0, saved = sl_ckpt_newest(dir);
+    add_run_json(result, dir, &f, steps, saved);
+    if (sl_api__named(run, "json")->flag) goto done;
+    add_run_table(&run->output, dir, config, &f, steps, saved);
+    st = sl_api__output(run);
+done:
+    sl_str_clear(&log);
+    sl_json_free(config);
+    return st;
+}

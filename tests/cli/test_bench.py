@@ -1,0 +1,63 @@
+"""symlaw bench: the rows are there and fit together. No test asserts a speed."""
+import pytest
+
+from tool import run
+
+SMALL = ["--width", "16", "--layers", "1", "--points", "8", "--batch", "16", "--steps", "3"]
+
+
+def test_steps_of_training_are_timed():
+    r = run("bench", "train", *SMALL, "--tokens", "12", "--json", "--threads", "2")
+    assert r.code == 0, r
+    j = r.json
+    for name in ("ms", "best_ms", "gflops_6nd", "gflops_executed", "sgemm_gflops", "share", "peak_bytes",
+                 "planned_bytes", "rss_bytes", "loss"):
+        assert j[name] > 0, name
+    assert j["best_ms"] <= j["ms"] and j["threads"] == 2
+    assert j["share"] == pytest.approx(j["gflops_6nd"] / j["sgemm_gflops"])
+    # 3 N (cells + tokens) a pair
+    flops = 3 * j["parameters"] * (8 * 3 + 12) * 16
+    assert j["gflops_6nd"] == pytest.approx(flops / j["ms"] * 1e-6)
+    # what was planned is what is taken, and both are less than the process has
+    assert j["planned_bytes"] == pytest.approx(j["peak_bytes"], rel=0.1)
+    assert j["config"]["what"] == "train"
+
+
+def test_for_people():
+    r = run("bench", "train", *SMALL)
+    assert r.code == 0
+    for word in ("step", "GFLOP/s", "machine", "memory", "loss"):
+        assert any(x.split()[0] == word for x in r.lines), word
+
+
+def test_products_are_timed_by_both_libraries():
+    r = run("bench", "gemm", *SMALL, "--threads", "2", "--json")
+    assert r.code == 0, r
+    rows = r.json["products"]
+    squares = [x for x in rows if x["name"] == "square"]
+    assert [x["threads"] for x in squares] == [1, 2]
+    others = [x for x in rows if x["name"] != "square"]
+    assert {x["transposed"] for x in others} == {"NT", "NN", "TN"}
+    by_product = {}
+    for x in others:
+        assert x["ms"] > 0 and x["gflops"] > 0
+        m, n, k = x["shape"]
+        assert x["gflops"] == pytest.approx(2e-6 * m * n * k / x["ms"])
+        by_product.setdefault((x["name"], x["pass"]), []).append(x)
+    for pair in by_product.values():  # of each product one is the rule's
+        assert sorted(x["library"] for x in pair) == ["OpenBLAS", "oneDNN"]
+        assert sum(x["chosen"] for x in pair) == 1
+
+    text = run("bench", "gemm", *SMALL, "--threads", "1").lines
+    assert text[0].startswith("# ") and all(x.count("\t") == 7 for x in text)
+    assert any("*\t" in x for x in text)
+
+
+@pytest.mark.parametrize("args, says", [
+    (["train", "--lanes", "3"], "power of two"),
+    (["train", "--size", "24M", "--width", "256"], "--size 24M has --width 384, not 256"),
+    (["train", "--tokens", "1"], "--tokens must be"),
+])
+def test_wrong_use(args, says):
+    r = run("bench", *args)
+    assert r.code == 2 and says in r.err
