@@ -44,7 +44,7 @@ enum { SL_KAPPA_INFLECTION, SL_KAPPA_UNIFORM, SL_KAPPA_DEPENDENT, SL_KAPPA_WARM_
     X(beta1, "beta1", REAL, 0.9, "0.9", NULL, 0, 0.999999, "B", "memory of the mean gradient")     \
     X(beta2, "beta2", REAL, 0.98, "0.98", NULL, 0, 0.999999, "B",                                  \
       "memory of the mean squared gradient")                                                       \
-    X(eps, "eps", REAL, 1e-9, "1e-9", NULL, 0, 1, "EPS", "added to the root in Adam")              \
+    X(eps, "eps", REAL, 1e-9, "1e-9", NULL, 1e-30, 1, "EPS", "added to the root in Adam")          \
     X(weight_decay, "weight-decay", REAL, 0.1, "0.1", NULL, 0, 10, "W",                            \
       "weight decay of adamw; the others have none")                                               \
     X(kappa_init, "kappa-init", CHOICE, SL_KAPPA_INFLECTION, "inflection",                         \
@@ -117,13 +117,16 @@ typedef struct sl_optim {
     sl_piece *piece;
     sl_cpr *cpr;           // per tensor
     double *sum;           // per piece: where partial sums go
+    int rank, ranks;
+    int64_t *share;        // (ranks + 1): the piece that each rank's share begins with
     int first, last;       // pieces that this rank owns: first .. last-1
     int64_t begin, end;    // the numbers of the block that they span
     float *m, *v;          // moments of begin .. end
     int64_t clamped;       // times that 2 lambda had to be kept below 1/2
 } sl_optim;
 
-/* Owns share `rank` of `ranks`: a run of pieces, nearly equal in numbers. */
+/* Owns share `rank` of `ranks`: a run of pieces, nearly equal in numbers, empty for some where there
+ * are more ranks than pieces. Tensors come by rising offset. SL_EINVAL: the options. */
 SL_NODISCARD sl_status sl_optim_new(sl_optim **out, const sl_tensor *tensors, int n_tensor,
                                     const sl_optim_options *o, int64_t steps, int rank, int ranks);
 void sl_optim_free(sl_optim *s);
@@ -135,14 +138,15 @@ void sl_optim_shares(int64_t *begin, const sl_tensor *tensors, int n_tensor, int
 typedef struct sl_optim_report {
     double lr, grad_norm;
     bool clipped;
-    int bounds_set; // tensors whose kappa was set in this step
+    int bounds_set; // tensors whose kappa was set after this step
 } sl_optim_report;
 
 /* One step. grad: the whole block's sum of lanes, of which this rank has begin .. end right; it is
  * multiplied by `scale` (1 over the tokens of the batch) first. sum[] of the owned pieces must hold
  * the sums of squares of the unscaled gradient, as sl_sum_tree answers them. weights begin .. end
- * are changed. Collective over ranks: partial sums are exchanged inside. SL_EINVAL... never; status is
- * that of the exchange. A gradient that is not finite changes nothing and is SL_ELIMIT. */
+ * are changed. Collective where there are several ranks: partial sums are exchanged inside, and a
+ * status other than the next is that of the exchange. A gradient that is not finite changes nothing
+ * and is SL_ELIMIT. */
 SL_NODISCARD sl_status sl_optim_step(sl_optim_report *out, sl_optim *s, sl_pool *pool,
                                      float *weights, const float *grad, double scale);
 

@@ -1,0 +1,155 @@
+/* step - one step of the optimiser: norm and clip factor, Adam over pieces, bounds, shrinking. */
+#include <math.h>
+
+#include "optim/optim_impl.h"
+
+static const double CLIP_EPS = 1e-6; // as PyTorch's clip_grad_norm_
+
+/* base^n by squaring: libm's pow picks its code, and so its last bit, by the CPU. */
+static double power(double base, int64_t n) {
+    double x = 1;
+    for (; n > 0; n >>= 1, base *= base)
+        if (n & 1) x *= base;
+    return x;
+}
+
+/* ---------------------------------------------------------------- over pieces --------------- */
+
+typedef struct job {
+    const sl_optim *s;
+    const sl_optim__arrays *a;
+    sl_optim__move move;
+    double lr;
+    int64_t t;
+} job;
+
+static void *at(void *block, const job *j, int64_t number) {
+    return (char *)block + (size_t)number * j->a->kernels->size;
+}
+
+static double keep_of(const job *j, int tensor) {
+    const sl_optim_options *o = &j->s->options;
+    const bool decays = o->optimizer == SL_OPTIM_ADAMW && j->s->tensor[tensor].regularised;
+    return decays ? 1 - j->lr * o->weight_decay : 1;
+}
+
+static sl_status move_pieces(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    const job *j = payload;
+    const sl_optim *s = j->s;
+    const sl_optim__kernels *k = j->a->kernels;
+    for (int64_t i = s->first + begin; i < s->first + end; i++) {
+        const sl_piece *p = &s->piece[i];
+        const int64_t mine = p->offset - s->begin;
+        void *w = at(j->a->weights, j, p->offset);
+        const void *g = (const char *)j->a->grad + (size_t)p->offset * k->size;
+        k->adam(w, at(j->a->m, j, mine), at(j->a->v, j, mine), g, p->count, &j->move,
+                keep_of(j, p->tensor));
+        // the piece is still in the second cache
+        if (sl_optim__wants(s, p->tensor, j->t)) s->sum[i] = k->squares(w, p->count);
+    }
+    return SL_OK;
+}
+
+static sl_status measure_pieces(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    const job *j = payload;
+    const sl_optim *s = j->s;
+    for (int64_t i = s->first + begin; i < s->first + end; i++) {
+        const sl_piece *p = &s->piece[i];
+        s->sum[i] = j->a->kernels->squares(at(j->a->weights, j, p->offset), p->count);
+    }
+    return SL_OK;
+}
+
+static sl_status shrink_pieces(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    const job *j = payload;
+    const sl_optim *s = j->s;
+    for (int64_t i = s->first + begin; i < s->first + end; i++) {
+        const sl_piece *p = &s->piece[i];
+        const double by = sl_optim__shrink(&s->cpr[p->tensor]);
+        if (by < 1) j->a->kernels->scale(at(j->a->weights, j, p->offset), p->count, by);
+    }
+    return SL_OK;
+}
+
+/* Small tensors make small pieces, many to a part; where all is small, threads would cost more than
+ * they do. */
+static sl_status over_pieces(sl_pool *pool, const job *j, sl_par_fn fn) {
+    const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_pool_threads(pool);
+    if (j->s->end - j->s->begin < 2 * SL_PIECE) pool = NULL;
+    return sl_par_for(pool, n, SL_MAX(n / parts, 1), fn, (void *)j);
+}
+
+/* ---------------------------------------------------------------- the step ------------------ */
+
+sl_status sl_optim__gather(sl_optim *s) {
+    if (s->ranks == 1) return SL_OK;
+    SL_ASSERT(s->ranks == sl_par_ranks() && s->rank == sl_par_rank());
+    return sl_par_gather(s->sum, sizeof *s->sum, s->share);
+}
+
+/* The norm of the scaled gradient decides how much of it is used. */
+static sl_status clip(sl_optim_report *out, job *j, const sl_optim *s, double scale) {
+    double sum = 0;
+    for (int i = 0; i < s->n_piece; i++) sum += s->sum[i];
+    const double norm = sqrt(sum) * fabs(scale), most = s->options.clip;
+    if (!isfinite(norm)) return sl_fail(SL_ELIMIT, "the gradient is not finite");
+    const double factor = most > 0 ? SL_MIN(1, most / (norm + CLIP_EPS)) : 1;
+    out->grad_norm = norm;
+    out->clipped = factor < 1;
+    j->move.grad = scale * factor;
+    return SL_OK;
+}
+
+static void plan_move(job *j, const sl_optim *s) {
+    const sl_optim_options *o = &s->options;
+    j->move.rate1 = 1 - o->beta1;
+    j->move.keep2 = o->beta2;
+    j->move.rate2 = 1 - o->beta2;
+    j->move.step = j->lr / (1 - power(o->beta1, j->t));
+    j->move.root = 1 / sqrt(1 - power(o->beta2, j->t));
+    j->move.eps = o->eps;
+}
+
+static bool any_wanted(const sl_optim *s, int64_t t) {
+    for (int i = 0; i < s->n_tensor; i++)
+        if (sl_optim__wants(s, i, t)) return true;
+    return false;
+}
+
+static bool any_shrinks(const sl_optim *s) {
+    for (int i = 0; i < s->n_tensor; i++)
+        if (sl_optim__shrink(&s->cpr[i]) < 1) return true;
+    return false;
+}
+
+sl_status sl_optim__step(sl_optim_report *out, sl_optim *s, sl_pool *pool,
+                         const sl_optim__arrays *a, double scale, sl_optim__exchange *exchange) {
+    *out = (sl_optim_report){ .lr = sl_optim_lr(&s->options, s->t, s->steps) };
+    job j = { .s = s, .a = a, .lr = out->lr, .t = s->t + 1 };
+    SL_TRY(exchange(s));
+    SL_TRY(clip(out, &j, s, scale));
+    plan_move(&j, s);
+    if (sl_optim__wants_first(s)) {
+        SL_TRY(over_pieces(pool, &j, measure_pieces));
+        SL_TRY(exchange(s));
+        sl_optim__bound_first(s);
+    }
+
+    s->t = j.t;
+    SL_TRY(over_pieces(pool, &j, move_pieces));
+    if (!any_wanted(s, j.t)) return SL_OK;
+    SL_TRY(exchange(s));
+    out->bounds_set = sl_optim__bound(s, j.t);
+    return any_shrinks(s) ? over_pieces(pool, &j, shrink_pieces) : SL_OK;
+}
+
+sl_status sl_optim_step(sl_optim_report *out, sl_optim *s, sl_pool *pool, float *weights,
+                        const float *grad, double scale) {
+    const sl_optim__kernels *best = &sl_optim__base, *next;
+    for (int i = 1; (next = sl_optim__usable(i)) != NULL; i++) best = next;
+    const sl_optim__arrays a = { best, weights, s->m, s->v, grad };
+    return sl_optim__step(out, s, pool, &a, scale, sl_optim__gather);
+}
