@@ -12,32 +12,27 @@
 
 #include "pairs/pairs_impl.h"
 
-typedef struct inserter {
-    sl_rng *rng;
-    uint64_t chance; // of 2^32
-    int max;
-    sl_pair_site *site;
-    int n;
-    sl_node *end; // of the room for the result
-} inserter;
+/* ---------------------------------------------------------------- sites --------------------- */
 
 /* -max .. max without 0, and without 1 if so wanted; each alike. */
-static int draw_constant(inserter *in, bool without_one) {
-    int v = (int)sl_rng_below(in->rng, (uint32_t)(2 * in->max - without_one)) - in->max;
+static int draw_constant(sl_rng *rng, int max, bool without_one) {
+    int v = (int)sl_rng_below(rng, (uint32_t)(2 * max - without_one)) - max;
     if (v >= 0) v++;                // past 0
     if (without_one && v >= 1) v++; // past 1
     return v;
 }
 
-static sl_pair_site draw_site(inserter *in, const sl_node *u) {
+static sl_pair_site draw_site(sl_rng *rng, const sl_node *u, const sl_pairs_options *o) {
+    const uint64_t chance = (uint64_t)(o->constant_chance * 0x1p32);
+    const int max = (int)o->constant_max;
     sl_pair_site s = { .op = (sl_op)u->op, .a = 1, .b = 0 };
     if (u->op == SL_OP_VAR) s.variable = u->arg;
-    if (sl_rng_u32(in->rng) < in->chance) s.a = draw_constant(in, true);
-    if (sl_rng_u32(in->rng) < in->chance) s.b = draw_constant(in, false);
+    if (sl_rng_u32(rng) < chance) s.a = draw_constant(rng, max, true);
+    if (sl_rng_u32(rng) < chance) s.b = draw_constant(rng, max, false);
     return s;
 }
 
-static bool is_site(const sl_node *u) {
+bool sl_pairs__is_site(const sl_node *u) {
     switch ((sl_op)u->op) {
     case SL_OP_VAR:
     case SL_OP_EXP:
@@ -46,6 +41,13 @@ static bool is_site(const sl_node *u) {
     default: return false;
     }
 }
+
+/* ---------------------------------------------------------------- insertion ----------------- */
+
+typedef struct inserter {
+    const sl_pair_site *site; // the next
+    sl_node *end;             // of the room for the result
+} inserter;
 
 /* The largest a site can add: a sum and a product, and two numbers of three slots each. */
 enum { SITE_SLOTS = 8 };
@@ -72,8 +74,8 @@ static sl_node *put_bare(inserter *in, sl_node *w, const sl_node *u) {
 
 /* u and all below it, with constants; returns where the next node goes. */
 static sl_node *put(inserter *in, sl_node *w, const sl_node *u) {
-    if (!is_site(u)) return put_bare(in, w, u);
-    sl_pair_site s = in->site[in->n++] = draw_site(in, u);
+    if (!sl_pairs__is_site(u)) return put_bare(in, w, u);
+    const sl_pair_site s = *in->site++;
     sl_node *sum = s.b != 0 ? w++ : NULL;
     sl_node *product = s.a != 1 ? w++ : NULL;
     if (product) w = sl_num_put(w, SL_RAT(s.a));
@@ -87,17 +89,21 @@ static sl_node *put(inserter *in, sl_node *w, const sl_node *u) {
     return w;
 }
 
-sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_arena *a,
-                           const sl_node *base, sl_rng *rng, const sl_pairs_options *o) {
+sl_status sl_pairs__place(const sl_node **out, sl_arena *a, const sl_node *base,
+                          const sl_pair_site *site) {
     size_t room = (size_t)base->len * (1 + SITE_SLOTS);
     sl_node *raw = sl_malloc(room, sizeof *raw);
     if (!raw) return sl_fail_memory(room, sizeof *raw, "an expression with constants");
-    inserter in = {
-        rng, (uint64_t)(o->constant_chance * 0x1p32), (int)o->constant_max, site, 0, raw + room
-    };
-    put(&in, raw, base);
-    *n = in.n;
+    put(&(inserter){ site, raw + room }, raw, base);
     sl_status st = sl_expr_merge(out, a, raw);
     sl_free(raw);
     return st;
+}
+
+sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_arena *a,
+                           const sl_node *base, sl_rng *rng, const sl_pairs_options *o) {
+    *n = 0;
+    for (uint32_t i = 0; i < base->len; i += sl_step(&base[i]))
+        if (sl_pairs__is_site(&base[i])) site[(*n)++] = draw_site(rng, &base[i], o);
+    return sl_pairs__place(out, a, base, site);
 }

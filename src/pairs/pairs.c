@@ -140,6 +140,15 @@ typedef struct streams {
     sl_rng mixture, counts, points, columns, noise;
 } streams;
 
+static void streams_init(streams *s, const sl_pairs *p, sl_split split, uint64_t number,
+                         int attempt) {
+    sl_pairs__rng(&s->columns, p, split, number, attempt, PURPOSE_COLUMNS);
+    sl_pairs__rng(&s->mixture, p, split, number, attempt, PURPOSE_MIXTURE);
+    sl_pairs__rng(&s->counts, p, split, number, attempt, PURPOSE_COUNTS);
+    sl_pairs__rng(&s->points, p, split, number, attempt, PURPOSE_POINTS);
+    sl_pairs__rng(&s->noise, p, split, number, attempt, PURPOSE_NOISE);
+}
+
 /* Rows with a valid y: from one mixture, or whole data sets until one is good throughout. */
 static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *trace,
                       sl_arena *scratch, const sl_pairs *p, streams *s) {
@@ -235,21 +244,32 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
     }
 
     // its columns
-    sl_pairs__rng(&s.columns, p, split, start->number, attempt, PURPOSE_COLUMNS);
+    streams_init(&s, p, split, start->number, attempt);
     bool leave_out = sl_rng_uniform(&s.columns) < o->drop_column;
     choose_columns(out, used, p->variables, leave_out);
     if (out->columns < p->variables) SL_TRY(rename_variables(&out->expr, a, out->expr, out));
 
     // its data
-    sl_pairs__rng(&s.mixture, p, split, start->number, attempt, PURPOSE_MIXTURE);
-    sl_pairs__rng(&s.counts, p, split, start->number, attempt, PURPOSE_COUNTS);
-    sl_pairs__rng(&s.points, p, split, start->number, attempt, PURPOSE_POINTS);
-    sl_pairs__rng(&s.noise, p, split, start->number, attempt, PURPOSE_NOISE);
     SL_TRY(make_data(out, failure, trace, a, p, &s));
     if (*failure) return SL_OK;
 
     // last, since data sets fail more often than targets are too long
     return make_tokens(out, failure, a, o);
+}
+
+sl_status sl_pairs__again(bool *good, sl_arena *a, const sl_pairs *p, const sl_pair *pair,
+                          uint64_t number, int attempt) {
+    // counters that no attempt at a pair has
+    SL_ASSERT(attempt >= 0 && attempt < AGAIN);
+    sl_pair twin = *pair;
+    sl_pair_failure failure = SL_PAIR_NONE;
+    streams s;
+    streams_init(&s, p, pair->split, number, AGAIN + attempt);
+    const size_t mark = sl_arena_mark(a);
+    sl_status st = make_data(&twin, &failure, NULL, a, p, &s);
+    sl_arena_rewind(a, mark);
+    *good = failure == SL_PAIR_NONE;
+    return st;
 }
 
 /* ---------------------------------------------------------------- which pair ---------------- */

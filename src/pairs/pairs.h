@@ -253,6 +253,26 @@ SL_NODISCARD sl_status sl_pairs_measure(sl_pairs_stats *out, sl_pool *pool, cons
                                         int64_t n, int64_t trained, sl_pairs_progress progress,
                                         void *payload);
 
+/* ---------------------------------------------------------------- entropy ------------------- */
+
+/* In nats. What targets are worth to someone who knows how they are drawn: a model that ignores the
+ * data cannot have a loss per target below `expressions`. */
+typedef struct sl_entropy {
+    double bases;       // ln |T|; exact
+    double draws;       // of base and constants, before they merge and attempts fail; exact
+    double expressions; // of the expressions of training pairs; an estimate
+    double error;       // its standard error
+    int64_t pairs;      // that it was estimated by
+} sl_entropy;
+
+/* By the first n training pairs, n >= 2. The estimate counts all draws, of all bases, that merge to
+ * one expression, and which ones fail. What bias it has is far below its error: bases with an
+ * expression in common are taken to fail equally often, and pairs that took another base after 64
+ * failures are taken for its own. Columns that are left out do not count: expressions are those in
+ * the variables of the universe. The same bits for any number of threads. */
+SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, int64_t n,
+                                        sl_pairs_progress progress, void *payload);
+
 /* ---------------------------------------------------------------- pairs of others ----------- */
 
 /* A pair that someone else made: fields x (one list per variable), y and, if they like, id and expr

@@ -19,6 +19,7 @@ typedef enum sl_pairs__purpose {
 enum {
     ATTEMPTS_PER_BASE = 64,
     MAX_BASES = 64, // then no pair is to be had, and the configuration is to blame
+    AGAIN = 1 << 19, // attempts from here on are not at pairs (sl_pairs__again)
     MAX_COLUMNS = SL_UNIVERSE_MAX_VARS
 };
 
@@ -50,11 +51,27 @@ int64_t sl_pairs__permute_inverse(int64_t n, sl_pairs__key key, int64_t i);
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
+/* Does u get constants? */
+bool sl_pairs__is_site(const sl_node *u);
+
+/* *out := base with these constants put in, tidy; one site for each that has them, in the order of
+ * base's nodes. SL_EOVERFLOW where merged numbers are too large. */
+SL_NODISCARD sl_status sl_pairs__place(const sl_node **out, sl_arena *a, const sl_node *base,
+                                       const sl_pair_site *site);
+
 /* *out := base with constants put in, tidy; site[0..*n) says which, in the order of base's nodes.
  * SL_EOVERFLOW where merged numbers are too large. room for base->len sites. */
 SL_NODISCARD sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n,
                                         sl_arena *a, const sl_node *base, sl_rng *rng,
                                         const sl_pairs_options *o);
+
+/* The chance that base with random constants becomes e, over all constants that merge to it. */
+SL_NODISCARD sl_status sl_pairs__chance(double *out, sl_arena *a, const sl_node *base,
+                                        const sl_node *e, const sl_pairs_options *o);
+/* The chance of these constants. */
+double sl_pairs__draw_chance(const sl_pair_site *site, int n, const sl_pairs_options *o);
+/* A name for what is left of e without numbers that add or multiply: constants do not change it. */
+uint64_t sl_pairs__kin(const sl_node *e);
 
 /* ---------------------------------------------------------------- points -------------------- */
 
@@ -101,6 +118,10 @@ SL_NODISCARD sl_status sl_pairs__start_of(sl_pairs__start *out, const sl_pairs *
 SL_NODISCARD sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure,
                                          sl_pairs__trace *trace, sl_arena *a, const sl_pairs *p,
                                          const sl_pairs__start *s, sl_split split, int attempt);
+
+/* Points for the expression of `pair` once more, by random numbers of their own: are they good? */
+SL_NODISCARD sl_status sl_pairs__again(bool *good, sl_arena *a, const sl_pairs *p,
+                                       const sl_pair *pair, uint64_t number, int attempt);
 
 /* Of expression, tokens and data. */
 uint64_t sl_pairs__hash_pair(const sl_pair *pair);
