@@ -25,7 +25,7 @@ double sl_model_flops(const sl_model *m, int points, double tokens) {
     dd += (double)m->options.decoder_layers * (14 * T + 2 * P);
     ad += (double)m->options.decoder_layers * T * ((T + 1) / 2 + P);
     dd += columns + T; // codes of columns and positions; the latter are shared by a chunk at best
-    double forward =
-        2 * dd * d * d + 4 * ad * d + 2 * T * d * (double)m->options.vocabulary + 4 * cells * d;
+    double forward = 2 * dd * d * d + 2 * thin * (columns + 3) * d + 4 * ad * d +
+                     2 * T * d * (double)m->options.vocabulary + 4 * cells * d;
     return 3 * forward;
 }
