@@ -3,8 +3,9 @@
  * A block of Philox has eight halves of words, so it is one byte of bits, and block lo + i is byte
  * i. Vectors hold a word in 64 bits per counter, where the multiplication wants it (as in
  * base/philox.avx2.c); the upper halves are not looked at. Only the lowest word of the counter
- * differs between lanes, so half of the first two rounds is the same for all of them, and is done
- * once, in scalars. Two vectors are in work at a time: a round is a chain. */
+ * differs between blocks, so half of the first two rounds is the same for all of them, and is done
+ * once, in scalars. Four vectors are in work at a time: a round is a chain (0.44 ns
+ * a bit with one vector, 0.35 with two, 0.30 with four, on a busy Zen 3). */
 #include "nn/pointwise_impl.h"
 #include "nn/vector.h"
 
@@ -73,59 +74,75 @@ SL_INLINE void w_bits(uint8_t *bits, words a, words b, words c, words d, uint32_
 
 #if defined(__AVX2__)
 
-enum { VECTORS = 2, GROUP = VECTORS * LANES };
+enum { VECTORS = 4, GROUP = VECTORS * LANES };
 
-/* What is the same for all blocks of a call. */
+/* What is the same for all blocks of a call. In memory: an xor takes it from there for nothing. */
 typedef struct rounds {
-    uint32_t k0[ROUNDS], k1[ROUNDS];
+    words x0, x1, x2, x3; // of the first two rounds
+    words k0[ROUNDS], k1[ROUNDS];
     uint32_t threshold;
 } rounds;
 
-SL_INLINE void group(uint8_t *bits, const rounds *k, uint64_t hi, uint64_t lo) {
-    // round 0, of which word 0 alone varies: words 0 and 1 come out constant
-    const uint32_t c1 = (uint32_t)(lo >> 32), c2 = (uint32_t)hi, c3 = (uint32_t)(hi >> 32);
-    const uint64_t p1 = (uint64_t)M1 * c2;
-    const uint32_t d0 = (uint32_t)(p1 >> 32) ^ c1 ^ k->k0[0], d1 = (uint32_t)p1;
-    // round 1: the product of word 0 and what it gives are constants
-    const uint64_t p0 = (uint64_t)M0 * d0;
-    const words m0 = w_set(M0), m1 = w_set(M1), x0 = w_set(c3 ^ k->k1[0]), x1 = w_set(d1 ^ k->k0[1]),
-                x2 = w_set((uint32_t)(p0 >> 32) ^ k->k1[1]), x3 = w_set((uint32_t)p0);
+static void rounds_init(rounds *k, uint64_t key, uint64_t hi, uint64_t lo, uint32_t threshold) {
+    uint32_t k0[ROUNDS], k1[ROUNDS];
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        k0[i] = (uint32_t)key + i * K0;
+        k1[i] = (uint32_t)(key >> 32) + i * K1;
+        k->k0[i] = w_set(k0[i]);
+        k->k1[i] = w_set(k1[i]);
+    }
+    // round 0, in which word 0 alone varies: words 0 and 1 come out constant
+    const uint64_t p1 = (uint64_t)M1 * (uint32_t)hi;
+    const uint32_t c0 = (uint32_t)(p1 >> 32) ^ (uint32_t)(lo >> 32) ^ k0[0], c1 = (uint32_t)p1;
+    // round 1: the product of word 0 is constant
+    const uint64_t p0 = (uint64_t)M0 * c0;
+    k->x0 = w_set((uint32_t)(hi >> 32) ^ k1[0]);
+    k->x1 = w_set(c1 ^ k0[1]);
+    k->x2 = w_set((uint32_t)(p0 >> 32) ^ k1[1]);
+    k->x3 = w_set((uint32_t)p0);
+    k->threshold = threshold;
+}
+
+/* GROUP bytes; `low` is the lowest word of the first one's counter. */
+SL_INLINE void group(uint8_t *bits, const rounds *k, uint64_t low) {
+    const words m0 = w_set(M0), m1 = w_set(M1);
     words a[VECTORS], b[VECTORS], c[VECTORS], d[VECTORS];
     for (int i = 0; i < VECTORS; i++) {
-        const words count = w_add(w_set((lo & 0xffffffff) + (uint64_t)(i * LANES)), w_count());
-        const words product = w_mul(m0, count); // words 2 and 3 after round 0
-        const words next = w_mul(m1, w_xor(w_high(product), x0));
-        a[i] = w_xor(w_high(next), x1);
-        b[i] = next;
-        c[i] = w_xor(product, x2);
-        d[i] = x3;
+        const words count = w_add(w_set(low + (uint64_t)(i * LANES)), w_count());
+        const words p = w_mul(m0, count), q = w_mul(m1, w_xor(w_high(p), k->x0));
+        a[i] = w_xor(w_high(q), k->x1);
+        b[i] = q;
+        c[i] = w_xor(p, k->x2);
+        d[i] = k->x3;
     }
-    for (int round = 2; round < ROUNDS; round++) {
-        const words k0 = w_set(k->k0[round]), k1 = w_set(k->k1[round]);
+    for (int round = 2; round < ROUNDS; round++)
         for (int i = 0; i < VECTORS; i++) {
             const words p = w_mul(m0, a[i]), q = w_mul(m1, c[i]);
-            a[i] = w_xor(w_high(q), w_xor(b[i], k0));
-            c[i] = w_xor(w_high(p), w_xor(d[i], k1));
+            a[i] = w_xor(w_high(q), w_xor(b[i], k->k0[round]));
+            c[i] = w_xor(w_high(p), w_xor(d[i], k->k1[round]));
             b[i] = q;
             d[i] = p;
         }
-    }
     for (int i = 0; i < VECTORS; i++)
         w_bits(bits + i * LANES, a[i], b[i], c[i], d[i], k->threshold);
 }
 
-/* Whole groups, as long as the lowest word of the counter does not run over; answers their bytes. */
+/* As many bytes as whole groups give before the lowest word of the counter runs over; answers how
+ * many. */
 static size_t keep_groups(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
                           uint32_t threshold) {
-    const uint64_t room = (UINT64_C(1) << 32) - (lo & 0xffffffff);
+    const uint64_t low = lo & 0xffffffff, room = (UINT64_C(1) << 32) - low;
     const size_t most = bytes < room ? bytes : (size_t)room;
-    rounds k = { .threshold = threshold };
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        k.k0[i] = (uint32_t)key + i * K0;
-        k.k1[i] = (uint32_t)(key >> 32) + i * K1;
-    }
+    rounds k;
+    rounds_init(&k, key, hi, lo, threshold);
     size_t done = 0;
-    for (; done + GROUP <= most; done += GROUP) group(bits + done, &k, hi, lo + done);
+    for (; done + GROUP <= most; done += GROUP) group(bits + done, &k, low + done);
+    if (done < bytes && done + GROUP <= room) {
+        uint8_t last[GROUP];
+        group(last, &k, low + done);
+        memcpy(bits + done, last, bytes - done);
+        done = bytes;
+    }
     return done;
 }
 

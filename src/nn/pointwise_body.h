@@ -1,17 +1,13 @@
 /* The fast kernels that neither multiply matrices nor attend: one text for all CPU levels.
  *
- * Rows are taken four at a time (ROWS), for two reasons:
+ * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine waiting
+ * at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are taken at
+ * once. Four rows of the widest model are 16 KB: a second look at them finds them in the first cache.
  *
- *   latency       A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the
- *                 machine waiting at every link; four rows walk the chain together, and their
- *                 horizontal sums are taken at once.
- *   column sums   db, dgain and doffset add up columns. Adding each row into them costs a load and a
- *                 store per number; four rows are summed in registers first.
- *
- * Four rows of the widest model are 16 KB, so a second look at them finds them in the first cache.
- * Where the four rows are walked side by side, it is by whole cache lines: rows can be a multiple of
- * 4 KB apart, where all their lines compete for one set of the cache, and a line must not be asked
- * for twice.
+ * Column sums (db, dgain, doffset) stay in the first cache, and each row is added to them where they
+ * lie. Four rows side by side, summed in registers first, were tried: they were no faster at 64
+ * columns, a tenth slower at 256, and half as fast at 1024, where rows are 4 KB apart and all their
+ * lines fall into one set of the cache.
  *
  * A kernel is a function of one piece of a row, n numbers from column c on, inlined into a loop over
  * whole vectors and once for the rest, where n < W. What its caller left out (bits, a bias, the norm)
@@ -23,7 +19,7 @@
 #include "nn/pointwise_impl.h"
 #include "nn/vector.h"
 
-enum { ROWS = 4, LINE = W < 16 ? 16 / W : 1 }; // LINE: vectors in a cache line
+enum { ROWS = 4 };
 
 /* ---------------------------------------------------------------- residual and norm --------- */
 
@@ -152,7 +148,7 @@ typedef struct back {
     const uint8_t *keep;
     float scale;
     int C;
-    // of each of the rows in work: z = (xo - mean) rstd, dx += rstd g + flat + z tilt
+    // of each of the rows in work: dx += rstd dh gain + flat + tilt (xo - mean)
     float mean[ROWS], rstd[ROWS], flat[ROWS], tilt[ROWS];
 } back;
 
@@ -186,57 +182,42 @@ SL_INLINE void weigh_rows(back *s, size_t row, int rows) {
     for (int r = rows; r < ROWS; r++)
         g[r] = g[0], gd[r] = gd[0], s->mean[r] = s->mean[0], s->rstd[r] = s->rstd[0];
 
-    // flat = -rstd mean(g); tilt = -rstd mean(g z), and z has another rstd
+    // flat = -rstd mean(g); tilt (xo - mean) = -rstd mean(g z) z, which has two more rstd
     const __m128 share = _mm_set1_ps(-1.0f / (float)s->C), rstd = _mm_loadu_ps(s->rstd);
     _mm_storeu_ps(s->flat, v_sums(g[0], g[1], g[2], g[3]) * share * rstd);
-    _mm_storeu_ps(s->tilt, v_sums(gd[0], gd[1], gd[2], gd[3]) * share * rstd * rstd);
+    _mm_storeu_ps(s->tilt, v_sums(gd[0], gd[1], gd[2], gd[3]) * share * rstd * (rstd * rstd));
 }
 
-/* `vectors` vectors from column c on, the last with n numbers, of all rows in work. */
-SL_INLINE void back_columns(const back *s, size_t row, int rows, int c, int vectors, int n) {
-    vec dgain[LINE], doffset[LINE], db[LINE], gain[LINE];
-    for (int k = 0; k < vectors; k++) {
-        dgain[k] = doffset[k] = db[k] = v_set(0);
-        if (s->norm) gain[k] = v_load_n(s->gain + c + k * W, n);
+SL_INLINE void add_to(float *sum, vec x, int n) { v_store_n(sum, v_load_n(sum, n) + x, n); }
+
+/* n numbers from column c on, of row r of those in work, which is row `row` of all. */
+SL_INLINE void back_piece(const back *s, size_t row, int r, int c, int n) {
+    const size_t at = row * (size_t)s->C + (size_t)c;
+    vec dx = v_load_n(s->dx + at, n);
+    if (s->norm) {
+        const vec dh = v_load_n(s->dh + at, n), e = dh * v_set(s->rstd[r]);
+        const vec d = v_load_n(s->xo + at, n) - v_set(s->mean[r]);
+        dx += v_fma(e, v_load_n(s->gain + c, n), v_fma(d, v_set(s->tilt[r]), v_set(s->flat[r])));
+        v_store_n(s->dx + at, dx, n);
+        v_store_n(s->dgain + c, v_fma(e, d, v_load_n(s->dgain + c, n)), n);
+        add_to(s->doffset + c, dh, n);
     }
-    for (int r = 0; r < rows; r++)
-        for (int k = 0; k < vectors; k++) {
-            const int col = c + k * W;
-            const size_t at = (row + (size_t)r) * (size_t)s->C + (size_t)col;
-            vec dx = v_load_n(s->dx + at, n);
-            if (s->norm) {
-                const vec dh = v_load_n(s->dh + at, n);
-                const vec z = (v_load_n(s->xo + at, n) - v_set(s->mean[r])) * v_set(s->rstd[r]);
-                dgain[k] = v_fma(dh, z, dgain[k]);
-                doffset[k] += dh;
-                vec sum = v_fma(z, v_set(s->tilt[r]), v_set(s->flat[r]));
-                dx += v_fma(dh * gain[k], v_set(s->rstd[r]), sum);
-                v_store_n(s->dx + at, dx, n);
-            }
-            if (!s->branch) continue;
-            if (s->drop) {
-                const uint8_t *keep = s->keep + (row + (size_t)r) * (((size_t)s->C + 7) / 8);
-                dx = v_keep(dx * v_set(s->scale), keep, col, n);
-            }
-            v_store_n(s->dy + at, dx, n);
-            if (s->bias) db[k] += dx;
-        }
-    for (int k = 0; k < vectors; k++) {
-        const int col = c + k * W;
-        if (s->norm) {
-            v_store_n(s->dgain + col, v_load_n(s->dgain + col, n) + dgain[k], n);
-            v_store_n(s->doffset + col, v_load_n(s->doffset + col, n) + doffset[k], n);
-        }
-        if (s->branch && s->bias) v_store_n(s->db + col, v_load_n(s->db + col, n) + db[k], n);
+    if (!s->branch) return;
+    if (s->drop) {
+        const uint8_t *keep = s->keep + row * (((size_t)s->C + 7) / 8);
+        dx = v_keep(dx * v_set(s->scale), keep, c, n);
     }
+    v_store_n(s->dy + at, dx, n);
+    if (s->bias) add_to(s->db + c, dx, n);
 }
 
 SL_INLINE void back_rows(back *s, size_t row, int rows) {
     if (s->norm) weigh_rows(s, row, rows);
-    int c = 0;
-    for (; c + LINE * W <= s->C; c += LINE * W) back_columns(s, row, rows, c, LINE, W);
-    for (; c + W <= s->C; c += W) back_columns(s, row, rows, c, 1, W);
-    if (c < s->C) back_columns(s, row, rows, c, 1, s->C - c);
+    for (int r = 0; r < rows; r++) {
+        int c = 0;
+        for (; c + W <= s->C; c += W) back_piece(s, row + (size_t)r, r, c, W);
+        if (c < s->C) back_piece(s, row + (size_t)r, r, c, s->C - c);
+    }
 }
 
 SL_INLINE void back_all(back s, bool normed, bool branched, bool dropped, bool biased, int N) {
@@ -282,39 +263,18 @@ static void silu_fwd(float *a, float *u, const float *b, int N, int K) {
     }
 }
 
-SL_INLINE void silu_back(float *du, float *db, const float *da, const float *u, int rows, int K,
-                         int k, int vectors, int n) {
-    vec sum[LINE];
-    for (int i = 0; i < vectors; i++) sum[i] = v_set(0);
-    for (int r = 0; r < rows; r++)
-        for (int i = 0; i < vectors; i++) {
-            const size_t at = (size_t)r * (size_t)K + (size_t)(k + i * W);
-            const vec x = v_load_n(u + at, n), s = sigmoid(x);
-            const vec d = v_load_n(da + at, n) * v_fma(x * s, v_set(1) - s, s);
-            v_store_n(du + at, d, n);
-            sum[i] += d;
-        }
-    for (int i = 0; i < vectors; i++)
-        v_store_n(db + k + i * W, v_load_n(db + k + i * W, n) + sum[i], n);
-}
-
-SL_INLINE void silu_back_rows(float *du, float *db, const float *da, const float *u, int rows,
-                              int K) {
-    int k = 0;
-    for (; k + LINE * W <= K; k += LINE * W) silu_back(du, db, da, u, rows, K, k, LINE, W);
-    for (; k + W <= K; k += W) silu_back(du, db, da, u, rows, K, k, 1, W);
-    if (k < K) silu_back(du, db, da, u, rows, K, k, 1, K - k);
+SL_INLINE void silu_back(float *du, float *db, const float *da, const float *u, int n) {
+    const vec x = v_load_n(u, n), s = sigmoid(x);
+    const vec d = v_load_n(da, n) * v_fma(x * s, v_set(1) - s, s);
+    v_store_n(du, d, n);
+    add_to(db, d, n);
 }
 
 static void silu_bwd(float *du, float *db, const float *da, const float *u, int N, int K) {
-    int n = 0;
-    for (; n + ROWS <= N; n += ROWS) {
-        const size_t at = (size_t)n * (size_t)K;
-        silu_back_rows(du + at, db, da + at, u + at, ROWS, K);
-    }
-    for (; n < N; n++) {
-        const size_t at = (size_t)n * (size_t)K;
-        silu_back_rows(du + at, db, da + at, u + at, 1, K);
+    for (int row = 0; row < N; row++, du += K, da += K, u += K) {
+        int k = 0;
+        for (; k + W <= K; k += W) silu_back(du + k, db + k, da + k, u + k, W);
+        if (k < K) silu_back(du + k, db + k, da + k, u + k, K - k);
     }
 }
 
