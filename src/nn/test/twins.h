@@ -27,7 +27,8 @@ static inline both both_new(sl_fixture *t, size_t n) {
     assert_non_null(b.f);
     assert_non_null(b.d);
     b.f += shift;
-    for (size_t i = 0; i < n + GUARDS; i++) b.f[i] = GUARD;
+    for (size_t i = 0; i < n; i++) b.f[i] = GUARD;
+    for (size_t i = 0; i < GUARDS; i++) b.f[n + i] = GUARD;
     return b;
 }
 
