@@ -197,16 +197,21 @@ static int on_progress(const char *what, double done, double total, void *payloa
 
 static sl_status measure(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result,
                          bool *ok) {
+    enum { ENTROPY_PAIRS = 20000 }; // an error of 0.03 to 0.06 nats
+    const int64_t n = value(run, OPT_STATS)->whole;
     sl_api__identity id;
     sl_pairs_stats stats;
+    sl_entropy entropy;
     SL_TRY(sl_api__identify(&id, pool, p, true));
-    SL_TRY(sl_pairs_measure(&stats, pool, p, value(run, OPT_STATS)->whole,
-                            value(run, OPT_DISJOINT)->whole, on_progress, &run->listener));
+    SL_TRY(sl_pairs_measure(&stats, pool, p, n, value(run, OPT_DISJOINT)->whole, on_progress,
+                            &run->listener));
+    SL_TRY(sl_pairs_entropy(&entropy, pool, p, SL_MAX(2, SL_MIN(n, ENTROPY_PAIRS)), on_progress,
+                            &run->listener));
     SL_TRY(print_identity(run, &id, result));
-    sl_api__stats_json(result, &stats);
+    sl_api__stats_json(result, &stats, &entropy);
     *ok = sl_api__stats_good(&stats);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_api__stats_table(&run->output, &stats);
+    sl_api__stats_table(&run->output, &stats, &entropy);
     return sl_api__output(run);
 }
 

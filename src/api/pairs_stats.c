@@ -127,7 +127,7 @@ bool sl_api__stats_good(const sl_pairs_stats *stats) {
 
 /* ---------------------------------------------------------------- for programs -------------- */
 
-void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats) {
+void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy) {
     sl_json_open(s, "stats", '{');
     sl_json_add_int(s, "pairs", stats->pairs);
     sl_json_add_real(s, "success", stats->success);
@@ -161,6 +161,13 @@ void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats) {
     }
     sl_json_close(s, ']');
     sl_json_add_bool(s, "good", sl_api__stats_good(stats));
+    sl_json_close(s, '}');
+    sl_json_open(s, "entropy", '{');
+    sl_json_add_real(s, "expressions", entropy->expressions);
+    sl_json_add_real(s, "error", entropy->error);
+    sl_json_add_int(s, "pairs", entropy->pairs);
+    sl_json_add_real(s, "draws", entropy->draws);
+    sl_json_add_real(s, "bases", entropy->bases);
     sl_json_close(s, '}');
 }
 
@@ -211,10 +218,21 @@ static void add_checks(sl_str *s, const sl_pairs_stats *stats) {
     }
 }
 
-void sl_api__stats_table(sl_str *s, const sl_pairs_stats *stats) {
+static void add_entropy(sl_str *s, const sl_entropy *e) {
+    char a[32];
+    sl_str_add(s, "\nentropy in nats: the loss per target that no model without data gets below\n");
+    add_name(s, "expressions");
+    sl_str_addf(s, "%.2f, standard error %.2g, by %s pairs\n", e->expressions, e->error,
+                sl_group_digits(a, e->pairs));
+    add_name(s, "draws");
+    sl_str_addf(s, "%.2f before numbers merge; %.2f without constants\n", e->draws, e->bases);
+}
+
+void sl_api__stats_table(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy) {
     char a[32], b[32];
     add_attempts(s, stats);
     add_pairs(s, stats);
+    add_entropy(s, entropy);
     add_checks(s, stats);
 
     sl_str_addf(s, "\nsplits, against %s training pairs\n", sl_group_digits(a, stats->trained));

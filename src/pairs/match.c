@@ -83,7 +83,7 @@ static sl_status law_combine(law *out, sl_arena *a, const law *x, const law *y,
             if (o(&v, x->at[i].value, y->at[k].value))
                 law_add(&r, v, x->at[i].weight * y->at[k].weight);
         }
-    law_gather(&r);
+    if (x->n > 1 && y->n > 1) law_gather(&r); // else they are as different as before
     *out = r;
     return SL_OK;
 }

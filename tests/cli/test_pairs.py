@@ -336,6 +336,9 @@ def test_stats_of_the_default_configuration():
     assert stats["tokens_min"] >= 2 and stats["tokens_max"] <= 256
     assert 1 < stats["attempts_mean"] < 1.3 and stats["next_base"] == 0
     assert 0.1 < stats["dropped"] < 0.4 and 0 <= stats["exact_repeats"] < 0.5
+    entropy = r.json["entropy"]
+    assert entropy["bases"] == pytest.approx(np.log(100_000)) and entropy["pairs"] == 20000
+    assert 25.5 < entropy["expressions"] < 26.4 < entropy["draws"] and entropy["error"] < 0.1
     checks = {check["what"]: check for check in stats["checks"]}
     assert len(checks) >= 10 and all(check["good"] for check in checks.values())
     tested = [check["p"] for check in checks.values() if check["test"] != "exact"]

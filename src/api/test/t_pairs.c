@@ -577,6 +577,14 @@ static void figures_are_printed_and_recorded(void **state) {
         const char *what = sl_json_text(sl_json_get(sl_json_at(checks, i), "what"));
         SL_CHECK(t, strstr(said(&h), what), "\"%s\" is not in %s", what, said(&h));
     }
+    const sl_json *entropy = sl_json_get(j, "entropy");
+    const double bases = sl_json_real(sl_json_get(entropy, "bases")),
+                 draws = sl_json_real(sl_json_get(entropy, "draws")),
+                 expressions = sl_json_real(sl_json_get(entropy, "expressions"));
+    SL_CHECK(t, fabs(bases - log(929)) < 1e-9 && bases < expressions && expressions < draws,
+             "%g nats of bases, %g of expressions, %g of draws", bases, expressions, draws);
+    assert_int_equal(sl_json_int(sl_json_get(entropy, "pairs")), 500);
+    assert_non_null(strstr(said(&h), "by 500 pairs\n"));
     assert_non_null(strstr(said(&h), "first attempts at 500 training pairs\n"));
     assert_non_null(strstr(said(&h), "splits, against 700 training pairs\n"));
     assert_non_null(strstr(said(&h), "\ngood: all "));
@@ -602,22 +610,26 @@ static void what_is_not_so_is_said(void **state) {
     (void)state;
     sl_str s = { 0 };
     sl_pairs_stats good = { .pairs = 10, .trained = 5, .n_checks = 2 };
+    const sl_entropy entropy = { 6.834, 13.541, 12.828, 0.0305, 20000 };
     good.check[0] = (sl_pairs_check){ "first", 0.2, 0.2, 0.5, "chi-square" };
     good.check[1] = (sl_pairs_check){ "second", 1, 1, NAN, NULL }; // no test
     assert_true(sl_api__stats_good(&good));
-    sl_api__stats_table(&s, &good);
+    sl_api__stats_table(&s, &good, &entropy);
     assert_non_null(strstr(sl_str_text(&s), "good: all 2 checks hold\n"));
     assert_null(strstr(sl_str_text(&s), "not so"));
+    assert_non_null(strstr(sl_str_text(&s), " 12.83, standard error 0.03, by 20,000 pairs\n"));
+    assert_non_null(
+        strstr(sl_str_text(&s), " 13.54 before numbers merge; 6.83 without constants\n"));
     sl_str_truncate(&s, 0);
 
     sl_pairs_stats bad = good;
     bad.check[0].p = 0.9e-4;
     assert_false(sl_api__stats_good(&bad));
-    sl_api__stats_table(&s, &bad);
+    sl_api__stats_table(&s, &bad, &entropy);
     assert_non_null(strstr(sl_str_text(&s), "NOT GOOD: 1 of 2 checks fail"));
     assert_int_equal(count_of(sl_str_text(&s), "<- not so\n"), 1);
     sl_str_truncate(&s, 0);
-    sl_api__stats_json(&s, &bad);
+    sl_api__stats_json(&s, &bad, &entropy);
     assert_int_equal(count_of(sl_str_text(&s), "\"good\":false"), 2); // the check, and the whole
     assert_non_null(strstr(sl_str_text(&s), "\"p\":null"));
     sl_str_clear(&s);
