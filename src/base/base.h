@@ -76,8 +76,8 @@ SL_NODISCARD void *sl_malloc(size_t count, size_t size);
 SL_NODISCARD void *sl_calloc(size_t count, size_t size);
 SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
 void sl_free(void *p);
-/* For arrays that vector code runs over: at the start of a cache line, and of a huge page where it is
- * long enough to gain from one. Not cleared. */
+/* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it is
+ * long enough to gain from them. Not cleared. */
 SL_NODISCARD void *sl_malloc_wide(size_t count, size_t size);
 
 /* One line for the common `if (!p)`. */

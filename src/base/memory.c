@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-static _Atomic int64_t blocks;  // given out and not yet given back
-static _Atomic int64_t calls;   // allocations asked for
+static _Atomic int64_t blocks; // given out and not yet given back
+static _Atomic int64_t calls;  // allocations asked for
 static _Atomic int64_t bytes_now, bytes_peak;
 static _Atomic int64_t fail_at; // the number of the call that fails; 0: none
 static atomic_bool fail_on;     // and all calls after it
@@ -29,9 +29,8 @@ static bool product(size_t *bytes, size_t count, size_t size) {
 static void count_bytes(int64_t change) {
     int64_t now = atomic_fetch_add_explicit(&bytes_now, change, memory_order_relaxed) + change;
     int64_t peak = atomic_load_explicit(&bytes_peak, memory_order_relaxed);
-    while (now > peak &&
-           !atomic_compare_exchange_weak_explicit(&bytes_peak, &peak, now, memory_order_relaxed,
-                                                  memory_order_relaxed))
+    while (now > peak && !atomic_compare_exchange_weak_explicit(
+                             &bytes_peak, &peak, now, memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
@@ -64,14 +63,18 @@ void *sl_realloc(void *p, size_t count, size_t size) {
     return q;
 }
 
+/* Not aligned to huge pages: the C library would keep up to one behind each block, and count it.
+ * The kernel takes the whole ones that lie inside. */
 void *sl_malloc_wide(size_t count, size_t size) {
-    enum { LINE = 64, HUGE = 2 << 20 };
+    enum { LINE = 64, PAGE = 4096, HUGE = 2 << 20 };
     size_t bytes;
     if (refused() || !product(&bytes, count, size)) return NULL;
-    bool large = bytes >= (size_t)2 * HUGE;
     void *p = NULL;
-    if (posix_memalign(&p, large ? HUGE : LINE, bytes ? bytes : 1) != 0) return NULL;
-    if (large) madvise(p, bytes, MADV_HUGEPAGE); // only advice
+    if (posix_memalign(&p, LINE, bytes ? bytes : 1) != 0) return NULL;
+    if (bytes >= (size_t)2 * HUGE) { // only advice
+        const size_t skip = -(uintptr_t)p % PAGE;
+        madvise((char *)p + skip, (bytes - skip) / PAGE * PAGE, MADV_HUGEPAGE);
+    }
     return counted(p);
 }
 
