@@ -2,6 +2,7 @@
  *
  * run.json is the configuration, as it was given, with one member more, "run": what it was made
  * with. It is written once, before the first step; a folder that has one holds a run. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -178,9 +179,22 @@ done:
     return st;
 }
 
+/* Removes what was left of run.json and the log by a process that was killed while it wrote them.
+ */
+static void remove_temporaries(const char *path) {
+    DIR *d = opendir(path);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (strncmp(e->d_name, "run.json.tmp-", 13) == 0 ||
+            strncmp(e->d_name, "log.jsonl.tmp-", 14) == 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+}
+
 sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c, int64_t steps) {
     SL_TRY(sl_folder_make(f->path, 0777));
     if (f->lock < 0) SL_TRY(lock(f));
+    remove_temporaries(f->path); // nobody writes there now: we have the lock
     return f->begun ? SL_OK : write_run(f, c, steps);
 }
 

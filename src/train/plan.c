@@ -129,7 +129,9 @@ static sl_status fill_memory(sl_train_plan *p, const sl_model *m, const sl_train
         s->ranks == 1 ? 0 : SL_MAX(block, s->ranks * share[1] * (int64_t)sizeof(float));
     const int lanes = sl_train__rank_lanes(s);
 
-    p->memory_weights = block + m->n_param * (int64_t)(sizeof(sl_param) + TENSOR_BYTES);
+    // the model itself holds its table, and codes of positions in float and in double
+    p->memory_weights = block + m->n_param * (int64_t)(sizeof(sl_param) + TENSOR_BYTES) +
+                        SL_MODEL_MAX_TOKENS * m->options.width * 12;
     p->memory_gradients = lanes * block + received + s->lanes * 16;
     p->memory_optimiser = sl_optim_bytes(tensors, m->n_param, s->rank, s->ranks);
     p->memory_activations = s->seats * sl_train__seat_bytes(m, s);

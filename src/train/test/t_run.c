@@ -1,0 +1,431 @@
+/* A run: the same bits for any number of threads, stopped or not; it learns; it says what is wrong.
+ */
+#include "train/test/tiny.h"
+
+/* ---------------------------------------------------------------- helpers ------------------- */
+
+/* Keeps notes; stops at a step. */
+typedef struct ear {
+    int64_t stop_at; // 0: never
+    int64_t last;
+    int calls;
+    char notes[4000];
+} ear;
+
+static int listen(const sl_train_news *n, void *payload) {
+    ear *e = payload;
+    if (n->note) {
+        const size_t len = strlen(e->notes);
+        snprintf(e->notes + len, sizeof e->notes - len, "%s\n", n->note);
+    } else {
+        e->calls++;
+        e->last = n->step;
+    }
+    return !n->note && e->stop_at && n->step >= e->stop_at;
+}
+
+static sl_status run(sl_train_result *out, const sl_train_config *c, int threads, ear *e) {
+    sl_pool *pool = NULL;
+    if (threads > 0) SL_TRY(sl_pool_new(&pool, threads));
+    sl_status st = sl_train_run(out, pool, c, e ? listen : NULL, e);
+    sl_pool_free(pool);
+    return st;
+}
+
+static tiny_left run_fresh(sl_fixture *t, sl_train_config *c, int threads) {
+    sl_train_result out;
+    tiny_remove(c->out);
+    c->resume = false;
+    SL_MUST(t, run(&out, c, threads, NULL));
+    return tiny_look(t, c);
+}
+
+/* ---------------------------------------------------------------- the same bits ------------- */
+
+static void threads_do_not_matter(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    x.c.train.batch = 11; // lanes of two and three pairs
+    const tiny_left want = run_fresh(t, &x.c, 0);
+    assert_int_equal(want.step, 12);
+    for (int threads = 1; threads <= 3; threads++) {
+        const tiny_left got = run_fresh(t, &x.c, threads);
+        char what[40];
+        snprintf(what, sizeof what, "%d threads", threads);
+        tiny_same(t, &got, &want, what);
+    }
+    x.c.seed++; // but the seed does
+    const tiny_left other = run_fresh(t, &x.c, 0);
+    assert_true(other.weights != want.weights && other.log != want.log);
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* Stopped after every k-th step and resumed with another number of threads. */
+static void stopping_and_resuming_does_not_matter(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    const tiny_left want = run_fresh(t, &x.c, 2);
+    for (int k = 1; k <= 5; k += 2) {
+        sl_train_result out;
+        int parts = 0;
+        tiny_remove(x.c.out);
+        x.c.resume = true; // nothing there: from the start
+        for (int64_t at = k;; at += k, parts++) {
+            ear e = { .stop_at = at };
+            const sl_status st = run(&out, &x.c, parts % 3, &e);
+            assert_int_equal(out.resumed_at, parts ? at - k : -1);
+            if (st == SL_OK) break;
+            tiny_says(t, st, SL_ECANCEL, "stopped at step", "resume");
+            assert_int_equal(out.step, at);
+            assert_int_equal(sl_ckpt_newest(x.c.out), at);
+            SL_CHECK(t, access(out.checkpoint, R_OK) == 0, "no file %s", out.checkpoint);
+        }
+        assert_int_equal(out.step, 12);
+        const tiny_left got = tiny_look(t, &x.c);
+        char what[40];
+        snprintf(what, sizeof what, "stops every %d steps", k);
+        tiny_same(t, &got, &want, what);
+    }
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* Killed some steps behind a checkpoint: the log has lines too many, the last of them torn. */
+static void what_lies_behind_the_checkpoint_is_done_again(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    x.c.train.log_steps = 2;
+    const tiny_left want = run_fresh(t, &x.c, 1);
+    ear e = { .stop_at = 5 };
+    sl_train_result out;
+    tiny_remove(x.c.out);
+    assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
+    char path[600];
+    snprintf(path, sizeof path, "%s/log.jsonl", x.c.out);
+    sl_file *f;
+    SL_MUST(t, sl_file_append(&f, path));
+    static const char more[] = "{\"event\":\"step\",\"step\":6,\"loss\":1}\n"
+                               "{\"event\":\"valid\",\"step\":7}\n{\"event\":\"step\",\"st";
+    SL_MUST(t, sl_file_write(f, more, sizeof more - 1));
+    SL_MUST(t, sl_file_flush(f, false));
+    sl_file_discard(&f);
+    x.c.resume = true;
+    SL_MUST(t, run(&out, &x.c, 1, NULL));
+    const tiny_left got = tiny_look(t, &x.c);
+    tiny_same(t, &got, &want, "killed");
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* A checkpoint that was damaged: the one before it serves. */
+static void a_damaged_checkpoint_costs_time_only(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    const tiny_left want = run_fresh(t, &x.c, 1);
+    ear e = { .stop_at = 9 };
+    sl_train_result out;
+    tiny_remove(x.c.out);
+    x.c.train.checkpoint_steps = 3;
+    assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
+    assert_int_equal(truncate(out.checkpoint, 1000), 0);
+    x.c.resume = true;
+    ear again = { 0 };
+    SL_MUST(t, run(&out, &x.c, 1, &again));
+    assert_int_equal(out.resumed_at, 6);
+    SL_CHECK(t, strstr(again.notes, "continued from step 6"), "%s", again.notes);
+    SL_CHECK(t, strstr(again.notes, "resumed at step 6 of 12"), "%s", again.notes);
+    const tiny_left got = tiny_look(t, &x.c);
+    tiny_same(t, &got, &want, "damaged");
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* ---------------------------------------------------------------- the log ------------------- */
+
+static int count(const char *text, const char *word) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, word)); at++) n++;
+    return n;
+}
+
+static void the_log_has_its_lines(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    o.points = 4;
+    o.draws = 1; // a pass is short
+    o.test_size = 9;
+    tiny_begin(t, &x, &o);
+    const int64_t pass = sl_pairs_size(x.p, SL_SPLIT_TRAIN);
+    x.c.train.steps = 2 * pass / 8 + 3;
+    x.c.train.log_steps = 4;
+    ear e = { 0 };
+    sl_train_result out;
+    SL_MUST(t, run(&out, &x.c, 6, &e));
+    const int64_t steps = x.c.train.steps;
+    assert_int_equal(e.calls, steps);
+    assert_int_equal(e.last, steps);
+    char *log = tiny_log(t, x.c.out);
+    assert_int_equal(count(log, "\"event\":\"step\""), (steps + 3) / 4);
+    assert_int_equal(count(log, "\"event\":\"valid\""), steps / 7 + (steps % 7 != 0));
+    assert_int_equal(count(log, "\"event\":\"pass\""), (8 * steps - 1) / pass);
+    assert_int_equal(count(log, "\"event\":\"bound\""), out.bounds_set);
+    assert_int_equal(count(log, "\n"), count(log, "{\"event\""));
+    assert_true(out.bounds_set > 0);
+    char want[64];
+    snprintf(want, sizeof want, "{\"event\":\"pass\",\"step\":%lld,\"pass\":2}",
+             (long long)(pass / 8 + 1));
+    SL_CHECK(t, strstr(log, want), "no %s", want);
+    SL_CHECK(t, strstr(e.notes, "pass 2 over the training pairs"), "%s", e.notes);
+    SL_CHECK(t, strstr(e.notes, "bounds set on"), "%s", e.notes);
+    SL_CHECK(t, strstr(e.notes, "6 threads share 4 lanes"), "%s", e.notes);
+    SL_CHECK(t, strstr(e.notes, "saved at step"), "%s", e.notes);
+    sl_free(log);
+
+    // the first line by hand: the mean of four steps
+    sl_model *m;
+    SL_MUST(t, sl_train__model(&m, &x.c));
+    int64_t tokens = 0;
+    for (int i = 0; i < 32; i++) {
+        sl_pair pair;
+        sl_arena_rewind(&t->arena, 0);
+        SL_MUST(t, sl_pairs_get(&pair, &t->arena, x.p, SL_SPLIT_TRAIN, i));
+        tokens += pair.n_tokens;
+    }
+    char path[600], *text;
+    size_t n;
+    snprintf(path, sizeof path, "%s/log.jsonl", x.c.out);
+    SL_MUST(t, sl_file_read(&text, &n, path, 1 << 22));
+    sl_json *j;
+    const char *line = strstr(text, "{\"event\":\"step\"");
+    SL_MUST(t, sl_json_parse_line(&j, line, strcspn(line, "\n")));
+    assert_int_equal(sl_json_int(sl_json_get(j, "step")), 4);
+    assert_int_equal(sl_json_int(sl_json_get(j, "tokens")), tokens);
+    assert_true(sl_json_real(sl_json_get(j, "flops")) ==
+                sl_model_flops_paper(m, 32 * 12.0, (double)tokens));
+    assert_true(sl_json_real(sl_json_get(j, "lr")) == sl_optim_lr(&x.c.optim, 3, steps));
+    const double loss = sl_json_real(sl_json_get(j, "loss"));
+    const double expression = sl_json_real(sl_json_get(j, "loss_expression"));
+    SL_CHECK(t, fabs(expression * 32 / (loss * (double)tokens) - 1) < 1e-12, "%g %g", loss,
+             expression);
+    SL_CHECK(t, loss > 1 && loss < 6, "log(104) is 4.6, not %g", loss);
+    assert_true(sl_json_real(sl_json_get(j, "seconds")) > 0);
+    assert_true(sl_json_real(sl_json_get(j, "pairs_per_second")) > 0);
+    sl_json_free(j);
+    sl_free(text);
+    sl_model_free(m);
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* No bound can be set in so short a run. */
+static void a_run_without_bounds_is_told_of(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    x.c.train.steps = 3;
+    x.c.train.valid_pairs = 0;
+    ear e = { 0 };
+    sl_train_result out;
+    SL_MUST(t, run(&out, &x.c, 1, &e));
+    SL_CHECK(t, strstr(e.notes, "after step 4, and the run has 3: none will be"), "%s", e.notes);
+    assert_true(isnan(out.loss_valid) && isfinite(out.loss));
+    assert_int_equal(out.bounds_set, 0);
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* ---------------------------------------------------------------- it learns ----------------- */
+
+static void the_loss_falls(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    x.c.model.width = 16;
+    x.c.train.steps = 200;
+    x.c.train.log_steps = 20;
+    x.c.train.valid_steps = 200;
+    x.c.optim.kappa_steps = 0;
+    for (int kind = SL_OPTIM_ADAMCPR; kind <= SL_OPTIM_ADAMW; kind++) {
+        sl_train_result out;
+        x.c.optim.optimizer = kind;
+        tiny_remove(x.c.out);
+        SL_MUST(t, run(&out, &x.c, 2, NULL));
+        SL_CHECK(t, out.loss < 2.5, "optimiser %d: %g nats per token after 200 steps", kind,
+                 out.loss);
+        SL_CHECK(t, out.loss_valid < 2.5, "optimiser %d: %g in validation", kind, out.loss_valid);
+    }
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* ---------------------------------------------------------------- what goes wrong ----------- */
+
+/* Puts NaN into the weights of the checkpoint of `step`: options alone are kept from such sizes. */
+static void poison(sl_fixture *t, const sl_train_config *c, int64_t step) {
+    sl_model *m;
+    sl_tensor *tensors;
+    sl_optim *o;
+    sl_ckpt_loaded l;
+    SL_MUST(t, sl_train__model(&m, c));
+    SL_MUST(t, sl_train__tensors(&tensors, m));
+    SL_MUST(t, sl_optim_new(&o, tensors, m->n_param, &c->optim, c->train.steps, 0, 1));
+    float *weights = sl_calloc((size_t)m->block, sizeof *weights);
+    SL_MUST(t, sl_ckpt_load(&l, c->out, m, weights, o));
+    assert_int_equal(l.step, step);
+    weights[m->param[m->n_param - 1].offset] = NAN;
+    const sl_ckpt_meta meta = { l.step, l.config, l.progress, l.vocabulary, l.universe };
+    SL_MUST(t, sl_ckpt_save(c->out, m, weights, o, o->m, o->v, &meta));
+    sl_ckpt_loaded_clear(&l);
+    sl_optim_free(o);
+    sl_free(tensors);
+    sl_free(weights);
+    sl_model_free(m);
+}
+
+static void what_is_not_finite_ends_the_run(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    sl_train_result out;
+    x.c.train.checkpoint_steps = 1;
+    ear e = { .stop_at = 4 };
+    assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
+    poison(t, &x.c, 4);
+    x.c.resume = true;
+    const sl_status st = run(&out, &x.c, 2, NULL);
+    tiny_says(t, st, SL_ELIMIT, "step 5: the loss is not finite", "training pairs 32 to 39");
+    char lr[40];
+    snprintf(lr, sizeof lr, "learning rate %.3g", sl_optim_lr(&x.c.optim, 4, 12));
+    tiny_says(t, st, SL_ELIMIT, lr, "the checkpoint of step 4 is kept");
+    assert_int_equal(out.step, 4);
+    assert_int_equal(sl_ckpt_newest(x.c.out), 4);
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+static void a_folder_with_a_run_is_not_taken(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    sl_train_result out;
+    ear e = { .stop_at = 4 };
+    char deep[600];
+    snprintf(deep, sizeof deep, "%s/below", sl_test_path("deep"));
+    x.c.out = deep;
+    assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "saved at step 4 of 12", "resume it");
+
+    // another configuration, by the first member that differs; how often to save may change
+    x.c.resume = true;
+    x.c.config_json = "{\"width\":16,\"variables\":2}";
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "\"width\"", "another folder");
+    x.c.config_json = "{\"width\":8}";
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "\"variables\"", "another folder");
+    x.c.config_json = "{\"width\":8,\"variables\":2,\"lr\":1}";
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "\"lr\"", "another folder");
+
+    // other data by the same options
+    sl_pairs_options o = *sl_pairs_config(x.p);
+    sl_pairs *other;
+    o.seed = 5;
+    SL_MUST(t, sl_pairs_new(&other, x.u, &o));
+    x.c.config_json = "{\"width\":8,\"variables\":2}";
+    x.c.pairs = other;
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "training pairs", "other data");
+    sl_pairs_free(other);
+
+    // as it was: to the end, and once more at once
+    x.c.pairs = x.p;
+    x.c.config_json = "{\"checkpoint-steps\":1,\"variables\":2.0,\"width\":8}";
+    SL_MUST(t, run(&out, &x.c, 1, NULL));
+    assert_int_equal(out.resumed_at, 4);
+    sl_train_result again;
+    ear silent = { 0 };
+    SL_MUST(t, run(&again, &x.c, 1, &silent));
+    assert_int_equal(again.step, 12);
+    assert_int_equal(again.resumed_at, 12);
+    assert_int_equal(silent.calls, 0);
+    assert_true(again.loss == out.loss && again.loss_valid == out.loss_valid);
+    assert_true(again.loss_expression == out.loss_expression && again.tokens == out.tokens);
+    assert_true(again.flops == out.flops && again.bounds_set == out.bounds_set);
+    assert_true(again.loss_valid_expression == out.loss_valid_expression);
+    assert_string_equal(again.checkpoint, out.checkpoint);
+    tiny_remove(deep);
+    rmdir(sl_test_path("deep"));
+    tiny_end(&x);
+}
+
+/* One that was begun and never saved: refused, or begun anew. */
+static void a_run_without_a_checkpoint_is_begun_anew(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    const tiny_left want = run_fresh(t, &x.c, 1);
+    sl_train_result out;
+    char name[600];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s/%s-00000012.safetensors", x.c.out, i ? "model" : "state");
+        assert_int_equal(unlink(name), 0);
+    }
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "saved nothing yet", "resume it");
+    x.c.resume = true;
+    SL_MUST(t, run(&out, &x.c, 1, NULL));
+    assert_int_equal(out.resumed_at, -1);
+    const tiny_left got = tiny_look(t, &x.c);
+    tiny_same(t, &got, &want, "begun anew");
+
+    snprintf(name, sizeof name, "%s/run.json", x.c.out);
+    assert_int_equal(truncate(name, 9), 0);
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EFORMAT, "run.json", "damaged");
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* While it runs, nobody else may. */
+typedef struct second {
+    const sl_train_config *c;
+    sl_status st;
+} second;
+static int try_second(const sl_train_news *n, void *payload) {
+    second *s = payload;
+    sl_train_config c = *s->c;
+    sl_train_result out;
+    c.resume = true;
+    if (n->step == 2) s->st = sl_train_run(&out, NULL, &c, NULL, NULL);
+    return n->step == 2;
+}
+
+static void two_runs_do_not_share_a_folder(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    sl_train_result out;
+    second s = { .c = &x.c };
+    assert_int_equal(sl_train_run(&out, NULL, &x.c, try_second, &s), SL_ECANCEL);
+    SL_CHECK(t, s.st == SL_EINVAL, "%s", sl_status_text(s.st));
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(threads_do_not_matter),
+        SL_TEST(stopping_and_resuming_does_not_matter),
+        SL_TEST(what_lies_behind_the_checkpoint_is_done_again),
+        SL_TEST(a_damaged_checkpoint_costs_time_only),
+        SL_TEST(the_log_has_its_lines),
+        SL_TEST(a_run_without_bounds_is_told_of),
+        SL_TEST(the_loss_falls),
+        SL_TEST(what_is_not_finite_ends_the_run),
+        SL_TEST(a_folder_with_a_run_is_not_taken),
+        SL_TEST(a_run_without_a_checkpoint_is_begun_anew),
+        SL_TEST(two_runs_do_not_share_a_folder),
+    };
+    return sl_test_main("train.run", tests, SL_LEN(tests));
+}
