@@ -54,6 +54,15 @@ if(MPI_C_FOUND)
         add_ranks_test(${program} two 2)
         add_ranks_test(${program} four 4)
     endforeach()
+    if(TARGET train.ranks)
+        add_test(NAME train.ranks.same COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:train.ranks>
+                 -DMPIEXEC=${MPIEXEC_EXECUTABLE} -DFLAG=${MPIEXEC_NUMPROC_FLAG}
+                 -DFOLDER=${CMAKE_BINARY_DIR}/test/relay
+                 -P ${CMAKE_SOURCE_DIR}/cmake/same_ranks.cmake)
+        set_tests_properties(train.ranks.same PROPERTIES LABELS unit COST ${cost} TIMEOUT 240
+            ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+            ENVIRONMENT_MODIFICATION "ASAN_OPTIONS=set:detect_leaks=0")
+    endif()
 endif()
 
 # ---------------------------------------------------------------- the tree itself --------------

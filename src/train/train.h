@@ -16,8 +16,8 @@
  * pairs by their number, dropout by pair and place, so a resumed run needs only weights, moments,
  * constraints and the step.
  *
- * A run is a folder: run.json (configuration), log.jsonl (one line per event, by steps), and the last
- * two checkpoints. Time stands only in fields named `seconds`, `pairs_per_second` and `gflops`; all
+ * A run is a folder: run.json (configuration, and what it was made with), log.jsonl (one line per
+ * event, by steps), and the last two checkpoints. Time stands only in fields named `seconds`, `pairs_per_second` and `gflops`; all
  * else in the log is the same for every way to run it. */
 #ifndef SL_TRAIN_H
 #define SL_TRAIN_H
@@ -47,7 +47,7 @@
     X(checkpoint_steps, "checkpoint-steps", INT, 0, "0", NULL, 0, 1e12, "N",                       \
       "steps between checkpoints; 0: by time")                                                     \
     X(checkpoint_minutes, "checkpoint-minutes", REAL, 5, "5", NULL, 0, 1e6, "M",                   \
-      "minutes between checkpoints")
+      "minutes between checkpoints; 0: none but at the end")
 
 typedef struct sl_train_options {
 #define SL_TRAIN_INT(field) int64_t field;
@@ -116,12 +116,15 @@ typedef struct sl_train_result {
     double loss_valid, loss_valid_expression;
     double tokens, flops, seconds;
     int bounds_set;
-    int64_t peak_bytes;            // of our allocator
+    int64_t peak_bytes;            // of our allocator, above what was held before the run
     char checkpoint[512];          // path of the last weights
 } sl_train_result;
 
-/* Runs or resumes until the end. SL_ECANCEL: stopped on request, saved. A loss that is not finite is
- * SL_ELIMIT with the step and its pairs, and the last checkpoint stays. Collective over ranks; only
+/* Runs or resumes until the end; a run that is at its end answers at once. SL_ECANCEL: stopped on
+ * request, saved. A loss that is not finite is SL_ELIMIT with the step and its pairs, and the last
+ * checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it is another run,
+ * or somebody trains there. config_json is a JSON object; run.json has its members, and "run". With
+ * SL_ECANCEL and whatever ends a run between steps, *out is filled too. Collective over ranks; only
  * rank 0 writes and calls progress. */
 SL_NODISCARD sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_config *c,
                                     sl_train_progress progress, void *payload);
