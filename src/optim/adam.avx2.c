@@ -6,4 +6,4 @@
 #define SQRT sqrtf
 #include "optim/adam_body.h"
 
-const sl_optim__kernels sl_optim__avx2 = { "avx2", sizeof(float), adam, scale, squares };
+const sl_optim__kernels sl_optim__avx2 = { "avx2", sizeof(float), adam, shrink, squares };

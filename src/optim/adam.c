@@ -5,7 +5,7 @@
 #define SQRT sqrtf
 #include "optim/adam_body.h"
 
-const sl_optim__kernels sl_optim__base = { "base", sizeof(float), adam, scale, squares };
+const sl_optim__kernels sl_optim__base = { "base", sizeof(float), adam, shrink, squares };
 
 const sl_optim__kernels *sl_optim__usable(int i) {
     const sl_optim__kernels *list[3] = { &sl_optim__base };

@@ -5,4 +5,4 @@
 #define SQRT sqrt
 #include "optim/adam_body.h"
 
-const sl_optim__kernels sl_optim__double = { "double", sizeof(double), adam, scale, squares };
+const sl_optim__kernels sl_optim__double = { "double", sizeof(double), adam, shrink, squares };

@@ -87,4 +87,4 @@ int sl_optim__bound(sl_optim *s, int64_t t) {
     return n;
 }
 
-double sl_optim__shrink(const sl_cpr *c) { return 1 - SL_MIN(2 * c->lambda, SHRINK_MAX); }
+double sl_optim__shrink(const sl_cpr *c) { return SL_MIN(2 * c->lambda, SHRINK_MAX); }

@@ -9,9 +9,9 @@
 /* What Adam does to every number in a step:
  *
  *     g *= grad;   m += rate1 (g - m);   v = keep2 v + rate2 g^2
- *     w = keep w - step m / (root sqrt(v) + eps)
+ *     w = w - decay w - step m / (root sqrt(v) + eps)
  *
- * keep is 1 but for AdamW. */
+ * decay is 0 but for AdamW. */
 typedef struct sl_optim__move {
     double grad;                // scale and clip factor
     double rate1, keep2, rate2; // 1 - beta1, beta2, 1 - beta2
@@ -25,8 +25,8 @@ typedef struct sl_optim__kernels {
     const char *name;
     size_t size; // of a number
     void (*adam)(void *w, void *m, void *v, const void *g, int n, const sl_optim__move *k,
-                 double keep);
-    void (*scale)(void *x, int n, double by);
+                 double decay);
+    void (*shrink)(void *x, int n, double part); // x -= part x
     double (*squares)(const void *x, int n); // their sum
 } sl_optim__kernels;
 
@@ -45,7 +45,7 @@ int sl_optim__bound(sl_optim *s, int64_t t);
 /* Are bounds to be made of the first weights now? And from their R in sum[]. */
 bool sl_optim__wants_first(const sl_optim *s);
 void sl_optim__bound_first(sl_optim *s);
-/* What a tensor's weights are multiplied by at the end of a step. */
+/* The part of a tensor's weights that is taken away at the end of a step. */
 double sl_optim__shrink(const sl_cpr *c);
 
 /* ---------------------------------------------------------------- a step -------------------- */

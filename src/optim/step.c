@@ -27,10 +27,10 @@ static void *at(void *block, const job *j, int64_t number) {
     return (char *)block + (size_t)number * j->a->kernels->size;
 }
 
-static double keep_of(const job *j, int tensor) {
+static double decay_of(const job *j, int tensor) {
     const sl_optim_options *o = &j->s->options;
     const bool decays = o->optimizer == SL_OPTIM_ADAMW && j->s->tensor[tensor].regularised;
-    return decays ? 1 - j->lr * o->weight_decay : 1;
+    return decays ? j->lr * o->weight_decay : 0;
 }
 
 static sl_status move_pieces(int64_t begin, int64_t end, int worker, void *payload) {
@@ -44,7 +44,7 @@ static sl_status move_pieces(int64_t begin, int64_t end, int worker, void *paylo
         void *w = at(j->a->weights, j, p->offset);
         const void *g = (const char *)j->a->grad + (size_t)p->offset * k->size;
         k->adam(w, at(j->a->m, j, mine), at(j->a->v, j, mine), g, p->count, &j->move,
-                keep_of(j, p->tensor));
+                decay_of(j, p->tensor));
         // the piece is still in the second cache
         if (sl_optim__wants(s, p->tensor, j->t)) s->sum[i] = k->squares(w, p->count);
     }
@@ -68,8 +68,8 @@ static sl_status shrink_pieces(int64_t begin, int64_t end, int worker, void *pay
     const sl_optim *s = j->s;
     for (int64_t i = s->first + begin; i < s->first + end; i++) {
         const sl_piece *p = &s->piece[i];
-        const double by = sl_optim__shrink(&s->cpr[p->tensor]);
-        if (by < 1) j->a->kernels->scale(at(j->a->weights, j, p->offset), p->count, by);
+        const double part = sl_optim__shrink(&s->cpr[p->tensor]);
+        if (part > 0) j->a->kernels->shrink(at(j->a->weights, j, p->offset), p->count, part);
     }
     return SL_OK;
 }
@@ -121,7 +121,7 @@ static bool any_wanted(const sl_optim *s, int64_t t) {
 
 static bool any_shrinks(const sl_optim *s) {
     for (int i = 0; i < s->n_tensor; i++)
-        if (sl_optim__shrink(&s->cpr[i]) < 1) return true;
+        if (sl_optim__shrink(&s->cpr[i]) > 0) return true;
     return false;
 }
 

@@ -253,7 +253,7 @@ static void shrinking_is_kept_within_reason(void **state) {
     o.kappa_update = 10;
     follow(t, &o, 4, 1, 1);
     sl_cpr c = { .lambda = 0.2 };
-    assert_true(sl_optim__shrink(&c) == 0.6);
+    assert_true(sl_optim__shrink(&c) == 0.4);
     c.lambda = 40;
     assert_true(sl_optim__shrink(&c) == 0.5);
 }
