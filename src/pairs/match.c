@@ -117,13 +117,13 @@ static double summand_chance(const matcher *m, sl_rat v) {
     return is_constant(m, v) ? m->chance / (2 * m->max) : 0;
 }
 
-/* Of a factor times a sign, which is + and - with these weights. */
-static sl_status factor_law(law *out, const matcher *m, double plus, double less) {
+/* Of a factor that keeps or turns its sign, by these weights. */
+static sl_status factor_law(law *out, const matcher *m, double keeps, double turns) {
     SL_TRY(law_new(out, m->a, 2 * (size_t)m->max));
     for (int v = -m->max; v <= m->max; v++)
         if (v != 0)
             law_add(out, SL_RAT(v),
-                    plus * factor_chance(m, SL_RAT(v)) + less * factor_chance(m, SL_RAT(-v)));
+                    keeps * factor_chance(m, SL_RAT(v)) + turns * factor_chance(m, SL_RAT(-v)));
     return SL_OK;
 }
 
@@ -254,42 +254,20 @@ static sl_status pure_law(law *out, const matcher *m, const sl_node *u, term T) 
     return SL_OK;
 }
 
-/* As sl_expr_merge does: the sign of what a sine is of goes out where the first term is negative.
- */
+/* Is the first term negative? sl_expr_merge takes the sign out of a sine then. */
 static bool leads_negative(const sl_node *e) {
     const sl_node *first = e->op == SL_OP_ADD ? e + 1 : e;
-    return term_of(first).number.num < 0 || (first->op == SL_OP_NUM && sl_num_value(first).num < 0);
+    return term_of(first).number.num < 0;
 }
 
-/* Does sin(-t) become -sin(t)? */
-static sl_status turns(bool *out, sl_arena *a, const sl_node *t) {
-    *out = !leads_negative(t);
-    if (!*out || t->op != SL_OP_ADD) return SL_OK;
-    // -t, operand by operand
-    const size_t len = t->len + 2 * (size_t)t->arg;
-    sl_node *raw = sl_arena_alloc(a, len * sizeof *raw), *w = raw;
-    if (!raw) return sl_fail_memory(len, sizeof *raw, "an expression");
-    *w++ = (sl_node){ .op = SL_OP_ADD, .arg = t->arg, .len = (uint32_t)len };
-    const sl_node *u = t + 1;
-    for (int i = 0; i < t->arg; i++, u = sl_next(u)) {
-        *w++ = (sl_node){ .op = SL_OP_MUL, .arg = 2, .len = u->len + 2 };
-        w = sl_num_put(w, SL_RAT(-1));
-        memcpy(w, u, u->len * sizeof *w);
-        w += u->len;
-    }
-    const sl_node *negative;
-    SL_TRY(sl_expr_tidy(&negative, a, raw));
-    *out = leads_negative(negative);
-    return SL_OK;
-}
-
+/* An argument that leads negative is turned, unless its negative does so too (x1 - x1, where the
+ * least number comes first). So one that does not lead negative may be its own or a turned one, and
+ * one that does is its own. */
 static sl_status sine_law(law *out, const matcher *m, const sl_node *u, const sl_node *t) {
-    double plus, less = 0;
-    bool both;
-    SL_TRY(chance_of(&plus, m, u, t, SL_RAT(1)));
-    SL_TRY(turns(&both, m->a, t));
-    if (both) SL_TRY(chance_of(&less, m, u, t, SL_RAT(-1)));
-    return factor_law(out, m, plus, less);
+    double own, turned = 0;
+    SL_TRY(chance_of(&own, m, u, t, SL_RAT(1)));
+    if (!leads_negative(t)) SL_TRY(chance_of(&turned, m, u, t, SL_RAT(-1)));
+    return factor_law(out, m, own, turned);
 }
 
 /* u^n becomes alpha t^n. A sum keeps its numbers; a single term gives them out. */
