@@ -21,8 +21,7 @@ static bool constrained(const sl_optim *s, int tensor) {
 static bool looks(const sl_optim *s, int64_t t) {
     if (s->options.kappa_init == SL_KAPPA_WARM_START) return t == llround(s->options.kappa_param);
     if (s->options.kappa_init != SL_KAPPA_INFLECTION) return false;
-    const int64_t S = sl_optim_kappa_steps(&s->options, s->steps);
-    return t % S == 0 && t > S;
+    return t % sl_optim_kappa_steps(&s->options, s->steps) == 0;
 }
 
 bool sl_optim__wants(const sl_optim *s, int tensor, int64_t t) {
@@ -52,13 +51,12 @@ void sl_optim__bound_first(sl_optim *s) {
     }
 }
 
-/* R is looked at after every S steps. The second look has nothing to compare with but keeps R, the
- * third keeps an increase, and from the fourth on an increase smaller than the last one is the
- * inflection. */
+/* A look at R, one every S steps. An increase smaller than the one before is the inflection, from
+ * the fourth look on: the authors leave out the first, at which training has hardly begun. */
 static bool inflects(sl_cpr *c, double R, int64_t t, int64_t S) {
     const double increase = R - c->sampled, before = c->increase;
     c->sampled = R;
-    if (t > 2 * S) c->increase = increase;
+    c->increase = increase;
     return t > 3 * S && before > increase;
 }
 

@@ -103,8 +103,8 @@ typedef struct sl_piece {
 typedef struct sl_cpr {
     double lambda;
     double kappa;       // valid if set_at >= 0
-    double sampled;     // R at the last look
-    double increase;    // between the last two looks
+    double sampled;     // R at the last look; 0 before the first
+    double increase;    // to it from the look before
     int64_t set_at;     // step (from 1) after which kappa was set; -1: not yet
 } sl_cpr;
 

@@ -244,6 +244,40 @@ static void adamcpr_is_the_plain_loop(void **state) {
     follow(t, &o, 6, 1, 1);
 }
 
+/* Looks at R as they are given here: which of them sets the bound? */
+static void look_along(sl_fixture *t, const double *R, int n, int64_t want) {
+    enum { S = 10 };
+    static const sl_tensor tensor = { 0, 4, true };
+    sl_optim_options o = defaults;
+    o.kappa_steps = S;
+    o.kappa_update = 1e-9;
+    sl_optim *s;
+    SL_MUST(t, sl_optim_new(&s, &tensor, 1, &o, 1000, 0, 1));
+    for (int64_t step = 1; step <= n * S; step++) {
+        const bool look = step % S == 0;
+        SL_CHECK(t, sl_optim__wants(s, 0, step) == (look || s->cpr[0].set_at >= 0), "step %d",
+                 (int)step);
+        s->sum[0] = look ? R[step / S - 1] : -1e9; // what must not be looked at
+        int set = sl_optim__bound(s, step);
+        SL_CHECK(t, set == (step == want), "bound at step %d, want %d", (int)step, (int)want);
+    }
+    SL_CHECK(t, s->cpr[0].set_at == want, "set at %d, want %d", (int)s->cpr[0].set_at, (int)want);
+    if (want > 0) assert_true(s->cpr[0].kappa == R[want / S - 1]);
+    sl_optim_free(s);
+}
+
+static void the_first_smaller_increase_sets_the_bound(void **state) {
+    sl_fixture *t = *state;
+    look_along(t, (double[]){ 1, 2, 4, 5, 6, 7 }, 6, 40); // +2, +1
+    look_along(t, (double[]){ 9, 10, 9, 8.5, 7 }, 5, 50); // the third look is too early
+    look_along(t, (double[]){ 1, 9, 10, 12, 13 }, 5, 50); // +8, +1 is too early as well
+    look_along(t, (double[]){ 1, 2, 3, 4, 5, 6 }, 6, -1); // equal is not smaller
+    look_along(t, (double[]){ 1, 2, 4, 8, 16, 24 }, 6, -1);
+    look_along(t, (double[]){ 1, 2, 4, 8, 16, 23 }, 6, 60);
+    look_along(t, (double[]){ 5, 4, 3.5, 3.25, 3 }, 5, -1); // falls ever more slowly
+    look_along(t, (double[]){ 5, 4, 3.5, 2 }, 4, 40);       // falls faster
+}
+
 /* A multiplier beyond all reason takes no more than half of a weight. */
 static void shrinking_is_kept_within_reason(void **state) {
     sl_fixture *t = *state;
@@ -471,6 +505,7 @@ int main(void) {
         SL_TEST(adam_is_the_plain_loop),
         SL_TEST(adamw_is_the_plain_loop),
         SL_TEST(adamcpr_is_the_plain_loop),
+        SL_TEST(the_first_smaller_increase_sets_the_bound),
         SL_TEST(shrinking_is_kept_within_reason),
         SL_TEST(gradients_are_clipped_by_their_norm),
         SL_TEST(a_gradient_that_is_not_finite_changes_nothing),
