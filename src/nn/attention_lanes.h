@@ -24,6 +24,7 @@ enum { LANES = SL_LANES };
 
 typedef float vec __attribute__((vector_size(4 * SL_LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * SL_LANES)));
+typedef uint32_t uvec __attribute__((vector_size(4 * SL_LANES)));
 typedef float vec4 __attribute__((vector_size(16)));
 
 /* Half a widest vector at most: 8 numbers, which every width of a head is a multiple of. */
@@ -31,10 +32,12 @@ typedef float vec4 __attribute__((vector_size(16)));
 enum { UNIT = 4 };
 typedef vec unit;
 typedef ivec iunit;
+typedef uvec uunit;
 #else
 enum { UNIT = 8 };
 typedef float unit __attribute__((vector_size(32)));
 typedef int32_t iunit __attribute__((vector_size(32)));
+typedef uint32_t uunit __attribute__((vector_size(32)));
 #endif
 
 // numbers stand anywhere: no alignment is asked for
@@ -190,7 +193,7 @@ INLINE vec4 max_of_each(const vec v[4]) {
 /* 2^x for x <= 0, within 2 units of the last place; 0 below -100, so that no number here or in what
  * is made of it is subnormal, which would be slow. x = n + f with |f| <= 1/2; 2^f by a polynomial
  * that is minimax for the relative error. NaN stays NaN. */
-#define SL_EXP2_BODY(VEC, IVEC, FMA, ALL)                                 \
+#define SL_EXP2_BODY(VEC, UVEC, FMA, ALL)                                 \
     const VEC magic = ALL(0x1.8p23f);                                     \
     const VEC shifted = x + magic; /* n in its low bits */                \
     const VEC f = x - (shifted - magic);                                  \
@@ -198,14 +201,14 @@ INLINE vec4 max_of_each(const vec v[4]) {
     y = FMA(y, f, ALL(0x1.5f3e54p-10f));                                  \
     y = FMA(y, f, ALL(0x1.3b2d4cp-7f));                                   \
     y = FMA(y, f, ALL(0x1.c6aee8p-5f));                                   \
-    y = FMA(y, f, ALL(0x1.ebfbdcp-3f));                                    \
+    y = FMA(y, f, ALL(0x1.ebfbdcp-3f));                                   \
     y = FMA(y, f, ALL(0x1.62e43p-1f));                                    \
     y = FMA(y, f, ALL(1.0f));                                             \
-    const IVEC power = (IVEC)y + ((IVEC)shifted << 23);                   \
-    return (VEC)(power & ~(IVEC)(x < ALL(-100.0f)));
+    const UVEC power = (UVEC)y + ((UVEC)shifted << 23);                   \
+    return (VEC)(power & ~(UVEC)(x < ALL(-100.0f)));
 
-INLINE vec exp2_vec(vec x) { SL_EXP2_BODY(vec, ivec, muladd, all) }
-INLINE unit exp2_unit(unit x) { SL_EXP2_BODY(unit, iunit, muladd_unit, all_units) }
+INLINE vec exp2_vec(vec x) { SL_EXP2_BODY(vec, uvec, muladd, all) }
+INLINE unit exp2_unit(unit x) { SL_EXP2_BODY(unit, uunit, muladd_unit, all_units) }
 #undef SL_EXP2_BODY
 
 #endif

@@ -1,0 +1,109 @@
+/* b_gemm - how fast products of the model's shapes are by either library, on one thread.
+ *
+ * Each is first held against the other library's product, then timed. `share` is the rate over that
+ * of one product of 1024 x 1024 x 1024, the machine's own peak for the purpose; `rule` marks the
+ * library that sl_gemm takes.
+ *
+ *     build/bench/nn.gemm           a table, tab separated
+ *     build/bench/nn.gemm 256       products of layers of this width alone */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/nn.h"
+
+enum { PEAK = 1024, LARGEST = 1536 * 4096, REPEATS = 11 };
+
+static float *A, *B, *C[2];
+
+static int by_time(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void run(sl_gemm_library l, bool ta, bool tb, int M, int N, int K, float *out) {
+    sl_gemm_by(l, ta, tb, M, N, K, 1, A, ta ? M : K, B, tb ? K : N, 0, out, N);
+}
+
+/* Seconds of one product: the best, and the median in *median. */
+static double best(double *median, sl_gemm_library l, bool ta, bool tb, int M, int N, int K) {
+    const int calls = 1 + (int)(1e7 / (2.0 * M * N * K));
+    double s[REPEATS];
+    for (int r = 0; r < REPEATS; r++) {
+        const double begin = sl_clock();
+        for (int i = 0; i < calls; i++) run(l, ta, tb, M, N, K, C[0]);
+        s[r] = (sl_clock() - begin) / calls;
+    }
+    qsort(s, REPEATS, sizeof *s, by_time);
+    *median = s[REPEATS / 2];
+    return s[0];
+}
+
+static bool agree(bool ta, bool tb, int M, int N, int K) {
+    run(SL_GEMM_ONEDNN, ta, tb, M, N, K, C[0]);
+    run(SL_GEMM_OPENBLAS, ta, tb, M, N, K, C[1]);
+    for (int i = 0; i < M * N; i++)
+        if (!(fabsf(C[0][i] - C[1][i]) <= 1e-3f)) return false;
+    return true;
+}
+
+static sl_gemm_library rule(bool ta, bool tb, int M, int N, int K) {
+    run(SL_GEMM_RULE, ta, tb, M, N, K, C[1]);
+    run(SL_GEMM_ONEDNN, ta, tb, M, N, K, C[0]);
+    return memcmp(C[0], C[1], (size_t)M * (size_t)N * sizeof *C[0]) == 0 ? SL_GEMM_ONEDNN
+                                                                         : SL_GEMM_OPENBLAS;
+}
+
+static int report(const char *what, bool ta, bool tb, int M, int N, int K, double peak) {
+    if (!agree(ta, tb, M, N, K)) {
+        fprintf(stderr, "nn.gemm: the libraries differ at %s %d %d %d\n", what, M, N, K);
+        return 1;
+    }
+    const sl_gemm_library ruled = rule(ta, tb, M, N, K);
+    for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++) {
+        double median, s = best(&median, (sl_gemm_library)l, ta, tb, M, N, K);
+        const double rate = 2e-9 * M * N * K / s;
+        printf("%s\t%c%c\t%d\t%d\t%d\t%s\t%s\t%.2f\t%.2f\t%.1f\t%.2f\n", what, ta ? 'T' : 'N',
+               tb ? 'T' : 'N', M, N, K, l == SL_GEMM_ONEDNN ? "oneDNN" : "OpenBLAS",
+               (int)ruled == l ? "rule" : "", s * 1e6, median * 1e6, rate, rate / peak);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const int only = argc > 1 ? atoi(argv[1]) : 0;
+    static const int widths[] = { 16, 32, 48, 64, 128, 256, 512 };
+    static const int row_counts[] = { 96, 192, 768 };
+    float **all[] = { &A, &B, &C[0], &C[1] };
+    sl_rng rng;
+    sl_rng_init(&rng, 1, 0, 0);
+    for (int i = 0; i < SL_LEN(all); i++) {
+        *all[i] = sl_malloc_wide(LARGEST, sizeof **all[i]);
+        if (!*all[i]) return fprintf(stderr, "nn.gemm: no memory\n"), 1;
+        for (int k = 0; k < LARGEST; k++) (*all[i])[k] = (float)sl_rng_range(&rng, -1, 1);
+    }
+    double median, peak = 0;
+    for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++)
+        peak = fmax(peak, 2e-9 * PEAK * PEAK * PEAK /
+                              best(&median, (sl_gemm_library)l, false, false, PEAK, PEAK, PEAK));
+    printf("# %s; 1024 x 1024 x 1024: %.1f GFLOP/s\n", sl_nn_libraries(), peak);
+    printf("product\top\tM\tN\tK\tlibrary\trule\tbest us\tmedian us\tGFLOP/s\tshare\n");
+    int wrong = 0;
+    for (int w = 0; w < SL_LEN(widths); w++)
+        for (int r = 0; r < SL_LEN(row_counts); r++) {
+            const int C_ = widths[w], N = row_counts[r];
+            if (only && C_ != only) continue;
+            const struct {
+                const char *what;
+                int out;
+            } maps[] = { { "qkv", 3 * C_ }, { "projection", C_ }, { "mlp", 4 * C_ } };
+            for (int m = 0; m < SL_LEN(maps); m++) {
+                wrong |= report(maps[m].what, false, true, N, maps[m].out, C_, peak);
+                wrong |= report(maps[m].what, false, false, N, C_, maps[m].out, peak);
+                wrong |= report(maps[m].what, true, false, maps[m].out, C_, N, peak);
+            }
+        }
+    for (int i = 0; i < SL_LEN(all); i++) sl_free(*all[i]);
+    return wrong;
+}
