@@ -166,6 +166,7 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 typedef struct sl_api__run {
     const sl_command_info *info;
     sl_api__value *values; // by option
+    sl_json *kept;         // what values may borrow texts from, besides what the caller gave
     sl_api__listener listener;
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
@@ -298,10 +299,9 @@ void sl_api__setup_clear(sl_api__setup *s);
 
 /* The configuration of a run as JSON: what its result depends on, and how often it is saved. */
 void sl_api__run_config(sl_str *s, const sl_api__run *run);
-/* *kept := what the run in folder `dir` was started with (the run's values then borrow from it), or
- * NULL if there is none. Options that were not told become the run's; SL_EINVAL names one that was
- * told otherwise. */
-SL_NODISCARD sl_status sl_api__run_resume(sl_json **kept, sl_api__run *run, const char *dir);
+/* run->kept := what the run in folder `dir` was started with, or NULL if there is none. Options that
+ * were not told become the run's; SL_EINVAL names one that was told otherwise. */
+SL_NODISCARD sl_status sl_api__run_resume(sl_api__run *run, const char *dir);
 /* The configuration alone; NULL if there is none. */
 SL_NODISCARD sl_status sl_api__run_read(sl_json **out, const char *dir);
 /* *out := has the folder a run's configuration or checkpoints? */

@@ -76,6 +76,7 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
 done:
     sl_api__output_discard(&run);
     sl_arena_clear(&run.arena);
+    sl_json_free(run.kept);
     sl_str_clear(&result);
     sl_str_clear(&members);
     sl_free(values);

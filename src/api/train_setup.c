@@ -10,6 +10,9 @@ sl_status sl_api__setup_read(sl_api__setup *out, sl_api__run *run) {
     sl_train_config *c = &out->config;
     c->seed = (uint64_t)sl_api__named(run, "seed")->whole;
     SL_TRY(sl_api__universe_options(&out->universe, run));
+    if (out->universe.variables > SL_UNIVERSE_MAX_VARS) // seen here, a set is not built for it
+        return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d",
+                       out->universe.variables, SL_UNIVERSE_MAX_VARS);
     sl_api__pairs_options(&out->pairs, run);
     sl_api__train_options(&c->train, run);
     sl_api__optim_options(&c->optim, run);
@@ -127,9 +130,9 @@ done:
     return st;
 }
 
-sl_status sl_api__run_resume(sl_json **kept, sl_api__run *run, const char *dir) {
-    SL_TRY(sl_api__run_read(kept, dir));
-    return *kept ? take_over(run, *kept, dir) : SL_OK;
+sl_status sl_api__run_resume(sl_api__run *run, const char *dir) {
+    SL_TRY(sl_api__run_read(&run->kept, dir));
+    return run->kept ? take_over(run, run->kept, dir) : SL_OK;
 }
 
 /* ---------------------------------------------------------------- cost ---------------------- */

@@ -99,15 +99,19 @@ static bool fail_unknown(const sl_command_info *info, const char *name, size_t n
     return false;
 }
 
-/* What is no option, where only options may stand. */
-static bool fail_stray(const sl_command_info *info, const char *arg) {
-    if (arg[0] == '-' && find(info, arg + 1, strcspn(arg + 1, "=")))
+/* A word too many. */
+static bool fail_extra(const sl_command_info *info, const char *word) {
+    sl_cli__error("unexpected argument \"%.60s\"; a text with blanks needs quotes around it", word);
+    see_help(info);
+    return false;
+}
+
+/* One dash alone begins no option but -h. */
+static bool fail_dash(const sl_command_info *info, const char *arg) {
+    if (find(info, arg + 1, strcspn(arg + 1, "=")))
         sl_cli__error("unknown option %.60s; options begin with two dashes: -%.60s", arg, arg);
-    else if (arg[0] == '-' && arg[1])
-        sl_cli__error("unknown option %.60s", arg);
     else
-        sl_cli__error("unexpected argument \"%.60s\"; a text with blanks needs quotes around it",
-                      arg);
+        sl_cli__error("unknown option %.60s", arg);
     see_help(info);
     return false;
 }
@@ -155,7 +159,7 @@ typedef struct slot {
 /* A word without a name is for the positional option, which takes one. */
 static bool read_bare(slot *slots, const sl_command_info *info, const char *word) {
     const sl_option_info *o = sl_cli__positional(info);
-    if (!o || slots[o - info->options].bare) return fail_stray(info, word);
+    if (!o || slots[o - info->options].bare) return fail_extra(info, word);
     slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
     return is_text(o, word);
 }
@@ -168,7 +172,7 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
         ++*at;
         return read_bare(slots, info, arg);
     }
-    if (strncmp(arg, "--", 2) != 0) return fail_stray(info, arg);
+    if (strncmp(arg, "--", 2) != 0) return fail_dash(info, arg);
     const sl_option_info *o;
     slot s = { .given = true };
     if (!read_option(&o, s.values, info, argc, argv, at)) return false;

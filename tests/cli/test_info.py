@@ -97,7 +97,7 @@ def test_tensors_add_up():
     (["--width", "20"], "width"),
     (["--width", "64", "--heads", "7"], "heads"),
     (["--lanes", "3"], "power of two"),
-    (["--variables", "4"], "4"),
+    (["--variables", "4"], "a set over 4 variables"),
     (["--model", "a", "--run", "b"], "--model and --run"),
 ])
 def test_wrong_options_are_named(args, says):

@@ -98,7 +98,8 @@ def test_a_run_leaves_its_files_and_tells_its_figures(whole):
     assert 0 < j["loss"] < 5 and 0 < j["loss_valid"] < 5
     assert j["loss_expression"] > j["loss"] and j["plan"]["flops"] == pytest.approx(j["flops"], rel=0.1)
     assert j["peak_bytes"] <= 1.3 * j["plan"]["memory"]["total"]  # of 2 MB, where small things count
-    for word in ("parameters", "FLOPs", "memory"):  # told before it began
+    assert 0 < j["entropy"]["bases"] < j["entropy"]["expressions"] < j["entropy"]["draws"]
+    for word in ("parameters", "FLOPs", "memory", "nats per expression"):  # told before it began
         assert word in notes
 
     steps = [x for x in log(folder) if x["event"] == "step"]
