@@ -65,15 +65,13 @@ INLINE void transpose_units(unit r[4]) {
 #endif
 }
 
-/* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N; for n up to the next multiple of 16
- * it is 0. */
+/* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N. Up to the next multiple of 16 the last
+ * row stands again: what is made of it falls past the keys, where the weights are 0. */
 static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
-    static const float zeros[SL_ATTN__WIDEST];
     for (int n = 0; n < sl_attn_row(N); n += UNIT) {
         float *to = out + (size_t)(n / PANEL) * (size_t)K * PANEL + n % PANEL;
         const float *row[UNIT];
-        for (int i = 0; i < UNIT; i++)
-            row[i] = n + i < N ? x + (size_t)(n + i) * (size_t)ldx : zeros;
+        for (int i = 0; i < UNIT; i++) row[i] = x + (size_t)SL_MIN(n + i, N - 1) * (size_t)ldx;
         for (int k = 0; k < K; k += 4) {
             unit r[4];
             for (int i = 0; i < 4; i++) {

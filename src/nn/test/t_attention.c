@@ -121,6 +121,42 @@ static void large_scores_are_no_trouble(void **state) {
     }
 }
 
+/* Small weights have as many digits as large ones, but for what rounding the score itself costs. */
+static void small_weights_are_exact_too(void **state) {
+    sl_fixture *t = *state;
+    const task j = task_random(t, (shape){ 40, 50, 1, 8, false, false }, 13);
+    fwd_d(&j);
+    EACH_ATTENTION(k, level) {
+        fwd(&j, k);
+        int small = 0;
+        for (size_t i = 0; i < j.p.n; i++) {
+            const double p = j.p.d[i];
+            if (!(p > 0x1p-95)) continue;
+            const double wrong = fabs((double)j.p.f[i] / p - 1);
+            SL_CHECK(t, wrong <= 1e-4, "%s: %g instead of %g, off by %g", level, (double)j.p.f[i],
+                     p, wrong);
+            small += p < 0x1p-80;
+        }
+        assert_true(small > 10);
+    }
+}
+
+/* Two keys of nearly the same score: right to the last places. */
+static void weights_are_exact(void **state) {
+    sl_fixture *t = *state;
+    EACH_ATTENTION(k, level) {
+        for (int i = 0; i < sl_test_iters(t, 300); i++) {
+            sl_arena_rewind(&t->arena, 0);
+            const task two = task_random(t, (shape){ 1, 2, 1, 8, false, false }, 0.5);
+            fwd(&two, k);
+            fwd_d(&two);
+            for (int c = 0; c < 2; c++)
+                SL_CHECK(t, fabs((double)two.p.f[c] - two.p.d[c]) <= 1.2e-7, "%s: %.9g, not %.9g",
+                         level, (double)two.p.f[c], two.p.d[c]);
+        }
+    }
+}
+
 /* What comes later does not reach what comes before, not even in a bit. */
 static void causal_queries_do_not_look_ahead(void **state) {
     sl_fixture *t = *state;
@@ -243,6 +279,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(attention_is_that_of_the_twin),
         SL_TEST(large_scores_are_no_trouble),
+        SL_TEST(small_weights_are_exact_too),
+        SL_TEST(weights_are_exact),
         SL_TEST(causal_queries_do_not_look_ahead),
         SL_TEST(weights_that_are_all_dropped_give_nothing),
         SL_TEST(equal_inputs_give_equal_bits_on_any_thread),
