@@ -80,6 +80,7 @@ static double flops_so_far(const run *r) {
 /* All ranks: the step's figures into the sums. */
 static void add_step(run *r, const sl_train__outcome *o, double seconds) {
     sl_train__tally *t = &r->tally;
+    clock_on(r);
     t->tokens += o->tokens;
     t->line_steps++;
     t->line_tokens += o->tokens;
@@ -415,7 +416,6 @@ sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_confi
                 sl_fail(SL_ECANCEL, "stopped at step %lld of %lld, saved in %s: resume it to go on",
                         (long long)r.step, (long long)r.plan.steps, c->out);
     }
-    if (r.rank == 0 && r.log.file) clock_on(&r);
     fill_result(out, &r);
     out->peak_bytes = sl_mem_peak() - held;
 done:

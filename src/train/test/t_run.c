@@ -71,12 +71,15 @@ static void stopping_and_resuming_does_not_matter(void **state) {
     for (int k = 1; k <= 5; k += 2) {
         sl_train_result out;
         int parts = 0;
+        double seconds = 0;
         tiny_remove(x.c.out);
         x.c.resume = true; // nothing there: from the start
         for (int64_t at = k;; at += k, parts++) {
             ear e = { .stop_at = at };
             const sl_status st = run(&out, &x.c, parts % 3, &e);
             assert_int_equal(out.resumed_at, parts ? at - k : -1);
+            SL_CHECK(t, out.seconds > seconds, "%g after %g", out.seconds, seconds); // all parts'
+            seconds = out.seconds;
             if (st == SL_OK) break;
             tiny_says(t, st, SL_ECANCEL, "stopped at step", "resume");
             assert_int_equal(out.step, at);
@@ -353,6 +356,7 @@ static void a_folder_with_a_run_is_not_taken(void **state) {
     assert_int_equal(silent.calls, 0);
     assert_true(again.loss == out.loss && again.loss_valid == out.loss_valid);
     assert_true(again.loss_expression == out.loss_expression && again.tokens == out.tokens);
+    assert_true(again.seconds == out.seconds);
     assert_true(again.flops == out.flops && again.bounds_set == out.bounds_set);
     assert_true(again.loss_valid_expression == out.loss_valid_expression);
     assert_string_equal(again.checkpoint, out.checkpoint);
