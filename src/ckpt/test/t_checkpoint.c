@@ -22,7 +22,7 @@ typedef struct run {
 
 static sl_model_options small(void) {
     sl_model_options o = SL_MODEL_OPTIONS_INIT;
-    o.width = 16;
+    o.width = 24; // vectors do not fill their places: there are gaps
     o.layers = 1;
     o.decoder_layers = 2;
     o.heads = 1; // not what 0 would mean
@@ -334,7 +334,7 @@ static void the_metadata_say_who_wrote_it(void **state) {
         }
         sl_st_close(f);
     }
-    assert_true(strlen(sl_ckpt_revision()) >= 7);
+    assert_true(sl_ckpt_revision()[0] != 0); // "unknown" where git does not know
     drop(&a);
 }
 
@@ -581,11 +581,11 @@ static void a_checkpoint_of_another_model_is_refused(void **state) {
         int64_t width, layers, decoder_layers;
         const char *reason;
     } rows[] = {
-        { 24, 1, 2,
-          "tensor \"cells.mantissa.weight\" is F32 (16, 1), where the model needs F32"
-          " (24, 1)" },
-        { 16, 2, 2, "no tensor \"encoder.1.norm1.weight\"" },
-        { 16, 1, 1, "tensor \"decoder.1.norm1.weight\" is none of this model" },
+        { 32, 1, 2,
+          "tensor \"cells.mantissa.weight\" is F32 (24, 1), where the model needs F32"
+          " (32, 1)" },
+        { 24, 2, 2, "no tensor \"encoder.1.norm1.weight\"" },
+        { 24, 1, 1, "tensor \"decoder.1.norm1.weight\" is none of this model" },
     };
     for (int i = 0; i < SL_LEN(rows); i++) {
         o.width = rows[i].width;
@@ -622,25 +622,28 @@ static void a_state_has_all_its_tensors(void **state) {
         list[i] = *sl_st_at(f, i);
         list[i].data = a.weights; // any numbers will do
     }
-    for (int trial = 0; trial < 12; trial++) {
-        sl_st_tensor one = list[trial % 6];
-        const char *reason;
+    for (int trial = 0; trial < 18; trial++) {
+        sl_st_tensor *of = &list[trial % 6], one = *of;
+        const char *reason = "where the model needs";
         int count = n;
         if (trial < 6) { // gone
-            list[trial] = list[n - 1];
+            *of = list[n - 1];
             count = n - 1;
             reason = "no tensor";
-        } else { // of another shape
-            list[trial % 6].dims++;
-            list[trial % 6].shape[one.dims] = 1;
-            reason = "where the model needs";
+        } else if (trial < 12) { // a dimension more
+            of->dims++;
+            of->shape[one.dims] = 1;
+        } else if (one.dims > 0) { // one less
+            of->dims--;
+        } else { // of other numbers
+            of->dtype = SL_F64;
         }
         SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, count, text,
                                SL_LEN(text)));
         assert_int_equal(load(&b, &l), SL_EFORMAT);
         SL_CHECK(t, strstr(sl_last_error(), reason) && strstr(sl_last_error(), one.name), "%s: %s",
                  one.name, sl_last_error());
-        list[trial % 6] = one;
+        *of = one;
     }
     list[n] = (sl_st_tensor){ .name = "more", .dtype = SL_F32, .data = a.weights };
     SL_MUST(t,
@@ -688,13 +691,13 @@ static void a_model_needs_its_configuration(void **state) {
         { "heads", "\"1\"", "\"heads\" of its config is a text, not a whole number" },
         { "heads", "1.0", "\"heads\" of its config is a number, not a whole number" },
         { "dropout", "null", "\"dropout\" of its config is null, not a number" },
-        { "heads", "3", "heads cannot share a width of 16" },
+        { "heads", "2", "2 heads cannot share a width of 24" },
         { "width", "17", "width is 17" },
         { "width", "-8", "width is -8" },
         { "width", "9223372036854775807", "width is" },
         { "variables", "9223372036854775807", "has 9223372036854775807 variables" },
         { "variables", "-1", "has -1 variables" },
-        { "width", "24", "is F32 (16, 1), where the model needs F32 (24, 1)" },
+        { "width", "32", "is F32 (24, 1), where the model needs F32 (32, 1)" },
         { "layers", "2", "no tensor \"encoder.1.norm1.weight\"" },
         { "decoder-layers", "1", "tensor \"decoder.1.norm1.weight\" is none of this model" },
     };

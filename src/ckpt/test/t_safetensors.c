@@ -453,12 +453,20 @@ static sl_status open_and_verify(const char *path) {
     return st;
 }
 
+static int next_fd(void) {
+    const int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
 static void each_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("memory");
+    const int fd = next_fd();
     SL_EACH_ALLOCATION(t, write_golden(path));
     SL_EACH_ALLOCATION(t, open_and_verify(path));
     SL_EACH_ALLOCATION(t, open_and_verify(GOLDEN "python.safetensors"));
+    assert_int_equal(next_fd(), fd); // files were closed, too
 }
 
 int main(void) {
