@@ -109,6 +109,7 @@ static void plain_bound(plain *p, const sl_optim_options *o, int k, long double 
 /* lr: of this step, which the schedule's own test answers for. */
 static void plain_step(plain *p, world *x, const sl_optim_options *o, int t, double lr,
                        double scale) {
+    const long double c1 = 1 - powl(o->beta1, t), c2 = 1 - powl(o->beta2, t);
     long double norm = 0, factor = 1;
     for (int k = 0; k < TENSORS; k++)
         for (int64_t i = 0; i < tensors[k].count; i++) {
@@ -132,8 +133,7 @@ static void plain_step(plain *p, world *x, const sl_optim_options *o, int t, dou
                 x->lw[i] *= 1 - lr * (long double)o->weight_decay;
             x->lm[i] = o->beta1 * x->lm[i] + (1 - o->beta1) * g;
             x->lv[i] = o->beta2 * x->lv[i] + (1 - o->beta2) * g * g;
-            long double m = x->lm[i] / (1 - powl(o->beta1, t));
-            long double v = x->lv[i] / (1 - powl(o->beta2, t));
+            long double m = x->lm[i] / c1, v = x->lv[i] / c2;
             x->lw[i] -= lr * m / (sqrtl(v) + o->eps);
         }
         if (o->optimizer == SL_OPTIM_ADAMCPR && reg) plain_bound(p, o, k, x->lw + at, t);
