@@ -62,8 +62,8 @@ static bool inflects(sl_cpr *c, double R, int64_t t, int64_t S) {
 
 static void move_multiplier(sl_optim *s, int tensor, double R) {
     sl_cpr *c = &s->cpr[tensor];
-    const double rate = s->options.kappa_update / (double)s->tensor[tensor].count;
-    c->lambda = SL_MAX(0, c->lambda + rate * (R - c->kappa));
+    const double n = (double)s->tensor[tensor].count;
+    c->lambda = SL_MAX(0, c->lambda + s->options.kappa_update * (R - c->kappa) / n);
     s->clamped += 2 * c->lambda > SHRINK_MAX;
 }
 

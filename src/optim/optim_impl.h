@@ -9,13 +9,14 @@
 /* What Adam does to every number in a step:
  *
  *     g *= grad;   m += rate1 (g - m);   v = keep2 v + rate2 g^2
- *     w = w - decay w - step m / (root sqrt(v) + eps)
+ *     w = w - decay w - (lr m / c1) / (sqrt(v) / root2 + eps)
  *
- * decay is 0 but for AdamW. */
+ * decay is 0 but for AdamW. Each operation rounds where it stands here: with other groupings the
+ * stored answers of the optimiser's authors' rule cannot be followed past its first overshoot. */
 typedef struct sl_optim__move {
     double grad;                // scale and clip factor
     double rate1, keep2, rate2; // 1 - beta1, beta2, 1 - beta2
-    double step, root, eps;     // lr/c1, 1/sqrt(c2)
+    double lr, c1, root2, eps;  // c1 = 1 - beta1^t, root2 = sqrt(1 - beta2^t)
 } sl_optim__move;
 
 /* The passes for one number type and CPU. Each does its n numbers one by one with single IEEE 754

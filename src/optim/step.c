@@ -5,12 +5,12 @@
 
 static const double CLIP_EPS = 1e-6; // as PyTorch's clip_grad_norm_
 
-/* base^n by squaring: libm's pow picks its code, and so its last bit, by the CPU. */
+/* base^n, the same on every x86-64; in long double, so that the double is the nearest one. */
 static double power(double base, int64_t n) {
-    double x = 1;
-    for (; n > 0; n >>= 1, base *= base)
-        if (n & 1) x *= base;
-    return x;
+    long double y = 1;
+    for (long double x = base; n > 0; n /= 2, x *= x)
+        if (n % 2 == 1) y *= x;
+    return (double)y;
 }
 
 /* ---------------------------------------------------------------- over pieces --------------- */
@@ -108,8 +108,9 @@ static void plan_move(job *j, const sl_optim *s) {
     j->move.rate1 = 1 - o->beta1;
     j->move.keep2 = o->beta2;
     j->move.rate2 = 1 - o->beta2;
-    j->move.step = j->lr / (1 - power(o->beta1, j->t));
-    j->move.root = 1 / sqrt(1 - power(o->beta2, j->t));
+    j->move.lr = j->lr;
+    j->move.c1 = 1 - power(o->beta1, j->t);
+    j->move.root2 = sqrt(1 - power(o->beta2, j->t));
     j->move.eps = o->eps;
 }
 
