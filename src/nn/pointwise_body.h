@@ -86,7 +86,7 @@ SL_INLINE void norm(const seam *s, const float *x, float *h, vec mean, vec rstd,
     v_store_n(h + c, v_fma(z, v_load_n(s->gain + c, n), v_load_n(s->offset + c, n)), n);
 }
 
-/* `rows` rows from `row` on; a row's result does not depend on its neighbours. */
+/* Up to ROWS rows from `row` on; a row's result does not depend on its neighbours. */
 SL_INLINE void seam_rows(const seam *s, size_t row, int rows) {
     vec sum[ROWS];
     for (int r = 0; r < rows; r++) sum[r] = join_row(s, row + (size_t)r);
@@ -118,9 +118,7 @@ SL_INLINE void seam_rows(const seam *s, size_t row, int rows) {
 
 SL_INLINE void seam_all(seam s, bool joined, bool biased, bool dropped, bool normed, int N) {
     s.join = joined, s.bias = biased, s.drop = dropped, s.norm = normed;
-    int n = 0;
-    for (; n + ROWS <= N; n += ROWS) seam_rows(&s, (size_t)n, ROWS);
-    for (; n < N; n++) seam_rows(&s, (size_t)n, 1);
+    for (int n = 0; n < N; n += ROWS) seam_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
 static void seam_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
@@ -222,9 +220,7 @@ SL_INLINE void back_rows(back *s, size_t row, int rows) {
 
 SL_INLINE void back_all(back s, bool normed, bool branched, bool dropped, bool biased, int N) {
     s.norm = normed, s.branch = branched, s.drop = dropped, s.bias = biased;
-    int n = 0;
-    for (; n + ROWS <= N; n += ROWS) back_rows(&s, (size_t)n, ROWS);
-    for (; n < N; n++) back_rows(&s, (size_t)n, 1);
+    for (int n = 0; n < N; n += ROWS) back_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
 static void seam_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
@@ -443,15 +439,11 @@ static double xent(float *dz, const float *z, const uint8_t *target, int N, int 
     enum { ROWS_PER_LOG = 32 };
     SL_ASSERT(V <= 1 << 16); // the product of 32 of them is a double
     double loss = 0, product = 1;
-    int i = 0;
-    for (; i + ROWS <= N; i += ROWS) {
+    for (int i = 0; i < N; i += ROWS) {
         const size_t at = (size_t)i * (size_t)V;
-        loss += xent_rows(&product, dz ? dz + at : NULL, z + at, target + i, ROWS, V);
+        const int rows = SL_MIN(ROWS, N - i);
+        loss += xent_rows(&product, dz ? dz + at : NULL, z + at, target + i, rows, V);
         if ((i + ROWS) % ROWS_PER_LOG == 0) loss += log(product), product = 1;
-    }
-    for (; i < N; i++) {
-        const size_t at = (size_t)i * (size_t)V;
-        loss += xent_rows(&product, dz ? dz + at : NULL, z + at, target + i, 1, V);
     }
     return loss + log(product);
 }
