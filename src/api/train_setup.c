@@ -31,10 +31,10 @@ void sl_api__setup_clear(sl_api__setup *s) {
 
 /* Neither what only says how the work is done, nor what other options say already. */
 static bool is_kept(const char *name) {
-    static const char *const not [] = { "json", "quiet", "threads", "max-memory",
-                                        "out",  "size",  "resume" };
-    for (int i = 0; i < SL_LEN(not ); i++)
-        if (strcmp(name, not [i]) == 0) return false;
+    static const char *const others[] = { "json", "quiet", "threads", "max-memory",
+                                          "out",  "size",  "resume" };
+    for (int i = 0; i < SL_LEN(others); i++)
+        if (strcmp(name, others[i]) == 0) return false;
     return true;
 }
 

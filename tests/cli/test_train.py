@@ -132,6 +132,17 @@ def test_a_size_by_name_is_its_width_and_layers(tmp_path):
     assert r.code == 2 and "--width is 128" in r.err and "has 64" in r.err
 
 
+def test_the_set_is_that_of_expressions(tmp_path):
+    """--set-size here is what --size is there."""
+    for size in ("7", "12"):
+        r = train("--width", 8, "--layers", 1, "--depth", 1, "--points", 4, "--batch", 2, "--steps", 1, "--lanes", 1,
+                  "--valid-pairs", 0, "--set-size", size, "--out", tmp_path / size)
+        assert r.code == 0, r
+        there = run("expressions", "--depth", "1", "--size", size, "--count", "--json").json
+        assert json.loads((tmp_path / size / "run.json").read_text())["run"]["universe"] == there["hash"]
+        assert there["size"] == int(size)
+
+
 def test_ctrl_c_while_the_set_is_built_leaves_no_run(tmp_path):
     p = start("--depth", 3, "--set-size", 0, "--size", "micro", "--steps", 5, "--out", tmp_path / "run")
     time.sleep(0.7)
