@@ -266,10 +266,10 @@ typedef struct sl_entropy {
 } sl_entropy;
 
 /* By the first n training pairs, n >= 2. The estimate counts all draws, of all bases, that merge to
- * one expression, and which ones fail. What bias it has is far below its error: bases with an
- * expression in common are taken to fail equally often, and pairs that took another base after 64
- * failures are taken for its own. Columns that are left out do not count: expressions are those in
- * the variables of the universe. The same bits for any number of threads. */
+ * one expression, and which ones fail. It has a bias, smaller than the share of attempts that fail:
+ * bases with an expression in common are taken to fail equally often, and pairs that took another
+ * base after 64 failures are taken for its own. Columns that are left out do not count: expressions
+ * are those in the variables of the universe. The same bits for any number of threads. */
 SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, int64_t n,
                                         sl_pairs_progress progress, void *payload);
 
