@@ -42,10 +42,22 @@ static void clock_on(run *r) {
     r->tally.seconds = r->seconds_before + (sl_clock() - r->clock_begin);
 }
 
+/* The figures that are told, from the sums of the line in the making. */
+static void set_figures(const run *r, sl_train__tally *t) {
+    const double pairs = (double)t->line_steps * r->shape.batch;
+    t->loss = t->line_loss / (double)t->line_tokens;
+    t->loss_expression = t->line_loss / pairs;
+    t->pairs_per_second = pairs / SL_MAX(t->line_seconds, 1e-9);
+}
+
 /* Rank 0: tells the caller how things stand, with a note or without. */
 static void tell(run *r, const char *note) {
     if (r->rank != 0 || !r->progress) return;
-    const sl_train__tally *t = &r->tally;
+    sl_train__tally first = r->tally, *t = &r->tally;
+    if (isnan(t->loss) && t->line_steps > 0) { // no line yet: as far as it has come
+        set_figures(r, &first);
+        t = &first;
+    }
     clock_on(r);
     r->news.step = r->step;
     r->news.steps = r->plan.steps;
@@ -55,7 +67,7 @@ static void tell(run *r, const char *note) {
     r->news.loss_valid_expression = t->loss_valid_expression;
     r->news.pairs_per_second = t->pairs_per_second;
     r->news.gflops = t->pairs_per_second * r->plan.flops_pair_paper * 1e-9;
-    r->news.seconds = t->seconds;
+    r->news.seconds = r->tally.seconds;
     r->news.note = note;
     if (r->progress(&r->news, r->payload) != 0) r->wish = true;
 }
@@ -95,10 +107,7 @@ static void add_step(run *r, const sl_train__outcome *o, double seconds) {
 static bool end_line(run *r) {
     sl_train__tally *t = &r->tally;
     if (t->line_steps < r->log_steps && r->step < r->plan.steps) return false;
-    const double pairs = (double)t->line_steps * r->shape.batch;
-    t->loss = t->line_loss / (double)t->line_tokens;
-    t->loss_expression = t->line_loss / pairs;
-    t->pairs_per_second = pairs / SL_MAX(t->line_seconds, 1e-9);
+    set_figures(r, t);
     return true;
 }
 
@@ -131,7 +140,8 @@ static sl_status log_bounds(run *r, int bounds_set) {
         sl_json_add_real(&r->log.line, "kappa", o->cpr[i].kappa);
         SL_TRY(sl_train__log_end(&r->log));
     }
-    note(r, "step %lld: bounds set on %d tensors, %d in all", (long long)r->step, bounds_set, all);
+    note(r, "step %lld: %d bound%s set, %d in all", (long long)r->step, bounds_set,
+         bounds_set == 1 ? "" : "s", all);
     return SL_OK;
 }
 

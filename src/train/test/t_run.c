@@ -8,7 +8,7 @@
 typedef struct ear {
     int64_t stop_at; // 0: never
     int64_t last;
-    int calls;
+    int calls, finite; // after steps; of these, with figures
     char notes[4000];
 } ear;
 
@@ -20,6 +20,8 @@ static int listen(const sl_train_news *n, void *payload) {
     } else {
         e->calls++;
         e->last = n->step;
+        e->finite += isfinite(n->loss) && n->loss_expression > n->loss && n->pairs_per_second > 0 &&
+                     n->gflops > 0 && n->lr > 0;
     }
     return !n->note && e->stop_at && n->step >= e->stop_at;
 }
@@ -172,6 +174,7 @@ static void the_log_has_its_lines(void **state) {
     SL_MUST(t, run(&out, &x.c, 6, &e));
     const int64_t steps = x.c.train.steps;
     assert_int_equal(e.calls, steps);
+    assert_int_equal(e.finite, steps); // before the first line, too
     assert_int_equal(e.last, steps);
     char *log = tiny_log(t, x.c.out);
     assert_int_equal(count(log, "\"event\":\"step\""), (steps + 3) / 4);
@@ -185,7 +188,7 @@ static void the_log_has_its_lines(void **state) {
              (long long)(pass / 8 + 1));
     SL_CHECK(t, strstr(log, want), "no %s", want);
     SL_CHECK(t, strstr(e.notes, "pass 2 over the training pairs"), "%s", e.notes);
-    SL_CHECK(t, strstr(e.notes, "bounds set on"), "%s", e.notes);
+    SL_CHECK(t, strstr(e.notes, "set, ") && strstr(e.notes, " in all"), "%s", e.notes);
     SL_CHECK(t, strstr(e.notes, "6 threads share 4 lanes"), "%s", e.notes);
     SL_CHECK(t, strstr(e.notes, "saved at step"), "%s", e.notes);
     sl_free(log);
