@@ -270,8 +270,8 @@ typedef struct sl_entropy {
  * bases with an expression in common are taken to fail equally often, and pairs that took another
  * base after 64 failures are taken for its own. Columns that are left out do not count: expressions
  * are those in the variables of the universe. The same bits for any number of threads. */
-SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, int64_t n,
-                                        sl_pairs_progress progress, void *payload);
+SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p,
+                                        int64_t n, sl_pairs_progress progress, void *payload);
 
 /* ---------------------------------------------------------------- pairs of others ----------- */
 

@@ -1,5 +1,5 @@
-/* The small model of answers.txt, with its weights and batch; and how tensors are held against their
- * summaries. renew.py says what a summary is. */
+/* The small model of answers.txt, with its weights and batch; and how tensors are held against
+ * their summaries. renew.py says what a summary is. */
 #ifndef SL_GOLDEN_SMALL_H
 #define SL_GOLDEN_SMALL_H
 
@@ -124,8 +124,8 @@ static inline void small_compare(small *x, const char *what, const double *block
                      "%s of %s, number %d: %.17g, not %.17g", what, p->name, (int)i, v,
                      want[9 + i]);
         }
-        SL_CHECK(t, fabs(sqrt(squares) - want[0]) <= tol * want[0], "%s of %s: norm %.17g, not %.17g",
-                 what, p->name, sqrt(squares), want[0]);
+        SL_CHECK(t, fabs(sqrt(squares) - want[0]) <= tol * want[0],
+                 "%s of %s: norm %.17g, not %.17g", what, p->name, sqrt(squares), want[0]);
         for (int r = 0; r < 8; r++)
             SL_CHECK(t, fabs(product[r] - want[1 + r]) <= tol * want[0] * sqrt(length[r]),
                      "%s of %s, product %d: %.17g, not %.17g", what, p->name, r + 1, product[r],
