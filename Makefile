@@ -4,7 +4,8 @@
 #     make check        build, then every test that takes seconds
 #     make check-long   many more random cases, fuzzing, killed runs: hours
 #     make bench        measure speed, one TSV row per case
-#     make study        the universe of expressions and the data made of it, with their figures
+#     make study        the universe of expressions, the data made of it, and a small model trained on
+#                       them, with their figures; the model goes to runs/small
 #     make install      to PREFIX (default /usr/local), below DESTDIR
 #
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -13,6 +14,9 @@ SL_JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SL_TEST_JOBS ?= 2
 SL_FUZZ_SECONDS ?= 600
 PREFIX ?= /usr/local
+# A model that learns in about a minute; tools/learn.py compares optimizers on it.
+SMALL = --width 32 --layers 2 --depth 2 --points 16 --batch 16 --lr 4e-3 --flops 4e12 \
+    --dropout 0 --attention-dropout 0 --init-scale 0.15
 
 # Ninja where there is one; a build directory that exists keeps what it was made with.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
@@ -56,6 +60,7 @@ study: setup
 	@$(MAKE) all
 	build/symlaw expressions --depth 3 --count
 	build/symlaw pairs --stats 20000
+	build/symlaw train $(SMALL) --out runs/small --resume
 
 install: all
 	@cmake --install build --prefix "$(PREFIX)"
