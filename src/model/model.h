@@ -146,7 +146,7 @@ typedef struct sl_work sl_work;
 SL_NODISCARD sl_status sl_work_new(sl_work **out, const sl_model *m, int pairs, int points,
                                    int tokens, int flags);
 void sl_work_free(sl_work *w);
-/* What it will take from the allocator, without taking it. train: forward and backward. */
+/* What it will take from the allocator, without taking it. */
 int64_t sl_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
 
 /* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient of

@@ -59,6 +59,9 @@ static sl_status complete(sl_model_options *o) {
         return sl_fail(SL_EINVAL,
                        "%lld heads cannot share a width of %lld: each needs a multiple of 8",
                        (long long)o->heads, (long long)o->width);
+    if (o->width / o->heads > SL_NN_MAX_HEAD)
+        return sl_fail(SL_EINVAL, "%lld heads for a width of %lld: a head has at most %d",
+                       (long long)o->heads, (long long)o->width, SL_NN_MAX_HEAD);
     return SL_OK;
 }
 

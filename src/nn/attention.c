@@ -24,7 +24,7 @@ size_t sl_attn_scratch(int Tq, int Tk, int D) {
 }
 
 static void check_head(int H, int D) {
-    SL_ASSERT(H >= 1 && D >= 8 && D <= SL_ATTN__WIDEST && D % 8 == 0);
+    SL_ASSERT(H >= 1 && D >= 8 && D <= SL_NN_MAX_HEAD && D % 8 == 0);
 }
 
 void sl_attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,

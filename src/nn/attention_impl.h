@@ -30,6 +30,6 @@ extern const sl_nn__attention sl_nn__attention_base, sl_nn__attention_avx2,
 const sl_nn__attention *sl_nn__attention_at(sl_nn__cpu cpu);
 
 /* Queries are worked on in blocks, so that scratch does not grow with the square of T. */
-enum { SL_ATTN__BLOCK = 64, SL_ATTN__WIDEST = 512 /* head */ };
+enum { SL_ATTN__BLOCK = 64 };
 
 #endif

@@ -28,6 +28,7 @@
 #include "par/par.h"
 
 #define SL_NN_MAX_COLUMNS 8
+#define SL_NN_MAX_HEAD 512 // width of a head
 
 /* Rows of attention weights are this many numbers apart: n rounded up to whole vectors. */
 static inline int sl_attn_row(int n) { return (n + 15) & ~15; }

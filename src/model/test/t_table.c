@@ -139,7 +139,7 @@ static void wrong_options_are_named(void **state) {
         { 64, 0, 0, 3, 104, 0, "layers is 0" },   { 64, 1, 3, 3, 104, 0, "3 heads" },
         { 64, 1, 16, 3, 104, 0, "16 heads" },     { 64, 1, 1, 9, 104, 0, "9 columns" },
         { 64, 1, 1, 3, 257, 0, "257 tokens" },    { 64, 1, 1, 3, 104, 0.95, "dropout is 0.95" },
-        { 64, 1, 1, 3, 104, NAN, "dropout is" },
+        { 64, 1, 1, 3, 104, NAN, "dropout is" },  { 1024, 1, 1, 3, 104, 0, "at most 512" },
     };
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_model_options o = SL_MODEL_OPTIONS_INIT;
