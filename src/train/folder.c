@@ -58,7 +58,7 @@ bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const s
 }
 
 static const char *text_of(const sl_json *object, const char *name) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    const sl_json *j = sl_json_get(object, name);
     return j && sl_json_kind_of(j) == SL_JSON_TEXT ? sl_json_text(j) : "";
 }
 
@@ -68,43 +68,71 @@ static const char *config_of(const sl_train_config *c) {
 
 /* ---------------------------------------------------------------- looking ------------------- */
 
+static sl_status expect_object(const sl_json *j, const char *what) {
+    if (j && sl_json_kind_of(j) == SL_JSON_OBJECT) return SL_OK;
+    return sl_fail(SL_EFORMAT, "%s is %s, not an object", what,
+                   j ? sl_json_kind_text(sl_json_kind_of(j)) : "missing");
+}
+
+static sl_status same_options(const sl_json *kept, const sl_train_config *c) {
+    char name[200];
+    sl_json *mine = NULL;
+    SL_TRY(sl_json_parse(&mine, config_of(c), strlen(config_of(c))));
+    const bool differs = sl_train__config_differs(name, sizeof name, mine, kept);
+    sl_json_free(mine);
+    if (!differs) return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "%s holds a run with another \"%s\": give the options that it was begun with, or"
+                   " another folder",
+                   c->out, name);
+}
+
+static sl_status same_hash(const char *kept, const char *mine, const char *what,
+                           const sl_train_config *c) {
+    if (strcmp(kept, mine) == 0) return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "%s holds a run whose %s had the hash %.40s; the same options now give %s: the"
+                   " program that began it made other data",
+                   c->out, what, kept, mine);
+}
+
+static sl_status same_data(const char *universe, const char *vocabulary, const sl_train_config *c) {
+    char tokens[33];
+    sl_token_vocabulary_hash(tokens);
+    SL_TRY(same_hash(universe, sl_universe_hash(sl_pairs_universe(c->pairs)), "set of expressions",
+                     c));
+    return same_hash(vocabulary, tokens, "vocabulary", c);
+}
+
 /* The run of run.json must be this one: its options, and what its data turned out to be. */
 static sl_status compare(const sl_train__folder *f, const sl_train_config *c) {
     sl_status st;
-    char *text = NULL, name[200];
+    char *text = NULL;
     size_t n;
-    sl_json *kept = NULL, *mine = NULL;
+    sl_json *kept = NULL;
     SL_GO(sl_file_read(&text, &n, f->run, RUN_MAX_BYTES));
     st = sl_json_parse(&kept, text, n);
-    if (st == SL_OK && sl_json_kind_of(kept) != SL_JSON_OBJECT)
-        st = sl_fail(SL_EFORMAT, "it is %s", sl_json_kind_text(sl_json_kind_of(kept)));
+    if (st == SL_OK) st = expect_object(kept, "it");
+    const sl_json *run = st == SL_OK ? sl_json_get(kept, "run") : NULL;
+    if (st == SL_OK) st = expect_object(run, "\"run\"");
     if (st == SL_EFORMAT) st = sl_fail(st, "%.400s is damaged: %.400s", f->run, sl_last_error());
     if (st != SL_OK) goto done;
-    SL_GO(sl_json_parse(&mine, config_of(c), strlen(config_of(c))));
-    if (sl_train__config_differs(name, sizeof name, mine, kept))
-        SL_GO(sl_fail(SL_EINVAL,
-                      "%s holds a run with another \"%s\": give the options that it was begun with,"
-                      " or another folder",
-                      f->path, name));
-
-    const sl_json *run = sl_json_get(kept, "run");
-    const struct {
-        const char *member, *mine, *what;
-    } must[] = { { "universe", sl_universe_hash(sl_pairs_universe(c->pairs)),
-                   "set of expressions" },
-                 { "pairs", f->pairs, "training pairs" },
-                 { "vocabulary", f->vocabulary, "vocabulary" } };
-    for (int i = 0; i < SL_LEN(must); i++)
-        if (strcmp(text_of(run, must[i].member), must[i].mine) != 0)
-            SL_GO(sl_fail(SL_EINVAL,
-                          "%s holds a run whose %s had the hash %.40s; the same options now give"
-                          " %s: the program that began it made other data",
-                          f->path, must[i].what, text_of(run, must[i].member), must[i].mine));
+    SL_GO(same_options(kept, c));
+    SL_GO(same_data(text_of(run, "universe"), text_of(run, "vocabulary"), c));
+    st = same_hash(text_of(run, "pairs"), f->pairs, "training pairs", c);
 done:
     sl_json_free(kept);
-    sl_json_free(mine);
     sl_free(text);
     return st;
+}
+
+sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *c) {
+    sl_json *kept = NULL;
+    SL_TRY(sl_json_parse(&kept, l->config, strlen(l->config)));
+    sl_status st = expect_object(kept, "the checkpoint's configuration");
+    if (st == SL_OK) st = same_options(kept, c);
+    sl_json_free(kept);
+    return st == SL_OK ? same_data(l->universe, l->vocabulary, c) : st;
 }
 
 /* Two processes in one folder would write over each other. A file system that cannot lock is

@@ -257,6 +257,7 @@ static sl_status load(run *r) {
         return SL_OK;
     }
     SL_TRY(sl_ckpt_load(&r->loaded, r->c->out, r->model, r->engine.weights, r->engine.optim));
+    SL_TRY(sl_train__folder_fits(&r->loaded, r->c));
     SL_TRY(sl_train__tally_read(&r->tally, r->loaded.progress));
     r->step = r->resumed_at = r->saved = r->loaded.step;
     r->seconds_before = r->tally.seconds;

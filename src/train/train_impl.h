@@ -204,6 +204,8 @@ SL_NODISCARD sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool,
 SL_NODISCARD sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c,
                                               int64_t steps);
 void sl_train__folder_close(sl_train__folder *f);
+/* Is the checkpoint of this run? run.json may be lost, and files may have been copied there. */
+SL_NODISCARD sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *c);
 
 /* Where two configurations differ: true, and the first member's name ("model.width"), or false. */
 bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const sl_json *b);

@@ -390,6 +390,57 @@ static void a_run_without_a_checkpoint_is_begun_anew(void **state) {
     snprintf(name, sizeof name, "%s/run.json", x.c.out);
     assert_int_equal(truncate(name, 9), 0);
     tiny_says(t, run(&out, &x.c, 1, NULL), SL_EFORMAT, "run.json", "damaged");
+    static const char *const damaged[][2] = {
+        { "[]", "it is" },
+        { "{\"width\":8,\"variables\":2}", "\"run\" is missing" },
+        { "{\"width\":8,\"variables\":2,\"run\":5}", "\"run\" is" },
+    };
+    for (int i = 0; i < SL_LEN(damaged); i++) {
+        sl_file *f;
+        SL_MUST(t, sl_file_create(&f, name));
+        SL_MUST(t, sl_file_write(f, damaged[i][0], strlen(damaged[i][0])));
+        SL_MUST(t, sl_file_commit(&f));
+        tiny_says(t, run(&out, &x.c, 1, NULL), SL_EFORMAT, "run.json is damaged", damaged[i][1]);
+    }
+    tiny_remove(x.c.out);
+    tiny_end(&x);
+}
+
+/* run.json is lost: the checkpoint itself says whose it is. */
+static void a_checkpoint_of_another_run_is_not_taken(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    const tiny_left want = run_fresh(t, &x.c, 1);
+    sl_train_result out;
+    ear e = { .stop_at = 4 };
+    char name[600];
+    tiny_remove(x.c.out);
+    assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
+    snprintf(name, sizeof name, "%s/run.json", x.c.out);
+    assert_int_equal(unlink(name), 0);
+    x.c.resume = true;
+    x.c.config_json = "{\"width\":8,\"variables\":2,\"lr\":1}";
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "\"lr\"", "another folder");
+    x.c.config_json = "{\"width\":8,\"variables\":2}";
+
+    // another set of expressions by the same options
+    sl_universe_options o = *sl_universe_config(x.u);
+    sl_universe *u;
+    sl_pairs *other;
+    o.size = 10;
+    SL_MUST(t, sl_universe_new(&u, NULL, &o, NULL));
+    SL_MUST(t, sl_pairs_new(&other, u, sl_pairs_config(x.p)));
+    x.c.pairs = other;
+    tiny_says(t, run(&out, &x.c, 1, NULL), SL_EINVAL, "set of expressions", "other data");
+    sl_pairs_free(other);
+    sl_universe_free(u);
+
+    x.c.pairs = x.p;
+    SL_MUST(t, run(&out, &x.c, 1, NULL));
+    assert_int_equal(out.resumed_at, 4);
+    const tiny_left got = tiny_look(t, &x.c);
+    tiny_same(t, &got, &want, "without run.json");
     tiny_remove(x.c.out);
     tiny_end(&x);
 }
@@ -432,6 +483,7 @@ int main(void) {
         SL_TEST(what_is_not_finite_ends_the_run),
         SL_TEST(a_folder_with_a_run_is_not_taken),
         SL_TEST(a_run_without_a_checkpoint_is_begun_anew),
+        SL_TEST(a_checkpoint_of_another_run_is_not_taken),
         SL_TEST(two_runs_do_not_share_a_folder),
     };
     return sl_test_main("train.run", tests, SL_LEN(tests));
