@@ -131,7 +131,7 @@ sl_status sl_optim_new(sl_optim **out, const sl_tensor *tensors, int n_tensor,
     for (int i = 0; i < s->n_piece; i++) next_piece(&s->piece[i], &w);
     for (int r = 0; r <= ranks; r++) share_begin(&s->share[r], tensors, n_tensor, r, ranks);
     if (n_tensor > 0) memcpy(s->tensor, tensors, (size_t)n_tensor * sizeof *tensors);
-    const bool known = o->kappa_init == SL_KAPPA_UNIFORM;
+    const bool known = o->optimizer == SL_OPTIM_ADAMCPR && o->kappa_init == SL_KAPPA_UNIFORM;
     for (int i = 0; i < n_tensor; i++)
         s->cpr[i] = (sl_cpr){ .set_at = known && tensors[i].regularised ? 0 : -1,
                               .kappa = known ? o->kappa_param : 0 };

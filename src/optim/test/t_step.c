@@ -278,6 +278,21 @@ static void the_first_smaller_increase_sets_the_bound(void **state) {
     look_along(t, (double[]){ 5, 4, 3.5, 2 }, 4, 40);       // falls faster
 }
 
+/* The others have none to count, whatever the options of bounds say. */
+static void only_adamcpr_has_bounds(void **state) {
+    sl_fixture *t = *state;
+    sl_optim_options o = defaults;
+    o.kappa_init = SL_KAPPA_UNIFORM;
+    for (o.optimizer = SL_OPTIM_ADAMCPR; o.optimizer <= SL_OPTIM_ADAMW; o.optimizer++) {
+        sl_optim *s;
+        SL_MUST(t, sl_optim_new(&s, tensors, TENSORS, &o, 10, 0, 1));
+        for (int k = 0; k < TENSORS; k++)
+            assert_int_equal(s->cpr[k].set_at >= 0,
+                             o.optimizer == SL_OPTIM_ADAMCPR && tensors[k].regularised);
+        sl_optim_free(s);
+    }
+}
+
 /* A multiplier beyond all reason takes no more than half of a weight. */
 static void shrinking_is_kept_within_reason(void **state) {
     sl_fixture *t = *state;
@@ -506,6 +521,7 @@ int main(void) {
         SL_TEST(adamw_is_the_plain_loop),
         SL_TEST(adamcpr_is_the_plain_loop),
         SL_TEST(the_first_smaller_increase_sets_the_bound),
+        SL_TEST(only_adamcpr_has_bounds),
         SL_TEST(shrinking_is_kept_within_reason),
         SL_TEST(gradients_are_clipped_by_their_norm),
         SL_TEST(a_gradient_that_is_not_finite_changes_nothing),
