@@ -222,6 +222,8 @@ static void remove_temporaries(const char *path) {
 sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c, int64_t steps) {
     SL_TRY(sl_folder_make(f->path, 0777));
     if (f->lock < 0) SL_TRY(lock(f));
+    if (!f->begun && access(f->run, F_OK) == 0) // it was not there to be locked when we looked
+        return sl_fail(SL_EINVAL, "%s: another process has begun a run there", f->path);
     remove_temporaries(f->path); // nobody writes there now: we have the lock
     return f->begun ? SL_OK : write_run(f, c, steps);
 }

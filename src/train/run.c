@@ -398,7 +398,7 @@ static void fill_result(sl_train_result *out, const run *r) {
     for (int i = 0; i < r->engine.optim->n_tensor; i++)
         out->bounds_set += r->engine.optim->cpr[i].set_at >= 0;
     if (r->saved >= 0)
-        snprintf(out->checkpoint, sizeof out->checkpoint, "%.450s/model-%08lld.safetensors",
+        snprintf(out->checkpoint, sizeof out->checkpoint, "%.470s/model-%08lld.safetensors",
                  r->c->out, (long long)r->saved);
 }
 

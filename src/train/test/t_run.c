@@ -406,6 +406,40 @@ static void a_run_without_a_checkpoint_is_begun_anew(void **state) {
     tiny_end(&x);
 }
 
+/* A folder is refused before a path in it would be cut off. */
+static void long_names_are_whole_or_refused(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    tiny_begin(t, &x, NULL);
+    x.c.train.steps = 1;
+    x.c.train.valid_pairs = 0;
+    char path[600], want[700];
+    int taken = 0, refused = 0;
+    for (size_t n = 440; n < 480; n += 7) {
+        const int head = snprintf(path, sizeof path, "%s", sl_test_path("long"));
+        for (size_t i = (size_t)head; i < n; i++) path[i] = i % 100 == 99 ? '/' : 'x';
+        path[n] = '\0';
+        x.c.out = path;
+        sl_train_result out;
+        const sl_status st = run(&out, &x.c, 1, NULL);
+        if (st == SL_EINVAL) {
+            refused++;
+            continue;
+        }
+        SL_MUST(t, st);
+        taken++;
+        snprintf(want, sizeof want, "%s/model-00000001.safetensors", path);
+        assert_string_equal(out.checkpoint, want);
+        tiny_remove(path);
+    }
+    SL_CHECK(t, taken >= 2 && refused >= 1, "%d, %d", taken, refused);
+    for (char *slash; (slash = strrchr(path, '/')) && strstr(slash, "long") == NULL;) {
+        *slash = '\0';
+        rmdir(path);
+    }
+    tiny_end(&x);
+}
+
 /* run.json is lost: the checkpoint itself says whose it is. */
 static void a_checkpoint_of_another_run_is_not_taken(void **state) {
     sl_fixture *t = *state;
@@ -468,6 +502,25 @@ static void two_runs_do_not_share_a_folder(void **state) {
     assert_int_equal(sl_train_run(&out, NULL, &x.c, try_second, &s), SL_ECANCEL);
     SL_CHECK(t, s.st == SL_EINVAL, "%s", sl_status_text(s.st));
     tiny_remove(x.c.out);
+
+    // two that look before there is a folder: one begins, the other may not, now or when it has ended
+    sl_train__folder one, other;
+    SL_MUST(t, sl_train__folder_look(&one, NULL, &x.c, 12));
+    SL_MUST(t, sl_train__folder_look(&other, NULL, &x.c, 12));
+    SL_MUST(t, sl_train__folder_begin(&one, &x.c, 12));
+    tiny_says(t, sl_train__folder_begin(&other, &x.c, 12), SL_EINVAL, "another process",
+              "is training");
+    sl_train__folder_close(&one);
+    sl_train__folder_close(&other);
+    tiny_remove(x.c.out);
+    SL_MUST(t, sl_train__folder_look(&one, NULL, &x.c, 12));
+    SL_MUST(t, sl_train__folder_look(&other, NULL, &x.c, 12));
+    SL_MUST(t, sl_train__folder_begin(&one, &x.c, 12));
+    sl_train__folder_close(&one);
+    tiny_says(t, sl_train__folder_begin(&other, &x.c, 12), SL_EINVAL, "another process",
+              "has begun");
+    sl_train__folder_close(&other);
+    tiny_remove(x.c.out);
     tiny_end(&x);
 }
 
@@ -484,6 +537,7 @@ int main(void) {
         SL_TEST(a_folder_with_a_run_is_not_taken),
         SL_TEST(a_run_without_a_checkpoint_is_begun_anew),
         SL_TEST(a_checkpoint_of_another_run_is_not_taken),
+        SL_TEST(long_names_are_whole_or_refused),
         SL_TEST(two_runs_do_not_share_a_folder),
     };
     return sl_test_main("train.run", tests, SL_LEN(tests));
