@@ -47,18 +47,26 @@ static const char *output_path(const sl_api__run *run) {
     return i >= 0 && run->info->options[i].type == SL_OPTION_FILE ? run->values[i].text[0] : NULL;
 }
 
-static sl_status run_command(char **result_json, const sl_api__command *c, const sl_json *given,
+/* Options as values of the run; their texts live in *given. */
+static sl_status begin(sl_api__run *run, sl_json **given, const char *options_json) {
+    const size_t n = (size_t)run->info->n_options;
+    run->values = sl_calloc(n, sizeof *run->values);
+    if (!run->values) return sl_fail_memory(n, sizeof *run->values, "options");
+    if (options_json) SL_TRY(sl_json_parse(given, options_json, strlen(options_json)));
+    SL_TRY(sl_api__options_read(run->values, run->info, *given));
+    return sl_api__output_begin(run, output_path(run));
+}
+
+static sl_status run_command(char **result_json, const sl_api__command *c, const char *options_json,
                              const sl_api__listener *listener) {
     sl_status st;
     sl_str members = { 0 }, result = { 0 };
     bool ok = true;
-    size_t n = (size_t)c->info.n_options;
-    sl_api__value *values = sl_calloc(n, sizeof *values);
-    if (!values) return sl_fail_memory(n, sizeof *values, "options");
-    sl_api__run run = { .info = &c->info, .values = values, .listener = *listener };
+    sl_json *given = NULL;
+    sl_api__run run = { .info = &c->info, .listener = *listener };
 
-    SL_GO(sl_api__options_read(values, &c->info, given));
-    SL_GO(sl_api__output_begin(&run, output_path(&run)));
+    // a rank that has not come so far must not let the others wait in the work
+    SL_GO(sl_par_agree(begin(&run, &given, options_json)));
     SL_GO(c->work(&run, &members, &ok));
     SL_GO(sl_str_status(&members));
     frame(&result, &run, &members, ok);
@@ -69,17 +77,16 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
         sl_str_add_char(&run.output, '\n');
     }
     SL_GO(sl_api__output_end(&run));
-    if (result_json) {
-        *result_json = result.text;
-        result = (sl_str){ 0 };
-    }
+    *result_json = result.text;
+    result = (sl_str){ 0 };
 done:
     sl_api__output_discard(&run);
     sl_arena_clear(&run.arena);
     sl_json_free(run.kept);
     sl_str_clear(&result);
     sl_str_clear(&members);
-    sl_free(values);
+    sl_free(run.values);
+    sl_json_free(given);
     return st;
 }
 
@@ -92,12 +99,14 @@ sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_
         return sl_fail(SL_EINVAL,
                        "%s runs as one process, not as %d; start it without mpirun or srun", name,
                        sl_par_ranks());
-    sl_json *given = NULL;
-    if (options_json) SL_TRY(sl_json_parse(&given, options_json, strlen(options_json)));
+    char *result = NULL;
     sl_api__listener listener = { sl_par_rank() == 0 ? on_event : NULL, payload, sl_clock() };
-    sl_status st = run_command(result_json, c, given, &listener);
-    sl_json_free(given);
-    return sl_par_agree(st);
+    sl_status st = sl_par_agree(run_command(&result, c, options_json, &listener));
+    if (st == SL_OK && result_json)
+        *result_json = result;
+    else
+        sl_free(result);
+    return st;
 }
 
 /* ---------------------------------------------------------------- ranks --------------------- */
