@@ -14,8 +14,9 @@
  * count or byte that MPI keeps in an int overflows. */
 enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
 
-static bool active; // MPI runs and has us among others
-static bool ours;   // and we started it, so we end it
+static MPI_Comm world; // all ranks, apart from what a program that embeds us sends between them
+static bool active;    // MPI runs and has us among others
+static bool ours;      // and we started it, so we end it
 static int rank, ranks = 1, peers = 1;
 
 static bool launched(void) {
@@ -46,8 +47,7 @@ static sl_status count_peers(void) {
     MPI_Comm machine;
     cpu_set_t mine, its;
     int local;
-    int error =
-        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    int error = MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     if (error != MPI_SUCCESS) return fail_mpi(error, "looking for ranks on this machine");
     MPI_Comm_size(machine, &local);
     // fails with more than 1024 cores: then all count as shared
@@ -72,14 +72,17 @@ sl_status sl_par_begin(void) {
         if (error != MPI_SUCCESS) return fail_mpi(error, "starting");
         ours = true;
     }
+    int error = MPI_Comm_dup(MPI_COMM_WORLD, &world);
+    if (error != MPI_SUCCESS) return fail_mpi(error, "starting");
     active = true;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a library does not exit
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN); // a library does not exit
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &ranks);
     return count_peers();
 }
 
 void sl_par_end(void) {
+    if (active) MPI_Comm_free(&world);
     if (ours) MPI_Finalize();
     active = ours = false;
     rank = 0;
@@ -96,20 +99,20 @@ sl_status sl_par_agree(sl_status mine) {
     struct {
         int st, rank;
     } in = { mine, rank }, worst;
-    int error = MPI_Allreduce(&in, &worst, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
+    int error = MPI_Allreduce(&in, &worst, 1, MPI_2INT, MPI_MINLOC, world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "agreeing on a status");
     if (worst.st == SL_OK) return SL_OK;
 
     char line[LINE_BYTES];
     snprintf(line, sizeof line, "%s", sl_last_error());
-    error = MPI_Bcast(line, sizeof line, MPI_CHAR, worst.rank, MPI_COMM_WORLD);
+    error = MPI_Bcast(line, sizeof line, MPI_CHAR, worst.rank, world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "passing on a message");
     sl_status st = (sl_status)worst.st;
     return rank == worst.rank ? st : sl_fail(st, "rank %d: %s", worst.rank, line);
 }
 
 void sl_par_barrier(void) {
-    if (active) MPI_Barrier(MPI_COMM_WORLD);
+    if (active) MPI_Barrier(world);
 }
 
 /* ---------------------------------------------------------------- shares -------------------- */
@@ -131,8 +134,8 @@ static sl_status pass(run out, run in, MPI_Datatype type, size_t size, const cha
     while (out.left > 0 || in.left > 0) {
         int to, from;
         int n_out = next_message(&out, &to), n_in = next_message(&in, &from);
-        int error = MPI_Sendrecv(out.at, n_out, type, to, 0, in.at, n_in, type, from, 0,
-                                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int error = MPI_Sendrecv(out.at, n_out, type, to, 0, in.at, n_in, type, from, 0, world,
+                                 MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return fail_mpi(error, what);
         out.at += (size_t)n_out * size;
         out.left -= n_out;
@@ -194,7 +197,7 @@ sl_status sl_par_share(void *bytes, size_t n) {
     char *at = bytes;
     while (active && n > 0) {
         int part = (int)SL_MIN(n, (size_t)MESSAGE * sizeof(float));
-        int error = MPI_Bcast(at, part, MPI_BYTE, 0, MPI_COMM_WORLD);
+        int error = MPI_Bcast(at, part, MPI_BYTE, 0, world);
         if (error != MPI_SUCCESS) return fail_mpi(error, "sharing bytes of rank 0");
         at += part;
         n -= (size_t)part;
@@ -204,6 +207,6 @@ sl_status sl_par_share(void *bytes, size_t n) {
 
 sl_status sl_par_sum(int64_t *x, int n) {
     if (!active) return SL_OK;
-    int error = MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    int error = MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_INT64_T, MPI_SUM, world);
     return error == MPI_SUCCESS ? SL_OK : fail_mpi(error, "adding up counts");
 }
