@@ -116,6 +116,16 @@ static void add_file_table(sl_str *s, const sl_st_file *f, const char *path, con
     sl_api__line(s, "whole", "%s", hashed ? "yes, its hash is right" : "it has no hash to tell by");
 }
 
+/* *out stays NULL where the text is no configuration: a file of others may call anything so. */
+static sl_status read_config(sl_json **out, const char *text) {
+    const sl_status st = sl_json_parse(out, text, strlen(text));
+    if (st == SL_OK && sl_json_kind_of(*out) != SL_JSON_OBJECT) {
+        sl_json_free(*out);
+        *out = NULL;
+    }
+    return st == SL_EFORMAT ? SL_OK : st;
+}
+
 sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors, sl_str *result) {
     sl_status st;
     sl_st_file *f = NULL;
@@ -124,7 +134,8 @@ sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors, s
     SL_GO(sl_st_verify(f));
     const bool hashed = sl_st_metadata(f, "data_hash") != NULL;
     const char *text = text_of(f, "config");
-    if (text) SL_GO(sl_json_parse(&config, text, strlen(text)));
+    if (text) SL_GO(read_config(&config, text));
+    if (!config) text = NULL;
     add_file_json(result, f, path, text, hashed);
     if (tensors) add_tensors_json(result, f);
     if (sl_api__named(run, "json")->flag) goto done;

@@ -4,7 +4,9 @@ tests/golden/paper_runs.csv has the runs of the paper's table of results: size, 
 rate, target tokens per parameter, FLOPs. They were typed from the paper and have no script.
 """
 import csv
+import json
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,21 @@ def test_a_damaged_checkpoint_is_named(trained, tmp_path):
     (tmp_path / "bad").write_bytes(data[:-1])
     assert info("--model", str(tmp_path / "bad")).code == 2
     assert info("--model", str(tmp_path / "none")).code == 3
+
+
+@pytest.mark.parametrize("config", [None, "5", "[1]", '"x"', "null", "their own words", "{}"])
+def test_a_file_of_others_is_told_of_too(config, tmp_path):
+    """Its metadata may call anything a configuration."""
+    header = {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}
+    if config is not None:
+        header["__metadata__"] = {"config": config}
+    text = json.dumps(header).encode()
+    path = tmp_path / "theirs.safetensors"
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
+    j = result("--model", str(path))
+    assert j["parameters"] == 1 and j["hashed"] is False and j.get("configuration") == ({} if config == "{}" else None)
+    r = info("--model", str(path))
+    assert r.code == 0 and "1 in 1 tensors" in r.out and "no hash" in r.out, r
 
 
 def test_a_run_tells_how_far_it_is(trained, tmp_path):
