@@ -11,10 +11,11 @@
  * compared with them.
  *
  * All fast kernels run on the calling thread alone; parallel work is done by calling them from
- * several threads on different data. They allocate nothing (the GEMM libraries keep buffers of their own). The
- * sums in them have a fixed order that depends on shapes only, so equal input gives equal bits on
- * one CPU level and one GEMM library, whichever thread runs them. Between levels the last bits
- * differ: wider vectors sum in another order, and fused multiply-add is used where the CPU has it.
+ * several threads on different data. They allocate nothing (the GEMM libraries keep buffers of
+ * their own). The sums in them have a fixed order that depends on shapes only, so equal input gives
+ * equal bits on one CPU level and one GEMM library, whichever thread runs them. Between levels the
+ * last bits differ: wider vectors sum in another order, and fused multiply-add is used where the
+ * CPU has it.
  *
  * Which library multiplies is a fixed rule of transposition and shape (gemm.c), from measurements
  * in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias

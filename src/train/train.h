@@ -17,8 +17,8 @@
  * constraints and the step.
  *
  * A run is a folder: run.json (configuration, and what it was made with), log.jsonl (one line per
- * event, by steps), and the last two checkpoints. Time stands only in fields named `seconds`, `pairs_per_second` and `gflops`; all
- * else in the log is the same for every way to run it. */
+ * event, by steps), and the last two checkpoints. Time stands only in fields named `seconds` and
+ * `pairs_per_second`; all else in the log is the same for every way to run it. */
 #ifndef SL_TRAIN_H
 #define SL_TRAIN_H
 
