@@ -276,6 +276,7 @@ void sl_api__identity_table(sl_str *s, const sl_api__run *run, const sl_api__ide
 /* Are the draws what they should be? */
 bool sl_api__stats_good(const sl_pairs_stats *stats);
 void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
+void sl_api__entropy_json(sl_str *s, const sl_entropy *e); // a member, "entropy"
 void sl_api__stats_table(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
 
 /* Checks the pairs of a file; *ok when it has some and none of them is bad. Prints at most `shown`

@@ -212,15 +212,6 @@ static sl_status measure_entropy(sl_entropy *out, sl_api__run *run, sl_pool *poo
     return SL_OK;
 }
 
-static void add_entropy(sl_str *s, const sl_entropy *e) {
-    sl_json_open(s, "entropy", '{');
-    sl_json_add_real(s, "expressions", e->expressions);
-    sl_json_add_real(s, "error", e->error);
-    sl_json_add_real(s, "draws", e->draws);
-    sl_json_add_real(s, "bases", e->bases);
-    sl_json_close(s, '}');
-}
-
 static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs, sl_pool *pool,
                        sl_str *result) {
     watcher w = { .run = run };
@@ -243,7 +234,7 @@ static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs
     sl_json_add_int(result, "parameters", s->model->count);
     add_result(result, &r);
     sl_api__plan_json(result, &plan);
-    add_entropy(result, &entropy);
+    sl_api__entropy_json(result, &entropy);
     sl_json_add_real(result, "peak_gflops", 1e-9 * w.peak);
     if (value(run, OPT_JSON)->flag) return SL_OK;
     add_table(&run->output, &r, &plan, s->config.train.batch);

@@ -127,6 +127,16 @@ bool sl_api__stats_good(const sl_pairs_stats *stats) {
 
 /* ---------------------------------------------------------------- for programs -------------- */
 
+void sl_api__entropy_json(sl_str *s, const sl_entropy *e) {
+    sl_json_open(s, "entropy", '{');
+    sl_json_add_real(s, "expressions", e->expressions);
+    sl_json_add_real(s, "error", e->error);
+    sl_json_add_int(s, "pairs", e->pairs);
+    sl_json_add_real(s, "draws", e->draws);
+    sl_json_add_real(s, "bases", e->bases);
+    sl_json_close(s, '}');
+}
+
 void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy) {
     sl_json_open(s, "stats", '{');
     sl_json_add_int(s, "pairs", stats->pairs);
@@ -162,13 +172,7 @@ void sl_api__stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy
     sl_json_close(s, ']');
     sl_json_add_bool(s, "good", sl_api__stats_good(stats));
     sl_json_close(s, '}');
-    sl_json_open(s, "entropy", '{');
-    sl_json_add_real(s, "expressions", entropy->expressions);
-    sl_json_add_real(s, "error", entropy->error);
-    sl_json_add_int(s, "pairs", entropy->pairs);
-    sl_json_add_real(s, "draws", entropy->draws);
-    sl_json_add_real(s, "bases", entropy->bases);
-    sl_json_close(s, '}');
+    sl_api__entropy_json(s, entropy);
 }
 
 /* ---------------------------------------------------------------- for people ---------------- */
