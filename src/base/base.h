@@ -68,6 +68,19 @@ _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_NO ((sl_truth){ -1 })
 #define SL_UNKNOWN ((sl_truth){ 0 })
 
+/* Modules keep their options in tables, one X(field, option, kind, value, text, choices, min, max,
+ * shown, help) a row. A row as a check sees it; a choice is held as its place in "a|b|c", from 0. */
+typedef struct sl_bounds {
+    const char *option, *choices;
+    double min, max;
+} sl_bounds;
+
+#define SL_BOUNDS_ROW(field, option, kind, value, text, choices, min, max, shown, help) \
+    { option, choices, min, max },
+
+/* SL_EINVAL names the first option whose value is outside its bounds; NaN is outside. */
+SL_NODISCARD sl_status sl_bounds_check(const sl_bounds *rows, const double *values, int n);
+
 /* ---------------------------------------------------------------- memory -------------------- */
 
 /* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as

@@ -14,6 +14,14 @@
     X(exponent_b,    "cells.exponent.bias",    d,     0,       ZERO,   false) \
     X(column_w,      "cells.column.weight",    d,     d,       NORMAL, true)
 
+#define SL_MODEL__MLP(X)                                                      \
+    X(norm3_g,       "norm3.weight",           d,     0,       ONE,    false) \
+    X(norm3_b,       "norm3.bias",             d,     0,       ZERO,   false) \
+    X(mlp_in_w,      "mlp.in.weight",          4 * d, d,       NORMAL, true)  \
+    X(mlp_in_b,      "mlp.in.bias",            4 * d, 0,       ZERO,   false) \
+    X(mlp_out_w,     "mlp.out.weight",         d,     4 * d,   NORMAL, true)  \
+    X(mlp_out_b,     "mlp.out.bias",           d,     0,       ZERO,   false)
+
 #define SL_MODEL__ENCODER(X)                                                  \
     X(norm1_g,       "norm1.weight",           d,     0,       ONE,    false) \
     X(norm1_b,       "norm1.bias",             d,     0,       ZERO,   false) \
@@ -27,12 +35,7 @@
     X(points_qkv_b,  "points.qkv.bias",        3 * d, 0,       ZERO,   false) \
     X(points_out_w,  "points.out.weight",      d,     d,       NORMAL, true)  \
     X(points_out_b,  "points.out.bias",        d,     0,       ZERO,   false) \
-    X(norm3_g,       "norm3.weight",           d,     0,       ONE,    false) \
-    X(norm3_b,       "norm3.bias",             d,     0,       ZERO,   false) \
-    X(mlp_in_w,      "mlp.in.weight",          4 * d, d,       NORMAL, true)  \
-    X(mlp_in_b,      "mlp.in.bias",            4 * d, 0,       ZERO,   false) \
-    X(mlp_out_w,     "mlp.out.weight",         d,     4 * d,   NORMAL, true)  \
-    X(mlp_out_b,     "mlp.out.bias",           d,     0,       ZERO,   false)
+    SL_MODEL__MLP(X)
 
 #define SL_MODEL__TOKENS(X)                                                   \
     X(table,         "tokens.weight",          V,     d,       NORMAL, false) \
@@ -55,12 +58,7 @@
     X(cross_kv_b,    "cross.kv.bias",          2 * d, 0,       ZERO,   false) \
     X(cross_out_w,   "cross.out.weight",       d,     d,       NORMAL, true)  \
     X(cross_out_b,   "cross.out.bias",         d,     0,       ZERO,   false) \
-    X(norm3_g,       "norm3.weight",           d,     0,       ONE,    false) \
-    X(norm3_b,       "norm3.bias",             d,     0,       ZERO,   false) \
-    X(mlp_in_w,      "mlp.in.weight",          4 * d, d,       NORMAL, true)  \
-    X(mlp_in_b,      "mlp.in.bias",            4 * d, 0,       ZERO,   false) \
-    X(mlp_out_w,     "mlp.out.weight",         d,     4 * d,   NORMAL, true)  \
-    X(mlp_out_b,     "mlp.out.bias",           d,     0,       ZERO,   false)
+    SL_MODEL__MLP(X)
 
 #define SL_MODEL__END(X)                                                      \
     X(norm_g,        "norm.weight",            d,     0,       ONE,    false) \

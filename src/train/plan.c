@@ -17,11 +17,15 @@ static bool power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 sl_status sl_train__shape_make(sl_train__shape *out, const sl_train_options *o, int columns,
                                int points, int max_tokens, int64_t valid, int threads, int rank,
                                int ranks) {
-    if (o->batch < 1 || o->batch > 1000000)
-        return sl_fail(SL_EINVAL, "batch %lld: must be 1 to 1000000", (long long)o->batch);
-    if (!power_of_two(o->lanes) || o->lanes > SL_TRAIN_MAX_LANES)
-        return sl_fail(SL_EINVAL, "%lld lanes: must be a power of two, at most %d",
-                       (long long)o->lanes, SL_TRAIN_MAX_LANES);
+    static const sl_bounds rows[] = { SL_TRAIN_TABLE(SL_BOUNDS_ROW) };
+    const double values[] = {
+#define X(field, ...) (double)o->field,
+        SL_TRAIN_TABLE(X)
+#undef X
+    };
+    SL_TRY(sl_bounds_check(rows, values, SL_LEN(rows)));
+    if (!power_of_two(o->lanes))
+        return sl_fail(SL_EINVAL, "%lld lanes: must be a power of two", (long long)o->lanes);
     int lanes = 1;
     while (2 * lanes <= SL_MIN(o->lanes, o->batch)) lanes *= 2;
     if (!power_of_two(ranks)) return sl_fail(SL_EINVAL, "%d ranks: must be a power of two", ranks);
