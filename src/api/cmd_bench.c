@@ -61,22 +61,25 @@ typedef struct product {
 } product;
 
 /* *best := seconds of the fastest of `repeats`. */
-static sl_status time_product(double *best, const product *p, sl_gemm_library library,
-                              int repeats) {
+static sl_status time_product(double *best, sl_api__run *run, const product *p,
+                              sl_gemm_library library) {
+    const int repeats = (int)value(run, OPT_STEPS)->whole;
+    sl_status st = SL_OK;
     const size_t a = (size_t)p->M * (size_t)p->K, b = (size_t)p->K * (size_t)p->N;
     const size_t n = a + b + (size_t)p->M * (size_t)p->N;
     float *x = sl_malloc_wide(n, sizeof *x);
     if (!x) return sl_fail_memory(n, sizeof *x, "matrices to measure with");
     for (size_t i = 0; i < n; i++) x[i] = (float)(i % 7) - 3;
-    for (int i = -1; i < repeats; i++) { // the first one warms up
+    for (int i = -1; i < repeats && st == SL_OK; i++) { // the first one warms up
         const double start = sl_clock();
         sl_gemm_by(library, p->ta, p->tb, p->M, p->N, p->K, 1, x, p->ta ? p->M : p->K, x + a,
                    p->tb ? p->K : p->N, 0, x + a + b, p->N);
         const double took = sl_clock() - start;
         if (i <= 0 || took < *best) *best = took;
+        st = sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0);
     }
     sl_free(x);
-    return SL_OK;
+    return st;
 }
 
 /* A row for people, and one for programs. */
@@ -125,10 +128,9 @@ static sl_status compare(sl_api__run *run, sl_str *result, const product *p) {
     } libraries[] = { { SL_GEMM_ONEDNN, "oneDNN" }, { SL_GEMM_OPENBLAS, "OpenBLAS" } };
     for (int i = 0; i < SL_LEN(libraries); i++) {
         double best = 0;
-        SL_TRY(time_product(&best, p, libraries[i].id, (int)value(run, OPT_STEPS)->whole));
+        SL_TRY(time_product(&best, run, p, libraries[i].id));
         add_row(run, result, p, libraries[i].name,
                 sl_gemm_rule(p->ta, p->tb, p->M, p->N) == libraries[i].id, 1, best);
-        SL_TRY(sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0));
     }
     return SL_OK;
 }
@@ -172,6 +174,12 @@ static int64_t resident_bytes(void) {
     return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
 }
 
+static int on_step(const sl_train_news *n, void *payload) {
+    static const char what[] = "timing steps";
+    return sl_api__tell(payload, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)n->step,
+                        (double)n->steps) != SL_OK;
+}
+
 static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *result) {
     sl_status st;
     sl_pool *pool = NULL;
@@ -180,7 +188,8 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
     SL_GO(sl_pool_new(&pool, s->threads));
     SL_GO(sl_api__gemm_rate(&peak, pool, SQUARE, square_seconds));
     SL_GO(sl_train_time(&t, pool, &s->config, (int)value(run, OPT_POINTS)->whole,
-                        (int)value(run, OPT_TOKENS)->whole, (int)value(run, OPT_STEPS)->whole));
+                        (int)value(run, OPT_TOKENS)->whole, (int)value(run, OPT_STEPS)->whole,
+                        on_step, &run->listener));
     const double pairs = (double)s->config.train.batch;
     const double paper = 1e-9 * pairs * t.plan.flops_pair_paper / t.median;
     const double executed = 1e-9 * pairs * t.plan.flops_pair / t.median;

@@ -31,13 +31,23 @@ static sl_status check(const sl_train_config *c, int points, int tokens, int ste
     return SL_OK;
 }
 
-static sl_status time_steps(sl_train_timing *out, sl_train__engine *e, double *seconds, int steps) {
+/* Rank 0: tells how far it is, outside of what is timed. */
+static sl_status tell(int step, int steps, double loss, sl_train_progress progress, void *payload) {
+    if (!progress || sl_par_rank() != 0) return SL_OK;
+    const sl_train_news news = { .step = step, .steps = steps, .loss = loss };
+    if (progress(&news, payload) == 0) return SL_OK;
+    return sl_fail(SL_ECANCEL, "stopped at step %d of %d", step, steps);
+}
+
+static sl_status time_steps(sl_train_timing *out, sl_train__engine *e, double *seconds, int steps,
+                            sl_train_progress progress, void *payload) {
     for (int i = 0; i < WARM_UP + steps; i++) {
         sl_train__outcome o;
         const double begun = sl_clock();
         SL_TRY(sl_train__step(&o, e, i, i + 1 < WARM_UP + steps));
         if (i >= WARM_UP) seconds[i - WARM_UP] = sl_clock() - begun;
         out->loss = o.loss / (double)o.tokens;
+        SL_TRY(sl_par_agree(tell(i + 1, WARM_UP + steps, out->loss, progress, payload)));
     }
     out->median = median(seconds, steps); // sorted now
     out->best = seconds[0];
@@ -67,7 +77,7 @@ static sl_status prepare(sl_train_timing *out, sl_train__engine *e, sl_model **m
 }
 
 sl_status sl_train_time(sl_train_timing *out, sl_pool *pool, const sl_train_config *c, int points,
-                        int tokens, int steps) {
+                        int tokens, int steps, sl_train_progress progress, void *payload) {
     const int64_t held = sl_mem_bytes();
     sl_status st;
     sl_model *m = NULL;
@@ -85,7 +95,7 @@ sl_status sl_train_time(sl_train_timing *out, sl_pool *pool, const sl_train_conf
     st = seconds ? prepare(out, &e, &m, &stored, pool, &timed, points, tokens)
                  : sl_fail_memory((size_t)steps, sizeof *seconds, "times of steps");
     SL_GO(sl_par_agree(st));
-    SL_GO(time_steps(out, &e, seconds, steps));
+    SL_GO(time_steps(out, &e, seconds, steps, progress, payload));
     out->peak_bytes = sl_mem_peak() - held;
 done:
     sl_train__engine_clear(&e);

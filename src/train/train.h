@@ -140,8 +140,11 @@ typedef struct sl_train_timing {
 } sl_train_timing;
 
 /* Times `steps` steps (after two that warm up) on made-up pairs of `points` points and exactly
- * `tokens` target tokens: the same step that a run takes, pairs being copied rather than computed. */
+ * `tokens` target tokens: the same step that a run takes, pairs being copied rather than computed.
+ * Progress, if there is one, is told of step, steps and loss after every step, by rank 0; anything
+ * but 0 ends it with SL_ECANCEL. */
 SL_NODISCARD sl_status sl_train_time(sl_train_timing *out, sl_pool *pool, const sl_train_config *c,
-                                     int points, int tokens, int steps);
+                                     int points, int tokens, int steps, sl_train_progress progress,
+                                     void *payload);
 
 #endif

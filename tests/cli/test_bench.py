@@ -1,7 +1,11 @@
 """symlaw bench: the rows are there and fit together. No test asserts a speed."""
+import signal
+import subprocess
+import time
+
 import pytest
 
-from tool import run
+from tool import PROGRAM, run
 
 SMALL = ["--width", "16", "--layers", "1", "--points", "8", "--batch", "16", "--steps", "3"]
 
@@ -61,3 +65,16 @@ def test_products_are_timed_by_both_libraries():
 def test_wrong_use(args, says):
     r = run("bench", *args)
     assert r.code == 2 and says in r.err
+
+
+@pytest.mark.parametrize("what", ["gemm", "train"])
+def test_ctrl_c_ends_it_at_once(what):
+    p = subprocess.Popen([PROGRAM, "bench", what, "--size", "mini", "--steps", "1000000"], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(2)
+    p.send_signal(signal.SIGINT)
+    try:
+        _, err = p.communicate(timeout=20)
+    finally:
+        p.kill()
+    assert p.returncode == 130 and "interrupted" in err

@@ -89,7 +89,7 @@ static sl_status plan(const tiny *x, const sl_model *m) {
 
 static sl_status time_it(const tiny *x) {
     sl_train_timing out;
-    return sl_train_time(&out, NULL, &x->c, 4, 5, 1);
+    return sl_train_time(&out, NULL, &x->c, 4, 5, 1, NULL, NULL);
 }
 
 static void each_allocation_may_fail_elsewhere(void **state) {

@@ -138,7 +138,7 @@ static void each_rank_keeps_to_its_plan(void **state) {
     sl_train_timing out;
     c.model.width = 64;
     c.model.layers = 1;
-    SL_MUST(t, sl_train_time(&out, NULL, &c, 8, 12, 2));
+    SL_MUST(t, sl_train_time(&out, NULL, &c, 8, 12, 2, NULL, NULL));
     SL_CHECK(t, fabs((double)out.peak_bytes / (double)out.planned_bytes - 1) < 0.05,
              "rank %d: %lld bytes at most, %lld planned", sl_par_rank(), (long long)out.peak_bytes,
              (long long)out.planned_bytes);

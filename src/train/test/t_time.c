@@ -25,7 +25,7 @@ static void the_plan_is_kept_by_timing(void **state) {
         c.train.batch = row[i].batch;
         c.train.lanes = row[i].lanes;
         SL_MUST(t, sl_pool_new(&pool, row[i].threads));
-        SL_MUST(t, sl_train_time(&out, pool, &c, row[i].points, row[i].tokens, 3));
+        SL_MUST(t, sl_train_time(&out, pool, &c, row[i].points, row[i].tokens, 3, NULL, NULL));
         sl_pool_free(pool);
         char what[40];
         snprintf(what, sizeof what, "row %d", i);
@@ -69,6 +69,25 @@ static void the_plan_is_kept_by_a_run(void **state) {
     }
 }
 
+static int stop_at_third(const sl_train_news *n, void *payload) {
+    *(int64_t *)payload = n->step;
+    return n->step == 3;
+}
+
+static void timing_stops_when_told(void **state) {
+    sl_fixture *t = *state;
+    sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
+                          .model = SL_MODEL_OPTIONS_INIT,
+                          .optim = SL_OPTIM_OPTIONS_INIT };
+    sl_train_timing out;
+    int64_t last = 0;
+    c.model.width = 8;
+    c.model.layers = 1;
+    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1000, stop_at_third, &last), SL_ECANCEL,
+              "step 3", "of 1002");
+    SL_CHECK(t, last == 3, "told of step %lld", (long long)last);
+}
+
 static void nonsense_is_refused(void **state) {
     sl_fixture *t = *state;
     sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
@@ -77,23 +96,26 @@ static void nonsense_is_refused(void **state) {
     sl_train_timing out;
     c.model.width = 8;
     c.model.layers = 1;
-    tiny_says(t, sl_train_time(&out, NULL, &c, 0, 5, 1), SL_EINVAL, "0 points", "must");
-    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 257, 1), SL_EINVAL, "257 tokens", "must");
-    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 0), SL_EINVAL, "0 steps", "one");
+    tiny_says(t, sl_train_time(&out, NULL, &c, 0, 5, 1, NULL, NULL), SL_EINVAL, "0 points", "must");
+    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 257, 1, NULL, NULL), SL_EINVAL, "257 tokens",
+              "must");
+    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 0, NULL, NULL), SL_EINVAL, "0 steps", "one");
     c.train.lanes = 3;
-    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1), SL_EINVAL, "3 lanes", "power");
+    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1, NULL, NULL), SL_EINVAL, "3 lanes", "power");
     c.train.lanes = 4;
     c.model.vocabulary = 3;
-    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1), SL_EINVAL, "vocabulary", "small");
+    tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1, NULL, NULL), SL_EINVAL, "vocabulary",
+              "small");
     c.model.vocabulary = 104;
     c.train.ratio = 80; // the length of the run is not that of the timing
-    SL_MUST(t, sl_train_time(&out, NULL, &c, 4, 5, 1));
+    SL_MUST(t, sl_train_time(&out, NULL, &c, 4, 5, 1, NULL, NULL));
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(the_plan_is_kept_by_timing),
         SL_TEST(the_plan_is_kept_by_a_run),
+        SL_TEST(timing_stops_when_told),
         SL_TEST(nonsense_is_refused),
     };
     return sl_test_main("train.time", tests, SL_LEN(tests));
