@@ -38,12 +38,6 @@ static bool is_kept(const char *name) {
     return true;
 }
 
-/* How often a run is saved may change while it goes on. */
-static bool may_change(const char *name) {
-    static const char start[] = "checkpoint-";
-    return strncmp(name, start, sizeof start - 1) == 0;
-}
-
 void sl_api__run_config(sl_str *s, const sl_api__run *run) {
     sl_json_open(s, NULL, '{');
     for (int i = 0; i < run->info->n_options; i++)
@@ -89,7 +83,7 @@ static sl_status take_over(sl_api__run *run, const sl_json *config, const char *
         SL_TRY(sl_api__option_read(&kept, o, j));
         if (!v->told)
             *v = kept;
-        else if (!may_change(o->name) && !same_value(o, v, &kept))
+        else if (!sl_train_may_change(o->name) && !same_value(o, v, &kept))
             return fail_other(o, v, &kept, dir);
     }
     return SL_OK;

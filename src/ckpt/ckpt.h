@@ -95,6 +95,8 @@ void sl_ckpt_loaded_clear(sl_ckpt_loaded *l);
  * whole or fits the model, with what is wrong with the newest. */
 SL_NODISCARD sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *model,
                                     float *weights, sl_optim *optim);
+/* Where the weights of a step are, or would be; cut where `size` is too small. */
+void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step);
 /* Step of the newest checkpoint by its name; -1 if there is none. */
 int64_t sl_ckpt_newest(const char *dir);
 

@@ -32,6 +32,12 @@ sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t
     return SL_OK;
 }
 
+void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step) {
+    char name[NAME_BYTES];
+    name_of(name, SL_CKPT__MODEL, step);
+    snprintf(out, size, "%s/%s", dir, name);
+}
+
 typedef struct entry {
     sl_ckpt__kind kind;
     int64_t step;

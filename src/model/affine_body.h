@@ -59,8 +59,9 @@ static void affine_prepare(const struct WORK *w, const REAL *weights) {
                    cc = (REAL)(affine_product(code, code, d) + o->norm_eps);
         for (int r = c * w->R; r < (c + 1) * w->R; r++) {
             const REAL m = w->mantissa[r], e = w->exponent[r];
-            const REAL rstd =
-                1 / SQRT(m * (m * mm + e * me + mc) + e * (e * ee + ec) + cc);
+            // at least eps but for rounding, which vectors that nearly cancel could take below 0
+            const REAL variance = m * (m * mm + e * me + mc) + e * (e * ee + ec) + cc;
+            const REAL rstd = 1 / SQRT(SL_MAX(variance, (REAL)o->norm_eps));
             REAL *s = f->S + (size_t)r * (size_t)k;
             s[0] = rstd * m;
             s[1] = rstd * e;

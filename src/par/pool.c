@@ -179,7 +179,7 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
     pthread_cond_init(&p->wake, NULL);
     pthread_cond_init(&p->idle, NULL);
     p->threads = threads;
-    p->spin = threads <= sl_cores();
+    p->spin = threads * sl_par_peers() <= sl_cores();
     p->started = 1;
     for (int i = 1; i < threads; i++) {
         p->workers[i] = (worker){ .pool = p, .number = i };

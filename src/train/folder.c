@@ -37,16 +37,17 @@ static bool same(const sl_json *a, const sl_json *b) {
     }
 }
 
-/* How often a run is saved changes no result and may change; "run" is no option. */
-static bool may_change(const char *name) {
-    return strncmp(name, "checkpoint-", 11) == 0 || strcmp(name, "run") == 0;
+bool sl_train_may_change(const char *option) {
+    static const char start[] = "checkpoint-";
+    return strncmp(option, start, sizeof start - 1) == 0;
 }
 
 bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const sl_json *b) {
     for (int turn = 0; turn < 2; turn++) {
         for (sl_json_member m = sl_json_first(a); m.name; m = sl_json_next(a, m)) {
             const sl_json *other = sl_json_get(b, m.name);
-            if (may_change(m.name) || (other && same(m.value, other))) continue;
+            const bool option = strcmp(m.name, "run") != 0;
+            if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
             snprintf(name, size, "%s", m.name);
             return true;
         }

@@ -74,6 +74,10 @@ typedef struct sl_train_config {
     bool resume;
 } sl_train_config;
 
+/* May this option be another one when a run is resumed? How often it is saved may: that changes no
+ * result. All others must stay. */
+bool sl_train_may_change(const char *option);
+
 /* ---------------------------------------------------------------- cost ---------------------- */
 
 /* What a run will take, before anything is allocated. */
