@@ -338,6 +338,9 @@ SL_NODISCARD sl_status sl_api__read_expr(const sl_node **out, sl_api__run *run, 
 /* "a,b" to names in the run's arena; NULL and any number leave *out without names. */
 SL_NODISCARD sl_status sl_api__read_names(sl_names *out, sl_api__run *run, const char *text);
 
+/* Appends the text as one word for a shell, in quotes where it needs them. */
+void sl_api__add_word(sl_str *s, const char *text);
+
 /* The line of `text` around byte `offset`, and below it a caret: two lines, no newline behind. */
 void sl_api__excerpt(sl_str *s, const char *text, size_t offset);
 

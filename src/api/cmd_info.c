@@ -30,7 +30,7 @@ static const char help[] =
     "  symlaw info --size 6.5M --ratio 5              the paper's smallest run\n"
     "  symlaw info --size 93M --batch 256 --json      the largest, for a program\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
-    "  symlaw info --model runs/a/model-1000.safetensors\n"
+    "  symlaw info --model runs/a/model-00001000.safetensors\n"
     "  symlaw info --run runs/a                       how far is it?";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
@@ -83,8 +83,9 @@ static void add_table(sl_str *s, const sl_api__setup *u, const sl_train_plan *p)
     sl_api__line(s, "parameters", "%s: %s in the encoder, %s in the decoder",
                  sl_group_digits(a, m->count), sl_group_digits(b, m->count_encoder),
                  sl_group_digits(c, m->count - m->count_encoder));
-    sl_api__line(s, "shape", "width %lld, %lld + %lld layers, %lld heads", (long long)o->width,
-                 (long long)o->layers, (long long)o->decoder_layers, (long long)o->heads);
+    sl_api__line(s, "shape", "width %lld, %lld + %lld layers, %lld head%s", (long long)o->width,
+                 (long long)o->layers, (long long)o->decoder_layers, (long long)o->heads,
+                 o->heads == 1 ? "" : "s");
 
     sl_str_add(s, "\na pair\n");
     sl_api__line(s, "cells", "%lld points of %lld columns, %g target tokens",

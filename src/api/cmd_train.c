@@ -212,6 +212,19 @@ static sl_status measure_entropy(sl_entropy *out, sl_api__run *run, sl_pool *poo
     return SL_OK;
 }
 
+/* With the command that goes on, as it can be typed. */
+static sl_status fail_stopped(const sl_train_result *r, const sl_train_plan *p, const char *dir) {
+    sl_str word = { 0 };
+    sl_api__add_word(&word, dir);
+    const bool whole = sl_str_status(&word) == SL_OK;
+    const sl_status st = sl_fail(SL_ECANCEL,
+                                 "stopped on request; step %lld of %lld is saved; go on with: "
+                                 "symlaw train --resume --out %s",
+                                 (long long)r->step, (long long)p->steps, whole ? word.text : dir);
+    sl_str_clear(&word);
+    return st;
+}
+
 static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs, sl_pool *pool,
                        sl_str *result) {
     watcher w = { .run = run };
@@ -225,12 +238,10 @@ static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs
     note_cost(run, s, &plan, w.peak);
     SL_TRY(measure_entropy(&entropy, run, pool, pairs));
     sl_status st = sl_train_run(&r, pool, &s->config, on_news, &w);
-    if (st == SL_ECANCEL)
-        return sl_fail(st,
-                       "stopped on request; step %lld of %lld is saved; go on with: symlaw train "
-                       "--resume --out %s",
-                       (long long)r.step, (long long)plan.steps, s->config.out);
+    if (st == SL_ECANCEL) return fail_stopped(&r, &plan, s->config.out);
     SL_TRY(st);
+    if (r.resumed_at == plan.steps)
+        sl_api__note(&run->listener, "the run is finished: nothing is left to do");
     sl_json_add_int(result, "parameters", s->model->count);
     add_result(result, &r);
     sl_api__plan_json(result, &plan);

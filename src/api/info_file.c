@@ -68,8 +68,10 @@ static const char *size_name(const sl_json *config) {
 static void add_model_line(sl_str *s, const sl_json *config) {
     if (whole_of(config, "width") == 0) return;
     const char *name = size_name(config);
-    sl_api__line(s, "model", "width %lld, %lld layers%s%s", (long long)whole_of(config, "width"),
-                 (long long)whole_of(config, "layers"), name ? ", size " : "", name ? name : "");
+    const int64_t layers = whole_of(config, "layers");
+    sl_api__line(s, "model", "width %lld, %lld layer%s%s%s", (long long)whole_of(config, "width"),
+                 (long long)layers, layers == 1 ? "" : "s", name ? ", size " : "",
+                 name ? name : "");
 }
 
 // what the metadata say of a file      member       what people call it
@@ -187,8 +189,9 @@ static sl_status read_log(figures *out, const char *path) {
         const char *line;
         size_t n;
         sl_json *j = NULL;
-        SL_GO(sl_lines_next(&line, &n, lines));
-        if (!line) break;
+        st = sl_lines_next(&line, &n, lines);
+        if (st == SL_ELIMIT) continue; // no line of ours
+        if (st != SL_OK || !line) break;
         st = sl_json_parse_line(&j, line, n);
         if (st == SL_ENOMEM) goto done;
         if (st == SL_OK) take_line(out, j);
@@ -199,6 +202,16 @@ done:
     return st;
 }
 
+/* With the command, as it can be typed. */
+static void add_go_on(sl_str *s, const char *dir, int64_t saved) {
+    sl_str word = { 0 };
+    sl_api__add_word(&word, dir);
+    const bool whole = sl_str_status(&word) == SL_OK;
+    sl_api__line(s, "saved", "step %lld; go on with: symlaw train --resume --out %s",
+                 (long long)saved, whole ? word.text : dir);
+    sl_str_clear(&word);
+}
+
 static void add_run_table(sl_str *s, const char *dir, const sl_json *config, const figures *f,
                           int64_t steps, int64_t saved) {
     sl_api__line(s, "run", "%s", dir);
@@ -206,15 +219,17 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
     if (f->step >= 0)
         sl_api__line(s, "step", "%lld of %lld, after %.0f s", (long long)f->step, (long long)steps,
                      f->seconds);
-    else
+    else if (saved < 0)
         sl_api__line(s, "step", "none of %lld yet", (long long)steps);
+    else
+        sl_api__line(s, "step", "%lld of %lld; the log is missing", (long long)saved,
+                     (long long)steps);
     if (!isnan(f->loss)) sl_api__line(s, "loss", "%.4f nats per token", f->loss);
     if (!isnan(f->loss_valid)) sl_api__line(s, "validation", "%.4f nats per token", f->loss_valid);
     if (saved < 0)
         sl_api__line(s, "saved", "nothing yet");
     else if (saved < steps)
-        sl_api__line(s, "saved", "step %lld; go on with: symlaw train --resume --out %s",
-                     (long long)saved, dir);
+        add_go_on(s, dir, saved);
     else
         sl_api__line(s, "saved", "step %lld: it is finished", (long long)saved);
 }
@@ -222,7 +237,7 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
 static void add_run_json(sl_str *s, const char *dir, const figures *f, int64_t steps,
                          int64_t saved) {
     sl_json_add_text(s, "run", dir);
-    sl_json_add_int(s, "step", SL_MAX(f->step, 0));
+    sl_json_add_int(s, "step", f->step >= 0 ? f->step : SL_MAX(saved, 0));
     sl_json_add_int(s, "steps", steps);
     sl_json_add_real(s, "loss", f->loss);
     sl_json_add_real(s, "loss_valid", f->loss_valid);

@@ -26,6 +26,28 @@ static void add_visible(sl_str *s, const char *character, size_t n) {
         sl_str_add_bytes(s, character, n);
 }
 
+/* Letters, digits and what no shell gives a meaning; all that is not ASCII. */
+static bool is_plain(char c) {
+    return (unsigned char)c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || (c && strchr("_-./:,+=@%", c));
+}
+
+void sl_api__add_word(sl_str *s, const char *text) {
+    const char *p = text;
+    while (is_plain(*p)) p++;
+    if (*text && !*p) {
+        sl_str_add(s, text);
+        return;
+    }
+    sl_str_add_char(s, '\'');
+    for (p = text; *p; p++)
+        if (*p == '\'')
+            sl_str_add(s, "'\\''"); // ends the quotes for one that is escaped
+        else
+            sl_str_add_char(s, *p);
+    sl_str_add_char(s, '\'');
+}
+
 void sl_api__excerpt(sl_str *s, const char *text, size_t offset) {
     enum { AROUND = 34 }; // characters on each side: fits a terminal of 80 columns
     size_t n = strlen(text), line = SL_MIN(offset, n), end = line;

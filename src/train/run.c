@@ -296,6 +296,11 @@ static void tell_beginning(run *r) {
     const int lanes = sl_train__rank_lanes(&r->shape);
     const int64_t looks = 4 * sl_optim_kappa_steps(&c->optim, r->plan.steps);
     if (l->warning) note(r, "%s", l->warning);
+    if (c->resume && r->resumed_at < 0)
+        note(r,
+             r->folder.begun ? "%s has no checkpoint: the run begins again at its first step"
+                             : "%s has no run to resume: one begins",
+             c->out);
     if (r->resumed_at >= 0)
         note(r, "resumed at step %lld of %lld", (long long)r->step, (long long)r->plan.steps);
     if (l->level &&
@@ -398,8 +403,7 @@ static void fill_result(sl_train_result *out, const run *r) {
     for (int i = 0; i < r->engine.optim->n_tensor; i++)
         out->bounds_set += r->engine.optim->cpr[i].set_at >= 0;
     if (r->saved >= 0)
-        snprintf(out->checkpoint, sizeof out->checkpoint, "%.470s/model-%08lld.safetensors",
-                 r->c->out, (long long)r->saved);
+        sl_ckpt_model_path(out->checkpoint, sizeof out->checkpoint, r->c->out, r->saved);
 }
 
 sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_config *c,

@@ -135,7 +135,7 @@ def test_a_checkpoint_tells_what_it_holds(trained):
     assert j["configuration"]["width"] == 16 and j["configuration"]["batch"] == 16
     assert j["level"] and "oneDNN" in j["libraries"] and len(j["universe"]) == 32
     r = info("--model", ended["checkpoint"], "--tensors")
-    assert r.code == 0 and "width 16, 1 layers" in r.out and "its hash is right" in r.out
+    assert r.code == 0 and "width 16, 1 layer\n" in r.out and "its hash is right" in r.out
     assert "encoder.0." in r.out
 
 
@@ -184,6 +184,12 @@ def test_a_run_tells_how_far_it_is(trained, tmp_path):
     j = result("--run", str(half))
     assert j["saved"] == 10 and j["finished"] is False
     assert f"symlaw train --resume --out {half}" in info("--run", str(half)).out
+
+    (half / "log.jsonl").unlink()
+    assert result("--run", str(half))["step"] == 10
+    assert "10 of 12; the log is missing" in info("--run", str(half)).out
+    half = half.rename(tmp_path / "it is half")  # what is to be typed can be
+    assert f"symlaw train --resume --out '{half}'" in info("--run", str(half)).out
 
     r = info("--run", str(tmp_path))
     assert r.code == 2 and "holds no run" in r.err

@@ -228,14 +228,14 @@ def test_several_ranks_stop_together_and_any_number_goes_on(tmp_path):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_saves_and_says_how_to_go_on(number, code, tmp_path):
-    folder = tmp_path / "run"
+    folder = tmp_path / "my run"
     p = start(*LONG, "--log-steps", 1, "--out", folder)
     wait_for_steps(folder, 20, p)
     p.send_signal(number)
     _, err = p.communicate(timeout=60)
     assert p.returncode == code
     last = [x for x in err.splitlines() if "interrupted" in x][-1]
-    assert f"symlaw train --resume --out {folder}" in last
+    assert f"symlaw train --resume --out '{folder}'" in last  # as it can be typed
     saved = run("info", "--run", str(folder), "--json").json["saved"]
     assert f"step {saved} of 100000 is saved" in last and saved >= 20
 
@@ -270,7 +270,12 @@ def test_a_run_killed_at_any_moment_ends_the_same(whole, tmp_path):
 
 def test_resume_without_a_run_starts_one(whole, tmp_path):
     r = train("--resume", *SHORT, "--threads", 2, "--out", tmp_path / "new")
-    assert r.code == 0
+    assert r.code == 0 and "has no run to resume: one begins" in r.err
+    same(outcome(tmp_path / "new"), outcome(whole[0]))
+    for path in (tmp_path / "new").glob("*.safetensors"):
+        path.unlink()
+    r = train("--resume", "--threads", 2, "--out", tmp_path / "new")
+    assert r.code == 0 and "has no checkpoint: the run begins again at its first step" in r.err
     same(outcome(tmp_path / "new"), outcome(whole[0]))
 
 
@@ -278,6 +283,7 @@ def test_a_finished_run_is_finished(whole):
     before = outcome(whole[0])
     r = train("--resume", "--out", whole[0], "--json")
     assert r.code == 0 and r.json["step"] == STEPS and r.json["resumed_at"] == STEPS
+    assert "nothing is left to do" in r.err
     same(outcome(whole[0]), before)
 
 
@@ -352,14 +358,16 @@ def copy(folder, to):
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     """A run that was killed, with two checkpoints."""
-    folder = tmp_path_factory.mktemp("two") / "run"
-    p = start(*SHORT, "--checkpoint-steps", 10, "--out", folder)
-    wait_for_steps(folder, 35, p)
-    p.kill()
-    p.communicate()
-    names = sorted(x for x in os.listdir(folder) if x.startswith("model-"))
-    assert len(names) == 2
-    return folder, [int(x[6:14]) for x in names]
+    for _ in range(20):  # a kill while it saves leaves three, or a temporary
+        folder = tmp_path_factory.mktemp("two") / "run"
+        p = start(*SHORT, "--checkpoint-steps", 10, "--out", folder)
+        wait_for_steps(folder, 35, p)
+        p.kill()
+        p.communicate()
+        names = sorted(x for x in os.listdir(folder) if x.endswith(".safetensors"))
+        if len(names) == 4 and not [x for x in os.listdir(folder) if ".tmp" in x]:
+            return folder, [int(x[6:14]) for x in names[:2]]
+    raise AssertionError(names)
 
 
 @pytest.mark.parametrize("kind", ["model", "state"])

@@ -52,6 +52,23 @@ static void a_long_text_is_cut_around_the_place(void **state) {
     sl_str_clear(&s);
 }
 
+static void a_word_is_one_to_a_shell(void **state) {
+    sl_fixture *t = *state;
+    static const char *const rows[][2] = {
+        { "runs/a-1_b.c", "runs/a-1_b.c" }, { "a b", "'a b'" },       { "", "''" },
+        { "it's", "'it'\\''s'" },           { "$HOME", "'$HOME'" },   { "*", "'*'" },
+        { "\xc3\xa4", "\xc3\xa4" },         { "a\nb;c", "'a\nb;c'" },
+    };
+    for (int i = 0; i < SL_LEN(rows); i++) {
+        sl_str s = { 0 };
+        sl_api__add_word(&s, rows[i][0]);
+        SL_MUST(t, sl_str_status(&s));
+        SL_CHECK(t, strcmp(sl_str_text(&s), rows[i][1]) == 0, "%s is %s", rows[i][0],
+                 sl_str_text(&s));
+        sl_str_clear(&s);
+    }
+}
+
 static void names_are_split_and_checked(void **state) {
     sl_fixture *t = *state;
     sl_api__run run = { 0 };
@@ -84,6 +101,7 @@ int main(void) {
         SL_TEST(the_caret_stands_under_the_place),
         SL_TEST(a_terminal_is_not_commanded_by_the_text),
         SL_TEST(a_long_text_is_cut_around_the_place),
+        SL_TEST(a_word_is_one_to_a_shell),
         SL_TEST(names_are_split_and_checked),
     };
     return sl_test_main("api.text", tests, SL_LEN(tests));
