@@ -303,8 +303,9 @@ void sl_api__run_config(sl_str *s, const sl_api__run *run);
 /* run->kept := what the run in folder `dir` was started with, or NULL if there is none. Options that
  * were not told become the run's; SL_EINVAL names one that was told otherwise. */
 SL_NODISCARD sl_status sl_api__run_resume(sl_api__run *run, const char *dir);
-/* The configuration alone; NULL if there is none. */
-SL_NODISCARD sl_status sl_api__run_read(sl_json **out, const char *dir);
+/* The configuration alone, and, unless text is NULL, as the text it is read from (sl_free it); NULL
+ * if there is none. */
+SL_NODISCARD sl_status sl_api__run_read(sl_json **out, char **text, const char *dir);
 /* *out := has the folder a run's configuration or checkpoints? */
 SL_NODISCARD sl_status sl_api__run_is_there(bool *out, const char *dir);
 

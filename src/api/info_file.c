@@ -90,6 +90,11 @@ static const char *text_of(const sl_st_file *f, const char *name) {
     return text && *text ? text : NULL;
 }
 
+static void add_configuration(sl_str *s, const char *config) {
+    sl_str_add(s, ",\"configuration\":"); // it is JSON already
+    sl_str_add(s, config);
+}
+
 static void add_file_json(sl_str *s, const sl_st_file *f, const char *path, const char *config,
                           bool hashed) {
     sl_json_add_text(s, "file", path);
@@ -99,9 +104,7 @@ static void add_file_json(sl_str *s, const sl_st_file *f, const char *path, cons
 #define X(member, name) sl_json_add_text(s, member, text_of(f, member));
     TEXTS(X)
 #undef X
-    if (!config) return;
-    sl_str_add(s, ",\"configuration\":"); // it is JSON already
-    sl_str_add(s, config);
+    if (config) add_configuration(s, config);
 }
 
 static void add_file_table(sl_str *s, const sl_st_file *f, const char *path, const sl_json *config,
@@ -234,8 +237,8 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
         sl_api__line(s, "saved", "step %lld: it is finished", (long long)saved);
 }
 
-static void add_run_json(sl_str *s, const char *dir, const figures *f, int64_t steps,
-                         int64_t saved) {
+static void add_run_json(sl_str *s, const char *dir, const char *config, const figures *f,
+                         int64_t steps, int64_t saved) {
     sl_json_add_text(s, "run", dir);
     sl_json_add_int(s, "step", f->step >= 0 ? f->step : SL_MAX(saved, 0));
     sl_json_add_int(s, "steps", steps);
@@ -247,14 +250,16 @@ static void add_run_json(sl_str *s, const char *dir, const figures *f, int64_t s
     else
         sl_json_add_null(s, "saved");
     sl_json_add_bool(s, "finished", steps > 0 && saved == steps);
+    add_configuration(s, config);
 }
 
 sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
     sl_status st;
     sl_json *config = NULL;
+    char *text = NULL;
     sl_str log = { 0 };
     figures f;
-    SL_GO(sl_api__run_read(&config, dir));
+    SL_GO(sl_api__run_read(&config, &text, dir));
     if (!config) SL_GO(sl_fail(SL_EINVAL, "%.300s holds no run: it has no run.json", dir));
     sl_str_addf(&log, "%s/log.jsonl", dir);
     SL_GO(sl_str_status(&log));
@@ -262,12 +267,13 @@ sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
     const sl_json *made = sl_json_get(config, "run"); // what train/ adds to the configuration
     const bool known = made && sl_json_kind_of(made) == SL_JSON_OBJECT;
     const int64_t steps = known ? whole_of(made, "steps") : 0, saved = sl_ckpt_newest(dir);
-    add_run_json(result, dir, &f, steps, saved);
+    add_run_json(result, dir, text, &f, steps, saved);
     if (sl_api__named(run, "json")->flag) goto done;
     add_run_table(&run->output, dir, config, &f, steps, saved);
     st = sl_api__output(run);
 done:
     sl_str_clear(&log);
     sl_json_free(config);
+    sl_free(text);
     return st;
 }

@@ -1,4 +1,5 @@
 /* train_setup - from the options of a run to what train/ takes, and what the run will cost. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,7 +81,11 @@ static sl_status take_over(sl_api__run *run, const sl_json *config, const char *
         const sl_json *j = is_kept(o->name) ? sl_json_get(config, o->name) : NULL;
         if (!j || sl_json_kind_of(j) == SL_JSON_NULL) continue;
         sl_api__value kept = { 0 }, *v = &run->values[i];
-        SL_TRY(sl_api__option_read(&kept, o, j));
+        sl_status st = sl_api__option_read(&kept, o, j);
+        if (st == SL_EINVAL)
+            return sl_fail(SL_EFORMAT, "the configuration of the run in %.200s is damaged: %s", dir,
+                           sl_last_error());
+        SL_TRY(st);
         if (!v->told)
             *v = kept;
         else if (!sl_train_may_change(o->name) && !same_value(o, v, &kept))
@@ -103,7 +108,7 @@ sl_status sl_api__run_is_there(bool *out, const char *dir) {
     return st;
 }
 
-sl_status sl_api__run_read(sl_json **out, const char *dir) {
+sl_status sl_api__run_read(sl_json **out, char **text_out, const char *dir) {
     enum { MOST = 1 << 20 };
     sl_str path = { 0 };
     char *text = NULL;
@@ -118,14 +123,38 @@ sl_status sl_api__run_read(sl_json **out, const char *dir) {
         st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
                      sl_json_kind_text(sl_json_kind_of(*out)));
     if (st == SL_EFORMAT) st = sl_fail(st, "%.300s is damaged: %s", path.text, sl_last_error());
+    if (st == SL_OK && text_out) {
+        *text_out = text;
+        text = NULL;
+    }
 done:
     sl_free(text);
     sl_str_clear(&path);
     return st;
 }
 
+/* Where run.json is lost, the newest checkpoint has the configuration too. */
+static sl_status read_checkpoint(sl_json **out, const char *dir) {
+    char path[PATH_MAX];
+    sl_st_file *f = NULL;
+    const int64_t step = sl_ckpt_newest(dir);
+    if (step < 0) return SL_OK;
+    sl_ckpt_model_path(path, sizeof path, dir, step);
+    if (sl_st_open(&f, path) != SL_OK) return SL_OK; // said when the weights are wanted from it
+    const char *config = sl_st_metadata(f, "config");
+    sl_status st = config ? sl_json_parse(out, config, strlen(config)) : SL_OK;
+    if (st == SL_OK && *out && sl_json_kind_of(*out) != SL_JSON_OBJECT)
+        st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
+                     sl_json_kind_text(sl_json_kind_of(*out)));
+    if (st == SL_EFORMAT)
+        st = sl_fail(st, "%.300s: its configuration is damaged: %s", path, sl_last_error());
+    sl_st_close(f);
+    return st;
+}
+
 sl_status sl_api__run_resume(sl_api__run *run, const char *dir) {
-    SL_TRY(sl_api__run_read(&run->kept, dir));
+    SL_TRY(sl_api__run_read(&run->kept, NULL, dir));
+    if (!run->kept) SL_TRY(read_checkpoint(&run->kept, dir));
     return run->kept ? take_over(run, run->kept, dir) : SL_OK;
 }
 

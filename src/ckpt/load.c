@@ -132,16 +132,19 @@ sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *mod
                        sl_optim *optim) {
     SL_ASSERT(optim->n_tensor == model->n_param);
     char newest[LINE] = "";
+    int tried = 0;
     sl_status st = SL_EINVAL;
     *out = (sl_ckpt_loaded){ 0 };
     for (int64_t step = INT64_MAX; (step = sl_ckpt__newest_below(dir, step)) >= 0;) {
         st = load_step(out, dir, step, model, weights, optim);
         if (st == SL_OK || st == SL_ENOMEM) break;
-        if (!newest[0]) snprintf(newest, sizeof newest, "%s", sl_last_error());
+        if (tried++ == 0) snprintf(newest, sizeof newest, "%s", sl_last_error());
     }
     if (st == SL_EINVAL) return sl_fail(st, "no checkpoint in %s", dir);
     if (st == SL_OK && newest[0]) st = warn(out, newest);
     if (st == SL_OK) return SL_OK;
     sl_ckpt_loaded_clear(out);
-    return st == SL_ENOMEM ? st : sl_fail(SL_EFORMAT, "%s", newest);
+    if (st == SL_ENOMEM) return st;
+    return sl_fail(SL_EFORMAT, "%s%s", newest,
+                   tried > 1 ? "; the older one is not whole either" : "");
 }

@@ -173,6 +173,7 @@ def test_a_run_tells_how_far_it_is(trained, tmp_path):
     assert j["step"] == j["steps"] == j["saved"] == 12 and j["finished"] is True
     assert j["loss"] == ended["loss"] and j["loss_valid"] == ended["loss_valid"]
     assert "it is finished" in info("--run", str(folder)).out
+    assert j["configuration"] == json.loads((folder / "run.json").read_text())
 
     # a run that is being written: half a line at the end, the last checkpoint not there yet
     half = tmp_path / "half"

@@ -279,6 +279,23 @@ def test_resume_without_a_run_starts_one(whole, tmp_path):
     same(outcome(tmp_path / "new"), outcome(whole[0]))
 
 
+def test_a_lost_configuration_is_in_the_checkpoint(whole, tmp_path):
+    assert train(*SHORT, "--threads", 2, "--checkpoint-steps", 40, "--out", tmp_path).code == 0
+    for path in [tmp_path / "run.json", *tmp_path.glob(f"*-{STEPS:08d}.safetensors")]:
+        path.unlink()
+    r = train("--resume", "--threads", 2, "--out", tmp_path)
+    assert r.code == 0 and "resumed at step 40" in r.err, r
+    same(outcome(tmp_path), outcome(whole[0]))
+
+
+def test_a_damaged_configuration_is_named(tmp_path):
+    assert train(*SHORT, "--out", tmp_path).code == 0
+    config = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps(config | {"batch": -3}))
+    r = train("--resume", "--out", tmp_path)
+    assert r.code == 2 and f"the run in {tmp_path} is damaged: --batch" in r.err, r
+
+
 def test_a_finished_run_is_finished(whole):
     before = outcome(whole[0])
     r = train("--resume", "--out", whole[0], "--json")
