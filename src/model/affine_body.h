@@ -75,14 +75,19 @@ static void affine_prepare(const struct WORK *w, const REAL *weights) {
     memcpy(f->Z + (k - 1) * d, offset, (size_t)d * sizeof *f->Z);
 }
 
-/* y = h W^T + b for the first `rows` cells.   W (K, d)   y (rows, K) */
+/* ZW := Z W^T, its last row with b.   W (K, d) */
+static void affine_product_with(const struct WORK *w, const REAL *W, const REAL *b, int K) {
+    const int d = (int)w->model->options.width, k = affine_rank(w->model);
+    NN(linear_fwd)(w->affine.ZW, K, w->affine.Z, d, W, NULL, k, d, K);
+    for (int j = 0; j < K; j++) w->affine.ZW[(k - 1) * K + j] += b[j];
+}
+
+/* y = h W^T + b for the first `rows` cells.   y (rows, K) */
 static void affine_fwd(const struct WORK *w, REAL *y, int ldy, const REAL *W, const REAL *b,
                        int rows, int K) {
-    const int d = (int)w->model->options.width, k = affine_rank(w->model);
-    REAL *ZW = w->affine.ZW;
-    NN(linear_fwd)(ZW, K, w->affine.Z, d, W, NULL, k, d, K);
-    for (int j = 0; j < K; j++) ZW[(k - 1) * K + j] += b[j];
-    NN(linear_bwd_x)(y, ldy, w->affine.S, k, ZW, rows, K, k, false);
+    const int k = affine_rank(w->model);
+    affine_product_with(w, W, b, K);
+    NN(linear_bwd_x)(y, ldy, w->affine.S, k, w->affine.ZW, rows, K, k, false);
 }
 
 /* dW, db += of the same; adds to dS, the gradient of S, and to dZ. */
@@ -90,8 +95,7 @@ static void affine_bwd(const struct WORK *w, REAL *dW, REAL *db, const REAL *dy,
                        const REAL *W, const REAL *b, int rows, int K) {
     const int d = (int)w->model->options.width, k = affine_rank(w->model);
     const affine *f = &w->affine;
-    NN(linear_fwd)(f->ZW, K, f->Z, d, W, NULL, k, d, K);
-    for (int j = 0; j < K; j++) f->ZW[(k - 1) * K + j] += b[j];
+    affine_product_with(w, W, b, K); // six rows: cheaper made again than kept for each map
     NN(linear_fwd)(f->dS_part, k, dy, ldy, f->ZW, NULL, rows, K, k);
     for (size_t i = 0; i < (size_t)rows * (size_t)k; i++) f->dS[i] += f->dS_part[i];
 

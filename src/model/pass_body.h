@@ -91,8 +91,10 @@ static REAL *cut_reals(cutter *c, size_t rows, size_t columns) {
     return cut(c, rows * columns * sizeof(REAL));
 }
 
-static seam cut_seam(cutter *c, size_t rows, size_t d, bool norm) {
-    seam s = { .x = cut_reals(c, rows, d), .keep = cut(c, rows * d / 8) };
+/* block: something is added to the stream here, and dropped from before; else the stream begins. */
+static seam cut_seam(cutter *c, size_t rows, size_t d, bool block, bool norm) {
+    seam s = { .x = cut_reals(c, rows, d) };
+    if (block) s.keep = cut(c, rows * d / 8);
     if (norm) {
         s.h = cut_reals(c, rows, d);
         s.stat = cut_reals(c, rows, 2);
@@ -141,7 +143,7 @@ static void cut_work(struct WORK *w, cutter *c) {
     const size_t column_bits = (H * columns + 7) / 8;
 
     const size_t k = (size_t)affine_rank(m);
-    w->cells_in = cut_seam(c, n, d, w->flags & SL_MODEL_PLAIN);
+    w->cells_in = cut_seam(c, n, d, false, w->flags & SL_MODEL_PLAIN);
     w->affine.centred = cut_reals(c, k, d);
     w->affine.Z = cut_reals(c, k, d);
     w->affine.dZ = cut_reals(c, k, d);
@@ -154,25 +156,25 @@ static void cut_work(struct WORK *w, cutter *c) {
         const bool last = is_last(m, w->flags, i);
         const size_t rows = last ? R : n;
         l->columns = cut_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
-        l->after_columns = cut_seam(c, rows, d, true);
+        l->after_columns = cut_seam(c, rows, d, true, true);
         l->points = cut_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
-        l->after_points = cut_seam(c, rows, d, true);
+        l->after_points = cut_seam(c, rows, d, true, true);
         l->mlp.u = cut_reals(c, rows, 4 * d);
         l->mlp.a = cut_reals(c, rows, 4 * d);
-        l->after_mlp = cut_seam(c, rows, d, i + 1 < o->layers);
+        l->after_mlp = cut_seam(c, rows, d, true, i + 1 < o->layers);
     }
-    w->tokens_in = cut_seam(c, T, d, true);
+    w->tokens_in = cut_seam(c, T, d, false, true);
     for (int i = 0; i < o->decoder_layers; i++) {
         decoder_layer *l = &w->decoder[i];
         l->self = cut_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
-        l->after_self = cut_seam(c, T, d, true);
+        l->after_self = cut_seam(c, T, d, true, true);
         l->memory_h = cut_reals(c, R, d);
         l->memory_stat = cut_reals(c, R, 2);
         l->cross = cut_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
-        l->after_cross = cut_seam(c, T, d, true);
+        l->after_cross = cut_seam(c, T, d, true, true);
         l->mlp.u = cut_reals(c, T, 4 * d);
         l->mlp.a = cut_reals(c, T, 4 * d);
-        l->after_mlp = cut_seam(c, T, d, true);
+        l->after_mlp = cut_seam(c, T, d, true, true);
     }
     w->column_code = cut_reals(c, columns, d);
     w->position_code = cut_reals(c, most, d);
@@ -302,69 +304,60 @@ static REAL scale_of(double chance) {
 
 /* ---------------------------------------------------------------- attention over groups ----- */
 
-/* Points of a column: `groups` groups of P rows against themselves. */
-static void points_fwd(struct WORK *w, attention *a, const uint8_t *keep, int groups) {
-    const sl_model_options *o = &w->model->options;
-    const int P = w->batch->points, H = (int)o->heads, d = (int)o->width, row = sl_attn_row(P);
+/* Rows that attend to each other, group by group. */
+typedef enum attending {
+    POINTS, // the points of a column, for each column and pair
+    SELF,   // the tokens of a target, each to those before it
+    CROSS   // the tokens of a target to the memory of its pair
+} attending;
+
+/* Group g: where its queries and keys begin, in rows, how many there are, and where its weights are,
+ * in numbers. A target's weights are spaced for the longest that the work can take. */
+typedef struct group {
+    size_t queries, keys, weights;
+    int Tq, Tk;
+} group;
+
+/* Numbers of a row of weights. */
+static size_t weights_row(const struct WORK *w, attending kind) {
+    const int keys = kind == SELF ? SL_MIN(w->tokens, SL_MODEL_MAX_TOKENS) : w->batch->points;
+    return (size_t)sl_attn_row(keys);
+}
+
+static group group_at(const struct WORK *w, attending kind, int g) {
+    const int P = w->batch->points, *begin = w->batch->begin;
+    group x;
+    x.queries = kind == POINTS ? (size_t)g * (size_t)P : (size_t)begin[g];
+    x.Tq = kind == POINTS ? P : begin[g + 1] - begin[g];
+    x.keys = kind == CROSS ? (size_t)g * (size_t)P : x.queries;
+    x.Tk = kind == CROSS ? P : x.Tq;
+    x.weights = x.queries * (size_t)w->model->options.heads * weights_row(w, kind);
+    return x;
+}
+
+static void groups_fwd(struct WORK *w, attention *a, const uint8_t *keep, attending kind,
+                       int groups) {
+    const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
-        const size_t at = (size_t)g * (size_t)P, weights = at * (size_t)(H * row);
-        const size_t in = at * (size_t)a->ldq;
-        NN(attn_fwd)(a->o + at * (size_t)d, d, a->p + weights, a->q + in, a->ldq, a->k + in,
-                     a->v + in, a->ldkv, keep ? keep + weights / 8 : NULL, w->scale_attention, P, P,
-                     H, d / H, false, w->scratch);
+        const group x = group_at(w, kind, g);
+        const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
+        NN(attn_fwd)(a->o + x.queries * (size_t)d, d, a->p + x.weights, a->q + q, a->ldq, a->k + k,
+                     a->v + k, a->ldkv, keep ? keep + x.weights / 8 : NULL, w->scale_attention,
+                     x.Tq, x.Tk, H, d / H, kind == SELF, w->scratch);
     }
 }
 
-static void points_bwd(struct WORK *w, const attention *a, const uint8_t *keep, int groups,
-                       REAL *dqkv, const REAL *dout) {
-    const sl_model_options *o = &w->model->options;
-    const int P = w->batch->points, H = (int)o->heads, d = (int)o->width, row = sl_attn_row(P);
+/* dq is spaced as q, dk and dv as k and v. */
+static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *keep, attending kind,
+                       int groups, REAL *dq, REAL *dk, REAL *dv, const REAL *dout) {
+    const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
-        const size_t at = (size_t)g * (size_t)P, weights = at * (size_t)(H * row);
-        const size_t in = at * (size_t)a->ldq;
-        NN(attn_bwd)(dqkv + in, a->ldq, dqkv + in + d, dqkv + in + 2 * d, a->ldkv,
-                     dout + at * (size_t)d, d, a->q + in, a->k + in, a->v + in, a->p + weights,
-                     keep ? keep + weights / 8 : NULL, w->scale_attention, P, P, H, d / H, false,
-                     w->scratch);
-    }
-}
-
-/* Where pair b's weights begin: pairs before it took their tokens times H times the row length that
- * the longest target of the work would need. */
-static size_t own_row(const struct WORK *w) {
-    return (size_t)sl_attn_row(SL_MIN(w->tokens, SL_MODEL_MAX_TOKENS));
-}
-
-/* Each target against itself, or against the memory of its pair. */
-static void tokens_attn_fwd(struct WORK *w, attention *a, const uint8_t *keep, bool cross) {
-    const sl_model_options *o = &w->model->options;
-    const sl_batch *t = w->batch;
-    const int H = (int)o->heads, d = (int)o->width;
-    const size_t row = cross ? (size_t)sl_attn_row(t->points) : own_row(w);
-    for (int b = 0; b < t->pairs; b++) {
-        const int Tq = t->begin[b + 1] - t->begin[b], Tk = cross ? t->points : Tq;
-        const size_t at = (size_t)t->begin[b], weights = at * (size_t)H * row;
-        const size_t keys = (cross ? (size_t)(b * t->points) : at) * (size_t)a->ldkv;
-        NN(attn_fwd)(a->o + at * (size_t)d, d, a->p + weights, a->q + at * (size_t)a->ldq, a->ldq,
-                     a->k + keys, a->v + keys, a->ldkv, keep ? keep + weights / 8 : NULL,
-                     w->scale_attention, Tq, Tk, H, d / H, !cross, w->scratch);
-    }
-}
-
-static void tokens_attn_bwd(struct WORK *w, const attention *a, const uint8_t *keep, bool cross,
-                            REAL *dq, REAL *dk, REAL *dv, const REAL *dout) {
-    const sl_model_options *o = &w->model->options;
-    const sl_batch *t = w->batch;
-    const int H = (int)o->heads, d = (int)o->width;
-    const size_t row = cross ? (size_t)sl_attn_row(t->points) : own_row(w);
-    for (int b = 0; b < t->pairs; b++) {
-        const int Tq = t->begin[b + 1] - t->begin[b], Tk = cross ? t->points : Tq;
-        const size_t at = (size_t)t->begin[b], weights = at * (size_t)H * row;
-        const size_t keys = (cross ? (size_t)(b * t->points) : at) * (size_t)a->ldkv;
-        NN(attn_bwd)(dq + at * (size_t)a->ldq, a->ldq, dk + keys, dv + keys, a->ldkv,
-                     dout + at * (size_t)d, d, a->q + at * (size_t)a->ldq, a->k + keys,
-                     a->v + keys, a->p + weights, keep ? keep + weights / 8 : NULL,
-                     w->scale_attention, Tq, Tk, H, d / H, !cross, w->scratch);
+        const group x = group_at(w, kind, g);
+        const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
+        NN(attn_bwd)(dq + q, a->ldq, dk + k, dv + k, a->ldkv, dout + x.queries * (size_t)d, d,
+                     a->q + q, a->k + k, a->v + k, a->p + x.weights,
+                     keep ? keep + x.weights / 8 : NULL, w->scale_attention, x.Tq, x.Tk, H, d / H,
+                     kind == SELF, w->scratch);
     }
 }
 
@@ -505,7 +498,7 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
                    weights + at->points_qkv_b, m, d, 3 * d);
     keep = keep_cells(w, a->keep, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
                       o->attention_dropout);
-    points_fwd(w, a, keep, m / P);
+    groups_fwd(w, a, keep, POINTS, m / P);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->points_out_w, NULL, m, d, d);
     keep = keep_cells(w, l->after_points.keep, cell, asking, i, DROP_SECOND_OUT, o->dropout);
     close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, keep,
@@ -537,7 +530,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm3_g, at->norm3_b), m);
     NN(linear_bwd_w)(grad + at->points_out_w, NULL, w->y, d, a->o, d, m, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->points_out_w, m, d, d, false);
-    points_bwd(w, a, kept(w, a->keep, o->attention_dropout), m / P, w->dwide, w->dh);
+    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), POINTS, m / P, w->dwide, w->dwide + d,
+               w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->points_qkv_w, grad + at->points_qkv_b, w->dwide, 3 * d,
                      l->after_columns.h, d, m, d, 3 * d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->points_qkv_w, m, d, 3 * d, false);
@@ -626,9 +620,9 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     attention *a = &l->self;
     NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,
                    3 * d);
-    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * own_row(w) / 8, i, DROP_FIRST,
+    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * weights_row(w, SELF) / 8, i, DROP_FIRST,
                                       o->attention_dropout);
-    tokens_attn_fwd(w, a, keep, false);
+    groups_fwd(w, a, keep, SELF, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->self_out_w, NULL, T, d, d);
     keep = keep_tokens(w, l->after_self.keep, residual, i, DROP_FIRST_OUT, o->dropout);
     close_block(w, &l->after_self, in->x, weights + at->self_out_b, keep,
@@ -642,7 +636,7 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     NN(linear_fwd)(a->k, 2 * d, l->memory_h, d, weights + at->cross_kv_w,
                    weights + at->cross_kv_b, w->R, d, 2 * d);
     keep = keep_tokens(w, a->keep, across / 8, i, DROP_SECOND, o->attention_dropout);
-    tokens_attn_fwd(w, a, keep, true);
+    groups_fwd(w, a, keep, CROSS, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->cross_out_w, NULL, T, d, d);
     keep = keep_tokens(w, l->after_cross.keep, residual, i, DROP_SECOND_OUT, o->dropout);
     close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, keep,
@@ -673,8 +667,8 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm3_g, at->norm3_b), T);
     NN(linear_bwd_w)(grad + at->cross_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->cross_out_w, T, d, d, false);
-    tokens_attn_bwd(w, a, kept(w, a->keep, o->attention_dropout), true, w->dwide, w->dmemory,
-                    w->dmemory + d, w->dh);
+    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), CROSS, w->batch->pairs, w->dwide,
+               w->dmemory, w->dmemory + d, w->dh);
     NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
                      d, w->R, d, 2 * d);
     NN(linear_bwd_x)(w->dh, d, w->dmemory, 2 * d, weights + at->cross_kv_w, w->R, d, 2 * d, false);
@@ -689,8 +683,8 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm2_g, at->norm2_b), T);
     NN(linear_bwd_w)(grad + at->self_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->self_out_w, T, d, d, false);
-    tokens_attn_bwd(w, a, kept(w, a->keep, o->attention_dropout), false, w->dwide, w->dwide + d,
-                    w->dwide + 2 * d, w->dh);
+    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), SELF, w->batch->pairs, w->dwide,
+               w->dwide + d, w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->self_qkv_w, grad + at->self_qkv_b, w->dwide, 3 * d, in->h, d, T, d,
                      3 * d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->self_qkv_w, T, d, 3 * d, false);
