@@ -185,7 +185,9 @@ static sl_status open_set(sl_universe **out, sl_api__run *run, const sl_api__set
 
 /* All ranks work at once, so what they reach together is the sum. */
 static sl_status measure_peak(double *out, sl_pool *pool) {
-    SL_TRY(sl_par_agree(sl_api__gemm_rate(out, pool, 768, 0.1)));
+    enum { SQUARE = 768 }; // large enough for the rate to be the machine's
+    static const double seconds = 0.1;
+    SL_TRY(sl_par_agree(sl_api__gemm_rate(out, pool, SQUARE, seconds)));
     int64_t sum = (int64_t)*out;
     SL_TRY(sl_par_sum(&sum, 1));
     *out = (double)sum;

@@ -2,21 +2,10 @@
  *
  * Sixteen pairs are drawn once and copied over and over, so that what is timed is the model, the
  * sums and the optimiser at exactly the given sizes. */
-#include <stdlib.h>
-
+#include "num/num.h"
 #include "train/train_impl.h"
 
 enum { WARM_UP = 2, STORED = 16 };
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n) {
-    qsort(x, (size_t)n, sizeof *x, by_size);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
-}
 
 static sl_status check(const sl_train_config *c, int points, int tokens, int steps) {
     if (points < 1 || points > SL_PAIRS_MAX_POINTS)
@@ -49,7 +38,7 @@ static sl_status time_steps(sl_train_timing *out, sl_train__engine *e, double *s
         out->loss = o.loss / (double)o.tokens;
         SL_TRY(sl_par_agree(tell(i + 1, WARM_UP + steps, out->loss, progress, payload)));
     }
-    out->median = median(seconds, steps); // sorted now
+    out->median = sl_median(seconds, steps); // sorted now
     out->best = seconds[0];
     return SL_OK;
 }
