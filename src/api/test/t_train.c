@@ -2,7 +2,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "api/test/heard.h"
 
@@ -10,20 +9,8 @@
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \
     "\"lanes\":2,\"valid-pairs\":2,\"threads\":1"
 
-/* A folder that is empty; the caller gives it back with `remove_folder`. */
-static void make_folder(char path[64]) {
-    strcpy(path, "/tmp/symlaw-train-XXXXXX");
-    SL_ASSERT(mkdtemp(path));
-}
-
-static void remove_folder(const char *path) {
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf '%s'", path);
-    assert_int_equal(system(command), 0);
-}
-
 static const char *run_options(char out[512], const char *folder, const char *more) {
-    snprintf(out, 512, "{" TINY ",\"steps\":3,\"out\":\"%s/run\"%s}", folder, more);
+    snprintf(out, 512, "{" TINY ",\"steps\":3,\"out\":\"%s\"%s}", folder, more);
     return out;
 }
 
@@ -33,9 +20,9 @@ static double real_of(const sl_json *j, const char *name) {
 
 static void a_run_and_what_info_tells_of_it(void **state) {
     sl_fixture *t = *state;
-    char folder[64], options[512], ask[256];
+    const char *folder = sl_test_path("told");
+    char options[512], ask[256];
     heard h = { 0 };
-    make_folder(folder);
     sl_json *j = result_of(t, &h, "train", run_options(options, folder, ",\"json\":true"));
     assert_int_equal(sl_json_int(sl_json_get(j, "step")), 3);
     assert_int_equal(sl_json_kind_of(sl_json_get(j, "resumed_at")), SL_JSON_NULL);
@@ -47,7 +34,7 @@ static void a_run_and_what_info_tells_of_it(void **state) {
              sl_json_text(sl_json_get(j, "checkpoint")));
     sl_json *file = result_of(t, &h, "info", ask);
     assert_true(real_of(file, "parameters") == real_of(j, "parameters"));
-    snprintf(ask, sizeof ask, "{\"run\":\"%s/run\"}", folder);
+    snprintf(ask, sizeof ask, "{\"run\":\"%s\"}", folder);
     sl_json *run = result_of(t, &h, "info", ask);
     assert_true(sl_json_bool(sl_json_get(run, "finished")));
     assert_true(real_of(run, "loss") == real_of(j, "loss"));
@@ -56,17 +43,16 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     sl_json_free(plan);
     sl_json_free(j);
     forget(&h);
-    remove_folder(folder);
 }
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    char folder[64], options[512], ask[256];
-    make_folder(folder);
+    const char *folder = sl_test_path("faults");
+    char options[512], ask[256];
     SL_MUST(t, quiet_status("train", run_options(options, folder, "")));
-    snprintf(ask, sizeof ask, "{\"run\":\"%s/run\"}", folder);
+    snprintf(ask, sizeof ask, "{\"run\":\"%s\"}", folder);
     SL_EACH_ALLOCATION(t, quiet_status("info", ask));
-    snprintf(ask, sizeof ask, "{\"model\":\"%s/run/model-00000003.safetensors\",\"tensors\":true}",
+    snprintf(ask, sizeof ask, "{\"model\":\"%s/model-00000003.safetensors\",\"tensors\":true}",
              folder);
     SL_EACH_ALLOCATION(t, quiet_status("info", ask));
     SL_EACH_ALLOCATION(t, quiet_status("info", "{" TINY ",\"tensors\":true}"));
@@ -82,7 +68,6 @@ static void every_allocation_may_fail(void **state) {
         SL_CHECK(t, sl_mem_blocks() == blocks, "allocation %d leaks", n);
     }
     SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
-    remove_folder(folder);
 }
 
 static void bench_stops_when_told(void **state) {
