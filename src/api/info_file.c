@@ -50,25 +50,10 @@ static int64_t whole_of(const sl_json *config, const char *name) {
     return j && sl_json_kind_of(j) == SL_JSON_INT ? sl_json_int(j) : 0;
 }
 
-/* The name of the size with the width and layers of a configuration; NULL if none has them. */
-static const char *size_name(const sl_json *config) {
-#define X(name, width, layers) { name, width, layers },
-    static const struct {
-        const char *name;
-        int64_t width, layers;
-    } sizes[] = { SL_MODEL_SIZES(X) };
-#undef X
-    for (int i = 0; i < SL_LEN(sizes); i++)
-        if (whole_of(config, "width") == sizes[i].width &&
-            whole_of(config, "layers") == sizes[i].layers)
-            return sizes[i].name;
-    return NULL;
-}
-
 static void add_model_line(sl_str *s, const sl_json *config) {
     if (whole_of(config, "width") == 0) return;
-    const char *name = size_name(config);
     const int64_t layers = whole_of(config, "layers");
+    const char *name = sl_model_size_of(whole_of(config, "width"), layers);
     sl_api__line(s, "model", "width %lld, %lld layer%s%s%s", (long long)whole_of(config, "width"),
                  (long long)layers, layers == 1 ? "" : "s", name ? ", size " : "",
                  name ? name : "");

@@ -86,8 +86,8 @@ typedef struct sl_model_options {
 
 /* width, layers := those of a named size; SL_EINVAL lists the names. */
 SL_NODISCARD sl_status sl_model_size_find(sl_model_options *o, const char *name);
-/* The name of a size, 0 .. ; NULL behind the last. */
-const char *sl_model_size_name(int i);
+/* The name of the size with this width and these layers; NULL if none has them. */
+const char *sl_model_size_of(int64_t width, int64_t layers);
 
 /* ---------------------------------------------------------------- parameters ---------------- */
 

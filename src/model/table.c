@@ -15,7 +15,11 @@ typedef struct size_row {
 static const size_row sizes[] = { SL_MODEL_SIZES(X) };
 #undef X
 
-const char *sl_model_size_name(int i) { return i >= 0 && i < SL_LEN(sizes) ? sizes[i].name : NULL; }
+const char *sl_model_size_of(int64_t width, int64_t layers) {
+    for (int i = 0; i < SL_LEN(sizes); i++)
+        if (sizes[i].width == width && sizes[i].layers == layers) return sizes[i].name;
+    return NULL;
+}
 
 sl_status sl_model_size_find(sl_model_options *o, const char *name) {
     for (int i = 0; i < SL_LEN(sizes); i++) {

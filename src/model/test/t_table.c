@@ -26,6 +26,7 @@ static void the_papers_sizes_come_out(void **state) {
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_model *m = named(t, rows[i].name);
         double millions = (double)m->count / 1e6;
+        assert_string_equal(sl_model_size_of(m->options.width, m->options.layers), rows[i].name);
         SL_CHECK(t, fabs(millions - rows[i].millions) <= 0.005, "%s has %.4f million", rows[i].name,
                  millions);
         sl_model_free(m);
