@@ -242,6 +242,31 @@ SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format
 SL_NODISCARD sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e,
                                      const sl_names *names);
 
+/* The same with free constant k written as the number params[k - 1], the shortest decimal that reads
+ * back; a negative one makes a minus sign as a negative number of the tree would. params must be
+ * finite. MathML, LaTeX, C, SymPy and Python spell exponents their own way; PREFIX has no decimals and
+ * writes it as the parser of INFIX would read it. */
+SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const sl_node *e,
+                                            const sl_names *names, const double *params);
+
+/* ---------------------------------------------------------------- numbers to be fitted ------ */
+
+/* *out := e with its numbers made free constants c1, c2, ... in prefix order, *n of them, and
+ * value[k] := what number k + 1 was. Exponents stay, and so do the factors 1 and -1, which are signs
+ * rather than constants; the result is not tidied, so that values belong to places. SL_ELIMIT: more
+ * than max. e must have no free constants. */
+SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
+                                            sl_arena *a, const sl_node *e);
+
+/* *out := tidy(e with free constant k made the number value[k - 1] wherever known[k - 1], the others
+ * numbered anew from 1 in their order). */
+SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
+                                    const sl_rat *value, const bool *known);
+
+/* *out := e with variable v replaced by with[v - 1] (NULL: left alone), not tidied. */
+SL_NODISCARD sl_status sl_expr_substitute(const sl_node **out, sl_arena *a, const sl_node *e,
+                                          const sl_node *const *with, int n);
+
 /* ---------------------------------------------------------------- values -------------------- */
 
 /* A compiled expression: straight-line code over blocks of points. Lives in its arena. */

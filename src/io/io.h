@@ -1,4 +1,4 @@
-/* io - formats that other programs read and write: JSON, lines of text, .npy.
+/* io - formats that other programs read and write: JSON, lines of text, CSV, .npy.
  *
  * Reading and writing are two different jobs here. What is read comes from outside and may be
  * anything, so it is parsed into a tree, by jansson, and asked questions. What is written is ours
@@ -96,6 +96,58 @@ SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t ma
 SL_NODISCARD sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l);
 int64_t sl_lines_number(const sl_lines *l); // of the line just read, from 1
 void sl_lines_close(sl_lines *l);
+
+/* ---------------------------------------------------------------- tables -------------------- */
+
+/* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
+ * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF. Plain or packed by
+ * gzip, which the first bytes tell; "-" is standard input. One row is held at a time. */
+typedef struct sl_csv sl_csv;
+
+typedef struct sl_csv_options {
+    char separator; // 0: found out from the first lines, one of , ; tab |
+    int header;     // 1: the first row has names, 0: it has data, -1: names if a cell is no number
+    size_t max_row; // bytes; 0: 1 MiB. A longer row is SL_ELIMIT
+} sl_csv_options;
+
+#define SL_CSV_OPTIONS_INIT { .separator = 0, .header = -1, .max_row = 0 }
+
+/* SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of binary data, a quote
+ * that nobody closes (with the row it began in). */
+SL_NODISCARD sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
+void sl_csv_close(sl_csv *c);
+int sl_csv_columns(const sl_csv *c);                // of the first row
+const char *sl_csv_name(const sl_csv *c, int column); // from 0; "x1".. where there is no header
+bool sl_csv_has_header(const sl_csv *c);
+char sl_csv_separator(const sl_csv *c);
+/* The column of this name, or of this number from 1 where no name fits; -1 if there is none. */
+int sl_csv_find(const sl_csv *c, const char *name);
+
+typedef struct sl_cell {
+    const char *text; // without quotes and without blanks around; terminated
+    size_t n;
+    bool quoted;
+} sl_cell;
+
+/* *cells := the next row's cells, as many as there are columns, valid until the next call; NULL behind
+ * the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells, or an open
+ * quote; the place is in the message. */
+SL_NODISCARD sl_status sl_csv_next(const sl_cell **cells, sl_csv *c);
+int64_t sl_csv_row(const sl_csv *c);  // data rows read, from 1
+int64_t sl_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
+/* Bytes of the file that were read, and its size (0 if unknown): for progress. */
+int64_t sl_csv_bytes(const sl_csv *c);
+int64_t sl_csv_size(const sl_csv *c);
+
+typedef enum sl_cell_kind {
+    SL_CELL_NUMBER,
+    SL_CELL_MISSING,  // empty, NA, N/A, NaN, null, none, ?, -, in any case
+    SL_CELL_INFINITE, // inf, infinity, or a number beyond doubles
+    SL_CELL_TEXT
+} sl_cell_kind;
+
+/* What a cell says. A decimal comma is read where the separator is not a comma. */
+sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */
 

@@ -1,0 +1,304 @@
+/* discover - from a table of numbers to the formulas behind it.
+ *
+ *     rows -> bags -> samples -> parse, canonical form, duplicates -> R2 -> refine -> snap -> rank
+ *
+ * The model reads bags of as many rows as it was trained on; its samples from all bags are pooled. Each
+ * becomes a candidate: an expression whose canonical form nobody had before, with its R2 on all rows.
+ * The best of them are refined: their numbers become free constants and Levenberg-Marquardt moves
+ * these, by exact derivatives, from where the model put them to the least squares. Constants that
+ * come out close to whole numbers or small fractions are snapped to them where R2 does not suffer. At
+ * the end candidates are ranked by R2; among those within 1e-12 the simpler comes first, then the more
+ * probable one.
+ *
+ * Nothing is thrown away: every sample is listed with what became of it (SL_CANDIDATE_STATES).
+ *
+ * Budgets are counts of work (`effort`: samples, candidates to refine, steps of a fit), so the result is
+ * the same for any number of threads. A deadline or a cancel on top ends the work early; the best so
+ * far is ranked and the result says that it was cut.
+ *
+ * R2 follows sl_r2, in double. A candidate that is not real and finite in all rows has none.
+ *
+ * Ownership: a sl_discovery owns all that it shows. Threads: none shared. */
+#ifndef SL_DISCOVER_H
+#define SL_DISCOVER_H
+
+#include "infer/infer.h"
+#include "io/io.h"
+#include "plot/plot.h"
+
+#define SL_DISCOVER_MAX_INPUTS 3 // variables that tokens have
+#define SL_DISCOVER_MAX_PARAMS 24 // constants of one candidate that are fitted
+
+/* ---------------------------------------------------------------- tables -------------------- */
+
+/* Rows to explain: y by x[0] .. x[inputs - 1], all finite. */
+typedef struct sl_problem {
+    int inputs;
+    int64_t rows;
+    const double *const *x;
+    const double *y;
+} sl_problem;
+
+typedef struct sl_table_options {
+    const char *target; // name or number (from 1); NULL: the column y or target, else the last
+    const char *inputs; // names or numbers with commas between; NULL: see sl_table_read
+    sl_csv_options csv;
+    int max_inputs;     // what the model takes
+    int64_t max_rows;   // more rows than this are sampled evenly, so memory is bounded
+    uint64_t seed;      // of that sample
+} sl_table_options;
+
+#define SL_TABLE_OPTIONS_INIT \
+    { .csv = SL_CSV_OPTIONS_INIT, .max_inputs = 2, .max_rows = 100000 }
+
+/* A file's rows, and what was left out of them. */
+typedef struct sl_table {
+    int inputs;
+    int64_t rows;                       // kept
+    double *x[SL_DISCOVER_MAX_INPUTS], *y;
+    char *names[SL_DISCOVER_MAX_INPUTS]; // of inputs, as in the file
+    char *target;
+    int columns;                        // of the file
+    int64_t read;                       // rows of the file
+    int64_t missing, infinite;          // of them dropped, because a cell that is needed was
+    int64_t repeated;                   // kept rows that are equal to an earlier one
+    int chosen_from;                    // 0, or of how many columns the inputs were picked
+    double explained;                   // then: the share of y's variance that they explain
+    int text_columns;                   // that were passed over because their first cell is no number
+} sl_table;
+
+/* Told how far it is, in bytes; anything but 0 stops with SL_ECANCEL. */
+typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void *payload);
+
+/* Without named inputs all columns of numbers but the target are taken. If those are more than
+ * max_inputs, the ones that explain the target best are: of all sets of max_inputs columns that with
+ * the largest share of y's variance between the cells of a grid of quantiles, corrected for the number
+ * of cells (docs/formats.md). A column's kind is that of its first cell that is not missing.
+ * SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such column (near
+ * names are offered), or too few rows. */
+SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
+                                     sl_table_progress progress, void *payload);
+void sl_table_clear(sl_table *t);
+static inline sl_problem sl_table_problem(const sl_table *t) {
+    return (sl_problem){ t->inputs, t->rows, (const double *const *)t->x, t->y };
+}
+
+/* ---------------------------------------------------------------- options ------------------- */
+
+/* What an effort buys.   id  name  samples  refined  evaluations of a fit  restarts of a fit */
+#define SL_EFFORTS(X)                        \
+    X(LOW,    "low",      32,   8,  60, 0)   \
+    X(NORMAL, "normal",  128,  32, 200, 2)   \
+    X(HIGH,   "high",   1024, 128, 400, 8)
+
+typedef enum sl_effort {
+#define X(id, ...) SL_EFFORT_##id,
+    SL_EFFORTS(X)
+#undef X
+    SL_EFFORT_COUNT
+} sl_effort;
+
+enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
+
+/* The knobs; the two commands differ in four defaults.
+ *    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_DISCOVER_ROWS(X, refine_, refine_text, grammar_, grammar_text, scale_, scale_text,      \
+                         baseline_, baseline_text)                                                 \
+    X(effort, "effort", CHOICE, SL_EFFORT_NORMAL, "normal", "low|normal|high", 0, 0, "LEVEL",      \
+      "how much work: samples, candidates to refine, steps of a fit")                              \
+    X(samples, "samples", INT, 0, "0", NULL, 0, 1e6, "N",                                          \
+      "samples from the model, over all bags; 0: as the effort says (32, 128, 1024)")              \
+    X(refine, "refine", INT, refine_, refine_text, NULL, -1, 1e6, "N",                             \
+      "candidates whose constants are fitted; -1: as the effort says (8, 32, 128); 0: none")       \
+    X(bags, "bags", INT, 0, "0", NULL, 0, 1000, "N",                                               \
+      "sets of rows shown to the model; 0: one, up to 8 where there are more rows than it takes")  \
+    X(grammar, "grammar", CHOICE, grammar_, grammar_text, "off|on", 0, 0, "SWITCH",                \
+      "draw only tokens that can still become an expression")                                      \
+    X(scale, "scale", CHOICE, scale_, scale_text, "raw|unit|both", 0, 0, "HOW",                    \
+      "inputs as they are, or brought to mean 0 and variance 1 for the model, or half of the"      \
+      " samples each")                                                                             \
+    X(baseline, "baseline", CHOICE, baseline_, baseline_text, "off|on", 0, 0, "SWITCH",            \
+      "candidates that need no model: a constant, each input, the best linear formula")            \
+    X(holdout, "holdout", REAL, 0, "0", NULL, 0, 0.9, "PART",                                      \
+      "part of the rows that is kept from model and fit, to judge the formulas by")
+
+#define SL_DISCOVER_TABLE(X) \
+    SL_DISCOVER_ROWS(X, -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on")
+/* The paper's way: what the model says, as it says it. */
+#define SL_DISCOVER_PAPER_TABLE(X) \
+    SL_DISCOVER_ROWS(X, 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off")
+
+typedef struct sl_discover_options {
+#define SL_DISCOVER_INT(field) int64_t field;
+#define SL_DISCOVER_REAL(field) double field;
+#define SL_DISCOVER_CHOICE(field) int field;
+#define X(field, option, kind, ...) SL_DISCOVER_##kind(field)
+    SL_DISCOVER_TABLE(X)
+#undef X
+#undef SL_DISCOVER_INT
+#undef SL_DISCOVER_REAL
+#undef SL_DISCOVER_CHOICE
+    sl_infer_options infer; // its seed, problem and grammar are taken from here
+    uint64_t seed, problem;
+    double deadline;        // sl_clock() when it must be done; 0: none
+} sl_discover_options;
+
+#define SL_DISCOVER__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_DISCOVER_OPTIONS_INIT \
+    { SL_DISCOVER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT }
+#define SL_DISCOVER_PAPER_OPTIONS_INIT \
+    { SL_DISCOVER_PAPER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT }
+
+SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
+
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+/* What became of a candidate, from bad to good.   id  name  text */
+#define SL_CANDIDATE_STATES(X)                                                              \
+    X(INVALID,   "invalid",   "no expression; the reason says why")                         \
+    X(DUPLICATE, "duplicate", "the same canonical form as a candidate before it")           \
+    X(UNREAL,    "unreal",    "not real and finite in every row")                           \
+    X(SCORED,    "scored",    "as it was proposed")                                         \
+    X(REFINED,   "refined",   "its constants were fitted")                                  \
+    X(SNAPPED,   "snapped",   "fitted, and all or some constants are exact numbers again")
+
+typedef enum sl_candidate_state {
+#define X(id, name, text) SL_CANDIDATE_##id,
+    SL_CANDIDATE_STATES(X)
+#undef X
+    SL_CANDIDATE_STATE_COUNT
+} sl_candidate_state;
+const char *sl_candidate_state_name(sl_candidate_state s);
+
+/* Where a candidate comes from.   id  name */
+#define SL_SOURCES(X)           \
+    X(MODEL,    "model")        \
+    X(BASELINE, "baseline")
+
+typedef enum sl_source {
+#define X(id, name) SL_SOURCE_##id,
+    SL_SOURCES(X)
+#undef X
+    SL_SOURCE_COUNT
+} sl_source;
+const char *sl_source_name(sl_source s);
+
+/* An expression with fitted constants: c1 .. c<params> of expr are value[0] .. */
+typedef struct sl_candidate {
+    sl_candidate_state state;
+    sl_source source;
+    sl_token_reason reason; // INVALID: why
+    int64_t number;         // of its sample, or of its kind among the baselines
+    int64_t same_as;        // DUPLICATE: place in the discovery's list of who had it first; else -1
+    int64_t times;          // samples that gave this canonical form
+    const sl_token *tokens; // of a sample, as drawn; NULL for others
+    int n_tokens;
+    double log_prob;        // of a sample; -infinity for others
+    const sl_node *expr;    // tidy; NULL if INVALID
+    int params;
+    const double *value;    // of the constants
+    const double *error;    // their standard errors, NaN where nothing can be said
+    int size;               // nodes, a constant being one
+    double r2;              // on the rows that were fitted; NaN if UNREAL
+    double r2_proposed;     // as it was proposed
+    double r2_holdout;      // NaN without held-out rows
+    double seconds;         // from the start until it was there
+} sl_candidate;
+
+/* Work that was done, and where time went. */
+typedef struct sl_discover_cost {
+    sl_infer_cost infer;
+    int64_t samples, bags;
+    int64_t invalid[SL_TOKEN_REASON_COUNT]; // samples by reason; FINE: those that are expressions
+    int64_t distinct;      // canonical forms among them
+    int64_t unreal, refined, evaluations;
+    double score, refine;  // seconds
+} sl_discover_cost;
+
+typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;
+
+typedef struct sl_discovery {
+    int64_t count;
+    sl_candidate *candidate;  // the best first; those without R2 behind, in the order they came
+    int64_t ranked;           // that have an R2
+    int64_t rows_fit, rows_held;
+    sl_cut cut;
+    sl_discover_cost cost;
+    double seconds;
+    sl_arena arena;
+} sl_discovery;
+
+/* done of total, what: "sampling", "refining"; the best so far, or NULL. From the calling thread.
+ * Anything but 0 cancels: the work ends soon and the result has what there is. */
+typedef int (*sl_discover_progress)(const char *what, double done, double total,
+                                    const sl_candidate *best, void *payload);
+
+/* SL_EINVAL: fewer than 2 rows, more inputs than the model has. model may be NULL: baselines alone.
+ * Free *out also after a cut. */
+SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
+                                       const sl_problem *p, const sl_discover_options *o,
+                                       sl_discover_progress progress, void *payload);
+void sl_discovery_free(sl_discovery *d);
+
+/* Appends the candidate's formula. exact: its canonical form if it has no fitted constants. */
+SL_NODISCARD sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
+                                          const sl_names *names);
+/* y[i] of all rows of p; NaN where it is not real. */
+SL_NODISCARD sl_status sl_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
+                                         const sl_problem *p);
+
+/* ---------------------------------------------------------------- fitting ------------------- */
+
+typedef struct sl_refine_options {
+    int evaluations; // of one fit
+    int restarts;    // further starts, constants drawn around the first ones, while R2 < 1 - 1e-10
+    uint64_t seed, stream; // of those draws
+    bool (*stop)(void *payload); // may be NULL; called from the thread that fits
+    void *payload;
+} sl_refine_options;
+
+typedef struct sl_fit {
+    const sl_node *expr; // with free constants; tidy
+    int params;
+    double *value, *error;
+    double r2;
+    int evaluations, starts;
+    bool stopped;
+} sl_fit;
+
+/* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
+ * better is found the constants are e's. e may have free constants already, with `start` their values;
+ * its numbers become free too (sl_expr_free_numbers). */
+SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                                 const sl_problem *p, const sl_refine_options *o);
+
+/* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
+ * for data whose units the model has never seen. Kept only if it is the better explanation by the
+ * Bayesian information criterion; else *out is the plain fit. */
+SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
+                                      const double *start, const sl_problem *p,
+                                      const sl_refine_options *o);
+
+/* Constants of a fit, one at a time, the closest first, made whole numbers or fractions of small
+ * denominator where that does not lower R2 (beyond rounding; within half a standard error where there
+ * is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
+SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+                               const sl_refine_options *o);
+
+/* ---------------------------------------------------------------- pictures ------------------ */
+
+/* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that also
+ * has the formula (MathML), its figures and the table of the next `top` ones. One input: y over it with
+ * the curve, residuals below. Two: y over the formula's value, and residuals over each input. */
+typedef struct sl_picture {
+    const sl_problem *problem;
+    const sl_discovery *discovery;
+    const sl_names *names; // of inputs
+    const char *target;    // name of y
+    const char *title;     // such as the file's name
+    bool html;
+    int top;
+} sl_picture;
+SL_NODISCARD sl_status sl_picture_draw(sl_str *s, const sl_picture *p);
+
+#endif

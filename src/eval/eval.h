@@ -1,0 +1,162 @@
+/* eval - how good a model is: the paper's metrics on many problems.
+ *
+ * A problem is a data set, mostly with the formula that made it. The model's candidates for it are
+ * ranked as in discover, and the one kept is judged:
+ *
+ *     solved   it is the truth: equal canonical forms
+ *     equal    it has the truth's values at fresh points, to 1e-9, but no proof
+ *     close    R2 > 0.99 on the problem's points
+ *     miss     none of these
+ *     found    there is no truth to compare with
+ *
+ * Problems come from three places: a split of pairs (the paper's test set), pairs that others made
+ * (JSON lines), or a file of formulas with ranges, whose points are drawn here.
+ *
+ * Each problem is judged once per sampling seed. A judgement is a function of (model, problem, seed,
+ * options), so the figures are the same for any number of threads and after any interruption: what is
+ * done is kept line by line in a journal, and a second call with the same options goes on behind it.
+ * With a time limit per problem threads work inside one problem, one problem after the other, and a
+ * judgement that was cut says so.
+ *
+ * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range over
+ * seeds. Threads: each worker has its own state. */
+#ifndef SL_EVAL_H
+#define SL_EVAL_H
+
+#include "discover/discover.h"
+#include "pairs/pairs.h"
+
+/* ---------------------------------------------------------------- problems ------------------ */
+
+typedef struct sl_eval_problem {
+    const char *id;         // "test-17", a formula's name, or what the file says
+    const sl_node *truth;   // tidy; NULL if unknown
+    const sl_token *tokens; // of the truth as training writes it; NULL if it has none
+    int n_tokens;
+    sl_problem data;
+    sl_problem fresh;       // further points of the same kind, with the truth's y; 0 rows if none
+    int depth;              // of the base expression; -1 if unknown
+    int constants;          // numbers in the truth; -1
+} sl_eval_problem;
+
+/* Where problems come from: `get` builds number i in the arena, the same each time, from any thread. */
+typedef struct sl_eval_source {
+    int64_t count;
+    const char *name; // "test", or a file's
+    sl_status (*get)(sl_eval_problem *out, sl_arena *a, int64_t i, const struct sl_eval_source *s);
+    void *state;
+    void (*clear)(struct sl_eval_source *s);
+} sl_eval_source;
+
+/* Pairs of a split, the first `limit` (0: all); fresh points come from the pair's own mixture. */
+SL_NODISCARD sl_status sl_eval_from_split(sl_eval_source *out, const sl_pairs *pairs,
+                                          sl_split split, int64_t limit);
+/* Lines as sl_pair_read reads them, held in memory; SL_EFORMAT names file, line and reason. An id is
+ * the line's number where it has none; one that comes twice is refused. */
+SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path, int variables,
+                                          int64_t limit);
+/* A table with columns name, formula, lo, hi, npoints (nvars and further ones are ignored): each
+ * formula at npoints (at most max_points) points drawn evenly from lo .. hi in every variable, where
+ * it is real. Formulas with more variables than the model has, or real nowhere in the range, are
+ * counted in *skipped and left out. */
+SL_NODISCARD sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, int variables,
+                                             int max_points, uint64_t seed, int *skipped,
+                                             int64_t limit);
+void sl_eval_source_clear(sl_eval_source *s);
+
+/* ---------------------------------------------------------------- judgements ---------------- */
+
+/* Best first.             id      name */
+#define SL_VERDICTS(X)          \
+    X(SOLVED, "solved")         \
+    X(EQUAL,  "equal")          \
+    X(CLOSE,  "close")          \
+    X(MISS,   "miss")           \
+    X(FOUND,  "found")
+
+typedef enum sl_verdict {
+#define X(id, name) SL_VERDICT_##id,
+    SL_VERDICTS(X)
+#undef X
+    SL_VERDICT_COUNT
+} sl_verdict;
+const char *sl_verdict_name(sl_verdict v);
+sl_verdict sl_verdict_find(const char *name); // SL_VERDICT_COUNT if there is none
+
+typedef struct sl_judgement {
+    int64_t problem;
+    int seed;                // which of the seeds, from 0
+    sl_verdict verdict;
+    bool same_tokens;        // token for token the truth
+    bool cut;                // by the time limit
+    double r2;               // of the one kept, on the problem's points; NaN if there is none
+    double r2_fresh;         // on fresh points; NaN
+    int64_t invalid[SL_TOKEN_REASON_COUNT], samples, distinct;
+    bool among;              // the truth is among all candidates, kept or not
+    double loss;             // -log p of the truth's tokens; NaN
+    double seconds;
+    const char *expr, *latex; // of the one kept, Python syntax and LaTeX; "" if there is none
+} sl_judgement;
+
+/* Judges one problem with one sampling seed; texts in a. truth and fresh points are not shown to the
+ * model. pool: threads inside the problem, or NULL. */
+SL_NODISCARD sl_status sl_eval_judge(sl_judgement *out, sl_arena *a, const sl_infer *model,
+                                     sl_pool *pool, const sl_eval_problem *p,
+                                     const sl_discover_options *o);
+
+/* Is this candidate the truth? SOLVED, EQUAL, or MISS; for tests and for other judges. */
+SL_NODISCARD sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *expr,
+                                       const double *value, const sl_eval_problem *p);
+
+/* ---------------------------------------------------------------- a whole evaluation -------- */
+
+typedef struct sl_eval_options {
+    sl_discover_options discover; // its seed is of the first seed; seed k adds k
+    int seeds;
+    double timeout;      // seconds per problem and seed; 0: none
+    const char *journal; // file of judgements already made; NULL: none is kept
+    const char *identity; // what judgements depend on, as JSON: a journal of another one is refused
+} sl_eval_options;
+
+/* A share of judgements with its interval; and as it differs by seed. */
+typedef struct sl_share {
+    int64_t hits, n;
+    double share;
+    sl_interval wilson;
+    double lo, hi; // least and largest share of a seed
+} sl_share;
+
+/* One row: all problems, or those of a group. */
+typedef struct sl_eval_row {
+    char group[16], value[32]; // "depth" "2"; "constants" "1"; "top" "sin"; "all" ""
+    int64_t problems;
+    sl_share solved, equal, exact; // exact: solved or equal
+    sl_share same_tokens, close;   // close: R2 > 0.99, exact ones included
+    sl_share among, fresh;         // fresh: R2 > 0.99 at fresh points
+} sl_eval_row;
+
+#define SL_EVAL_MAX_ROWS 48
+typedef struct sl_eval_summary {
+    int rows;
+    sl_eval_row row[SL_EVAL_MAX_ROWS]; // the first one is of all
+    int seeds;
+    int64_t judgements, cut, resumed;
+    double loss, loss_error;       // nats per expression and its standard error, over problems
+    double loss_token;             // nats per token
+    double distinct;               // expressions per problem and seed
+    double invalid[SL_TOKEN_REASON_COUNT]; // share of samples
+    double seconds_mean, seconds_median, seconds_most; // per problem and seed
+    double seconds;                // of this call
+} sl_eval_summary;
+
+/* Told after each judgement, from the calling thread; anything but 0 stops with SL_ECANCEL, and what
+ * was judged is in the journal. */
+typedef int (*sl_eval_progress)(int64_t done, int64_t total, double solved, void *payload);
+
+/* *judgements := all of them, problem by problem, seed by seed, in a. */
+SL_NODISCARD sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements,
+                                   sl_arena *a, const sl_infer *model, sl_pool *pool,
+                                   const sl_eval_source *source, const sl_eval_options *o,
+                                   sl_eval_progress progress, void *payload);
+
+#endif

@@ -1,0 +1,137 @@
+/* infer - what a trained model says about a data set: many samples at the price of few.
+ *
+ * The encoder reads the data once. Then the decoder writes N targets token by token. Samples that have
+ * written the same tokens so far stand at the same node of a tree of prefixes, and a node is computed
+ * once, whoever stands there:
+ *
+ *     step 0      start                  128 samples, 1 row of work
+ *     step 1      x_1   \sin   2         as many rows as there are distinct prefixes
+ *     step 2      + ^   {      x_1 ...   finished samples have left
+ *
+ * A node keeps its keys and values in every layer; its attention reads them along the way up to the
+ * root. So a step costs as much as there are distinct living prefixes.
+ *
+ * Sample s of a data set draws its token t by its own random number, a function of (seed, problem, s,
+ * t) alone, and a row of the decoder is computed in an order that other rows have no part in
+ * (model.h). Hence a sample does not depend on how many others there are, on batches, threads or
+ * neighbours: all of them equal what sampling one at a time gives, to the bit.
+ *
+ * Greedy and beam decoding walk the same tree. With the grammar mask only tokens are drawn that can
+ * still become an expression in the room that is left, so no sample is lost to syntax.
+ *
+ * Ownership: samples live in the arena they were made in. Threads: a sl_infer is read only; each call
+ * has its own state. */
+#ifndef SL_INFER_H
+#define SL_INFER_H
+
+#include "ckpt/ckpt.h"
+#include "token/token.h"
+
+/* ---------------------------------------------------------------- a model for use ----------- */
+
+typedef struct sl_infer sl_infer;
+
+/* What the checkpoint says besides weights. Texts are borrowed from the sl_infer. */
+typedef struct sl_infer_info {
+    const sl_model *model;
+    const float *weights;
+    int variables;        // columns of x that it was trained on
+    int points;           // rows of a data set in training
+    double drop_column;   // share of training sets that lacked columns they did not need
+    int64_t step;
+    const char *path;     // of the weights file; "" for one that was made here
+    const char *config;   // the run's, a JSON object; "{}"
+    const char *hash;     // 32 hex digits of the weights
+} sl_infer_info;
+
+/* path: a weights file, or a run's folder, whose newest whole checkpoint is taken. SL_EINVAL: there is
+ * none; SL_EFORMAT: it is damaged, or its vocabulary is not ours. */
+SL_NODISCARD sl_status sl_infer_open(sl_infer **out, const char *path);
+/* A model with given weights (copied; NULL: initial ones by seed): for benches and tests. */
+SL_NODISCARD sl_status sl_infer_new(sl_infer **out, const sl_model_options *o, const float *weights,
+                                    uint64_t seed, int points);
+void sl_infer_close(sl_infer *m);
+const sl_infer_info *sl_infer_about(const sl_infer *m);
+
+/* ---------------------------------------------------------------- options ------------------- */
+
+enum { SL_DECODE_SAMPLE, SL_DECODE_GREEDY, SL_DECODE_BEAM };
+
+/* A choice is held as its place in the list.
+ *    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_INFER_TABLE(X)                                                                          \
+    X(decode, "decode", CHOICE, SL_DECODE_SAMPLE, "sample", "sample|greedy|beam", 0, 0, "HOW",     \
+      "draw from the model, take its first choice each time, or keep the most probable ones")      \
+    X(temperature, "temperature", REAL, 1, "1", NULL, 0.01, 100, "T",                              \
+      "above 1 samples differ more, below 1 less")                                                 \
+    X(top_k, "top-k", INT, 0, "0", NULL, 0, SL_TOKEN_COUNT, "K",                                   \
+      "draw from the K most probable tokens; 0: from all")                                         \
+    X(top_p, "top-p", REAL, 1, "1", NULL, 0.001, 1, "P",                                           \
+      "draw from the fewest tokens that have probability P together")                              \
+    X(length, "length", INT, SL_TOKEN_MAX, "256", NULL, 2, SL_TOKEN_MAX, "N",                      \
+      "longest sample in tokens, end token included")
+
+typedef struct sl_infer_options {
+#define SL_INFER_INT(field) int64_t field;
+#define SL_INFER_REAL(field) double field;
+#define SL_INFER_CHOICE(field) int field;
+#define X(field, option, kind, ...) SL_INFER_##kind(field)
+    SL_INFER_TABLE(X)
+#undef X
+#undef SL_INFER_INT
+#undef SL_INFER_REAL
+#undef SL_INFER_CHOICE
+    bool grammar;     // only tokens that can still become an expression
+    bool endless;     // the end token is never drawn: for benches
+    uint64_t seed;
+    uint64_t problem; // which data set of the seed's: other ones draw other numbers
+    int batch;        // samples that are decoded together, which bounds memory; 0: 512
+} sl_infer_options;
+
+#define SL_INFER__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_INFER_OPTIONS_INIT { SL_INFER_TABLE(SL_INFER__VALUE) }
+
+/* SL_EINVAL names the option outside its bounds. */
+SL_NODISCARD sl_status sl_infer_options_check(const sl_infer_options *o);
+
+/* ---------------------------------------------------------------- samples ------------------- */
+
+/* What the model reads. Fewer inputs than it was trained on: what is missing is left out if it has
+ * learned that, else filled with numbers that have nothing to do with y, as in training. */
+typedef struct sl_infer_data {
+    int inputs, points;
+    const double *const *x; // finite
+    const double *y;
+} sl_infer_data;
+
+typedef struct sl_sampled {
+    int64_t number;         // of the sample
+    const sl_token *tokens; // the end token included, where there is one
+    int n;
+    bool ended;      // by the end token; else by length
+    double log_prob; // of all its tokens, as the model gives them: at temperature 1, nothing masked
+} sl_sampled;
+
+typedef struct sl_infer_cost {
+    int64_t rows;    // of the decoder that were computed
+    int64_t tokens;  // that were drawn: what rows would be without shared prefixes
+    double encode, decode; // seconds
+} sl_infer_cost;
+
+/* Asked now and then, from the calling thread; true ends the work early. */
+typedef bool (*sl_infer_stop)(void *payload);
+
+/* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with GREEDY
+ * one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop` said so:
+ * then those that were done, in order of their numbers, and out[i].number tells which. The pool makes
+ * no difference to the result. cost and stop may be NULL. */
+SL_NODISCARD sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
+                                    sl_pool *pool, const sl_infer_data *d,
+                                    const sl_infer_options *o, int64_t first, int64_t count,
+                                    sl_infer_cost *cost, sl_infer_stop stop, void *payload);
+
+/* Sum of -log p of these tokens (with the end token) given the data: what training minimises. */
+SL_NODISCARD sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
+                                     const sl_token *tokens, int n);
+
+#endif
