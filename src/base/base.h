@@ -203,6 +203,12 @@ int sl_edit_distance(const char *a, const char *b);
  * overlong forms, surrogates and numbers past U+10FFFF are not. */
 int32_t sl_utf8_read(const char *text, size_t n, int *used);
 
+/* Writes a finite double and a terminator, returns the length: with 15 significant digits if those
+ * read back as the same double, else 16, else 17, laid out as by "%g". There is always a point or an
+ * exponent. */
+#define SL_REAL_TEXT_MAX 32 // -2.2250738585072014e-308 has 24 characters
+int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
+
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
 const char *sl_group_digits(char buffer[32], int64_t n);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/io_impl.h"
+#include "io/io.h"
 
 static void add_quoted(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
@@ -84,8 +84,8 @@ void sl_json_add_real(sl_str *s, const char *name, double value) {
         sl_json_add_null(s, name);
         return;
     }
-    char text[SL_JSON__REAL_MAX];
-    const int n = sl_json__real_text(text, value);
+    char text[SL_REAL_TEXT_MAX];
+    const int n = sl_real_text(text, value);
     begin(s, name);
     sl_str_add_bytes(s, text, (size_t)n);
 }

@@ -1,4 +1,4 @@
-/* json_real - the text of a double.
+/* real - the text of a double.
  *
  * What is written is defined by the C library: the first of "%.15g", "%.16g" and "%.17g" that
  * strtod reads back. A data set has 192 numbers and asking the library costs a microsecond each, so
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io_impl.h"
+#include "base/base.h"
 
 typedef unsigned __int128 wide;
 
@@ -115,7 +115,7 @@ static char *lay_out(char *w, uint64_t digits, int n, int k) {
 /* The definition, for the largest and smallest numbers. */
 static int by_library(char *text, double v) {
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, SL_JSON__REAL_MAX, "%.*g", digits, v);
+        snprintf(text, SL_REAL_TEXT_MAX, "%.*g", digits, v);
         if (strtod(text, NULL) == v) break;
     }
     // the decimal point may be a comma where the host program has set a locale
@@ -125,7 +125,7 @@ static int by_library(char *text, double v) {
     return (int)strlen(text);
 }
 
-int sl_json__real_text(char text[SL_JSON__REAL_MAX], double value) {
+int sl_real_text(char text[SL_REAL_TEXT_MAX], double value) {
     const double v = fabs(value);
     if (!(v >= LEAST && v < BEYOND)) return by_library(text, value);
 

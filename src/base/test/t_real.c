@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fixture/fixture.h"
-#include "io/io_impl.h"
+#include "base/base.h"
 
 /* The naive twin, which is also the definition. */
 static void defined(char text[64], double v) {
@@ -17,10 +17,10 @@ static void defined(char text[64], double v) {
 }
 
 static void check(sl_fixture *t, double v) {
-    char want[64], text[SL_JSON__REAL_MAX];
+    char want[64], text[SL_REAL_TEXT_MAX];
     memset(text, 'x', sizeof text);
     defined(want, v);
-    int n = sl_json__real_text(text, v);
+    int n = sl_real_text(text, v);
     SL_CHECK(t, strcmp(text, want) == 0 && n == (int)strlen(want), "%a is %s, not %s", v, want,
              text);
 }
@@ -124,11 +124,9 @@ static void these_texts_are_exactly_this(void **state) {
         { -0.0, "-0.0" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        sl_str s = { 0 };
-        sl_json_add_real(&s, NULL, cases[i].v);
-        SL_CHECK(t, strcmp(sl_str_text(&s), cases[i].text) == 0, "%s is written %s", cases[i].text,
-                 sl_str_text(&s));
-        sl_str_clear(&s);
+        char text[SL_REAL_TEXT_MAX];
+        sl_real_text(text, cases[i].v);
+        SL_CHECK(t, strcmp(text, cases[i].text) == 0, "%s is written %s", cases[i].text, text);
     }
 }
 
@@ -138,5 +136,5 @@ int main(void) {
         SL_TEST(short_decimals_are_as_the_library_says), SL_TEST(ties_are_as_the_library_says),
         SL_TEST(common_sizes_are_as_the_library_says),   SL_TEST(any_bits_are_as_the_library_says),
     };
-    return sl_test_main("io.json_real", tests, SL_LEN(tests));
+    return sl_test_main("base.real", tests, SL_LEN(tests));
 }
