@@ -2,7 +2,10 @@
 #ifndef SL_API_IMPL_H
 #define SL_API_IMPL_H
 
+#include "discover/discover.h"
+#include "eval/eval.h"
 #include "expr/expr.h"
+#include "infer/infer.h"
 #include "io/io.h"
 #include "pairs/pairs.h"
 #include "train/train.h"
@@ -117,6 +120,8 @@ typedef struct sl_api__value {
 #define SL_API__MODEL_OPTION(...) SL_API__TABLE_ROW("the model", __VA_ARGS__)
 #define SL_API__OPTIM_OPTION(...) SL_API__TABLE_ROW("the optimizer", __VA_ARGS__)
 #define SL_API__TRAIN_OPTION(...) SL_API__TABLE_ROW("the run", __VA_ARGS__)
+#define SL_API__DISCOVER_OPTION(...) SL_API__TABLE_ROW("the work", __VA_ARGS__)
+#define SL_API__INFER_OPTION(...) SL_API__TABLE_ROW("samples", __VA_ARGS__)
 
 /* Rows that describe a model and how it is trained, for commands that have all of them. */
 extern const char sl_api__sizes[]; // "|6.5M|13.5M|..."
@@ -192,6 +197,8 @@ SL_NODISCARD sl_status sl_api__universe_options(sl_universe_options *out, const 
 void sl_api__pairs_options(sl_pairs_options *out, const sl_api__run *run);
 void sl_api__optim_options(sl_optim_options *out, const sl_api__run *run);
 void sl_api__train_options(sl_train_options *out, const sl_api__run *run);
+/* Both tables of discovery, SL_DISCOVER_TABLE (or the paper's) and SL_INFER_TABLE, with the seed. */
+void sl_api__discover_options(sl_discover_options *out, const sl_api__run *run);
 /* --size becomes --width and --layers, in the run's values too; SL_EINVAL if they say otherwise. */
 SL_NODISCARD sl_status sl_api__model_options(sl_model_options *out, sl_api__run *run);
 /* --threads, or this rank's part of the cores. */
@@ -211,8 +218,8 @@ typedef struct sl_api__command {
     sl_api__work work;
 } sl_api__command;
 
-extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__info,
-    sl_api__bench;
+extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__eval,
+    sl_api__info, sl_api__bench;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {

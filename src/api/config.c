@@ -72,6 +72,15 @@ void sl_api__optim_options(sl_optim_options *out, const sl_api__run *run) { SL_O
 
 void sl_api__train_options(sl_train_options *out, const sl_api__run *run) { SL_TRAIN_TABLE(READ) }
 
+static void infer_options(sl_infer_options *out, const sl_api__run *run) { SL_INFER_TABLE(READ) }
+
+void sl_api__discover_options(sl_discover_options *out, const sl_api__run *run) {
+    *out = (sl_discover_options)SL_DISCOVER_OPTIONS_INIT;
+    out->seed = (uint64_t)sl_api__named(run, "seed")->whole;
+    SL_DISCOVER_TABLE(READ) // the paper's table has the same rows
+    infer_options(&out->infer, run);
+}
+
 /* ---------------------------------------------------------------- the model ----------------- */
 
 #define X(name, ...) "|" name
