@@ -279,6 +279,7 @@ SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl
  * (infix or Python syntax over x1, x2, ...). */
 typedef struct sl_pair_given {
     const char *id; // "" if there is none
+    bool id_whole;  // it was written as a whole number, not as a text
     const sl_node *expr; // NULL if there is none; tidy
     int columns, points;
     const double *x[SL_UNIVERSE_MAX_VARS];

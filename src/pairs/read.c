@@ -42,6 +42,7 @@ static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
     }
     default: return sl_fail(SL_EFORMAT, "id is %s, not a text or whole number", kind_of(j));
     }
+    g->id_whole = true;
     return copy_text(&g->id, a, text);
 }
 

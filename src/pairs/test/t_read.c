@@ -77,6 +77,7 @@ static void a_whole_number_is_an_id(void **state) {
         snprintf(line, sizeof line, "{\"id\": %s, \"x\": [[1, 2]], \"y\": [1, 2]}", cases[i][0]);
         SL_MUST(t, read_text(&g, t, line, 1));
         assert_string_equal(g.id, cases[i][1]);
+        assert_int_equal(g.id_whole, cases[i][0][0] != '"'); // so that it can be written as it was
     }
 }
 
