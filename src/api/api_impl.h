@@ -32,10 +32,16 @@ struct sl_formula {
     sl_arena arena;
     const sl_node *e;
     sl_names names;
+    int params;          // fitted constants: c1 .. c<params> of e have
+    const double *value; // these values
 };
 
 /* *out := a formula of its own with a copy of e. */
 SL_NODISCARD sl_status sl_api__formula_of(sl_formula **out, const sl_node *e);
+/* The same with the values of e's free constants and the names of its variables, copied too. */
+SL_NODISCARD sl_status sl_api__formula_fitted(sl_formula **out, const sl_node *e,
+                                              const double *value, int params,
+                                              const sl_names *names);
 
 struct sl_set {
     sl_universe *universe;
@@ -48,6 +54,16 @@ struct sl_data {
 struct sl_sample {
     sl_arena arena;
     sl_pair pair;
+};
+
+struct sl_trained {
+    sl_infer *infer;
+};
+
+struct sl_found {
+    sl_discovery *discovery;
+    sl_arena arena; // of the names
+    sl_names names;
 };
 
 /* What a set is opened for. */
@@ -78,10 +94,12 @@ typedef struct sl_api__value {
  * the table and an enum of the same order. Each list of rows has an X of its own for the table, since
  * the heading they stand under in --help is not repeated in every row.
  *    id        name       type  values  shown  default  choices  min  max  help */
-#define SL_API__COMMON(X)                                                                  \
+#define SL_API__COMMON(X) SL_API__SPEECH(X) SL_API__REPEAT(X)
+#define SL_API__SPEECH(X)                                                                  \
     X(JSON, "json", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
       "print JSON: one object, or one object a line for a listing")                        \
-    X(QUIET, "quiet", FLAG, 0, NULL, "false", NULL, 0, 0, "show no progress and no notes") \
+    X(QUIET, "quiet", FLAG, 0, NULL, "false", NULL, 0, 0, "show no progress and no notes")
+#define SL_API__REPEAT(X)                                                                  \
     X(SEED, "seed", INT, 1, "N", "0", NULL, 0, 9007199254740991.0,                         \
       "seed of everything random; the same seed gives the same result")                    \
     X(THREADS, "threads", INT, 1, "N", "0", NULL, 0, 1024,                                 \
@@ -177,6 +195,7 @@ typedef struct sl_api__run {
     sl_str output;      // not handed on yet
     sl_file *file;      // where it goes; NULL: to the listener
     bool printed;       // the verb has printed JSON itself
+    bool stopped;       // the listener wanted no more, and gets what there is by now
     double done, total; // of what is to be printed, for progress while a file is written
 } sl_api__run;
 
@@ -218,8 +237,8 @@ typedef struct sl_api__command {
     sl_api__work work;
 } sl_api__command;
 
-extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__eval,
-    sl_api__info, sl_api__bench;
+extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
+    sl_api__eval, sl_api__info, sl_api__bench;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {
@@ -316,6 +335,44 @@ SL_NODISCARD sl_status sl_api__run_read(sl_json **out, char **text, const char *
 /* *out := has the folder a run's configuration or checkpoints? */
 SL_NODISCARD sl_status sl_api__run_is_there(bool *out, const char *dir);
 
+/* ---------------------------------------------------------------- evaluation ---------------- */
+
+/* What a model is to be judged on. */
+typedef struct sl_api__problems {
+    sl_universe *universe; // of a split; else NULL
+    sl_pairs *pairs;
+    sl_eval_source source;
+    int skipped;   // formulas that the model cannot be asked about
+    char hash[33]; // of all problems, as the model and the judge see them
+} sl_api__problems;
+/* By --split, --pairs or --formulas. A split is the one that belongs to the model's training: the
+ * checkpoint says how its data were drawn. Clear it whatever the answer is. */
+SL_NODISCARD sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
+                                             const sl_infer_info *model);
+void sl_api__problems_clear(sl_api__problems *p);
+
+/* What came out, and of what. judgements: problem by problem, seed by seed. */
+typedef struct sl_api__report {
+    const sl_infer_info *model;
+    const sl_api__problems *problems;
+    const sl_eval_summary *summary;
+    const sl_judgement *judgements;
+    int64_t seed;   // the first one
+    double timeout; // seconds a problem; 0: none
+} sl_api__report;
+/* For programs: members of an object; for people: tables. */
+void sl_api__report_json(sl_str *s, const sl_api__report *r);
+void sl_api__report_table(sl_str *s, const sl_api__report *r);
+
+/* The file at `path` appears with a line for each problem, in their order: what the first seed found.
+ */
+SL_NODISCARD sl_status sl_api__predictions_write(const char *path, const sl_api__report *r);
+
+/* ---------------------------------------------------------------- speed --------------------- */
+
+/* `symlaw bench sample`. */
+SL_NODISCARD sl_status sl_api__bench_sample(sl_api__run *run, sl_str *result);
+
 /* FLOP/s of products of n x n matrices, each thread of the pool at one of its own: the best of the
  * rounds that fit `seconds`, of three at least. */
 SL_NODISCARD sl_status sl_api__gemm_rate(double *out, sl_pool *pool, int n, double seconds);
@@ -337,7 +394,51 @@ void sl_api__tensor_json(sl_str *s, const sl_model *m);
 /* Appends a line of a table for people: "  name       text\n". */
 SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *format, ...);
 
+/* ---------------------------------------------------------------- discovery ----------------- */
+
+/* What the command and sl_discover add to the tables of the modules. */
+#define SL_API__TIMEOUT(X)                                                                 \
+    X(TIMEOUT, "timeout", REAL, 1, "SECONDS", "0", NULL, 0, 1e9,                           \
+      "end after this time with the best so far; 0: no limit")
+
+/* sl_discover_run with threads and progress; sl_api__discover_options has read the options. */
+SL_NODISCARD sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *p,
+                                    const sl_api__run *run);
+
+/* What the command has found, and in what. */
+typedef struct sl_api__finding {
+    const sl_infer *model;
+    const char *file;            // as it was given
+    const sl_table *table;       // NULL: it was not read to its end
+    bool constant;               // the target is the same in every row
+    const sl_discovery *found;   // NULL as well
+    sl_names names;              // of inputs, fit for a terminal
+    const char *target;
+    double read_seconds;
+    uint64_t seed;
+    int64_t top; // candidates to show
+} sl_api__finding;
+
+/* Members of an object: the model; candidates 0 .. top - 1 and what they cost; all of it. */
+void sl_api__model_json(sl_str *s, const sl_infer *m);
+SL_NODISCARD sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
+                                          int64_t top);
+SL_NODISCARD sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f);
+/* For people: the best formula with its figures, the next ones, what was done. */
+SL_NODISCARD sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f);
+/* The best formula alone, to be pasted. */
+SL_NODISCARD sl_status sl_api__finding_paste(sl_str *s, const sl_api__finding *f,
+                                             sl_format format);
+/* Sentences about the data, for who sees no table: each is a note. */
+void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f);
+/* "", "time" or "cancel". */
+const char *sl_api__cut_name(sl_cut cut);
+
 /* ---------------------------------------------------------------- text ---------------------- */
+
+/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are blanks,
+ * bytes that are no UTF-8 are U+FFFD. NULL without memory. */
+const char *sl_api__visible(sl_arena *a, const char *text);
 
 /* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of
  * a mistake is also told as an excerpt. */

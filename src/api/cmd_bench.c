@@ -1,4 +1,4 @@
-/* cmd_bench - the verb `bench`: how fast this machine multiplies and trains. */
+/* cmd_bench - the verb `bench`: how fast this machine multiplies, trains and samples. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -6,15 +6,21 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                           \
-    X(WHAT, "what", CHOICE, 1, "WHAT", NULL, "gemm|train", 0, 0,                                 \
-      "products of matrices, or steps of training")                                              \
+    X(WHAT, "what", CHOICE, 1, "WHAT", NULL, "gemm|train|sample", 0, 0,                          \
+      "products of matrices, steps of training, or samples from a model")                        \
     X(STEPS, "steps", INT, 1, "N", "10", NULL, 1, 1e6,                                           \
-      "steps, or repetitions of a product, that are timed")                                      \
+      "steps, repetitions of a product, or rounds of samples, that are timed")                   \
     X(BATCH, "batch", INT, 1, "N", "32", NULL, 1, 1e6, "pairs of a step")                        \
     X(POINTS, "points", INT, 1, "N", "64", NULL, 2, SL_PAIRS_MAX_POINTS, "points of a data set") \
-    X(TOKENS, "tokens", INT, 1, "T", "32", NULL, 2, SL_TOKEN_MAX, "target tokens of a pair")     \
+    X(TOKENS, "tokens", INT, 1, "T", "32", NULL, 2, SL_TOKEN_MAX,                                \
+      "target tokens of a pair, or of a sample")                                                 \
     X(LANES, "lanes", INT, 1, "N", "8", NULL, 1, SL_TRAIN_MAX_LANES,                             \
-      "parts of a batch that threads share out, a power of two")
+      "parts of a batch that threads share out, a power of two")                                 \
+    X(SAMPLES, "samples", INT, 1, "N", "128", NULL, 1, 1e6, "samples of a data set")             \
+    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                         \
+      "sample: a file of weights or a run's folder, in place of random weights")                 \
+    X(NATURAL_END, "natural-end", FLAG, 0, NULL, "false", NULL, 0, 0,                            \
+      "sample: let samples end where they do, not at exactly --tokens")
 
 enum {
     OWN_OPTIONS(SL_API__ID) SL_API__SIZE(SL_API__ID) SL_MODEL_TABLE(SL_API__TABLE_ID)
@@ -38,10 +44,17 @@ static const char help[] =
     "machine's products of square matrices on the same threads. GFLOP/s are by the\n"
     "paper's count (3 N (cells + tokens) a pair for N parameters) and as executed.\n"
     "\n"
+    "\"bench sample\": what a model writes about a data set of two inputs, each sample\n"
+    "of exactly --tokens, the end token being masked. Weights are random, or those of\n"
+    "--model; with --natural-end samples end by themselves, and what shared prefixes\n"
+    "and leaving early save is told.\n"
+    "\n"
     "Examples:\n"
     "  symlaw bench gemm --size 24M\n"
     "  symlaw bench train --size 6.5M --batch 32 --tokens 32\n"
-    "  symlaw bench train --size 6.5M --threads 1 --json";
+    "  symlaw bench train --size 6.5M --threads 1 --json\n"
+    "  symlaw bench sample --size 6.5M --samples 128 --tokens 32\n"
+    "  symlaw bench sample --model runs/small --natural-end";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
@@ -248,7 +261,9 @@ static sl_status read_setup(sl_api__setup *s, sl_api__run *run) {
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     (void)ok; // a speed is no verdict
     const char *what = value(run, OPT_WHAT)->text[0];
-    if (!what) return sl_fail(SL_EINVAL, "what is to be measured? symlaw bench gemm, or train");
+    if (!what)
+        return sl_fail(SL_EINVAL, "what is to be measured? symlaw bench gemm, train or sample");
+    if (strcmp(what, "sample") == 0) return sl_api__bench_sample(run, result);
     sl_api__setup s = { 0 };
     sl_train_plan plan;
     sl_status st;
@@ -265,7 +280,7 @@ done:
 
 const sl_api__command sl_api__bench = {
     .info = { .name = "bench",
-              .summary = "measure the speed of products and of training",
+              .summary = "measure the speed of products, training and sampling",
               .help = help,
               .options = options,
               .n_options = SL_LEN(options),

@@ -5,7 +5,9 @@
 #include "api/api_impl.h"
 
 static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs,
-                                                   &sl_api__train, &sl_api__info, &sl_api__bench };
+                                                   &sl_api__train,       &sl_api__discover,
+                                                   &sl_api__eval,        &sl_api__info,
+                                                   &sl_api__bench };
 
 int sl_command_count(void) { return SL_LEN(commands); }
 
@@ -24,10 +26,12 @@ static sl_status find_command(const sl_api__command **out, const char *name) {
     return sl_fail(SL_EINVAL, "unknown command %.60s%s", name, sl_api__guess_text(&g, "", end));
 }
 
+enum { STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
+
 /* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
 static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool ok) {
     sl_json_open(s, NULL, '{');
-    sl_json_add_int(s, "exit", ok ? 0 : 1);
+    sl_json_add_int(s, "exit", run->stopped ? STOPPED : ok ? 0 : 1);
     sl_json_add_text(s, "command", run->info->name);
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_open(s, "config", '{');

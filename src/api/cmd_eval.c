@@ -1,0 +1,260 @@
+/* cmd_eval - the verb `eval`: its options, where judgements are kept meanwhile, and what is left
+ * after a stop. The judging is eval/'s. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api_impl.h"
+
+#define OWN_OPTIONS(X)                                                                            \
+    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                          \
+      "a file of weights, or the folder of a run, whose newest checkpoint is taken")              \
+    X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                      \
+      "problems that belong to the model's training and that it has not seen; test if nothing "   \
+      "else is asked for")                                                                        \
+    X(PAIRS, "pairs", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+      "problems of others, a JSON object a line: x, y and, if known, id and expr")                \
+    X(FORMULAS, "formulas", FILE, 1, "FILE", NULL, NULL, 0, 0,                                    \
+      "problems from a table of formulas: name, formula, lo, hi, npoints")                        \
+    X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")       \
+    X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                \
+      "--formulas: most points that are drawn for a formula")                                     \
+    X(SEEDS, "seeds", INT, 1, "N", "3", NULL, 1, 1000,                                            \
+      "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")     \
+    X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                        \
+      "seconds for a problem, after which the best so far is judged; 0: no limit")                \
+    X(PREDICTIONS, "predictions", FILE, 1, "FILE", NULL, NULL, 0, 0,                              \
+      "write what the first seed found, a JSON object a line, in the order of the problems")      \
+    X(JOURNAL, "journal", FILE, 1, "FILE", NULL, NULL, 0, 0,                                      \
+      "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part" \
+      " if it is not given")                                                                      \
+    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                              \
+      "write to FILE, which appears whole or not at all; - is standard output")
+
+enum {
+    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_PAPER_TABLE(SL_API__TABLE_ID)
+        SL_INFER_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+};
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                      //
+                                          SL_DISCOVER_PAPER_TABLE(SL_API__DISCOVER_OPTION) //
+                                          SL_INFER_TABLE(SL_API__INFER_OPTION)             //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const char help[] =
+    "Judges a model by what it finds: for each problem it writes --samples formulas,\n"
+    "the one with the highest R2 is kept, and that one is\n"
+    "  solved   the truth: equal canonical forms\n"
+    "  equal    the truth's values at fresh points, without proof\n"
+    "  close    R2 > 0.99\n"
+    "  miss     none of these\n"
+    "  found    where the truth is not known\n"
+    "Acc_solved is the share of solved and equal, Acc_R2 that of R2 > 0.99. Shares\n"
+    "come with 95 % intervals and for each seed.\n"
+    "\n"
+    "By default what the model says is taken as it is, as in the paper. --refine,\n"
+    "--grammar and --scale switch on what \"symlaw discover\" does besides.\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw eval --model runs/small                     its test split, 3 seeds\n"
+    "  symlaw eval --model runs/small --limit 50 --seeds 1\n"
+    "  symlaw eval --model runs/small --journal eval.jsonl   goes on after a stop\n"
+    "  symlaw eval --model runs/small --pairs pairs.jsonl --predictions found.jsonl\n"
+    "  symlaw eval --model runs/small --formulas examples/formulas.csv --refine -1\n"
+    "\n"
+    "A prediction has id, expr (Python), latex, r2, status and seconds. The file\n"
+    "appears at the end; until then judgements are in FILE.part. After a stop or a\n"
+    "crash the same command goes on.\n"
+    "\n"
+    "The same options give the same figures for any number of threads. With\n"
+    "--timeout they depend on the machine; what was cut is counted and marked.";
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+static const char *text(const sl_api__run *run, int option) { return value(run, option)->text[0]; }
+
+/* ---------------------------------------------------------------- what is asked ------------- */
+
+/* Where judgements are kept while it runs. */
+typedef struct place {
+    const char *predictions; // NULL: none are written
+    const char *journal;     // NULL: none is kept
+    sl_str beside;           // the journal's path, where it has the predictions' name
+} place;
+
+static sl_status refuse_same(const char *a, const char *b, const char *what) {
+    if (!a || !b || strcmp(a, b) != 0) return SL_OK;
+    return sl_fail(SL_EINVAL, "%s are one file, %.300s; give each its own", what, a);
+}
+
+/* That a file can be made there is seen before the work, not after it. */
+static sl_status try_file(const char *path) {
+    sl_file *f = NULL;
+    if (strcmp(path, "-") == 0)
+        return sl_fail(SL_EINVAL, "--predictions needs a file: it cannot go to standard output");
+    SL_TRY(sl_file_create(&f, path));
+    sl_file_discard(&f);
+    return SL_OK;
+}
+
+static sl_status place_find(place *p, const sl_api__run *run) {
+    p->predictions = text(run, OPT_PREDICTIONS);
+    p->journal = text(run, OPT_JOURNAL);
+    SL_TRY(refuse_same(p->predictions, text(run, OPT_PAIRS), "--predictions and --pairs"));
+    SL_TRY(refuse_same(p->predictions, p->journal, "--predictions and --journal"));
+    SL_TRY(refuse_same(p->journal, text(run, OPT_PAIRS), "--journal and --pairs"));
+    if (!p->predictions) return SL_OK;
+    SL_TRY(try_file(p->predictions));
+    if (p->journal) return SL_OK;
+    sl_str_addf(&p->beside, "%s.part", p->predictions);
+    p->journal = p->beside.text;
+    return sl_str_status(&p->beside);
+}
+
+/* One source of problems; --split test, also as the result records it, where none was named. */
+static sl_status check_source(sl_api__run *run) {
+    static const int jobs[] = { OPT_SPLIT, OPT_PAIRS, OPT_FORMULAS };
+    int chosen;
+    if (!text(run, OPT_MODEL))
+        return sl_fail(SL_EINVAL, "which model? --model FILE, or the folder of a run");
+    SL_TRY(sl_api__one_job(&chosen, run, jobs, SL_LEN(jobs)));
+    if (chosen >= 0) return SL_OK;
+    run->values[OPT_SPLIT].text[0] = "test";
+    run->values[OPT_SPLIT].given = true;
+    return SL_OK;
+}
+
+/* All that a judgement depends on: who goes on with a journal must agree with it. */
+static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer_info *model,
+                         const sl_api__problems *p) {
+    sl_json_open(s, NULL, '{');
+    sl_json_add_text(s, "version", SL_VERSION);
+    sl_json_add_text(s, "model", model->hash);
+    sl_json_add_text(s, "problems", p->hash);
+    sl_json_add_int(s, "count", p->source.count);
+#define WRITE(field, ...) sl_api__option_write(s, &options[OPT_##field], value(run, OPT_##field));
+    WRITE(SEED)
+    WRITE(SEEDS)
+    WRITE(TIMEOUT)
+    SL_DISCOVER_PAPER_TABLE(WRITE)
+    SL_INFER_TABLE(WRITE)
+#undef WRITE
+    sl_json_close(s, '}');
+}
+
+/* ---------------------------------------------------------------- while it runs ------------- */
+
+typedef struct watcher {
+    const sl_api__run *run;
+    int64_t done, total;
+} watcher;
+
+static int on_judgement(int64_t done, int64_t total, double solved, void *payload) {
+    watcher *w = payload;
+    char line[128];
+    w->done = done;
+    w->total = total;
+    const int n = snprintf(line, sizeof line, "evaluating, %lld/%lld, solved %.3f", (long long)done,
+                           (long long)total, solved);
+    return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, line, (size_t)n, (double)done,
+                        (double)total) != SL_OK;
+}
+
+static sl_status fail_stopped(const watcher *w, const place *p) {
+    if (!p->journal)
+        return sl_fail(SL_ECANCEL,
+                       "stopped on request after %lld of %lld judgements; with --journal FILE they "
+                       "would have been kept",
+                       (long long)w->done, (long long)w->total);
+    return sl_fail(
+        SL_ECANCEL,
+        "stopped on request; %lld of %lld judgements are kept in %.300s; the same command "
+        "goes on",
+        (long long)w->done, (long long)w->total, p->journal);
+}
+
+/* ---------------------------------------------------------------- the work ------------------ */
+
+/* What stands in the result and is printed; the journal that has the predictions' name is done
+ * with. */
+static sl_status tell_outcome(sl_api__run *run, const place *p, const sl_api__report *r,
+                              sl_str *result) {
+    if (p->predictions) {
+        SL_TRY(sl_api__predictions_write(p->predictions, r));
+        if (p->journal == p->beside.text) unlink(p->journal);
+    }
+    sl_api__report_json(result, r);
+    sl_json_add_text(result, "predictions", p->predictions);
+    sl_json_add_text(result, "journal", text(run, OPT_JOURNAL));
+    if (value(run, OPT_JSON)->flag) return SL_OK;
+    sl_api__report_table(&run->output, r);
+    if (p->predictions) sl_api__line(&run->output, "predictions", "%s", p->predictions);
+    return sl_api__output(run);
+}
+
+static sl_status evaluate(sl_api__run *run, const place *p, const sl_infer *model, sl_pool *pool,
+                          const sl_api__problems *problems, sl_str *result) {
+    sl_status st;
+    sl_str identity = { 0 };
+    sl_arena arena = { 0 };
+    sl_eval_summary summary;
+    watcher w = { .run = run };
+    sl_eval_options o = { .seeds = (int)value(run, OPT_SEEDS)->whole,
+                          .timeout = value(run, OPT_TIMEOUT)->real,
+                          .journal = p->journal };
+    sl_api__report r = { .model = sl_infer_about(model),
+                         .problems = problems,
+                         .summary = &summary,
+                         .seed = value(run, OPT_SEED)->whole,
+                         .timeout = o.timeout };
+    sl_api__discover_options(&o.discover, run);
+    SL_GO(sl_discover_options_check(&o.discover));
+    add_identity(&identity, run, r.model, problems);
+    SL_GO(sl_str_status(&identity));
+    o.identity = identity.text;
+    st = sl_eval_run(&summary, &r.judgements, &arena, model, pool, &problems->source, &o,
+                     on_judgement, &w);
+    if (st == SL_ECANCEL) st = fail_stopped(&w, p);
+    if (st == SL_OK) st = tell_outcome(run, p, &r, result);
+done:
+    sl_arena_clear(&arena);
+    sl_str_clear(&identity);
+    return st;
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    (void)ok; // figures are no verdict
+    sl_status st;
+    place where = { 0 };
+    sl_infer *model = NULL;
+    sl_api__problems problems = { 0 };
+    sl_pool *pool = NULL;
+    SL_GO(check_source(run));
+    SL_GO(place_find(&where, run));
+    SL_GO(sl_infer_open(&model, text(run, OPT_MODEL)));
+    SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model)));
+    if (problems.skipped > 0)
+        sl_api__note(&run->listener,
+                     "%d formulas are left out: of more than the model's %d variables, or without "
+                     "real values",
+                     problems.skipped, sl_infer_about(model)->variables);
+    SL_GO(sl_pool_new(&pool, sl_api__threads(run)));
+    st = evaluate(run, &where, model, pool, &problems, result);
+done:
+    sl_pool_free(pool);
+    sl_api__problems_clear(&problems);
+    sl_infer_close(model);
+    sl_str_clear(&where.beside);
+    return st;
+}
+
+const sl_api__command sl_api__eval = {
+    .info = { .name = "eval",
+              .summary = "judge a model by the formulas that it finds",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options) },
+    .work = work,
+};

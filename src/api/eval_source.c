@@ -1,0 +1,172 @@
+/* eval_source - the problems of an evaluation: a split of the model's own data, pairs of others, or
+ * formulas; and one hash that stands for all of them. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- the model's data ---------- */
+
+/* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
+ * but not among what a run keeps: they have their defaults. */
+#define DATA_IDS                          \
+    SL_API__UNIVERSE_OF_MODEL(SL_API__ID) \
+    SL_PAIRS_TABLE(SL_API__TABLE_ID)      \
+    SL_API__COMMON(SL_API__ID)
+
+enum { DATA_IDS DATA_OPTIONS };
+
+static const sl_option_info data_options[] = { SL_API__UNIVERSE_OF_MODEL(SL_API__UNIVERSE_OPTION) //
+                                               SL_PAIRS_TABLE(SL_API__PAIRS_OPTION)               //
+                                               SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const sl_command_info data_info = { .name = "train",
+                                           .options = data_options,
+                                           .n_options = SL_LEN(data_options) };
+
+/* The options of a run's data; texts are borrowed from config. */
+static sl_status take_options(sl_api__value *values, const sl_json *config, const char *path) {
+    SL_TRY(sl_api__options_read(values, &data_info, NULL));
+    for (int i = 0; i < DATA_OPTIONS; i++) {
+        const sl_json *j = sl_json_get(config, data_options[i].name);
+        if (!j || sl_json_kind_of(j) == SL_JSON_NULL) continue;
+        const sl_status st = sl_api__option_read(&values[i], &data_options[i], j);
+        if (st == SL_EINVAL)
+            return sl_fail(SL_EFORMAT, "%.300s: its configuration is damaged: %s", path,
+                           sl_last_error());
+        SL_TRY(st);
+    }
+    return SL_OK;
+}
+
+/* The set must be the one of the run, or its test split would not be what training kept away from.
+ */
+static sl_status check_set(const sl_universe *u, const char *path) {
+    sl_st_file *f = NULL;
+    SL_TRY(sl_st_open(&f, path));
+    const char *hash = sl_st_metadata(f, "universe");
+    sl_status st = SL_OK;
+    if (hash && *hash && strcmp(hash, sl_universe_hash(u)) != 0)
+        st = sl_fail(SL_EINVAL,
+                     "%.300s was trained on a set of expressions with hash %.40s; here it is %s: "
+                     "another version of the program made it",
+                     path, hash, sl_universe_hash(u));
+    sl_st_close(f);
+    return st;
+}
+
+static sl_status open_set(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+                          const sl_json *config, sl_split split) {
+    sl_api__value values[DATA_OPTIONS];
+    sl_api__run data = { .info = &data_info, .values = values, .listener = run->listener };
+    sl_universe_options universe;
+    sl_pairs_options pairs;
+    SL_TRY(take_options(values, config, model->path));
+    SL_TRY(sl_api__universe_options(&universe, &data));
+    sl_api__pairs_options(&pairs, &data);
+    if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
+        return sl_fail(SL_EINVAL,
+                       "the run of this model withheld no expressions from training, so it has no "
+                       "such split; take test or valid, or train with --withheld 0.01");
+    SL_TRY(sl_api__universe(&out->universe, &universe, sl_api__threads(run), SL_API__MEMBERS,
+                            &run->listener));
+    SL_TRY(check_set(out->universe, model->path));
+    SL_TRY(sl_pairs_new(&out->pairs, out->universe, &pairs));
+    if (sl_pairs_size(out->pairs, split) == 0)
+        return sl_fail(SL_EINVAL, "the split %s of this model's run is empty",
+                       sl_split_name(split));
+    return SL_OK;
+}
+
+static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+                            int64_t limit) {
+    const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
+    sl_json *config = NULL;
+    sl_status st;
+    SL_GO(sl_json_parse(&config, model->config, strlen(model->config)));
+    if (sl_json_kind_of(config) != SL_JSON_OBJECT || !sl_json_get(config, "depth"))
+        SL_GO(sl_fail(SL_EINVAL,
+                      "%.300s does not say what it was trained on, so it has no splits; give "
+                      "problems by --pairs or --formulas",
+                      model->path));
+    SL_GO(open_set(out, run, model, config, split));
+    st = sl_eval_from_split(&out->source, out->pairs, split, limit);
+done:
+    sl_json_free(config);
+    return st;
+}
+
+/* ---------------------------------------------------------------- what names them ----------- */
+
+static void add_number(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
+
+static void add_data(sl_hasher *h, const sl_problem *p) {
+    add_number(h, p->inputs);
+    add_number(h, p->rows);
+    if (p->rows == 0) return;
+    const size_t bytes = (size_t)p->rows * sizeof *p->y;
+    for (int i = 0; i < p->inputs; i++) sl_hasher_add(h, p->x[i], bytes);
+    sl_hasher_add(h, p->y, bytes);
+}
+
+static void add_problem(sl_hasher *h, const sl_eval_problem *p) {
+    sl_hasher_add(h, p->id, strlen(p->id) + 1);
+    add_number(h, p->truth ? p->truth->len : 0);
+    if (p->truth) sl_hasher_add(h, p->truth, p->truth->len * sizeof *p->truth);
+    add_number(h, p->tokens ? p->n_tokens : 0);
+    if (p->tokens) sl_hasher_add(h, p->tokens, (size_t)p->n_tokens * sizeof *p->tokens);
+    add_data(h, &p->data);
+    add_data(h, &p->fresh);
+}
+
+/* By what problems are and not by what a file is called, so that a journal goes with them wherever
+ * they came from. */
+static sl_status hash_problems(char out[33], const sl_api__run *run, const sl_eval_source *s) {
+    static const char what[] = "reading problems";
+    enum { PER_EVENT = 64 };
+    sl_hasher *h = NULL;
+    sl_arena arena = { 0 };
+    sl_status st;
+    SL_GO(sl_hasher_new(&h));
+    for (int64_t i = 0; i < s->count; i++) {
+        sl_eval_problem p;
+        sl_arena_rewind(&arena, 0);
+        SL_GO(s->get(&p, &arena, i, s));
+        add_problem(h, &p);
+        if (i % PER_EVENT == 0)
+            SL_GO(sl_api__tell(&run->listener, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)i,
+                               (double)s->count));
+    }
+    sl_hasher_text(h, out);
+done:
+    sl_arena_clear(&arena);
+    sl_hasher_free(h);
+    return st;
+}
+
+/* ---------------------------------------------------------------- which --------------------- */
+
+sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
+                                const sl_infer_info *model) {
+    *out = (sl_api__problems){ 0 };
+    const char *pairs = sl_api__named(run, "pairs")->text[0];
+    const char *formulas = sl_api__named(run, "formulas")->text[0];
+    const int64_t limit = sl_api__named(run, "limit")->whole;
+    if (pairs)
+        SL_TRY(sl_eval_from_lines(&out->source, pairs, model->variables, limit));
+    else if (formulas)
+        SL_TRY(sl_eval_from_formulas(
+            &out->source, formulas, model->variables, (int)sl_api__named(run, "max-points")->whole,
+            (uint64_t)sl_api__named(run, "seed")->whole, &out->skipped, limit));
+    else
+        SL_TRY(open_split(out, run, model, limit));
+    if (out->source.count == 0)
+        return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
+    return hash_problems(out->hash, run, &out->source);
+}
+
+void sl_api__problems_clear(sl_api__problems *p) {
+    sl_eval_source_clear(&p->source);
+    sl_pairs_free(p->pairs);
+    sl_universe_free(p->universe);
+    *p = (sl_api__problems){ 0 };
+}
