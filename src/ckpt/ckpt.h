@@ -99,6 +99,8 @@ SL_NODISCARD sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const 
 void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step);
 /* Step of the newest checkpoint by its name; -1 if there is none. */
 int64_t sl_ckpt_newest(const char *dir);
+/* Of the one before that of `step`. */
+int64_t sl_ckpt_before(const char *dir, int64_t step);
 
 /* The model of a weights file: its options from the configuration in the metadata (members called
  * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For who needs no state. */

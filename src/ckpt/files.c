@@ -76,6 +76,8 @@ int64_t sl_ckpt__newest_below(const char *dir, int64_t limit) {
 
 int64_t sl_ckpt_newest(const char *dir) { return sl_ckpt__newest_below(dir, INT64_MAX); }
 
+int64_t sl_ckpt_before(const char *dir, int64_t step) { return sl_ckpt__newest_below(dir, step); }
+
 void sl_ckpt__remove_temporaries(const char *dir) {
     DIR *d = opendir(dir);
     if (!d) return;

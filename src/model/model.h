@@ -154,6 +154,45 @@ int64_t sl_work_bytes(const sl_model *m, int pairs, int points, int tokens, int 
 double sl_model_pass(sl_work *w, float *grad, float *logits, const float *weights,
                      const sl_batch *b, sl_dropout dropout);
 
+/* The encoder alone: memory (pairs, points, width). Of the batch, tokens may be NULL. */
+void sl_model_encode(float *memory, sl_work *w, const float *weights, const sl_batch *b);
+
+/* ---------------------------------------------------------------- decoding ------------------ */
+
+/* The decoder one token at a time, for who writes targets instead of reading them. Prefixes of
+ * targets form a tree; a node is one token behind its parent's, and keeps its keys and values in
+ * every layer, so that a step computes one row per node and attends along the way to the root.
+ *
+ * A node's logits are computed by operations whose order depends on the node and those above it alone
+ * (nn.h, "one row at a time"): whichever nodes are run with it, on whichever thread, they are the same
+ * bits. Against the pass they differ by rounding. */
+
+/* Weights laid out for that; borrows model and weights, and is read by any number of threads. */
+typedef struct sl_decoder sl_decoder;
+SL_NODISCARD sl_status sl_decoder_new(sl_decoder **out, const sl_model *m, const float *weights);
+void sl_decoder_free(sl_decoder *d);
+
+#define SL_PREFIX_ROWS 96 // nodes that one call of sl_prefixes_run takes
+
+/* The tree of prefixes of one data set. workers: threads that may run nodes at once. */
+typedef struct sl_prefixes sl_prefixes;
+SL_NODISCARD sl_status sl_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points,
+                                       int workers);
+void sl_prefixes_free(sl_prefixes *p);
+/* Forgets all nodes and takes the memory (points, width) of a data set; points as given above or
+ * fewer. */
+void sl_prefixes_begin(sl_prefixes *p, const float *memory, int points);
+/* *node := a new one for token `id` behind `parent`; -1: at the start. Its depth must stay below
+ * SL_MODEL_MAX_TOKENS. */
+SL_NODISCARD sl_status sl_prefixes_add(int *node, sl_prefixes *p, int parent, int id);
+/* Nobody goes on from this node: it may be used again, and so may those above it that nobody else
+ * stands behind. A node with others behind it goes with the last of them. */
+void sl_prefixes_drop(sl_prefixes *p, int node);
+int sl_prefixes_alive(const sl_prefixes *p); // nodes that are in use
+/* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.
+ * Each node is run once; calls for different nodes may go on at once with different workers. */
+void sl_prefixes_run(float *logits, sl_prefixes *p, const int *node, int n, int worker);
+
 /* ---------------------------------------------------------------- cost ---------------------- */
 
 /* FLOPs of a training step over one pair: as the paper counts them, 6 (N/2 cells + N/2 tokens), and

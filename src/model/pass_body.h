@@ -744,13 +744,10 @@ static void take_batch(struct WORK *w, const sl_batch *b, sl_dropout dropout) {
     w->dropout = dropout;
     w->R = b->pairs * b->points;
     w->n = (int)o->columns * w->R;
-    w->T = b->begin[b->pairs] - b->begin[0];
+    w->T = b->begin ? b->begin[b->pairs] - b->begin[0] : 0;
     w->scale = dropout.on ? scale_of(o->dropout) : 1;
     w->scale_attention = dropout.on ? scale_of(o->attention_dropout) : 1;
-    SL_ASSERT(b->begin[0] == 0 && b->pairs <= w->pairs && b->points == w->points);
-    SL_ASSERT(w->T > 0 && w->T <= w->tokens && longest(b) <= SL_MODEL_MAX_TOKENS);
-    for (int i = 0; i < b->pairs; i++)
-        for (int t = b->begin[i]; t < b->begin[i + 1]; t++) w->at[t] = (uint8_t)(t - b->begin[i]);
+    SL_ASSERT(b->pairs <= w->pairs && b->points == w->points);
 #if OWN_CELLS
     for (int i = 0; i < w->n; i++) {
         w->cells[i] = b->mantissa[i];
@@ -764,9 +761,23 @@ static void take_batch(struct WORK *w, const sl_batch *b, sl_dropout dropout) {
 #endif
 }
 
+static void take_tokens(struct WORK *w, const sl_batch *b) {
+    SL_ASSERT(b->begin[0] == 0 && w->T > 0 && w->T <= w->tokens);
+    SL_ASSERT(longest(b) <= SL_MODEL_MAX_TOKENS);
+    for (int i = 0; i < b->pairs; i++)
+        for (int t = b->begin[i]; t < b->begin[i + 1]; t++) w->at[t] = (uint8_t)(t - b->begin[i]);
+}
+
+void OF(model_encode)(REAL *memory, struct WORK *w, const REAL *weights, const sl_batch *b) {
+    take_batch(w, b, (sl_dropout){ 0 });
+    memcpy(memory, encode(w, weights),
+           (size_t)w->R * (size_t)w->model->options.width * sizeof *memory);
+}
+
 double OF(model_pass)(struct WORK *w, REAL *grad, REAL *logits, const REAL *weights,
                       const sl_batch *b, sl_dropout dropout) {
     take_batch(w, b, dropout);
+    take_tokens(w, b);
     const size_t V = (size_t)w->model->options.vocabulary;
     const REAL *memory = encode(w, weights);
     decode(w, weights, memory);

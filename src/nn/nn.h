@@ -58,6 +58,32 @@ void sl_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64
                   uint32_t threshold);
 static inline uint32_t sl_keep_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
 
+/* ---------------------------------------------------------------- one row at a time --------- */
+
+/* What decoding needs: kernels in which a row of the result is computed from its own row of the
+ * input, by an order of operations that neither the number of rows nor a row's place among them has
+ * a part in. A library's product promises no such thing. They exist in float only; tests have the
+ * plain loops.
+ *
+ * A matrix that many rows will be multiplied by is laid out in panels: for 16 outputs at a time, all
+ * inputs, 16 numbers each. */
+#define SL_PANEL 16
+size_t sl_panels_size(int C, int K); // numbers of a (K,C) matrix in panels
+/* panels := W (K,C), rows ldw apart; or, with `across`, W (C,K), whose columns are the outputs. */
+void sl_panels_pack(float *panels, const float *W, int ldw, int C, int K, bool across);
+/* y = x W^T + b.   x (N,C)   W (K,C) in panels   b (K) or NULL   y (N,K). Each number is one sum over
+ * C in order, then b. */
+void sl_panels_fwd(float *y, int ldy, const float *x, int ldx, const float *panels, const float *b,
+                   int N, int C, int K);
+
+/* z[i] = softmax(scale z[i]) over its first n numbers, rows ld apart. */
+void sl_softmax_rows(float *z, int ld, float scale, int N, int n);
+
+/* One query over T keys that lie anywhere: kv[t] points to a key's H D numbers, followed by as many of
+ * its value. o = softmax(q k / sqrt(D)) v, head by head; p: room for T numbers and a vector more. */
+void sl_attn_row_fwd(float *o, const float *q, const float *const *kv, int T, int H, int D,
+                     float *p);
+
 /* ---------------------------------------------------------------- sums ---------------------- */
 
 /* out[i] = the sum of block[0][i] .. block[n_blocks-1][i] by halves: the first half's sum plus the

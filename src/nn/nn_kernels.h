@@ -44,7 +44,7 @@ void SL_NN(seam_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dgain, SL_R
 
 /* ------------------------------------------------------------------ activation -------------- */
 
-/* u += b (K);  a = u sigmoid(u).   u, a (N,K), dense */
+/* u += b (K);  a = u sigmoid(u), a may be u.   u, a (N,K), dense */
 void SL_NN(silu_fwd)(SL_REAL *a, SL_REAL *u, const SL_REAL *b, int N, int K);
 /* du = da silu'(u), du may be da;  db += column sums of du. u as silu_fwd left it. */
 void SL_NN(silu_bwd)(SL_REAL *du, SL_REAL *db, const SL_REAL *da, const SL_REAL *u, int N, int K);

@@ -1,0 +1,100 @@
+/* walk - one data set: the encoder once, then a step for all living prefixes at a time. */
+#include "infer/infer_impl.h"
+
+static sl_status encode(sl_infer__walk *w, const sl_infer_data *d) {
+    const sl_infer *m = w->model;
+    sl_arena scratch = { 0 };
+    sl_work *work = NULL;
+    sl_infer__cells cells;
+    sl_status st;
+    SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, w->o->seed, w->o->problem));
+    SL_GO(sl_work_new(&work, m->model, 1, d->points, 1, 0));
+    sl_model_encode(w->memory, work, m->weights, &cells.batch);
+done:
+    sl_work_free(work);
+    sl_arena_clear(&scratch);
+    return st;
+}
+
+sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
+                              const sl_infer_data *d, const sl_infer_options *o, int room) {
+    *w = (sl_infer__walk){
+        .model = m, .o = o, .pool = pool, .points = d->points, .inputs = d->inputs, .room = room
+    };
+    const size_t workers = (size_t)sl_pool_threads(pool);
+    const size_t cells = (size_t)d->points * (size_t)m->model->options.width;
+    const size_t numbers = workers * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
+    w->memory = sl_malloc_wide(cells, sizeof *w->memory);
+    w->block = sl_malloc(2 * (size_t)room, sizeof *w->block);
+    w->logits = sl_malloc_wide(numbers, sizeof *w->logits);
+    if (!w->memory || !w->block || !w->logits)
+        return sl_fail_memory(2 * (size_t)room, sizeof *w->block, "samples");
+    w->front = w->block;
+    w->next = w->block + room;
+    SL_TRY(encode(w, d));
+    return sl_prefixes_new(&w->prefixes, m->decoder, d->points, (int)workers);
+}
+
+void sl_infer__walk_clear(sl_infer__walk *w) {
+    sl_free(w->logits);
+    sl_free(w->block);
+    sl_free(w->memory);
+    sl_prefixes_free(w->prefixes);
+}
+
+sl_status sl_infer__walk_begin(sl_infer__walk *w) {
+    sl_infer__front *f = &w->front[0];
+    sl_prefixes_begin(w->prefixes, w->memory, w->points);
+    SL_TRY(sl_prefixes_add(&f->node, w->prefixes, -1, SL_TOKEN_START));
+    sl_token_begin(&f->state, w->inputs);
+    w->fronts = 1;
+    w->at = 0;
+    return SL_OK;
+}
+
+static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payload) {
+    sl_infer__walk *w = payload;
+    float *logits = w->logits + (size_t)worker * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
+    int node[SL_PREFIX_ROWS];
+    sl_infer__choice choice;
+    for (int64_t i = begin; i < end; i++) node[i - begin] = w->front[i].node;
+    sl_prefixes_run(logits, w->prefixes, node, (int)(end - begin), worker);
+    for (int64_t i = begin; i < end; i++) {
+        sl_token_set allowed;
+        if (w->o->grammar) sl_token_next(&allowed, &w->front[i].state, (int)w->o->length - w->at);
+        sl_infer__choice_make(&choice, logits + (i - begin) * SL_TOKEN_COUNT, w->o,
+                              w->o->grammar ? &allowed : NULL);
+        w->use(w, (int)i, &choice);
+    }
+    return SL_OK;
+}
+
+/* Rows are shared out evenly among threads, in whole tiles of nn's kernels; a row's result does not
+ * depend on how. */
+sl_status sl_infer__walk_step(sl_infer__walk *w) {
+    enum { TILE = 12 };
+    const int threads = sl_pool_threads(w->pool);
+    int part = (w->fronts + threads - 1) / threads;
+    part = SL_MIN(SL_PREFIX_ROWS, (part + TILE - 1) / TILE * TILE);
+    if (w->cost) w->cost->rows += w->fronts;
+    return sl_par_for(w->fronts > TILE ? w->pool : NULL, w->fronts, part, run_fronts, w);
+}
+
+sl_status sl_infer__walk_branch(sl_infer__walk *w, int to, int from, int token) {
+    SL_ASSERT(to < w->room);
+    sl_infer__front *f = &w->next[to];
+    SL_TRY(sl_prefixes_add(&f->node, w->prefixes, w->front[from].node, token));
+    if (!w->o->grammar) return SL_OK;
+    f->state = w->front[from].state;
+    SL_ASSERT(sl_token_push(&f->state, token) == SL_TOKEN_FINE);
+    return SL_OK;
+}
+
+void sl_infer__walk_turn(sl_infer__walk *w, int n) {
+    for (int i = 0; i < w->fronts; i++) sl_prefixes_drop(w->prefixes, w->front[i].node);
+    sl_infer__front *front = w->front;
+    w->front = w->next;
+    w->next = front;
+    w->fronts = n;
+    w->at++;
+}
