@@ -95,9 +95,9 @@ static sl_status advance(beam *b, sl_arena *a, sl_infer__walk *w) {
         p->tokens[w->at] = (sl_token)s->token;
     }
     sl_infer__walk_turn(w, fronts);
-    past *past = b->past;
+    past *spare = b->past;
     b->past = b->past_next;
-    b->past_next = past;
+    b->past_next = spare;
     return SL_OK;
 }
 
