@@ -366,6 +366,57 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
                    sl_pair_failure_name(failure), remedy[failure]);
 }
 
+/* ---------------------------------------------------------------- further points ------------ */
+
+/* Appends `take` of t's rows, spread over all of them: a draw has its clusters one after the other,
+ * and the first rows would leave the last clusters out. */
+static void take_spread(double *const *x, double *y, int have, const table *t, const sl_pair *pair,
+                        int take) {
+    for (int i = 0; i < take; i++) {
+        const int row = (int)((int64_t)i * t->have / take);
+        for (int c = 0; c < pair->columns; c++) x[c][have + i] = t->x[pair->column[c] - 1][row];
+        y[have + i] = t->y[row];
+    }
+}
+
+sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
+                         const sl_pairs *p, const sl_pair *pair, int n) {
+    const sl_pairs_options *o = &p->options;
+    const int N = (int)o->points, D = p->variables, attempt = pair->attempts - 1;
+    // the pair got N points in `tries` draws, so about one in `tries` is valid, or more
+    const int64_t most = 4 * o->tries * (n / N + 1);
+    const size_t mark = sl_arena_mark(scratch);
+    const sl_program *program;
+    const double *column[MAX_COLUMNS];
+    sl_pairs__start start;
+    sl_rng columns, points;
+    raw shape;
+    table t;
+    sl_status st;
+    SL_TRY(sl_pairs__start_of(&start, p, pair->split, pair->index));
+    sl_pairs__rng(&columns, p, pair->split, start.number, attempt, PURPOSE_COLUMNS);
+    sl_pairs__rng(&points, p, pair->split, start.number, attempt, PURPOSE_FRESH);
+    (void)sl_rng_uniform(&columns); // whether columns are left out
+    draw_raw(&shape, &columns, o, D);
+
+    *have = 0;
+    SL_GO(sl_expr_compile(&program, scratch, pair->expr));
+    SL_GO(table_new(&t, scratch, N, D));
+    for (int c = 0; c < pair->columns; c++) column[c] = t.x[pair->column[c] - 1];
+    for (int64_t draw = 0; draw < most && *have < n; draw++) {
+        SL_GO(sl_pairs__draw(t.x, scratch, &points, pair->mixture, o, D));
+        apply_raw(&shape, t.x, N, D);
+        SL_GO(sl_program_run(t.y, program, column, N, NULL, scratch));
+        const int valid = take_valid(&t, &t, N, D, o->limit), take = SL_MIN(valid, n - *have);
+        take_spread(x, y, *have, &t, pair, take);
+        *have += take;
+    }
+    st = SL_OK;
+done:
+    sl_arena_rewind(scratch, mark);
+    return st;
+}
+
 /* ---------------------------------------------------------------- handle -------------------- */
 
 static sl_status split_members(sl_pairs *p) {

@@ -186,6 +186,12 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
+/* Further points that the pair's data could have had: *have of them, at most n, drawn from its mixture
+ * by random numbers of their own, with the expression's value there and no noise. x[c][i] as in
+ * pair->x. Fewer than n only where hardly any point of the mixture is valid. The pair is one of p's. */
+SL_NODISCARD sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
+                                      const sl_pairs *p, const sl_pair *pair, int n);
+
 /* The order of training: index to place * draws + draw and back, within a pass; place counts the
  * members of E that are not withheld. */
 int64_t sl_pairs_order(const sl_pairs *p, int64_t pass, int64_t index);

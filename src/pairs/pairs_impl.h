@@ -13,7 +13,8 @@ typedef enum sl_pairs__purpose {
     PURPOSE_COUNTS,
     PURPOSE_POINTS,
     PURPOSE_COLUMNS, // raw shift and scale, columns left out
-    PURPOSE_NOISE
+    PURPOSE_NOISE,
+    PURPOSE_FRESH // points besides those of the pair
 } sl_pairs__purpose;
 
 enum {
