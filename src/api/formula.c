@@ -1,4 +1,5 @@
-/* formula - one expression as a handle: an arena of its own, a tree, and names of variables. */
+/* formula - one expression as a handle: an arena of its own, a tree, names of variables, and values
+ * of constants that were fitted. */
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -6,18 +7,6 @@
 static sl_status new_formula(sl_formula **out) {
     sl_formula *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "a formula");
-    *out = f;
-    return SL_OK;
-}
-
-sl_status sl_api__formula_of(sl_formula **out, const sl_node *e) {
-    sl_formula *f = NULL;
-    SL_TRY(new_formula(&f));
-    f->e = sl_expr_copy(&f->arena, e);
-    if (!f->e) {
-        sl_formula_free(f);
-        return sl_fail(SL_ENOMEM, "no memory for a formula");
-    }
     *out = f;
     return SL_OK;
 }
@@ -34,6 +23,45 @@ static sl_status copy_names(sl_formula *f, const char *const *names, int n) {
     }
     f->names = (sl_names){ list, n };
     return SL_OK;
+}
+
+/* As many names as there may be variables, or none. */
+static sl_status take_names(sl_formula *f, const sl_names *names) {
+    f->names.count = names->count;
+    return names->names ? copy_names(f, names->names, names->count) : SL_OK;
+}
+
+static sl_status take_values(sl_formula *f, const double *value, int params) {
+    const size_t bytes = (size_t)params * sizeof *value;
+    double *copy = sl_arena_alloc(&f->arena, bytes);
+    if (!copy) return sl_fail_memory(bytes, 1, "constants of a formula");
+    memcpy(copy, value, bytes);
+    f->value = copy;
+    f->params = params;
+    return SL_OK;
+}
+
+sl_status sl_api__formula_fitted(sl_formula **out, const sl_node *e, const double *value,
+                                 int params, const sl_names *names) {
+    sl_status st;
+    sl_formula *f = NULL;
+    SL_TRY(new_formula(&f));
+    f->e = sl_expr_copy(&f->arena, e);
+    if (!f->e) {
+        st = sl_fail(SL_ENOMEM, "no memory for a formula");
+        goto done;
+    }
+    SL_GO(take_names(f, names));
+    if (params > 0) SL_GO(take_values(f, value, params));
+    *out = f;
+    return SL_OK;
+done:
+    sl_formula_free(f);
+    return st;
+}
+
+sl_status sl_api__formula_of(sl_formula **out, const sl_node *e) {
+    return sl_api__formula_fitted(out, e, NULL, 0, &(sl_names){ 0 });
 }
 
 static sl_status check_names(const char *const *names, int n) {
@@ -65,8 +93,7 @@ sl_status sl_formula_parse(sl_formula **out, const char *text, const char *forma
     sl_status st;
     sl_formula *f = NULL;
     SL_TRY(new_formula(&f));
-    f->names.count = n_names;
-    if (names && n_names > 0) SL_GO(copy_names(f, names, n_names));
+    SL_GO(take_names(f, &(sl_names){ n_names > 0 ? names : NULL, n_names }));
     SL_GO(sl_expr_parse(&f->e, &f->arena, fmt, text, strlen(text), &f->names, NULL));
     *out = f;
     return SL_OK;
@@ -87,7 +114,8 @@ sl_status sl_formula_print(char **out, const sl_formula *f, const char *format) 
     SL_TRY(find_format(&fmt, format, "sl_formula_print"));
     sl_str s = { 0 };
     sl_status st;
-    SL_GO(sl_expr_print(&s, fmt, f->e, &f->names));
+    SL_GO(f->params > 0 ? sl_expr_print_values(&s, fmt, f->e, &f->names, f->value)
+                        : sl_expr_print(&s, fmt, f->e, &f->names));
     SL_GO(sl_str_status(&s));
     *out = s.text;
     return SL_OK;
@@ -96,14 +124,14 @@ done:
     return st;
 }
 
-/* The variables keep their names. */
+/* Variables keep their names, constants their values. */
 sl_status sl_formula_canon(sl_formula **out, const sl_formula *f) {
     if (!out || !f) return sl_fail(SL_EINVAL, "sl_formula_canon: out or formula is NULL");
     sl_status st;
     sl_formula *c = NULL;
     SL_TRY(new_formula(&c));
-    c->names.count = f->names.count;
-    if (f->names.names) SL_GO(copy_names(c, f->names.names, f->names.count));
+    SL_GO(take_names(c, &f->names));
+    if (f->params > 0) SL_GO(take_values(c, f->value, f->params));
     SL_GO(sl_expr_canon(&c->e, &c->arena, f->e));
     *out = c;
     return SL_OK;
@@ -112,10 +140,57 @@ done:
     return st;
 }
 
+/* *out := the exact number that the shortest text of a double says; false in *fits where it is
+ * beyond 64-bit rationals. */
+static sl_status exact_number(sl_rat *out, bool *fits, sl_arena *a, double value) {
+    char text[SL_REAL_TEXT_MAX];
+    const int n = sl_real_text(text, value);
+    const sl_node *e = NULL;
+    sl_status st = sl_expr_parse(&e, a, SL_FORMAT_INFIX, text, (size_t)n, NULL, NULL);
+    *fits = st == SL_OK && e->op == SL_OP_NUM;
+    if (*fits) *out = sl_num_value(e);
+    return st == SL_ENOMEM ? st : SL_OK;
+}
+
+/* *out := the formula with its constants as exact numbers; NULL where one of them, or what they
+ * merge to, is beyond those. */
+static sl_status exact(const sl_node **out, sl_arena *a, const sl_formula *f) {
+    *out = f->e;
+    if (f->params == 0) return SL_OK;
+    const size_t n = (size_t)f->params;
+    sl_rat *value = sl_arena_alloc(a, n * sizeof *value);
+    bool *known = sl_arena_alloc(a, n * sizeof *known);
+    if (!value || !known) return sl_fail_memory(n, sizeof *value, "constants of a formula");
+    bool all = true;
+    for (int i = 0; i < f->params && all; i++) {
+        SL_TRY(exact_number(&value[i], &known[i], a, f->value[i]));
+        all = known[i];
+    }
+    *out = NULL;
+    if (!all) return SL_OK;
+    sl_status st = sl_expr_bind(out, a, f->e, value, known);
+    return st == SL_ENOMEM ? st : SL_OK;
+}
+
+/* Constants beyond exact numbers: the same tree with the same ones is the same function, and of
+ * others nothing is said. */
+static bool same_text(const sl_formula *a, const sl_formula *b) {
+    return sl_expr_equal(a->e, b->e) && a->params == b->params &&
+           memcmp(a->value, b->value, (size_t)a->params * sizeof *a->value) == 0;
+}
+
 sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
     if (!out || !a || !b) return sl_fail(SL_EINVAL, "sl_formula_same: out or a formula is NULL");
     sl_arena scratch = { 0 };
-    sl_status st = sl_expr_same(out, &scratch, a->e, b->e);
+    const sl_node *p = NULL, *q = NULL;
+    sl_status st;
+    SL_GO(exact(&p, &scratch, a));
+    SL_GO(exact(&q, &scratch, b));
+    if (p && q)
+        SL_GO(sl_expr_same(out, &scratch, p, q));
+    else
+        *out = same_text(a, b) ? SL_YES : SL_UNKNOWN;
+done:
     sl_arena_clear(&scratch);
     return st;
 }
@@ -130,13 +205,13 @@ sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x
                        needed, n_columns);
     for (int i = 0; n > 0 && i < needed; i++)
         if (!x[i]) return sl_fail(SL_EINVAL, "sl_formula_eval: column %d is NULL", i + 1);
-    if (sl_expr_max_par(f->e) > 0)
+    if (sl_expr_max_par(f->e) > f->params)
         return sl_fail(SL_EINVAL,
                        "sl_formula_eval: the formula has the free constant c%d, which has "
                        "no value",
                        sl_expr_max_par(f->e));
     sl_arena scratch = { 0 };
-    sl_status st = sl_expr_eval(y, &scratch, f->e, x, n, NULL);
+    sl_status st = sl_expr_eval(y, &scratch, f->e, x, n, f->value);
     sl_arena_clear(&scratch);
     return st;
 }

@@ -17,13 +17,34 @@ static size_t before(const char *text, size_t start, size_t at) {
 }
 
 /* A terminal must not obey the text: controls, also those of U+0080..U+009F, become blanks. */
-static void add_visible(sl_str *s, const char *character, size_t n) {
+static bool is_control(const char *character) {
     unsigned char c = (unsigned char)character[0];
-    bool control = c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)character[1] < 0xA0);
-    if (control)
+    return c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)character[1] < 0xA0);
+}
+
+static void add_visible(sl_str *s, const char *character, size_t n) {
+    if (is_control(character))
         sl_str_add_char(s, ' ');
     else
         sl_str_add_bytes(s, character, n);
+}
+
+const char *sl_api__visible(sl_arena *a, const char *text) {
+    static const char instead[] = "\xEF\xBF\xBD"; // U+FFFD, of three bytes
+    const size_t n = strlen(text);
+    char *out = sl_arena_alloc(a, 3 * n + 1), *w = out;
+    if (!out) return NULL;
+    for (size_t i = 0; i < n;) {
+        int used;
+        const bool good = sl_utf8_read(text + i, n - i, &used) >= 0;
+        const char *from = !good ? instead : is_control(text + i) ? " " : text + i;
+        const size_t bytes = !good ? 3 : is_control(text + i) ? 1 : (size_t)used;
+        memcpy(w, from, bytes);
+        w += bytes;
+        i += (size_t)used;
+    }
+    *w = '\0';
+    return out;
 }
 
 /* Letters, digits and what no shell gives a meaning; all that is not ASCII. */

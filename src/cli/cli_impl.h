@@ -10,7 +10,7 @@
  *     1         a negative or undecided answer
  *     2         wrong use, or input text that cannot be read
  *     3         a failure in the world: memory, files, a full disk behind standard output
- *     130, 143  stopped by SIGINT, SIGTERM
+ *     130, 143  stopped by SIGINT, SIGTERM; what there was by then may have been printed
  * Started by mpirun, rank 0 prints and has the exit code; the others are silent and exit with 0.
  * A reader that closes the pipe early (symlaw ... | head) ends the program by SIGPIPE, as it does
  * other programs; where standard error is no terminal, it says so first. */
@@ -47,8 +47,9 @@ long sl_cli__bad_utf8(const char *value);
 
 /* ---------------------------------------------------------------- standard output ----------- */
 
-/* Writes all of it, or returns the errno that stopped it (EINTR after a signal to stop). */
-int sl_cli__write(const char *bytes, size_t n);
+/* Writes all of it, or returns the errno that stopped it: EINTR after a signal to stop, unless these
+ * are the last words, which are said because of it. */
+int sl_cli__write(const char *bytes, size_t n, bool last_words);
 /* Prints a finished text, frees it, and is the exit code of doing so. */
 int sl_cli__print(sl_cli__text *t);
 
@@ -92,6 +93,7 @@ typedef struct sl_cli__screen {
     double next;   // seconds at which the next line may be shown
     char what[48]; // what is being done (the text up to a comma), and since when
     double since, at_first;
+    bool told;            // the work knows that it is to stop: what it still prints is meant
     int output_error;     // errno of standard output, or 0
     sl_cli__text excerpt; // where the input is wrong, for after the message
 } sl_cli__screen;

@@ -1,6 +1,7 @@
 /* main - the program `symlaw`: which word was said, and the exit code. Overview: cli_impl.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ static int code_of(sl_status st) {
 
 /* What to say, and the exit code, when the command has ended. */
 static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
-    static const char negative[] = "{\"exit\":1,";
-    if (st == SL_ECANCEL && s->output_error && s->output_error != EINTR) {
+    static const char negative[] = "{\"exit\":1,", stopped[] = "{\"exit\":130,";
+    if ((st == SL_ECANCEL || st == SL_OK) && s->output_error && s->output_error != EINTR) {
         sl_cli__error("cannot write to standard output: %s", strerror(s->output_error));
         return SL_CLI__WORLD;
     }
@@ -39,6 +40,10 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
         sl_cli__error("%s", sl_last_error());
         if (s->excerpt.len > 0) fprintf(stderr, "%s\n", s->excerpt.text);
         return code_of(st);
+    }
+    if (strncmp(result, stopped, strlen(stopped)) == 0) {
+        sl_cli__error("interrupted: this is what there was by then");
+        return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
     return strncmp(result, negative, strlen(negative)) == 0 ? SL_CLI__NEGATIVE : SL_CLI__GOOD;
 }

@@ -106,9 +106,11 @@ int sl_cli__on_event(const sl_event *e, void *screen) {
         break;
     case SL_EVENT_OUTPUT:
         sl_cli__screen_wipe(s);
-        s->output_error = sl_cli__write(e->text, e->length);
+        s->output_error = sl_cli__write(e->text, e->length, s->told);
         break;
     case SL_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
     }
+    // an answer to a note is not heard
+    if (sl_cli__signal() && e->kind != SL_EVENT_NOTE) s->told = true;
     return sl_cli__signal() != 0 || s->output_error != 0;
 }

@@ -96,11 +96,11 @@ long sl_cli__bad_utf8(const char *value) {
 
 /* ---------------------------------------------------------------- standard output ----------- */
 
-int sl_cli__write(const char *bytes, size_t n) {
+int sl_cli__write(const char *bytes, size_t n, bool last_words) {
     if (sl_rank() > 0) return 0;
     while (n > 0) {
         // a signal may also end a write early with a part of it done
-        if (sl_cli__signal()) return EINTR;
+        if (sl_cli__signal() && !last_words) return EINTR;
         ssize_t done = write(STDOUT_FILENO, bytes, n);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return errno;
@@ -111,7 +111,7 @@ int sl_cli__write(const char *bytes, size_t n) {
 }
 
 int sl_cli__print(sl_cli__text *t) {
-    int error = sl_cli__write(t->text, t->len);
+    int error = sl_cli__write(t->text, t->len, false);
     sl_cli__text_clear(t);
     if (error == 0) return SL_CLI__GOOD;
     if (sl_cli__signal()) return 128 + sl_cli__signal();

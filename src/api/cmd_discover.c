@@ -1,0 +1,342 @@
+/* cmd_discover - the verb `discover`: its options, and the way from a file to what is printed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+#define OWN_OPTIONS(X)                                                                          \
+    X(FILE, "file", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+      "the table: CSV or TSV, also packed by gzip; - is standard input")                        \
+    X(MODEL, "model", FILE, 1, "MODEL", NULL, NULL, 0, 0,                                       \
+      "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names")       \
+    X(TARGET, "target", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                    \
+      "column to explain, by name or number; if it is not given, y or target, or the last one") \
+    X(INPUTS, "inputs", TEXT, 1, "COLUMNS", NULL, NULL, 0, 0,                                   \
+      "columns to explain it by, with commas between; if it is not given, the strongest ones")  \
+    X(SEPARATOR, "separator", TEXT, 1, "S", "auto", NULL, 0, 0,                                 \
+      "between cells: auto, comma, semicolon, tab, bar, or a character")                        \
+    X(HEADER, "header", CHOICE, 1, "HOW", "auto", "auto|yes|no", 0, 0,                          \
+      "has the first row names; auto: if one of its cells is no number")                        \
+    X(MAX_ROWS, "max-rows", INT, 1, "N", "100000", NULL, 2, 1e9,                                \
+      "rows to keep in memory, evenly sampled where there are more")                            \
+    X(TOP, "top", INT, 1, "N", "5", NULL, 1, 1e9, "formulas to show")                           \
+    X(ALL, "all", FLAG, 0, NULL, "false", NULL, 0, 0,                                           \
+      "show every candidate with what became of it")                                            \
+    X(FORMAT, "format", CHOICE, 1, "FORMAT", "table", "table|json|latex|python|c|sympy", 0, 0,  \
+      "a table, JSON, or the best formula alone, ready to paste")                               \
+    X(PLOT, "plot", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+      "draw data, formula and residuals: FILE.svg, or FILE.html with the table")                \
+    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                            \
+      "write to FILE, which appears whole or not at all; - is standard output")                 \
+    SL_API__TIMEOUT(X)
+
+enum {
+    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID) SL_INFER_TABLE(SL_API__TABLE_ID)
+        SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+};
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                //
+                                          SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
+                                          SL_INFER_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const char help[] =
+    "Finds the formula behind a table of numbers. A model proposes formulas, constants\n"
+    "of the best are fitted to the data, and those close to whole numbers or small\n"
+    "fractions become them where that costs nothing. The best explanation comes first:\n"
+    "by R2, and among equal ones the simpler.\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw discover data.csv --model runs/a       the last column, by the others\n"
+    "  symlaw discover data.csv --target T --inputs a,m\n"
+    "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
+    "  symlaw discover data.csv --format python      only the formula, to paste\n"
+    "  symlaw discover data.csv --plot fit.html      a picture with it\n"
+    "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
+    "\n"
+    "A model comes from \"symlaw train\"; name it with --model, or once and for all with\n"
+    "the variable SYMLAW_MODEL. It takes as many inputs as it was trained on, two as a\n"
+    "rule. Of more columns the ones that explain most of the target's variance are\n"
+    "taken, and the table says so.\n"
+    "\n"
+    "Tables: cells between commas, semicolons, tabs or bars, in quotes or not, with or\n"
+    "without a header, any column names. Rows with an empty cell, NA, NaN or an\n"
+    "infinity where a number is needed are dropped and counted. Text in a column of\n"
+    "numbers is an error that names row and column.\n"
+    "\n"
+    "Figures: R2 is of the rows that were fitted; --holdout keeps rows aside for an\n"
+    "honest second one. Constants have standard errors and are shown as far as these\n"
+    "leave digits; JSON and formulas to paste have all digits. In Python, C and SymPy\n"
+    "text a column whose name is no word of the language is x1, x2, ..., and a comment\n"
+    "says which.\n"
+    "\n"
+    "How much work is done is up to --effort, so the answer is the same for any number\n"
+    "of threads. --timeout ends it earlier, counted from the start and with reading,\n"
+    "with the best so far, which is marked as cut; the exit code is that of any other\n"
+    "answer. Ctrl-C shows the best so far too, with exit code 130. The exit code is 1\n"
+    "when no formula was found.";
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+/* ---------------------------------------------------------------- what was asked for -------- */
+
+/* What is printed. */
+typedef enum style { STYLE_TABLE, STYLE_JSON, STYLE_PASTE } style;
+
+static sl_status find_style(style *out, const sl_api__run *run) {
+    const char *format = value(run, OPT_FORMAT)->text[0];
+    const bool json = value(run, OPT_JSON)->flag, table = strcmp(format, "table") == 0;
+    *out = table ? STYLE_TABLE : strcmp(format, "json") == 0 ? STYLE_JSON : STYLE_PASTE;
+    if (json && *out == STYLE_PASTE)
+        return sl_fail(SL_EINVAL, "--json prints JSON, --format %s does not; give one of them",
+                       format);
+    if (json) *out = STYLE_JSON;
+    return SL_OK;
+}
+
+static sl_status find_separator(char *out, const sl_api__run *run) {
+    static const struct {
+        const char *name;
+        char is;
+    } known[] = {
+        { "auto", '\0' }, { "comma", ',' }, { "semicolon", ';' },
+        { "tab", '\t' },  { "bar", '|' },   { "\\t", '\t' },
+    };
+    const char *text = value(run, OPT_SEPARATOR)->text[0];
+    for (int i = 0; i < SL_LEN(known); i++)
+        if (strcmp(text, known[i].name) == 0) {
+            *out = known[i].is;
+            return SL_OK;
+        }
+    // what a number or a quoted cell may hold cannot stand between cells
+    if (strlen(text) != 1 || (unsigned char)*text >= 0x80 || strchr("\"'+-.\r\n", *text) ||
+        (*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z') ||
+        (*text >= 'A' && *text <= 'Z'))
+        return sl_fail(SL_EINVAL,
+                       "--separator must be auto, comma, semicolon, tab, bar or one character "
+                       "such as ':', not \"%.40s\"",
+                       text);
+    *out = *text;
+    return SL_OK;
+}
+
+/* *html := does the picture's name ask for a page? */
+static sl_status find_picture(bool *html, const char *path) {
+    const char *end = strrchr(path, '.');
+    *html = end && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0);
+    if (*html || (end && strcmp(end, ".svg") == 0)) return SL_OK;
+    return sl_fail(SL_EINVAL, "--plot draws FILE.svg or FILE.html, not \"%.200s\"", path);
+}
+
+/* --model, or the environment's, which then counts as given: the result records it. */
+static sl_status find_model(const char **out, sl_api__run *run) {
+    sl_api__value *v = &run->values[OPT_MODEL];
+    const char *named = getenv("SYMLAW_MODEL");
+    if (!v->given && named && *named) {
+        const size_t n = strlen(named) + 1;
+        char *copy = sl_arena_alloc(&run->arena, n);
+        if (!copy) return sl_fail_memory(n, 1, "the name of a model");
+        v->text[0] = memcpy(copy, named, n);
+        v->given = true;
+    }
+    *out = v->text[0];
+    if (*out && **out) return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "no model: --model or the variable SYMLAW_MODEL names a run's folder or a file "
+                   "of weights; symlaw train --size micro --steps 2000 --out runs/small makes one "
+                   "in minutes");
+}
+
+static sl_status table_options(sl_table_options *out, const sl_api__run *run,
+                               const sl_infer *model) {
+    const char *header = value(run, OPT_HEADER)->text[0];
+    *out = (sl_table_options)SL_TABLE_OPTIONS_INIT;
+    out->target = value(run, OPT_TARGET)->text[0];
+    out->inputs = value(run, OPT_INPUTS)->text[0];
+    out->csv.header = strcmp(header, "auto") == 0 ? -1 : strcmp(header, "yes") == 0;
+    out->max_inputs = SL_MIN(sl_infer_about(model)->variables, SL_DISCOVER_MAX_INPUTS);
+    out->max_rows = value(run, OPT_MAX_ROWS)->whole;
+    out->seed = (uint64_t)value(run, OPT_SEED)->whole;
+    return find_separator(&out->csv.separator, run);
+}
+
+/* ---------------------------------------------------------------- reading ------------------- */
+
+typedef struct reading {
+    const sl_api__listener *listener;
+    double deadline; // 0: none
+    int64_t rows;
+    bool late;
+} reading;
+
+static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
+    reading *r = payload;
+    char text[64], digits[32];
+    r->rows = rows;
+    r->late = r->deadline > 0 && sl_clock() > r->deadline;
+    snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
+    return r->late || sl_api__tell(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
+                                   (double)bytes, (double)size) != SL_OK;
+}
+
+/* *late := the time was over before the end of the file; then there is no table. */
+static sl_status read_table(sl_table *out, bool *late, const sl_api__run *run,
+                            const sl_infer *model) {
+    const char *path = value(run, OPT_FILE)->text[0];
+    const double timeout = value(run, OPT_TIMEOUT)->real;
+    sl_table_options o;
+    reading r = { .listener = &run->listener };
+    if (timeout > 0) r.deadline = run->listener.start + timeout;
+    SL_TRY(table_options(&o, run, model));
+    sl_status st = sl_table_read(out, path, &o, on_rows, &r);
+    *late = st == SL_ECANCEL && r.late;
+    if (!*late) return st;
+    sl_api__note(&run->listener,
+                 "nothing was found: the time limit of %g s was over while %.200s was read, at row "
+                 "%lld",
+                 timeout, path, (long long)r.rows);
+    return SL_OK;
+}
+
+static bool is_constant(const sl_table *t) {
+    for (int64_t i = 1; i < t->rows; i++)
+        if (t->y[i] != t->y[0]) return false;
+    return true;
+}
+
+/* Names that a terminal and a comment can take. */
+static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) {
+    const char **names = sl_arena_alloc(a, SL_DISCOVER_MAX_INPUTS * sizeof *names);
+    bool good = names;
+    for (int i = 0; i < t->inputs && good; i++) {
+        names[i] = sl_api__visible(a, t->names[i]);
+        good = names[i];
+    }
+    f->target = good ? sl_api__visible(a, t->target) : NULL;
+    if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
+    f->names = (sl_names){ names, t->inputs };
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the picture --------------- */
+
+static sl_status draw(sl_file **file, bool html, const sl_api__finding *f) {
+    const sl_problem p = sl_table_problem(f->table);
+    const char *base = strrchr(f->file, '/');
+    const sl_picture picture = { .problem = &p,
+                                 .discovery = f->found,
+                                 .names = &f->names,
+                                 .target = f->target,
+                                 .title = base ? base + 1 : f->file,
+                                 .html = html,
+                                 .top = (int)SL_MIN(f->top, f->found->ranked) };
+    sl_str s = { 0 };
+    sl_status st;
+    SL_GO(sl_picture_draw(&s, &picture));
+    SL_GO(sl_str_status(&s));
+    SL_GO(sl_file_write(*file, s.text, s.len));
+    st = sl_file_commit(file);
+done:
+    sl_str_clear(&s);
+    return st;
+}
+
+/* ---------------------------------------------------------------- the work ------------------ */
+
+static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
+    switch (how) {
+    case STYLE_TABLE: SL_TRY(sl_api__finding_table(&run->output, f)); break;
+    case STYLE_PASTE:
+        SL_TRY(sl_api__finding_paste(&run->output, f,
+                                     sl_format_find(value(run, OPT_FORMAT)->text[0])));
+        if (f->found) sl_api__finding_notes(&run->listener, f);
+        break;
+    case STYLE_JSON: run->values[OPT_JSON].flag = true; // the result is what is printed
+    }
+    return sl_api__output(run);
+}
+
+/* Who wants no more now gets what there is all the same, since the work is done. */
+static void ask_once_more(sl_api__run *run) {
+    static const char what[] = "printing";
+    if (sl_api__tell(&run->listener, SL_EVENT_PROGRESS, what, strlen(what), 1, 1) != SL_OK)
+        run->stopped = true;
+}
+
+/* Everything behind the model; the picture's file is open already, so that a wrong path costs no
+ * waiting. */
+static sl_status find(sl_api__run *run, const sl_infer *model, sl_file **plot, bool html, style how,
+                      sl_str *result, bool *ok) {
+    sl_status st;
+    bool late = false;
+    sl_table table = { 0 };
+    sl_discovery *found = NULL;
+    sl_api__finding f = { .model = model,
+                          .file = value(run, OPT_FILE)->text[0],
+                          .seed = (uint64_t)value(run, OPT_SEED)->whole,
+                          .top =
+                              value(run, OPT_ALL)->flag ? INT64_MAX : value(run, OPT_TOP)->whole };
+    const double start = sl_clock();
+    SL_GO(read_table(&table, &late, run, model));
+    f.read_seconds = sl_clock() - start;
+    if (!late) {
+        const sl_problem p = sl_table_problem(&table);
+        f.table = &table;
+        f.constant = is_constant(&table);
+        SL_GO(take_names(&f, &run->arena, &table));
+        SL_GO(sl_api__find(&found, model, &p, run));
+        f.found = found;
+        run->stopped = found->cut == SL_CUT_CANCEL;
+        if (!value(run, OPT_ALL)->flag) f.top = SL_MIN(f.top, found->ranked); // those that have R2
+    }
+    *ok = f.found && f.found->ranked > 0;
+    if (*plot && *ok) SL_GO(draw(plot, html, &f));
+    ask_once_more(run);
+    SL_GO(sl_api__finding_json(result, &f));
+    st = print(run, &f, how);
+done:
+    sl_discovery_free(found);
+    sl_table_clear(&table);
+    return st;
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    const char *path, *picture = value(run, OPT_PLOT)->text[0];
+    const char *file = value(run, OPT_FILE)->text[0];
+    style how;
+    bool html = false;
+    char separator;
+    sl_discover_options o;
+    if (!file || !*file)
+        return sl_fail(SL_EINVAL, "which table? symlaw discover FILE, or - for standard input");
+    SL_TRY(find_style(&how, run));
+    SL_TRY(find_separator(&separator, run));
+    if (picture) SL_TRY(find_picture(&html, picture));
+    sl_api__discover_options(&o, run);
+    SL_TRY(sl_discover_options_check(&o));
+    SL_TRY(find_model(&path, run));
+
+    sl_status st;
+    sl_infer *model = NULL;
+    sl_file *plot = NULL;
+    if (picture) SL_GO(sl_file_create(&plot, picture));
+    SL_GO(sl_infer_open(&model, path));
+    st = find(run, model, &plot, html, how, result, ok);
+done:
+    sl_file_discard(&plot);
+    sl_infer_close(model);
+    return st;
+}
+
+const sl_api__command sl_api__discover = {
+    .info = { .name = "discover",
+              .summary = "find the formula behind a table of numbers",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options),
+              .positional = "file" },
+    .work = work,
+};

@@ -1,0 +1,166 @@
+/* discover_json - what was found as members of an object, in full precision. The shape is described
+ * in docs/formats.md. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* A cell of an R2 or a time that is not known is null: sl_json_add_real sees to that. */
+static void add_figures(sl_str *s, const sl_candidate *c) {
+    sl_json_add_real(s, "r2", c->r2);
+    sl_json_add_real(s, "r2_holdout", c->r2_holdout);
+    sl_json_add_real(s, "r2_proposed", c->r2_proposed);
+    sl_json_add_int(s, "size", c->size);
+    sl_json_open(s, "constants", '[');
+    for (int i = 0; i < c->params; i++) {
+        sl_json_open(s, NULL, '{');
+        sl_json_add_real(s, "value", c->value[i]);
+        sl_json_add_real(s, "error", c->error[i]);
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+}
+
+static sl_status add_text(sl_str *s, const char *name, const sl_candidate *c, sl_format format,
+                          const sl_names *names) {
+    sl_str text = { 0 };
+    sl_status st = sl_candidate_print(&text, c, format, names);
+    if (st == SL_OK) st = sl_str_status(&text);
+    if (st == SL_OK) sl_json_add_text(s, name, sl_str_text(&text));
+    sl_str_clear(&text);
+    return st;
+}
+
+/* A program wants x1, x2, ... whatever the columns are called; a person wants the names. */
+static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
+    const sl_names plain = { NULL, names->count };
+    SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
+    SL_TRY(add_text(s, "python", c, SL_FORMAT_PYTHON, &plain));
+    return add_text(s, "latex", c, SL_FORMAT_LATEX, names);
+}
+
+static sl_status add_tokens(sl_str *s, const sl_candidate *c) {
+    sl_str text = { 0 };
+    sl_token_to_latex(&text, c->tokens, c->n_tokens);
+    sl_status st = sl_str_status(&text);
+    if (st == SL_OK) sl_json_add_text(s, "tokens", sl_str_text(&text));
+    sl_str_clear(&text);
+    return st;
+}
+
+static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
+                               const sl_names *names) {
+    sl_json_open(s, NULL, '{');
+    sl_json_add_int(s, "place", place);
+    sl_json_add_text(s, "status", sl_candidate_state_name(c->state));
+    sl_json_add_text(s, "source", sl_source_name(c->source));
+    sl_json_add_int(s, "number", c->number);
+    if (c->state == SL_CANDIDATE_INVALID)
+        sl_json_add_text(s, "reason", sl_token_reason_name(c->reason));
+    if (c->state == SL_CANDIDATE_DUPLICATE) sl_json_add_int(s, "same_as", c->same_as + 1);
+    if (c->expr) SL_TRY(add_texts(s, c, names));
+    if (c->tokens) SL_TRY(add_tokens(s, c));
+    add_figures(s, c);
+    sl_json_add_real(s, "log_prob", c->log_prob);
+    sl_json_add_int(s, "times", c->times);
+    sl_json_add_real(s, "seconds", c->seconds);
+    sl_json_close(s, '}');
+    return SL_OK;
+}
+
+static void add_counts(sl_str *s, const sl_discovery *d) {
+    const sl_discover_cost *c = &d->cost;
+    sl_json_open(s, "counts", '{');
+    sl_json_add_int(s, "candidates", d->count);
+    sl_json_add_int(s, "ranked", d->ranked);
+    sl_json_add_int(s, "samples", c->samples);
+    sl_json_add_int(s, "bags", c->bags);
+    sl_json_add_int(s, "distinct", c->distinct);
+    sl_json_add_int(s, "unreal", c->unreal);
+    sl_json_add_int(s, "refined", c->refined);
+    sl_json_add_int(s, "evaluations", c->evaluations);
+    sl_json_add_int(s, "rows_fit", d->rows_fit);
+    sl_json_add_int(s, "rows_held", d->rows_held);
+    sl_json_open(s, "invalid", '{');
+    for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++)
+        if (i != SL_TOKEN_FINE)
+            sl_json_add_int(s, sl_token_reason_name((sl_token_reason)i), c->invalid[i]);
+    sl_json_close(s, '}');
+    sl_json_close(s, '}');
+}
+
+static void add_cost(sl_str *s, const sl_discovery *d) {
+    const sl_discover_cost *c = &d->cost;
+    sl_json_open(s, "cost", '{');
+    sl_json_add_real(s, "encode", c->infer.encode);
+    sl_json_add_real(s, "decode", c->infer.decode);
+    sl_json_add_real(s, "score", c->score);
+    sl_json_add_real(s, "refine", c->refine);
+    sl_json_add_real(s, "all", d->seconds);
+    sl_json_add_int(s, "decoder_rows", c->infer.rows);
+    sl_json_add_int(s, "tokens", c->infer.tokens);
+    sl_json_close(s, '}');
+}
+
+sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names, int64_t top) {
+    const char *cut = sl_api__cut_name(d->cut);
+    sl_json_add_text(s, "cut", *cut ? cut : NULL);
+    sl_json_open(s, "candidates", '[');
+    for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
+        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
+    sl_json_close(s, ']');
+    add_counts(s, d);
+    add_cost(s, d);
+    return SL_OK;
+}
+
+/* Names as the file has them: sl_json_add_text makes any bytes a text. */
+static void add_data(sl_str *s, const sl_api__finding *f) {
+    const sl_table *t = f->table;
+    sl_json_open(s, "data", '{');
+    sl_json_add_text(s, "file", f->file);
+    sl_json_add_text(s, "target", t->target);
+    sl_json_open(s, "inputs", '[');
+    for (int i = 0; i < t->inputs; i++) sl_json_add_text(s, NULL, t->names[i]);
+    sl_json_close(s, ']');
+    sl_json_add_int(s, "columns", t->columns);
+    sl_json_add_int(s, "text_columns", t->text_columns);
+    sl_json_add_int(s, "rows_read", t->read);
+    sl_json_add_int(s, "rows", t->rows);
+    sl_json_add_int(s, "missing", t->missing);
+    sl_json_add_int(s, "infinite", t->infinite);
+    sl_json_add_int(s, "repeated", t->repeated);
+    sl_json_add_bool(s, "constant", f->constant);
+    if (t->chosen_from > 0) {
+        sl_json_add_int(s, "chosen_from", t->chosen_from);
+        sl_json_add_real(s, "explained", t->explained);
+    }
+    sl_json_add_real(s, "seconds", f->read_seconds);
+    sl_json_close(s, '}');
+}
+
+/* The best one also stands alone, for who wants nothing else. */
+static sl_status add_best(sl_str *s, const sl_api__finding *f, const sl_names *names) {
+    if (f->found->ranked == 0) {
+        sl_json_add_null(s, "formula");
+        sl_json_add_null(s, "r2");
+        return SL_OK;
+    }
+    SL_TRY(add_text(s, "formula", &f->found->candidate[0], SL_FORMAT_INFIX, names));
+    sl_json_add_real(s, "r2", f->found->candidate[0].r2);
+    return SL_OK;
+}
+
+sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f) {
+    sl_json_open(s, "model", '{');
+    sl_api__model_json(s, f->model);
+    sl_json_close(s, '}');
+    if (!f->found) {
+        sl_json_add_null(s, "formula");
+        sl_json_add_null(s, "r2");
+        sl_json_add_text(s, "cut", sl_api__cut_name(SL_CUT_TIME));
+        return SL_OK;
+    }
+    add_data(s, f);
+    SL_TRY(add_best(s, f, &f->names));
+    return sl_api__found_json(s, f->found, &f->names, f->top);
+}

@@ -1,0 +1,283 @@
+/* discover_table - what was found, for people: rounded to what the data can tell. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- numbers ------------------- */
+
+/* A fit of 0.9999999 and one of 0.99999 differ by a factor of a hundred in what they leave. */
+static const char *r2_text(char out[24], double r2) {
+    if (isnan(r2))
+        snprintf(out, 24, "-");
+    else if (r2 == 1)
+        snprintf(out, 24, "1");
+    else if (r2 > 0.9999)
+        snprintf(out, 24, "1 - %.1e", 1 - r2);
+    else if (r2 > -1000)
+        snprintf(out, 24, "%.6f", r2);
+    else
+        snprintf(out, 24, "%.3g", r2);
+    return out;
+}
+
+/* Digits of a constant that its standard error (NaN: unknown) leaves room for, two of those of the
+ * error included, so that what is cut off is noise. */
+static int digits_of(double value, double error, int most) {
+    if (!(error > 0) || isinf(error) || value == 0) return most;
+    const double d = floor(log10(fabs(value))) - floor(log10(error)) + 2;
+    return d < 2 ? 2 : d > most ? most : (int)d;
+}
+
+enum { FEW = 6, MANY = 15 }; // digits in a formula, and beside an error that allows them
+
+static double rounded(double value, double error) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits_of(value, error, FEW), value);
+    return strtod(text, NULL);
+}
+
+static void add_constants(sl_str *s, const sl_candidate *c) {
+    for (int i = 0; i < c->params; i++) {
+        if (i > 0) sl_str_add(s, ", ");
+        if (isnan(c->error[i]))
+            sl_str_addf(s, "%.*g", FEW, c->value[i]);
+        else
+            sl_str_addf(s, "%.*g +- %.2g", digits_of(c->value[i], c->error[i], MANY), c->value[i],
+                        c->error[i]);
+    }
+}
+
+/* The formula with rounded constants. */
+static sl_status add_formula(sl_str *s, const sl_candidate *c, const sl_names *names) {
+    double value[SL_DISCOVER_MAX_PARAMS];
+    SL_ASSERT(c->params <= SL_DISCOVER_MAX_PARAMS); // no candidate has more
+    for (int i = 0; i < c->params; i++) value[i] = rounded(c->value[i], c->error[i]);
+    sl_candidate shown = *c;
+    shown.value = value;
+    return sl_candidate_print(s, &shown, SL_FORMAT_INFIX, names);
+}
+
+/* The target spelled as variables are: in backticks where it is no word. */
+static sl_status add_target(sl_str *s, const sl_api__finding *f) {
+    sl_arena a = { 0 };
+    const sl_node *x = sl_expr_var(&a, 1);
+    sl_status st = x ? sl_expr_print(s, SL_FORMAT_INFIX, x, &(sl_names){ &f->target, 1 })
+                     : sl_fail(SL_ENOMEM, "no memory for the target's name");
+    sl_arena_clear(&a);
+    return st;
+}
+
+static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+/* ---------------------------------------------------------------- the best one -------------- */
+
+static void add_origin(sl_str *s, const sl_api__finding *f, const sl_candidate *c) {
+    static const char *const texts[] = {
+#define X(id, name, text) text,
+        SL_CANDIDATE_STATES(X)
+#undef X
+    };
+    char line[200];
+    snprintf(line, sizeof line, "%s: %s", sl_candidate_state_name(c->state), texts[c->state]);
+    sl_api__line(s, "status", "%s", line);
+    if (c->source == SL_SOURCE_MODEL)
+        sl_api__line(s, "proposed by", "the model, in %lld of %lld samples", (long long)c->times,
+                     (long long)f->found->cost.samples);
+    else
+        sl_api__line(s, "proposed by", "the baselines, which need no model");
+}
+
+static sl_status add_best(sl_str *s, const sl_api__finding *f) {
+    const sl_candidate *c = &f->found->candidate[0];
+    char text[24];
+    SL_TRY(add_target(s, f));
+    sl_str_add(s, " = ");
+    SL_TRY(add_formula(s, c, &f->names));
+    sl_str_add(s, "\n\n");
+    sl_api__line(s, "R2", "%s", r2_text(text, c->r2));
+    if (f->found->rows_held > 0)
+        sl_api__line(s, "held-out R2", "%s, on %lld rows", r2_text(text, c->r2_holdout),
+                     (long long)f->found->rows_held);
+    if (c->params > 0) {
+        sl_str_addf(s, "  %-13s ", "constants");
+        add_constants(s, c);
+        sl_str_add_char(s, '\n');
+    }
+    sl_api__line(s, "size", "%d node%s", c->size, plural(c->size));
+    add_origin(s, f, c);
+    sl_api__line(s, "time", "%.2f s: reading %.2f, model %.2f, scoring %.2f, fitting %.2f",
+                 f->read_seconds + f->found->seconds, f->read_seconds,
+                 f->found->cost.infer.encode + f->found->cost.infer.decode, f->found->cost.score,
+                 f->found->cost.refine);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the others ---------------- */
+
+static sl_status add_row(sl_str *s, const sl_api__finding *f, int64_t i) {
+    const sl_candidate *c = &f->found->candidate[i];
+    char r2[24];
+    sl_str_addf(s, "  %5lld  ", (long long)i + 1);
+    if (f->found->rows_held > 0) sl_str_addf(s, "%-11s  ", r2_text(r2, c->r2_holdout));
+    sl_str_addf(s, "%-11s  %4d  %-9s  ", r2_text(r2, c->r2), c->size,
+                sl_candidate_state_name(c->state));
+    if (c->expr)
+        SL_TRY(add_formula(s, c, &f->names));
+    else
+        sl_str_addf(s, "(%s)", sl_token_reason_text(c->reason));
+    sl_str_add_char(s, '\n');
+    return SL_OK;
+}
+
+static sl_status add_rows(sl_str *s, const sl_api__finding *f, int64_t from) {
+    const int64_t to = SL_MIN(f->top, f->found->count);
+    if (from >= to) return SL_OK;
+    sl_str_add(s, "\n   rank  ");
+    if (f->found->rows_held > 0) sl_str_add(s, "held-out R2  ");
+    sl_str_add(s, "R2           size  status     formula\n");
+    for (int64_t i = from; i < to; i++) SL_TRY(add_row(s, f, i));
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- what was done ------------- */
+
+/* " (2 syntax, 1 no-end)" */
+static void add_reasons(sl_str *s, const int64_t *invalid) {
+    const char *between = " (";
+    for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++) {
+        if (i == SL_TOKEN_FINE || invalid[i] == 0) continue;
+        sl_str_addf(s, "%s%lld %s", between, (long long)invalid[i],
+                    sl_token_reason_name((sl_token_reason)i));
+        between = ", ";
+    }
+    if (strcmp(between, ", ") == 0) sl_str_add_char(s, ')');
+}
+
+static void add_samples(sl_str *s, const sl_discover_cost *c) {
+    int64_t invalid = 0;
+    for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++)
+        if (i != SL_TOKEN_FINE) invalid += c->invalid[i];
+    sl_str_addf(s, "  %-13s %lld from %lld bag%s of rows: %lld distinct, %lld invalid", "samples",
+                (long long)c->samples, (long long)c->bags, plural(c->bags), (long long)c->distinct,
+                (long long)invalid);
+    add_reasons(s, c->invalid);
+    sl_str_addf(s, ", %lld not real in every row\n", (long long)c->unreal);
+    sl_api__line(s, "fitted", "%lld candidate%s, %lld evaluation%s", (long long)c->refined,
+                 plural(c->refined), (long long)c->evaluations, plural(c->evaluations));
+}
+
+/* Calls `say` with each thing that is worth knowing about the data. */
+typedef void (*sayer)(void *to, const char *name, const char *sentence);
+
+static void say_rows(sayer say, void *to, const sl_table *t) {
+    char line[300], digits[32], kept[32];
+    int n = snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
+    if (t->rows < t->read)
+        n +=
+            snprintf(line + n, sizeof line - (size_t)n, " of %s", sl_group_digits(digits, t->read));
+    n += snprintf(line + n, sizeof line - (size_t)n, " rows");
+    const char *between = ": ";
+    if (t->missing > 0) {
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%lld with a missing cell dropped",
+                      between, (long long)t->missing);
+        between = ", ";
+    }
+    if (t->infinite > 0) {
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%lld with an infinite cell dropped",
+                      between, (long long)t->infinite);
+        between = ", ";
+    }
+    if (t->rows < t->read - t->missing - t->infinite) {
+        n += snprintf(line + n, sizeof line - (size_t)n,
+                      "%sof the others an even sample (--max-rows)", between);
+        between = ", ";
+    }
+    if (t->repeated > 0)
+        snprintf(line + n, sizeof line - (size_t)n, "%s%lld repeat%s an earlier one", between,
+                 (long long)t->repeated, t->repeated == 1 ? "s" : "");
+    say(to, "rows", line);
+}
+
+static void say_columns(sayer say, void *to, const sl_api__finding *f) {
+    const sl_table *t = f->table;
+    char line[300];
+    if (t->chosen_from > 0) {
+        snprintf(line, sizeof line,
+                 "%d of %d columns of numbers, picked because they "
+                 "explain most, %.0f %% of the variance; --inputs names others",
+                 t->inputs, t->chosen_from, 100 * t->explained);
+        say(to, "inputs", line);
+    }
+    if (t->text_columns > 0) {
+        snprintf(line, sizeof line, "%d column%s of text passed over", t->text_columns,
+                 plural(t->text_columns));
+        say(to, "text", line);
+    }
+    if (f->constant)
+        say(to, "target",
+            "constant: it is the same in every row, so any formula but this number "
+            "says more than the data");
+}
+
+static void say_cut(sayer say, void *to, const sl_api__finding *f) {
+    if (f->found->cut == SL_CUT_TIME)
+        say(to, "cut", "by the time limit: the best so far, which other runs may not repeat");
+    if (f->found->cut == SL_CUT_CANCEL) say(to, "cut", "on request: the best so far");
+}
+
+static void say_line(void *to, const char *name, const char *sentence) {
+    sl_api__line(to, name, "%s", sentence);
+}
+
+/* The columns by name: any length. */
+static sl_status add_columns(sl_str *s, const sl_api__finding *f) {
+    sl_str_addf(s, "  %-13s ", "columns");
+    SL_TRY(add_target(s, f));
+    sl_str_add(s, " by ");
+    for (int i = 0; i < f->names.count; i++)
+        sl_str_addf(s, "%s%s", i > 0 ? ", " : "", f->names.names[i]);
+    sl_str_add_char(s, '\n');
+    return SL_OK;
+}
+
+static sl_status add_work(sl_str *s, const sl_api__finding *f) {
+    const sl_infer_info *m = sl_infer_about(f->model);
+    sl_str_add_char(s, '\n');
+    SL_TRY(add_columns(s, f));
+    say_rows(say_line, s, f->table);
+    say_columns(say_line, s, f);
+    add_samples(s, &f->found->cost);
+    sl_str_addf(s, "  %-13s %s, step %lld, %.8s\n", "model", m->path, (long long)m->step, m->hash);
+    sl_api__line(s, "seed", "%llu", (unsigned long long)f->seed);
+    say_cut(say_line, s, f);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- all of it ----------------- */
+
+sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f) {
+    if (!f->found) return SL_OK; // a note says why
+    if (f->found->ranked > 0)
+        SL_TRY(add_best(s, f));
+    else
+        sl_str_add(s, "no formula was found: none of the candidates is real in every row\n");
+    SL_TRY(add_rows(s, f, f->found->ranked > 0 ? 1 : 0));
+    return add_work(s, f);
+}
+
+static void say_note(void *to, const char *name, const char *sentence) {
+    sl_api__note(to, "%s: %s", name, sentence);
+}
+
+void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f) {
+    sl_api__listener to = *l;
+    const sl_table *t = f->table;
+    if (t->rows < t->read) say_rows(say_note, &to, t);
+    say_columns(say_note, &to, f);
+    say_cut(say_note, &to, f);
+    if (f->found->ranked == 0)
+        sl_api__note(l, "no formula was found: none of the candidates is real in every row");
+}

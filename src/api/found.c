@@ -1,0 +1,199 @@
+/* found - discovery as a call: arrays in, formulas out. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_impl.h"
+
+/* ---------------------------------------------------------------- the work ------------------ */
+
+/* "sampling, best R2 0.9987": what is behind the comma are figures. */
+static int on_progress(const char *what, double done, double total, const sl_candidate *best,
+                       void *payload) {
+    char text[80];
+    if (best && !isnan(best->r2))
+        snprintf(text, sizeof text, "%.40s, best R2 %.6g", what, best->r2);
+    else
+        snprintf(text, sizeof text, "%.40s", what);
+    return sl_api__tell(payload, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
+}
+
+sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *p,
+                       const sl_api__run *run) {
+    sl_discover_options o;
+    sl_api__discover_options(&o, run);
+    const double timeout = sl_api__named(run, "timeout")->real;
+    if (timeout > 0) o.deadline = run->listener.start + timeout;
+    sl_api__listener listener = run->listener; // what sl_api__tell wants is no const
+    sl_pool *pool = NULL;
+    SL_TRY(sl_pool_new(&pool, (int)sl_api__named(run, "threads")->whole));
+    sl_status st = sl_discover_run(out, m, pool, p, &o, on_progress, &listener);
+    sl_pool_free(pool);
+    return st;
+}
+
+/* ---------------------------------------------------------------- the call ------------------ */
+
+static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
+                                          SL_INFER_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_API__TIMEOUT(SL_API__OPTION)            //
+                                          SL_API__REPEAT(SL_API__COMMON_OPTION) };
+
+static const sl_command_info info = { .name = "discover",
+                                      .options = options,
+                                      .n_options = SL_LEN(options) };
+
+static sl_status check_column(const double *column, int64_t rows, const char *name) {
+    for (int64_t i = 0; i < rows; i++)
+        if (!isfinite(column[i]))
+            return sl_fail(SL_EINVAL,
+                           "sl_discover: %s has no finite number in row %lld; leave such rows out",
+                           name, (long long)i + 1);
+    return SL_OK;
+}
+
+static sl_status check_problem(const sl_trained *model, const sl_problem *p,
+                               const char *const *names) {
+    const int most =
+        model ? SL_MIN(sl_model_inputs(model), SL_DISCOVER_MAX_INPUTS) : SL_DISCOVER_MAX_INPUTS;
+    if (p->inputs < 1 || p->inputs > most)
+        return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", p->inputs, most);
+    if (p->rows < 2)
+        return sl_fail(SL_EINVAL, "sl_discover: %lld rows; a formula needs 2 at least",
+                       (long long)p->rows);
+    for (int i = 0; i < p->inputs; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "input %d", i + 1);
+        if (!p->x[i]) return sl_fail(SL_EINVAL, "sl_discover: %s is NULL", name);
+        if (names && !names[i])
+            return sl_fail(SL_EINVAL, "sl_discover: the name of %s is NULL", name);
+        SL_TRY(check_column(p->x[i], p->rows, name));
+    }
+    return check_column(p->y, p->rows, "y");
+}
+
+static sl_status copy_names(sl_found *f, const char *const *names, int n) {
+    const char **list = sl_arena_alloc(&f->arena, (size_t)n * sizeof *list);
+    if (!list) return sl_fail_memory((size_t)n, sizeof *list, "names of inputs");
+    for (int i = 0; i < n; i++) {
+        const size_t size = strlen(names[i]) + 1;
+        char *copy = sl_arena_alloc(&f->arena, size);
+        if (!copy) return sl_fail_memory(size, 1, "a name of an input");
+        list[i] = memcpy(copy, names[i], size);
+    }
+    f->names.names = list;
+    return SL_OK;
+}
+
+static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
+                      const sl_json *given, const sl_api__listener *listener) {
+    sl_api__value values[SL_LEN(options)];
+    const sl_api__run run = { .info = &info, .values = values, .listener = *listener };
+    SL_TRY(sl_api__options_read(values, &info, given));
+    return sl_api__find(&f->discovery, model ? model->infer : NULL, p, &run);
+}
+
+sl_status sl_discover(sl_found **out, const sl_trained *model, const double *const *x, int n_inputs,
+                      const double *y, int64_t rows, const char *const *names,
+                      const char *options_json, sl_event_fn on_event, void *payload) {
+    if (!out || !x || !y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
+    const sl_problem p = { n_inputs, rows, x, y };
+    const sl_api__listener listener = { on_event, payload, sl_clock() };
+    SL_TRY(check_problem(model, &p, names));
+
+    sl_status st;
+    sl_json *given = NULL;
+    sl_found *f = sl_calloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
+    f->names.count = n_inputs;
+    if (names) SL_GO(copy_names(f, names, n_inputs));
+    if (options_json) SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
+    SL_GO(find(f, model, &p, given, &listener));
+    *out = f;
+    f = NULL;
+done:
+    sl_json_free(given);
+    sl_found_free(f);
+    return st;
+}
+
+void sl_found_free(sl_found *f) {
+    if (!f) return;
+    sl_discovery_free(f->discovery);
+    sl_arena_clear(&f->arena);
+    sl_free(f);
+}
+
+/* ---------------------------------------------------------------- questions ----------------- */
+
+static const sl_candidate *candidate(const sl_found *f, int64_t i) {
+    return i >= 0 && i < sl_found_count(f) ? &f->discovery->candidate[i] : NULL;
+}
+
+int64_t sl_found_count(const sl_found *f) { return f ? f->discovery->ranked : 0; }
+
+sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    if (!out || !c)
+        return sl_fail(SL_EINVAL, "sl_found_formula: out is NULL, or there is no formula %lld",
+                       (long long)i);
+    return sl_api__formula_fitted(out, c->expr, c->value, c->params, &f->names);
+}
+
+double sl_found_r2(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->r2 : NAN;
+}
+
+double sl_found_holdout(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->r2_holdout : NAN;
+}
+
+double sl_found_log_prob(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->log_prob : NAN;
+}
+
+const char *sl_found_status(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? sl_candidate_state_name(c->state) : NULL;
+}
+
+int sl_found_constants(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->params : 0;
+}
+
+double sl_found_constant(const sl_found *f, int64_t i, int k, double *error) {
+    const sl_candidate *c = candidate(f, i);
+    const bool there = c && k >= 0 && k < c->params;
+    if (error) *error = there ? c->error[k] : NAN;
+    return there ? c->value[k] : NAN;
+}
+
+const char *sl_api__cut_name(sl_cut cut) {
+    switch (cut) {
+    case SL_CUT_NONE: break;
+    case SL_CUT_TIME: return "time";
+    case SL_CUT_CANCEL: return "cancel";
+    }
+    return "";
+}
+
+const char *sl_found_cut(const sl_found *f) { return f ? sl_api__cut_name(f->discovery->cut) : ""; }
+
+sl_status sl_found_json(char **json, const sl_found *f) {
+    if (!json || !f) return sl_fail(SL_EINVAL, "sl_found_json: json or found is NULL");
+    sl_status st;
+    sl_str s = { 0 };
+    sl_json_open(&s, NULL, '{');
+    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->discovery->count));
+    sl_json_close(&s, '}');
+    SL_GO(sl_str_status(&s));
+    *json = s.text;
+    s = (sl_str){ 0 };
+done:
+    sl_str_clear(&s);
+    return st;
+}

@@ -1,0 +1,51 @@
+/* trained - a model for use as a handle, and what it says of itself. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+sl_status sl_model_open(sl_trained **out, const char *path) {
+    if (!out || !path) return sl_fail(SL_EINVAL, "sl_model_open: out or path is NULL");
+    sl_trained *m = sl_calloc(1, sizeof *m);
+    if (!m) return sl_fail_memory(1, sizeof *m, "a model");
+    sl_status st = sl_infer_open(&m->infer, path);
+    if (st != SL_OK) {
+        sl_model_close(m);
+        return st;
+    }
+    *out = m;
+    return SL_OK;
+}
+
+void sl_model_close(sl_trained *m) {
+    if (!m) return;
+    sl_infer_close(m->infer);
+    sl_free(m);
+}
+
+int sl_model_inputs(const sl_trained *m) { return m ? sl_infer_about(m->infer)->variables : 0; }
+
+void sl_api__model_json(sl_str *s, const sl_infer *m) {
+    const sl_infer_info *i = sl_infer_about(m);
+    sl_json_add_text(s, "path", i->path);
+    sl_json_add_text(s, "hash", i->hash);
+    sl_json_add_int(s, "step", i->step);
+    sl_json_add_int(s, "parameters", i->model->count);
+    sl_json_add_int(s, "inputs", i->variables);
+    sl_json_add_int(s, "points", i->points);
+}
+
+sl_status sl_model_about(char **json, const sl_trained *m) {
+    if (!json || !m) return sl_fail(SL_EINVAL, "sl_model_about: json or model is NULL");
+    sl_str s = { 0 };
+    sl_json_open(&s, NULL, '{');
+    sl_api__model_json(&s, m->infer);
+    sl_str_add(&s, ",\"config\":"); // an object as it stands in the checkpoint
+    sl_str_add(&s, sl_infer_about(m->infer)->config);
+    sl_json_close(&s, '}');
+    sl_status st = sl_str_status(&s);
+    if (st == SL_OK)
+        *json = s.text;
+    else
+        sl_str_clear(&s);
+    return st;
+}
