@@ -253,13 +253,15 @@ SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const s
 
 /* *out := e with its numbers made free constants c1, c2, ... in prefix order, *n of them, and
  * value[k] := what number k + 1 was. Exponents stay, and so do the factors 1 and -1, which are signs
- * rather than constants; the result is not tidied, so that values belong to places. SL_ELIMIT: more
- * than max. e must have no free constants. */
+ * rather than constants; the result is not tidied, so that values belong to places. Free constants
+ * that e has already keep their numbers and values, the new ones follow, and *n counts both.
+ * SL_ELIMIT: more than max. */
 SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
                                             sl_arena *a, const sl_node *e);
 
 /* *out := tidy(e with free constant k made the number value[k - 1] wherever known[k - 1], the others
- * numbered anew from 1 in their order). */
+ * numbered anew from 1 in their order). One that tidying takes away, as in 0*c2, leaves its number
+ * unused. */
 SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
                                     const sl_rat *value, const bool *known);
 

@@ -1,6 +1,9 @@
 /* Expression to text: the common part. */
 #include "expr/text_impl.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 /* ---------------------------------------------------------------- fractions ----------------- */
 
 /* Does this factor go below the bar? Reading a/b turns the exponents of b's factors around, so the
@@ -17,20 +20,21 @@ static bool is_below(const sl_node *c) {
 static const sl_node *first_operand(const sl_node *e) { return e->op == SL_OP_MUL ? e + 1 : e; }
 static int operand_count(const sl_node *e) { return e->op == SL_OP_MUL ? e->arg : 1; }
 
-sl_fraction sl_text__fraction(const sl_node *e) {
-    sl_fraction f = { .e = e, .num = 1, .den = 1 };
+sl_fraction sl_text__fraction(const sl_node *e, const double *params) {
+    sl_fraction f = { .e = e, .params = params, .num = 1, .den = 1 };
     const sl_node *c = first_operand(e);
     for (int i = operand_count(e); i > 0; i--, c = sl_next(c)) {
         if (c->op == SL_OP_NUM && !f.number) {
             sl_rat v = sl_num_value(c);
             f.number = c;
-            f.negative = v.num < 0;
+            f.negative ^= v.num < 0;
             f.num = (uint64_t)(v.num < 0 ? -v.num : v.num);
             f.den = (uint64_t)v.den;
         } else if (is_below(c)) {
             f.below++;
         } else {
             f.above++;
+            if (params && c->op == SL_OP_PAR) f.negative ^= params[c->arg - 1] < 0;
         }
     }
     return f;
@@ -39,13 +43,32 @@ sl_fraction sl_text__fraction(const sl_node *e) {
 const sl_node *sl_text__factor(const sl_fraction *f, const sl_node *before, bool below) {
     const sl_node *end = f->e + f->e->len;
     const sl_node *c = before ? sl_next(before) : first_operand(f->e);
-    while (c < end && (c == f->number || is_below(c) != below)) c = sl_next(c);
-    return c < end ? c : NULL;
+    bool values = f->params && (!before || before->op == SL_OP_PAR); // a round of their own
+    for (;; values = false, c = first_operand(f->e)) {
+        for (; c < end; c = sl_next(c)) {
+            if (c == f->number || is_below(c) != below) continue;
+            if (!f->params || values == (c->op == SL_OP_PAR)) return c;
+        }
+        if (!values) return NULL;
+    }
 }
 
-bool sl_text__negative(const sl_node *e) {
-    if (e->op != SL_OP_NUM && e->op != SL_OP_MUL) return false;
-    return sl_text__fraction(e).negative;
+bool sl_text__negative(const sl_node *e, const double *params) {
+    if (e->op != SL_OP_NUM && e->op != SL_OP_MUL && e->op != SL_OP_PAR) return false;
+    return sl_text__fraction(e, params).negative;
+}
+
+sl_decimal sl_text__decimal(double value) {
+    sl_decimal d = { .exponent = 0 };
+    int n = sl_real_text(d.digits, fabs(value));
+    char *e = strchr(d.digits, 'e');
+    if (e) {
+        d.exponent = atoi(e + 1);
+        *e = '\0';
+    } else if (n > 2 && strcmp(d.digits + n - 2, ".0") == 0) {
+        d.digits[n - 2] = '\0';
+    }
+    return d;
 }
 
 /* ---------------------------------------------------------------- the whole ----------------- */
@@ -64,7 +87,8 @@ static bool is_shallow(const sl_node *e) {
     return true;
 }
 
-sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
+static sl_status print(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                       const double *params) {
     SL_ASSERT((unsigned)format < SL_FORMAT_COUNT);
     if (!is_shallow(e))
         return sl_fail(SL_ELIMIT, "nested deeper than %d operations", SL_EXPR_MAX_DEPTH);
@@ -72,11 +96,23 @@ sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e, const sl_
     case SL_FORMAT_INFIX:
     case SL_FORMAT_PYTHON:
     case SL_FORMAT_SYMPY:
-    case SL_FORMAT_C: sl_text__print_infix(s, format, e, names); break;
+    case SL_FORMAT_C: sl_text__print_infix(s, format, e, names, params); break;
     case SL_FORMAT_LATEX:
-    case SL_FORMAT_MATHML: sl_text__print_math(s, format, e, names); break;
-    case SL_FORMAT_PREFIX: sl_text__print_prefix(s, e, names); break;
+    case SL_FORMAT_MATHML: sl_text__print_math(s, format, e, names, params); break;
+    case SL_FORMAT_PREFIX: sl_text__print_prefix(s, e, names, params); break;
     case SL_FORMAT_COUNT: break;
     }
     return sl_str_status(s);
+}
+
+sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
+    return print(s, format, e, names, NULL);
+}
+
+sl_status sl_expr_print_values(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                               const double *params) {
+    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) // digits of infinity are none
+        SL_ASSERT(c->op != SL_OP_PAR || isfinite(params[c->arg - 1]));
+    static const double none[1];
+    return print(s, format, e, names, params ? params : none);
 }

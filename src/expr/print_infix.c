@@ -14,6 +14,7 @@ typedef struct printer {
     sl_str *s;
     sl_format format;
     const sl_names *names;
+    const double *params; // values of the free constants, or NULL
 } printer;
 
 static void put(printer *p, const sl_node *e, level wanted);
@@ -49,6 +50,17 @@ static level level_of_number(const printer *p, sl_rat v, bool raised) {
     return v.num < 0 || v.den > 1 ? SUM : BASE;
 }
 
+/* The size of a constant's value. Python, SymPy and C would take digits without a point for an
+ * integer. */
+static void put_value(printer *p, const sl_node *e) {
+    const sl_decimal d = sl_text__decimal(p->params[e->arg - 1]);
+    sl_str_add(p->s, d.digits);
+    if (d.exponent != 0)
+        sl_str_addf(p->s, "e%+03d", d.exponent);
+    else if (p->format != SL_FORMAT_INFIX && !strchr(d.digits, '.'))
+        sl_str_add(p->s, ".0");
+}
+
 /* base^exponent, of a power that is not written below a bar. */
 static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
     bool c = p->format == SL_FORMAT_C;
@@ -76,7 +88,10 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
 
 static void put_factor(printer *p, const sl_node *c, bool below) {
     if (!below) {
-        put(p, c, FACTOR);
+        if (p->params && c->op == SL_OP_PAR)
+            put_value(p, c); // its sign is that of the term
+        else
+            put(p, c, FACTOR);
         return;
     }
     sl_rat exponent = sl_text__exponent(c, below);
@@ -111,7 +126,7 @@ static void put_term(printer *p, const sl_node *e) {
         put_number(p, (sl_rat){ v.num < 0 ? -v.num : v.num, v.den }, false);
         return;
     }
-    sl_fraction f = sl_text__fraction(e);
+    sl_fraction f = sl_text__fraction(e, p->params);
     put_side(p, &f, false);
     if (f.den == 1 && f.below == 0) return;
     bool brackets = f.below + (f.den != 1) > 1;
@@ -123,7 +138,7 @@ static void put_term(printer *p, const sl_node *e) {
 static void put_sum(printer *p, const sl_node *e) {
     const sl_node *c = e + 1;
     for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
-        bool negative = sl_text__negative(c);
+        bool negative = sl_text__negative(c, p->params);
         if (i > 0)
             sl_str_add(p->s, negative ? " - " : " + ");
         else if (negative)
@@ -135,10 +150,11 @@ static void put_sum(printer *p, const sl_node *e) {
 static level level_of(const printer *p, const sl_node *e) {
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return level_of_number(p, sl_num_value(e), false);
+    case SL_OP_PAR: return sl_text__negative(e, p->params) ? SUM : BASE;
     case SL_OP_ADD:
     case SL_OP_MUL: return SUM;
     case SL_OP_POW: {
-        if (sl_text__fraction(e).below) return SUM; // 1/u
+        if (sl_text__fraction(e, p->params).below) return SUM; // 1/u
         sl_rat power = sl_expr__exponent(e);
         bool call = p->format == SL_FORMAT_C || (power.num == 1 && power.den == 2);
         return call ? BASE : FACTOR;
@@ -155,18 +171,24 @@ static void put(printer *p, const sl_node *e, level wanted) {
     bool brackets = level_of(p, e) < wanted;
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
-    case SL_OP_VAR:
-    case SL_OP_PAR: sl_text__print_name(p->s, p->format, e, p->names); break;
+    case SL_OP_VAR: sl_text__print_name(p->s, p->format, e, p->names); break;
+    case SL_OP_PAR:
+        if (sl_text__negative(e, p->params)) sl_str_add_char(p->s, '-');
+        if (p->params)
+            put_value(p, e);
+        else
+            sl_text__print_name(p->s, p->format, e, p->names);
+        break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e).below)
+        if (sl_text__fraction(e, p->params).below)
             put_term(p, e);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
     case SL_OP_NUM:
     case SL_OP_MUL:
-        if (sl_text__negative(e)) sl_str_add_char(p->s, '-');
+        if (sl_text__negative(e, p->params)) sl_str_add_char(p->s, '-');
         put_term(p, e);
         break;
     default: // functions
@@ -178,7 +200,8 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add_char(p->s, ')');
 }
 
-void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
-    printer p = { s, format, names };
+void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                          const double *params) {
+    printer p = { s, format, names, params };
     put(&p, e, SUM);
 }

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
 typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a fraction, or with a sign
@@ -80,6 +81,7 @@ typedef struct printer {
     sl_str *s;
     const style *style;
     const sl_names *names;
+    const double *params; // values of the free constants, or NULL
 } printer;
 
 static void put(printer *p, const sl_node *e, level wanted);
@@ -196,6 +198,27 @@ static void put_number(printer *p, sl_rat v) {
     sl_str_add(p->s, p->style->fraction_close);
 }
 
+static double value_of(const printer *p, const sl_node *e) { return p->params[e->arg - 1]; }
+
+/* The size of a constant's value: 2.5, or 1.5 times a power of ten. */
+static void put_value(printer *p, const sl_node *e) {
+    const sl_decimal d = sl_text__decimal(value_of(p, e));
+    const bool digits = d.exponent == 0 || strcmp(d.digits, "1") != 0;
+    if (digits) {
+        sl_str_add(p->s, p->style->number_open);
+        sl_str_add(p->s, d.digits);
+        sl_str_add(p->s, p->style->number_close);
+    }
+    if (d.exponent == 0) return;
+    if (digits) sl_str_add(p->s, p->style->times_digit);
+    sl_str_add(p->s, p->style->power_open);
+    put_integer(p, 10);
+    sl_str_add(p->s, p->style->power_mid);
+    if (d.exponent < 0) sl_str_add(p->s, p->style->sign);
+    put_integer(p, (uint64_t)abs(d.exponent));
+    sl_str_add(p->s, p->style->power_close);
+}
+
 static bool is_half(sl_rat v) { return v.num == 1 && v.den == 2; }
 
 static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
@@ -215,7 +238,9 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
 
 static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
     sl_rat exponent = sl_text__exponent(c, below);
-    if (!below)
+    if (!below && c->op == SL_OP_PAR && p->params)
+        put_value(p, c); // its sign is that of the term
+    else if (!below)
         put(p, c, wanted);
     else if (sl_rat_is(exponent, 1))
         put(p, c + 1, wanted);
@@ -224,11 +249,13 @@ static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
 }
 
 /* Would a blank before this factor glue two numbers together? */
-static bool begins_with_digit(const sl_node *c, bool below) {
-    if (c->op == SL_OP_POW) {
+static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
+    const bool power = c->op == SL_OP_POW;
+    if (power) {
         if (is_half(sl_text__exponent(c, below))) return false;
         c++;
     }
+    if (c->op == SL_OP_PAR && p->params) return !power || value_of(p, c) >= 0;
     if (c->op != SL_OP_NUM) return false;
     sl_rat v = sl_num_value(c);
     return v.num >= 0 && v.den == 1; // others stand in brackets
@@ -246,7 +273,8 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
     level wanted = first && factors == 1 ? alone : FACTOR;
     for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) {
         if (!first)
-            sl_str_add(p->s, begins_with_digit(c, below) ? p->style->times_digit : p->style->times);
+            sl_str_add(p->s,
+                       begins_with_digit(p, c, below) ? p->style->times_digit : p->style->times);
         put_factor(p, c, below, wanted);
         first = false;
     }
@@ -254,7 +282,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
 
 /* The magnitude of a term: what follows its sign. */
 static void put_term(printer *p, const sl_node *e) {
-    sl_fraction f = sl_text__fraction(e);
+    sl_fraction f = sl_text__fraction(e, p->params);
     if (f.den == 1 && f.below == 0) {
         put_side(p, &f, false, FACTOR);
         return;
@@ -269,7 +297,7 @@ static void put_term(printer *p, const sl_node *e) {
 static void put_sum(printer *p, const sl_node *e) {
     const sl_node *c = e + 1;
     for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
-        bool negative = sl_text__negative(c);
+        bool negative = sl_text__negative(c, p->params);
         if (i > 0)
             sl_str_add(p->s, negative ? p->style->minus : p->style->plus);
         else if (negative)
@@ -278,7 +306,7 @@ static void put_sum(printer *p, const sl_node *e) {
     }
 }
 
-static level level_of(const sl_node *e) {
+static level level_of(const printer *p, const sl_node *e) {
     switch ((sl_op)e->op) {
     case SL_OP_ADD:
     case SL_OP_MUL: return SUM;
@@ -287,31 +315,40 @@ static level level_of(const sl_node *e) {
         return v.num < 0 || v.den > 1 ? SUM : BASE;
     }
     case SL_OP_POW:
-        if (sl_text__fraction(e).below) return SUM;
+        if (sl_text__fraction(e, p->params).below) return SUM;
         return is_half(sl_expr__exponent(e)) ? BASE : FACTOR;
     case SL_OP_EXP: return FACTOR;
+    case SL_OP_PAR:
+        if (!p->params) return BASE;
+        if (value_of(p, e) < 0) return SUM;
+        return sl_text__decimal(value_of(p, e)).exponent ? FACTOR : BASE;
     default: return BASE;
     }
 }
 
 static void put(printer *p, const sl_node *e, level wanted) {
-    bool brackets = level_of(e) < wanted;
+    bool brackets = level_of(p, e) < wanted;
     if (brackets) sl_str_add(p->s, p->style->open);
     switch ((sl_op)e->op) {
     case SL_OP_VAR:
     case SL_OP_PAR:
-        (p->style == &latex ? put_latex_name : put_mathml_name)(p->s, e, p->names);
+        if (e->op == SL_OP_PAR && p->params) {
+            if (value_of(p, e) < 0) sl_str_add(p->s, p->style->sign);
+            put_value(p, e);
+        } else {
+            (p->style == &latex ? put_latex_name : put_mathml_name)(p->s, e, p->names);
+        }
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e).below)
+        if (sl_text__fraction(e, p->params).below)
             put_term(p, e);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
     case SL_OP_NUM:
     case SL_OP_MUL:
-        if (sl_text__negative(e)) sl_str_add(p->s, p->style->sign);
+        if (sl_text__negative(e, p->params)) sl_str_add(p->s, p->style->sign);
         put_term(p, e);
         break;
     case SL_OP_EXP:
@@ -330,8 +367,9 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add(p->s, p->style->close);
 }
 
-void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
-    printer p = { s, format == SL_FORMAT_LATEX ? &latex : &mathml, names };
+void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                         const double *params) {
+    printer p = { s, format == SL_FORMAT_LATEX ? &latex : &mathml, names, params };
     sl_str_add(s, p.style->begin);
     put(&p, e, SUM);
     sl_str_add(s, p.style->end);

@@ -6,11 +6,13 @@
 #include "expr/text_impl.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 typedef struct printer {
     sl_str *s;
     const sl_names *names;
-    bool begun; // a blank is due before the next token
+    const double *params; // values of the free constants, or NULL
+    bool begun;           // a blank is due before the next token
 } printer;
 
 static void put(printer *p, const sl_node *e);
@@ -33,6 +35,22 @@ static void put_number(printer *p, int64_t num, int64_t den) {
     if (den != 1) sl_str_addf(p->s, "/%" PRId64, den);
 }
 
+/* A constant's value, or its size, as the exact number that its shortest decimal is. The few beyond
+ * 64 bits stay decimals. */
+static void put_value(printer *p, const sl_node *e, bool with_sign) {
+    char text[SL_REAL_TEXT_MAX];
+    const double v = p->params[e->arg - 1];
+    const bool minus = with_sign && v < 0;
+    sl_rat exact = SL_RAT(0);
+    sl_reader r = { .text = text, .n = (size_t)sl_real_text(text, fabs(v)) };
+    if (sl_text__number(&r, &exact, true)) {
+        put_number(p, minus ? -exact.num : exact.num, exact.den);
+        return;
+    }
+    put_word(p, minus ? "-" : "");
+    sl_str_add(p->s, text);
+}
+
 static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
     if (exponent.num == 1 && exponent.den == 2) {
         put_operator(p, SL_OPERATOR_SQRT);
@@ -46,7 +64,9 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
 
 static void put_factor(printer *p, const sl_node *c, bool below) {
     sl_rat exponent = sl_text__exponent(c, below);
-    if (!below && c->op != SL_OP_POW)
+    if (!below && c->op == SL_OP_PAR && p->params)
+        put_value(p, c, false); // its sign is that of the product
+    else if (!below && c->op != SL_OP_POW)
         put(p, c);
     else if (below && sl_rat_is(exponent, 1))
         put(p, c + 1);
@@ -65,7 +85,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below, int64_t num, 
 
 /* A product, with its sign or without. */
 static void put_product(printer *p, const sl_node *e, bool with_sign) {
-    sl_fraction f = sl_text__fraction(e);
+    sl_fraction f = sl_text__fraction(e, p->params);
     int64_t num = (int64_t)f.num, den = (int64_t)f.den;
     if (f.negative && with_sign) {
         if (num == 1 && den == 1)
@@ -83,16 +103,16 @@ static void put_product(printer *p, const sl_node *e, bool with_sign) {
 static void put_sum(printer *p, const sl_node *e) {
     int minus = 0;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) minus += sl_text__negative(c);
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) minus += sl_text__negative(c, p->params);
     bool none = minus == e->arg; // then the first operand keeps its sign
     for (int i = none; i < minus; i++) put_operator(p, SL_OPERATOR_SUB);
     for (int i = minus + 1; i < e->arg; i++) put_operator(p, SL_OPERATOR_ADD);
     c = e + 1;
     for (int i = 0; i < e->arg; i++, c = sl_next(c))
-        if (!sl_text__negative(c) || (none && i == 0)) put(p, c);
+        if (!sl_text__negative(c, p->params) || (none && i == 0)) put(p, c);
     c = e + 1;
     for (int i = 0; i < e->arg; i++, c = sl_next(c))
-        if (sl_text__negative(c) && !(none && i == 0)) put_product(p, c, false);
+        if (sl_text__negative(c, p->params) && !(none && i == 0)) put_product(p, c, false);
 }
 
 static void put(printer *p, const sl_node *e) {
@@ -104,13 +124,17 @@ static void put(printer *p, const sl_node *e) {
         break;
     case SL_OP_VAR:
     case SL_OP_PAR:
-        blank(p);
-        sl_text__print_name(p->s, SL_FORMAT_PREFIX, e, p->names);
+        if (e->op == SL_OP_PAR && p->params) {
+            put_value(p, e, true);
+        } else {
+            blank(p);
+            sl_text__print_name(p->s, SL_FORMAT_PREFIX, e, p->names);
+        }
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_MUL: put_product(p, e, true); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e).below)
+        if (sl_text__fraction(e, p->params).below)
             put_product(p, e, true);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
@@ -119,7 +143,8 @@ static void put(printer *p, const sl_node *e) {
     }
 }
 
-void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names) {
-    printer p = { s, names, false };
+void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
+                           const double *params) {
+    printer p = { s, names, params, false };
     put(&p, e);
 }

@@ -113,21 +113,30 @@ sl_term *sl_text__prefix(sl_reader *r);
 /* ---------------------------------------------------------------- printing ------------------ */
 
 /* An expression as sign * num/den * factors / factors. Of a sum or a function the only factor is
- * the expression itself. */
+ * the expression itself. Where free constants have values, params is not NULL: a constant above the
+ * bar gives its sign to the whole and is to be written without it, and such constants come first. */
 typedef struct sl_fraction {
     const sl_node *e;
+    const double *params;
     const sl_node *number; // the operand that is num/den, or NULL
     bool negative;
     uint64_t num, den;
     int above, below; // factors besides the number
 } sl_fraction;
 
-sl_fraction sl_text__fraction(const sl_node *e);
+sl_fraction sl_text__fraction(const sl_node *e, const double *params);
 /* The factors of one side, in order: start with NULL, end with NULL. A factor below the bar is
  * given as it stands in the tree; its exponent is to be written with the other sign. */
 const sl_node *sl_text__factor(const sl_fraction *f, const sl_node *before, bool below);
 /* Does the tree begin with a minus when written as a term of a sum? */
-bool sl_text__negative(const sl_node *e);
+bool sl_text__negative(const sl_node *e, const double *params);
+/* The size of a constant's value as digits 10^exponent, the exponent 0 unless the size is unusual;
+ * together the shortest decimal that reads back. */
+typedef struct sl_decimal {
+    char digits[SL_REAL_TEXT_MAX];
+    int exponent;
+} sl_decimal;
+sl_decimal sl_text__decimal(double value);
 
 /* A factor as a base with a positive exponent where it stands below the bar. */
 static inline sl_rat sl_text__exponent(const sl_node *factor, bool below) {
@@ -135,9 +144,13 @@ static inline sl_rat sl_text__exponent(const sl_node *factor, bool below) {
     return below ? (sl_rat){ -p.num, p.den } : p;
 }
 
-void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
-void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
-void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names);
+/* params NULL: free constants are written by name. */
+void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                          const double *params);
+void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                         const double *params);
+void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
+                           const double *params);
 /* A variable or free constant as infix and prefix text write it: a given name that is no identifier
  * goes between backticks. In text for Python or C such a name, or one of their own words, gives way
  * to x<n>; in text for SymPy every name does, since hundreds of them mean something to it. */

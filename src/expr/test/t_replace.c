@@ -1,0 +1,217 @@
+/* Numbers to free constants and back, and expressions for variables. */
+#include "fixture/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "expr/expr_impl.h"
+#include "expr/expr_test.h"
+
+enum { VARS = 2, MOST = 256 };
+
+static int pick(sl_rng *rng, int n) { return (int)sl_rng_below(rng, (uint32_t)n); }
+
+static const sl_node *parsed(sl_fixture *t, const char *text) {
+    const sl_node *e;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return e;
+}
+
+static const char *text_of(const sl_node *e) {
+    static char text[2][4096];
+    static int which;
+    char *to = text[which ^= 1];
+    sl_str s = { 0 };
+    sl_status st = sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
+    snprintf(to, sizeof text[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
+    sl_str_clear(&s);
+    return to;
+}
+
+/* Tidy, with numbers. */
+static const sl_node *random_formula(sl_fixture *t) {
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 4), VARS, 5, 0.1 };
+    const sl_node *e;
+    SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
+    SL_MUST(t, sl_expr_insert_numbers(&e, &t->arena, &t->rng, e, 0.3, 9000));
+    SL_MUST(t, sl_expr_tidy(&e, &t->arena, e));
+    return e;
+}
+
+/* ---------------------------------------------------------------- numbers and constants ----- */
+
+static void numbers_become_constants_in_order(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *e, *free;
+        int n;
+        double value[4];
+    } cases[] = {
+        { "x1", "x1", 0, { 0 } },
+        { "7", "c1", 1, { 7 } },
+        { "1", "c1", 1, { 1 } },
+        { "-x1", "-x1", 0, { 0 } },
+        { "x1 + 1", "x1 + c1", 1, { 1 } },
+        { "x1 - 1", "x1 + c1", 1, { -1 } },
+        { "x1^2", "x1^2", 0, { 0 } },
+        { "sqrt(2*x1)", "sqrt(c1*x1)", 1, { 2 } },
+        { "-3*x1/4 + exp(5*x2)", "c1*x1 + exp(c2*x2)", 2, { -0.75, 5 } },
+        { "2^(1/3)*x1", "c1^(1/3)*x1", 1, { 2 } },
+        { "5000000000*x1 + 1/3", "c1*x1 + c2", 2, { 5e9, 1.0 / 3 } },
+        // what was free stays so, and the new ones follow
+        { "c2*x1 + 3*c1", "c2*x1 + c3*c1", 3, { 77, 77, 3 } },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        double value[MOST] = { 77, 77 };
+        int n = -1;
+        const sl_node *free, *tidy;
+        SL_MUST(t, sl_expr_free_numbers(&free, value, &n, 4, &t->arena, parsed(t, cases[i].e)));
+        SL_MUST(t, sl_expr_tidy(&tidy, &t->arena, free));
+        SL_CHECK(t, sl_expr_equal(tidy, parsed(t, cases[i].free)), "%s gives %s", cases[i].e,
+                 text_of(tidy));
+        SL_CHECK(t, n == cases[i].n, "%s has %d constants", cases[i].e, n);
+        for (int k = 0; k < n; k++)
+            SL_CHECK(t, value[k] == cases[i].value[k], "%s: c%d is %.17g", cases[i].e, k + 1,
+                     value[k]);
+    }
+}
+
+/* The same nodes at the same places, and the way back gives the bytes that were there. */
+static void freed_numbers_can_be_bound_again(void **state) {
+    sl_fixture *t = *state;
+    int all = 0;
+    for (int i = 0; i < sl_test_iters(t, 1000); i++) {
+        double value[MOST];
+        sl_rat exact[MOST];
+        bool known[MOST];
+        int n, seen = 0;
+        const sl_node *free, *back;
+        sl_arena_rewind(&t->arena, 0);
+        const sl_node *e = random_formula(t);
+        SL_MUST(t, sl_expr_free_numbers(&free, value, &n, MOST, &t->arena, e));
+        SL_CHECK(t, sl_expr_valid(free, free->len) && sl_expr_nodes(free) == sl_expr_nodes(e),
+                 "not well-formed: %s", text_of(e));
+        const sl_node *c = free;
+        for (const sl_node *d = e; d < e + e->len; d += sl_step(d), c += sl_step(c)) {
+            if (c->op != SL_OP_PAR) continue;
+            SL_CHECK(t, d->op == SL_OP_NUM && c->arg == ++seen, "out of order: %s", text_of(e));
+            exact[seen - 1] = sl_num_value(d);
+            known[seen - 1] = true;
+            SL_CHECK(t, value[seen - 1] == sl_rat_double(exact[seen - 1]), "%s", text_of(e));
+        }
+        SL_CHECK(t, seen == n, "%d constants of %d are there: %s", seen, n, text_of(e));
+        SL_MUST(t, sl_expr_bind(&back, &t->arena, free, exact, known));
+        SL_CHECK(t, sl_expr_equal(back, e), "%s comes back as %s", text_of(e), text_of(back));
+        all += n;
+    }
+    SL_CHECK(t, all > 1000, "only %d numbers", all);
+}
+
+static void bound_constants_leave_no_gap(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *e;
+        sl_rat value[3];
+        bool known[3];
+        const char *want;
+    } cases[] = {
+        { "c1*x1 + c2*x2 + c3", { { 1, 1 } }, { true }, "x1 + c1*x2 + c2" },
+        { "c1*x1 + c2*x2 + c3", { { 0 }, { 0, 1 } }, { false, true }, "c1*x1 + c2" },
+        { "c1*x1 + c2*x2 + c3",
+          { { 0 }, { 0 }, { -5, 2 } },
+          { false, false, true },
+          "c1*x1 + c2*x2 - 5/2" },
+        { "c3*exp(c2*x1)", { { 0 }, { 0, 1 }, { 0 } }, { false, true, false }, "c2*exp(0)" },
+        { "c1*x1*c2", { { 0, 1 } }, { true }, "0" },
+        { "c1*x1*c2", { { INT64_MAX, 1 } }, { true }, "9223372036854775807*x1*c1" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *r;
+        const size_t len = parsed(t, cases[i].e)->len;
+        SL_MUST(t,
+                sl_expr_bind(&r, &t->arena, parsed(t, cases[i].e), cases[i].value, cases[i].known));
+        SL_CHECK(t, len && sl_expr_equal(r, parsed(t, cases[i].want)), "%s becomes %s", cases[i].e,
+                 text_of(r));
+    }
+}
+
+static void limits_are_told(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *r = NULL, *x = sl_expr_var(&t->arena, 1);
+    double value[4] = { 0 };
+    int n = -1;
+    const sl_node *e = parsed(t, "2*x1 + 3*x2 + 4");
+    size_t mark = sl_arena_mark(&t->arena);
+    assert_int_equal(sl_expr_free_numbers(&r, value, &n, 2, &t->arena, e), SL_ELIMIT);
+    assert_int_equal(sl_expr_free_numbers(&r, value, &n, 3, &t->arena, parsed(t, "c4*x1")),
+                     SL_ELIMIT);
+    assert_true(value[2] == 0 && n == -1 && !r); // room for two is not used for three
+    sl_arena_rewind(&t->arena, mark);
+
+    const sl_rat big[2] = { { INT64_MAX, 1 }, { INT64_MAX, 1 } };
+    const bool both[2] = { true, true };
+    e = parsed(t, "c1*c2*x1");
+    mark = sl_arena_mark(&t->arena);
+    assert_int_equal(sl_expr_bind(&r, &t->arena, e, big, both), SL_EOVERFLOW);
+    assert_int_equal(sl_arena_mark(&t->arena), mark);
+    assert_null(r);
+
+    const sl_node *terms[200];
+    for (int i = 0; i < SL_LEN(terms); i++) terms[i] = x;
+    const sl_node *sum = sl_expr_nary(&t->arena, SL_OP_ADD, terms, SL_LEN(terms));
+    assert_int_equal(sl_expr_substitute(&r, &t->arena, sum, &sum, 1), SL_ELIMIT);
+    for (int i = 0; i < SL_EXPR__DEEP; i++) x = sl_expr_fn(&t->arena, SL_OP_SIN, x);
+    assert_non_null(x);
+    assert_int_equal(sl_expr_substitute(&r, &t->arena, x, &sum, 1), SL_ELIMIT);
+    assert_null(r);
+}
+
+/* ---------------------------------------------------------------- variables ----------------- */
+
+/* The value of e with expressions in it is the value of e at their values. */
+static void substitution_is_composition(void **state) {
+    sl_fixture *t = *state;
+    int judged = 0;
+    for (int i = 0; i < sl_test_iters(t, 1000); i++) {
+        sl_arena_rewind(&t->arena, 0);
+        const sl_node *e = random_formula(t), *r, *with[VARS] = { NULL };
+        double x[VARS], u[VARS], a, b;
+        const double *at_x[VARS] = { &x[0], &x[1] }, *at_u[VARS] = { &u[0], &u[1] };
+        for (int k = 0; k < VARS; k++) u[k] = x[k] = sl_rng_range(&t->rng, 0, 2);
+        for (int k = 0; k < VARS; k++) {
+            if (pick(&t->rng, 3) == 0) continue;
+            const sl_expr_random_options o = { 2, VARS, 2, 0.3 };
+            SL_MUST(t, sl_expr_random(&with[k], &t->arena, &t->rng, &o));
+            SL_MUST(t, sl_expr_eval(&u[k], &t->arena, with[k], at_x, 1, NULL));
+        }
+        SL_MUST(t, sl_expr_substitute(&r, &t->arena, e, with, 1 + i % VARS));
+        if (i % VARS == 0) u[1] = x[1]; // only x1 was to be replaced
+        SL_CHECK(t, sl_expr_valid(r, r->len), "not well-formed: %s", text_of(e));
+        SL_MUST(t, sl_expr_eval(&a, &t->arena, r, at_x, 1, NULL));
+        SL_MUST(t, sl_expr_eval(&b, &t->arena, e, at_u, 1, NULL));
+        SL_CHECK(t, a == b || (isnan(a) && isnan(b)), "%.17g is not %.17g: %s", a, b, text_of(e));
+        judged += isfinite(a);
+    }
+    SL_CHECK(t, judged > 300, "judged only %d", judged);
+}
+
+static void every_allocation_may_fail(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *r, *e = parsed(t, "2*x1 + 3*exp(4*x2) + c1");
+    const sl_rat two = SL_RAT(2);
+    const bool known = true;
+    double value[8];
+    int n;
+    SL_EACH_ALLOCATION(t, sl_expr_free_numbers(&r, value, &n, 8, &t->arena, e));
+    SL_EACH_ALLOCATION(t, sl_expr_bind(&r, &t->arena, e, &two, &known));
+    SL_EACH_ALLOCATION(t, sl_expr_substitute(&r, &t->arena, e, &e, 1));
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(numbers_become_constants_in_order), SL_TEST(freed_numbers_can_be_bound_again),
+        SL_TEST(bound_constants_leave_no_gap),      SL_TEST(limits_are_told),
+        SL_TEST(substitution_is_composition),       SL_TEST(every_allocation_may_fail),
+    };
+    return sl_test_main("expr.replace", tests, SL_LEN(tests));
+}
