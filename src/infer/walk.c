@@ -56,15 +56,18 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
     sl_infer__walk *w = payload;
     float *logits = w->logits + (size_t)worker * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
     int node[SL_PREFIX_ROWS];
+    const int first = (int)begin, n = (int)(end - begin);
     sl_infer__choice choice;
-    for (int64_t i = begin; i < end; i++) node[i - begin] = w->front[i].node;
-    sl_prefixes_run(logits, w->prefixes, node, (int)(end - begin), worker);
-    for (int64_t i = begin; i < end; i++) {
+    SL_ASSERT(n > 0);
+    for (int i = 0; i < n; i++) node[i] = w->front[first + i].node;
+    sl_prefixes_run(logits, w->prefixes, node, n, worker);
+    for (int i = 0; i < n; i++) {
         sl_token_set allowed;
-        if (w->o->grammar) sl_token_next(&allowed, &w->front[i].state, (int)w->o->length - w->at);
-        sl_infer__choice_make(&choice, logits + (i - begin) * SL_TOKEN_COUNT, w->o,
+        if (w->o->grammar)
+            sl_token_next(&allowed, &w->front[first + i].state, (int)w->o->length - w->at);
+        sl_infer__choice_make(&choice, logits + i * SL_TOKEN_COUNT, w->o,
                               w->o->grammar ? &allowed : NULL);
-        w->use(w, (int)i, &choice);
+        w->use(w, first + i, &choice);
     }
     return SL_OK;
 }
