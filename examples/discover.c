@@ -1,0 +1,57 @@
+/* Numbers in arrays to a formula: how far a stone has fallen after some time.
+ *
+ *     cc discover.c $(pkg-config --cflags --libs symlaw) -o discover && ./discover runs/small
+ *
+ * The argument is a model that "symlaw train" has made: a run's folder or a file of weights. */
+#include <stdio.h>
+#include <symlaw/symlaw.h>
+
+enum { ROWS = 8 };
+static const double seconds[ROWS] = { 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6 };
+static const double metres[ROWS] = { 0.196, 0.785, 1.766, 3.139, 4.905, 7.063, 9.614, 12.557 };
+
+/* Prints formula i with what is known about it. */
+static int show(const sl_found *found, int64_t i) {
+    sl_formula *f = NULL;
+    char *text = NULL;
+    int failed =
+        sl_found_formula(&f, found, i) != SL_OK || sl_formula_print(&text, f, "c") != SL_OK;
+    if (!failed) {
+        printf("R2 %.9f  %-8s metres = %s\n", sl_found_r2(found, i), sl_found_status(found, i),
+               text);
+        for (int k = 0; k < sl_found_constants(found, i); k++) {
+            double error, value = sl_found_constant(found, i, k, &error);
+            printf("    %g with a standard error of %g\n", value, error);
+        }
+    }
+    sl_string_free(text);
+    sl_formula_free(f);
+    return failed;
+}
+
+/* Anything but 0 would stop the work, which then returns the best so far. */
+static int on_event(const sl_event *event, void *payload) {
+    (void)payload;
+    if (event->kind == SL_EVENT_PROGRESS)
+        fprintf(stderr, "%.*s\n", (int)event->length, event->text);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const double *columns[] = { seconds };
+    static const char *const names[] = { "seconds" };
+    sl_trained *model = NULL;
+    sl_found *found = NULL;
+    if (argc != 2) {
+        fprintf(stderr, "usage: discover MODEL\n");
+        return 2;
+    }
+    int failed = sl_model_open(&model, argv[1]) != SL_OK ||
+                 sl_discover(&found, model, columns, 1, metres, ROWS, names,
+                             "{\"effort\":\"normal\",\"timeout\":60}", on_event, NULL) != SL_OK;
+    for (int64_t i = 0; !failed && i < sl_found_count(found) && i < 3; i++) failed = show(found, i);
+    if (failed) fprintf(stderr, "discover: %s\n", sl_last_error());
+    sl_found_free(found);
+    sl_model_close(model);
+    return failed;
+}
