@@ -126,14 +126,18 @@ class Model(nn.Module):
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.02)
 
-    def forward(self, mantissa, exponent, ids):
-        """Cells (pairs, points, columns), ids (pairs, tokens) to (pairs, tokens, vocabulary)."""
-        tokens = ids.shape[1]
+    def encode(self, mantissa, exponent):
+        """Cells (pairs, points, columns) to (pairs, points, width)."""
         x = self.mantissa(mantissa[..., None]) + self.exponent(exponent[..., None])
         x = x + self.column(self.code[:COLUMNS])
         for layer in self.encoder:
             x = layer(x)
-        memory = x[:, :, 0]
+        return x[:, :, 0]
+
+    def forward(self, mantissa, exponent, ids):
+        """Cells (pairs, points, columns), ids (pairs, tokens) to (pairs, tokens, vocabulary)."""
+        tokens = ids.shape[1]
+        memory = self.encode(mantissa, exponent)
         mask = torch.full((tokens, tokens), -math.inf).triu(1)
         x = self.table(ids) + self.position(self.code[:tokens])
         for layer in self.decoder:
