@@ -1,0 +1,427 @@
+/* discover as a call and as a command: what is found, what is told, what is refused; a stop and a
+ * lack of memory at every place. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/test/heard.h"
+
+enum { ROWS = 24 };
+
+/* y = 3 x1 - 2 x2, so that the baselines know the answer and no model needs to be good. */
+typedef struct plane {
+    double x[2][ROWS], y[ROWS];
+    const double *columns[2];
+} plane;
+
+static void plane_fill(plane *p, sl_rng *rng) {
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < 2; k++) p->x[k][i] = sl_rng_range(rng, -4, 4);
+        p->y[i] = 3 * p->x[0][i] - 2 * p->x[1][i];
+    }
+    p->columns[0] = p->x[0];
+    p->columns[1] = p->x[1];
+}
+
+static const char quick[] = "{\"samples\":6,\"refine\":3,\"threads\":1}";
+
+/* A model of a few numbers after a few steps, made once. */
+static const char *model_path(sl_fixture *t) {
+    static char path[256];
+    if (path[0]) return path;
+    char options[512];
+    snprintf(path, sizeof path, "%s", sl_test_path("model"));
+    snprintf(options, sizeof options,
+             "{\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":8,\"batch\":2,"
+             "\"lanes\":2,\"valid-pairs\":2,\"threads\":1,\"steps\":3,\"out\":\"%s\"}",
+             path);
+    SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
+    return path;
+}
+
+static sl_trained *opened(sl_fixture *t) {
+    sl_trained *m = NULL;
+    SL_MUST(t, sl_model_open(&m, model_path(t)));
+    return m;
+}
+
+static const char *table_path(sl_fixture *t, const char *name, const char *header) {
+    const char *path = sl_test_path(name);
+    plane p;
+    plane_fill(&p, &t->rng);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%s\n", header);
+    for (int i = 0; i < ROWS; i++) fprintf(f, "%.17g,%.17g,%.17g\n", p.x[0][i], p.x[1][i], p.y[i]);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+/* ---------------------------------------------------------------- the call ------------------ */
+
+static void arrays_become_a_formula(void **state) {
+    sl_fixture *t = *state;
+    static const char *const names[] = { "mass", "speed" };
+    plane p;
+    plane_fill(&p, &t->rng);
+    sl_trained *m = opened(t);
+    sl_found *found = NULL;
+    sl_formula *f = NULL, *truth = NULL;
+    sl_truth same;
+    char *text = NULL;
+    double y[ROWS];
+    SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, names, quick, NULL, NULL));
+    assert_true(sl_found_count(found) >= 1);
+    assert_true(sl_found_r2(found, 0) > 1 - 1e-12);
+    assert_string_equal(sl_found_cut(found), "");
+
+    SL_MUST(t, sl_found_formula(&f, found, 0));
+    SL_MUST(t, sl_formula_print(&text, f, "infix"));
+    SL_MUST(t, sl_formula_parse(&truth, "3*mass - 2*speed", NULL, names, 2));
+    SL_MUST(t, sl_formula_same(&same, f, truth));
+    SL_CHECK(t, sl_yes(same), "found %s", text);
+    SL_MUST(t, sl_formula_eval(y, f, p.columns, 2, ROWS));
+    for (int i = 0; i < ROWS; i++) assert_true(fabs(y[i] - p.y[i]) < 1e-12);
+
+    for (int64_t i = 1; i < sl_found_count(found); i++)
+        assert_true(sl_found_r2(found, i) <= sl_found_r2(found, i - 1) + 1e-12);
+    sl_string_free(text);
+    sl_formula_free(truth);
+    sl_formula_free(f);
+    sl_found_free(found);
+    sl_model_close(m);
+}
+
+/* The noise's own size is what the standard errors must show. */
+static void constants_have_errors(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    for (int i = 0; i < ROWS; i++) p.y[i] += 1.2345 + 0.1 * sl_rng_normal(&t->rng);
+    sl_found *found = NULL;
+    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL,
+                           "{\"holdout\":0.25,\"threads\":1}", NULL, NULL));
+    assert_true(sl_found_count(found) >= 1);
+    const int n = sl_found_constants(found, 0);
+    assert_true(n >= 1);
+    for (int k = 0; k < n; k++) {
+        double error;
+        const double value = sl_found_constant(found, 0, k, &error);
+        SL_CHECK(t, isfinite(value) && error > 0.001 && error < 0.2, "%g +- %g", value, error);
+        assert_true(sl_found_constant(found, 0, k, NULL) == value);
+    }
+    assert_true(sl_found_holdout(found, 0) > 0.9);
+    assert_true(sl_found_log_prob(found, 0) == -INFINITY); // a baseline
+    assert_non_null(sl_found_status(found, 0));
+    sl_found_free(found);
+}
+
+static void questions_past_the_end_have_answers(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    sl_found *found = NULL;
+    sl_formula *f = NULL;
+    double error = 0;
+    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL));
+    const int64_t past[] = { -1, sl_found_count(found), INT64_MAX };
+    for (int i = 0; i < SL_LEN(past); i++) {
+        assert_true(isnan(sl_found_r2(found, past[i])));
+        assert_true(isnan(sl_found_holdout(found, past[i])));
+        assert_true(isnan(sl_found_log_prob(found, past[i])));
+        assert_null(sl_found_status(found, past[i]));
+        assert_int_equal(sl_found_constants(found, past[i]), 0);
+        assert_true(isnan(sl_found_constant(found, past[i], 0, &error)) && isnan(error));
+        assert_int_equal(sl_found_formula(&f, found, past[i]), SL_EINVAL);
+    }
+    assert_true(isnan(sl_found_constant(found, 0, 99, &error)));
+    assert_true(isnan(sl_found_constant(found, 0, -1, &error)));
+    assert_int_equal(sl_found_count(NULL), 0);
+    assert_string_equal(sl_found_cut(NULL), "");
+    sl_found_free(found);
+    sl_found_free(NULL);
+    sl_model_close(NULL);
+    assert_int_equal(sl_model_inputs(NULL), 0);
+}
+
+static void wrong_arguments_are_named(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    sl_found *f = NULL;
+    sl_trained *m = opened(t);
+    char *text = NULL;
+    const double *missing[] = { p.x[0], NULL };
+    const char *const unnamed[] = { "a", NULL };
+    const double *four[] = { p.x[0], p.x[1], p.x[0], p.x[1] };
+    assert_int_equal(sl_discover(NULL, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, NULL, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, NULL, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, missing, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, unnamed, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, p.columns, 0, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, four, 3, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_discover(&f, NULL, four, 4, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, 1, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(
+        sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{\"sample\":3}", NULL, NULL), SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "--samples"));
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{", NULL, NULL),
+                     SL_EFORMAT);
+    p.x[1][6] = NAN;
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "input 2") && strstr(sl_last_error(), "row 7"));
+    p.x[1][6] = 0;
+    p.y[2] = INFINITY;
+    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "y has") && strstr(sl_last_error(), "row 3"));
+    assert_null(f);
+    sl_model_close(m);
+
+    m = NULL;
+    assert_int_equal(sl_model_open(NULL, "x"), SL_EINVAL);
+    assert_int_equal(sl_model_open(&m, NULL), SL_EINVAL);
+    assert_int_not_equal(sl_model_open(&m, sl_test_path("nowhere")), SL_OK);
+    assert_int_equal(sl_model_about(&text, NULL), SL_EINVAL);
+    assert_int_equal(sl_found_json(&text, NULL), SL_EINVAL);
+    assert_null(m);
+}
+
+static void a_model_tells_what_it_is(void **state) {
+    sl_fixture *t = *state;
+    sl_trained *m = opened(t);
+    char *text = NULL;
+    SL_MUST(t, sl_model_about(&text, m));
+    sl_json *j = parsed(t, text, strlen(text));
+    assert_int_equal(sl_json_int(sl_json_get(j, "inputs")), sl_model_inputs(m));
+    assert_int_equal(sl_json_int(sl_json_get(j, "points")), 8);
+    assert_int_equal(sl_json_int(sl_json_get(j, "step")), 3);
+    assert_int_equal(strlen(sl_json_text(sl_json_get(j, "hash"))), 32);
+    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(j, "config"), "width")), 8);
+    sl_json_free(j);
+    sl_string_free(text);
+    sl_model_close(m);
+}
+
+/* Every candidate is in the JSON, and what it counts is what is there. */
+static void json_has_everything(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    sl_trained *m = opened(t);
+    sl_found *found = NULL;
+    char *text = NULL;
+    SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL,
+                           "{\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}", NULL,
+                           NULL));
+    SL_MUST(t, sl_found_json(&text, found));
+    sl_json *j = parsed(t, text, strlen(text));
+    const sl_json *list = sl_json_get(j, "candidates"), *counts = sl_json_get(j, "counts");
+    assert_int_equal(sl_json_count(list), sl_json_int(sl_json_get(counts, "candidates")));
+    assert_int_equal(sl_json_int(sl_json_get(counts, "samples")), 20);
+    int64_t ranked = 0, invalid = 0, told = 0;
+    for (int i = 0; i < sl_json_count(list); i++) {
+        const sl_json *c = sl_json_at(list, i);
+        assert_int_equal(sl_json_int(sl_json_get(c, "place")), i + 1);
+        ranked += sl_json_kind_of(sl_json_get(c, "r2")) != SL_JSON_NULL;
+        const bool bad = strcmp(sl_json_text(sl_json_get(c, "status")), "invalid") == 0;
+        invalid += bad;
+        assert_true(bad == (sl_json_get(c, "reason") != NULL));
+        assert_true(bad == (sl_json_get(c, "formula") == NULL));
+    }
+    const sl_json *reasons = sl_json_get(counts, "invalid");
+    for (sl_json_member k = sl_json_first(reasons); k.name; k = sl_json_next(reasons, k))
+        told += sl_json_int(k.value);
+    assert_int_equal(ranked, sl_found_count(found));
+    assert_int_equal(invalid, told);
+    assert_true(invalid > 0); // a model of three steps, without its grammar
+    sl_json_free(j);
+    sl_string_free(text);
+    sl_found_free(found);
+    sl_model_close(m);
+}
+
+static sl_status discover_once(const sl_trained *m, const plane *p) {
+    static const char *const names[] = { "a", "b" };
+    sl_found *found = NULL;
+    sl_formula *f = NULL;
+    char *text = NULL;
+    sl_status st;
+    SL_GO(sl_discover(&found, m, p->columns, 2, p->y, ROWS, names, quick, NULL, NULL));
+    SL_GO(sl_found_json(&text, found));
+    SL_GO(sl_found_formula(&f, found, 0));
+done:
+    sl_formula_free(f);
+    sl_string_free(text);
+    sl_found_free(found);
+    return st;
+}
+
+static sl_status open_and_tell(const char *path) {
+    sl_trained *m = NULL;
+    char *text = NULL;
+    sl_status st = sl_model_open(&m, path);
+    if (st == SL_OK) st = sl_model_about(&text, m);
+    sl_string_free(text);
+    sl_model_close(m);
+    return st;
+}
+
+static void every_allocation_may_fail(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    SL_EACH_ALLOCATION(t, open_and_tell(model_path(t)));
+    SL_EACH_ALLOCATION(t, discover_once(NULL, &p));
+}
+
+/* A stop is no failure: what there is is returned, and it says that it was cut. */
+static void a_stop_returns_what_there_is(void **state) {
+    sl_fixture *t = *state;
+    plane p;
+    plane_fill(&p, &t->rng);
+    sl_trained *m = opened(t);
+    int cut = 0;
+    for (int k = 1; k < 100; k++) {
+        heard h = { .stop_after = k };
+        sl_found *found = NULL;
+        SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, quick, listen, &h));
+        const bool whole = *sl_found_cut(found) == '\0';
+        if (!whole) assert_string_equal(sl_found_cut(found), "cancel");
+        cut += !whole;
+        sl_found_free(found);
+        forget(&h);
+        if (whole) break;
+    }
+    assert_true(cut >= 1);
+    sl_model_close(m);
+}
+
+/* ---------------------------------------------------------------- the command --------------- */
+
+static const char *ask(char out[1024], sl_fixture *t, const char *file, const char *more) {
+    snprintf(out, 1024,
+             "{\"file\":\"%s\",\"model\":\"%s\",\"samples\":6,\"refine\":3,\"threads\":1%s}", file,
+             model_path(t), more);
+    return out;
+}
+
+static void a_table_becomes_a_formula(void **state) {
+    sl_fixture *t = *state;
+    char options[1024];
+    heard h = { 0 };
+    const char *path = table_path(t, "plain.csv", "mass,flow rate,y");
+    sl_json *j = result_of(t, &h, "discover", ask(options, t, path, ""));
+    SL_CHECK(t, strncmp(said(&h), "y = 3*mass - 2*`flow rate`\n", 27) == 0, "%s", said(&h));
+    assert_string_equal(sl_json_text(sl_json_get(j, "formula")), "3*mass - 2*`flow rate`");
+    const sl_json *data = sl_json_get(j, "data");
+    assert_string_equal(sl_json_text(sl_json_at(sl_json_get(data, "inputs"), 1)), "flow rate");
+    assert_int_equal(sl_json_int(sl_json_get(data, "rows")), ROWS);
+    assert_int_equal(sl_json_kind_of(sl_json_get(j, "cut")), SL_JSON_NULL);
+    sl_json_free(j);
+    forget(&h);
+
+    SL_MUST(t,
+            sl_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h, NULL));
+    assert_string_equal(said(&h), "// x2: \"flow rate\"\n3.0*mass - 2.0*x2\n");
+    forget(&h);
+    SL_MUST(t, sl_command("discover", ask(options, t, path, ",\"format\":\"latex\""), listen, &h,
+                          NULL));
+    assert_string_equal(said(&h), "3 \\mathrm{mass} - 2 \\mathrm{flow\\ rate}\n");
+    forget(&h);
+}
+
+/* Names that would steer a terminal or end a comment do neither. */
+static void names_do_no_harm(void **state) {
+    sl_fixture *t = *state;
+    char options[1024];
+    heard h = { 0 };
+    const char *path = table_path(t, "odd.csv", "\"a\x1b[31m\nb\",\"back\\\",\"\xff\"");
+    SL_MUST(t, sl_command("discover", ask(options, t, path, ""), listen, &h, NULL));
+    SL_CHECK(t, !strchr(said(&h), '\x1b') && !strchr(said(&h), '\xff'), "%s", said(&h));
+    forget(&h);
+    SL_MUST(t,
+            sl_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h, NULL));
+    assert_string_equal(said(&h), "// x1: \"a [31m b\"\n// x2: \"back\\\"\n3.0*x1 - 2.0*x2\n");
+    forget(&h);
+}
+
+/* Before anything was found a stop is a stop; after it the result says 130, and the output comes.
+ */
+static void the_command_stops_with_what_it_has(void **state) {
+    sl_fixture *t = *state;
+    char options[1024];
+    const char *path = table_path(t, "stop.csv", "a,b,y");
+    ask(options, t, path, "");
+    int shown = 0, ended = 0;
+    for (int k = 1; k < 100 && !ended; k++) {
+        heard h = { .stop_after = k };
+        char *result = NULL;
+        sl_status st = sl_command("discover", options, listen, &h, &result);
+        if (st == SL_ECANCEL) {
+            assert_null(result);
+            assert_int_equal(h.output.len, 0);
+        } else {
+            SL_MUST(t, st);
+            const bool stopped = strncmp(result, "{\"exit\":130,", 12) == 0;
+            shown += stopped && h.output.len > 0;
+            ended = !stopped;
+        }
+        sl_string_free(result);
+        forget(&h);
+    }
+    assert_true(shown >= 1 && ended);
+}
+
+static void the_command_may_lack_memory(void **state) {
+    sl_fixture *t = *state;
+    char options[1024];
+    const char *path = table_path(t, "memory.csv", "a,b,y");
+    SL_EACH_ALLOCATION(t, quiet_status("discover", ask(options, t, path, ",\"samples\":1")));
+}
+
+static void a_picture_that_fails_leaves_nothing(void **state) {
+    sl_fixture *t = *state;
+    char options[1024], more[300];
+    const char *path = table_path(t, "drawn.csv", "a,b,y");
+    char *picture = strdup(sl_test_path("fit.svg"));
+    snprintf(more, sizeof more, ",\"plot\":\"%s\"", picture);
+    SL_MUST(t, sl_command("discover", ask(options, t, path, more), NULL, NULL, NULL));
+    assert_int_equal(access(picture, R_OK), 0);
+    assert_int_equal(unlink(picture), 0);
+    sl_file_fail_at(1);
+    assert_int_equal(sl_command("discover", options, NULL, NULL, NULL), SL_EIO);
+    sl_file_fail_at(0);
+    assert_int_not_equal(access(picture, R_OK), 0);
+    snprintf(more, sizeof more, ",\"plot\":\"%s.png\"", picture);
+    assert_int_equal(sl_command("discover", ask(options, t, path, more), NULL, NULL, NULL),
+                     SL_EINVAL);
+    free(picture);
+}
+
+int main(void) {
+    unsetenv("SYMLAW_MODEL");
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(arrays_become_a_formula),
+        SL_TEST(constants_have_errors),
+        SL_TEST(questions_past_the_end_have_answers),
+        SL_TEST(wrong_arguments_are_named),
+        SL_TEST(a_model_tells_what_it_is),
+        SL_TEST(json_has_everything),
+        SL_TEST(every_allocation_may_fail),
+        SL_TEST(a_stop_returns_what_there_is),
+        SL_TEST(a_table_becomes_a_formula),
+        SL_TEST(names_do_no_harm),
+        SL_TEST(the_command_stops_with_what_it_has),
+        SL_TEST(the_command_may_lack_memory),
+        SL_TEST(a_picture_that_fails_leaves_nothing),
+    };
+    return sl_test_main("api.discover", tests, SL_LEN(tests));
+}
