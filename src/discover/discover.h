@@ -240,7 +240,7 @@ SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model
                                        sl_discover_progress progress, void *payload);
 void sl_discovery_free(sl_discovery *d);
 
-/* Appends the candidate's formula. exact: its canonical form if it has no fitted constants. */
+/* Appends the candidate's formula, fitted constants as decimal numbers. */
 SL_NODISCARD sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
                                           const sl_names *names);
 /* y[i] of all rows of p; NaN where it is not real. */

@@ -1,0 +1,230 @@
+/* constants - as few constants as a formula needs.
+ *
+ * A formula over inputs that were brought to mean 0 and variance 1 is, over the inputs themselves,
+ * full of constants that could be one: 3 (0.5 x - 1)^2 + 2 - 7. Read from the leaves up, every part
+ * becomes a factor times a form; sums give the coefficient of their first term away, powers pass it
+ * on as far as it is positive or the power whole, and what reaches a sum or a function's argument
+ * is multiplied in again:
+ *
+ *     0.5 x - 1           0.5 * (x - 2)
+ *     (0.5 x - 1)^2       0.25 * (x - 2)^2
+ *     3 (...)^2 + 2 - 7   0.75 * (x - 2)^2 - 5 */
+#include <math.h>
+
+#include "discover/discover_impl.h"
+
+/* A sum is coef[i] kid[i] + constant over all i; a product, a power or a function has kids alone,
+ * but a function's kid is always a sum. */
+typedef struct form {
+    sl_op op;
+    int n;
+    struct form **kid;
+    double *coef, constant;
+    const sl_node *from; // VAR: the node; POW: the exponent
+} form;
+
+/* factor * form; form NULL: the number. */
+typedef struct part {
+    double factor;
+    form *form;
+} part;
+
+typedef struct maker {
+    sl_arena *a;
+    const double *given;
+    double *value;
+    int n, room;
+    bool failed;
+} maker;
+
+static form *new_form(maker *m, sl_op op, int n) {
+    form *f = sl_arena_alloc(m->a, sizeof *f);
+    form **kid = sl_arena_alloc(m->a, (size_t)n * sizeof *kid);
+    double *coef = sl_arena_alloc(m->a, (size_t)n * sizeof *coef);
+    if (!f || !kid || !coef) {
+        m->failed = true;
+        return NULL;
+    }
+    *f = (form){ .op = op, .kid = kid, .coef = coef };
+    return f;
+}
+
+static part read_part(maker *m, const sl_node *e);
+
+/* Adds a part to a sum; one that is a sum itself is taken apart. */
+static void add_term(form *s, part p) {
+    if (!p.form) {
+        s->constant += p.factor;
+        return;
+    }
+    s->coef[s->n] = p.factor;
+    s->kid[s->n++] = p.form;
+}
+
+/* A sum with its first coefficient taken out: all of it, or without its sign. */
+static part give_away(form *s, bool with_sign) {
+    if (s->n == 0) return (part){ s->constant, NULL };
+    double f = s->coef[0];
+    if (s->n == 1 && s->constant == 0 && (with_sign || f > 0)) return (part){ f, s->kid[0] };
+    if (!with_sign) f = fabs(f);
+    if (f == 0) return (part){ 1, s };
+    for (int i = 0; i < s->n; i++) s->coef[i] /= f;
+    s->constant /= f;
+    return (part){ f, s };
+}
+
+static part read_sum(maker *m, const sl_node *e) {
+    form *s = new_form(m, SL_OP_ADD, e->arg);
+    if (!s) return (part){ 0 };
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) add_term(s, read_part(m, c));
+    return give_away(s, true);
+}
+
+static part read_product(maker *m, const sl_node *e) {
+    form *f = new_form(m, SL_OP_MUL, e->arg);
+    if (!f) return (part){ 0 };
+    double factor = 1;
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+        const part p = read_part(m, c);
+        factor *= p.factor;
+        if (p.form) f->kid[f->n++] = p.form;
+    }
+    if (f->n == 0) return (part){ factor, NULL };
+    return (part){ factor, f->n == 1 ? f->kid[0] : f };
+}
+
+/* The form of factor * form where the factor must stay with it: a sum. */
+static form *as_sum(maker *m, part p) {
+    if (p.form && p.form->op == SL_OP_ADD) {
+        for (int i = 0; i < p.form->n; i++) p.form->coef[i] *= p.factor;
+        p.form->constant *= p.factor;
+        return p.form;
+    }
+    form *s = new_form(m, SL_OP_ADD, 1);
+    if (s) add_term(s, p);
+    return s;
+}
+
+static part read_power(maker *m, const sl_node *e) {
+    const sl_rat exponent = sl_num_value(sl_next(e + 1));
+    const bool whole = sl_rat_is_int(exponent);
+    part base = read_part(m, e + 1);
+    const double power = sl_rat_double(exponent);
+    if (m->failed) return base;
+    if (!base.form) return (part){ pow(base.factor, power), NULL };
+    if (!whole && base.factor < 0) base = give_away(as_sum(m, base), false);
+    form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);
+    if (!f) return (part){ 0 };
+    f->kid[f->n++] = base.form;
+    f->from = sl_next(e + 1);
+    return (part){ pow(base.factor, power), f };
+}
+
+static part read_function(maker *m, const sl_node *e) {
+    const part p = read_part(m, e + 1);
+    if (m->failed) return p;
+    if (!p.form)
+        return (part){ e->op == SL_OP_EXP   ? sl_exp(p.factor)
+                       : e->op == SL_OP_SIN ? sl_sin(p.factor)
+                                            : sl_cos(p.factor),
+                       NULL };
+    form *f = new_form(m, (sl_op)e->op, 1);
+    if (!f) return p;
+    f->kid[f->n++] = as_sum(m, p);
+    return (part){ 1, f };
+}
+
+static part read_part(maker *m, const sl_node *e) {
+    switch ((sl_op)e->op) {
+    case SL_OP_NUM: return (part){ sl_rat_double(sl_num_value(e)), NULL };
+    case SL_OP_PAR: return (part){ m->given[e->arg - 1], NULL };
+    case SL_OP_ADD: return read_sum(m, e);
+    case SL_OP_MUL: return read_product(m, e);
+    case SL_OP_POW: return read_power(m, e);
+    case SL_OP_EXP:
+    case SL_OP_SIN:
+    case SL_OP_COS: return read_function(m, e);
+    case SL_OP_VAR: {
+        form *f = new_form(m, SL_OP_VAR, 0);
+        if (f) f->from = e;
+        return (part){ 1, f };
+    }
+    case SL_OP_COUNT: break;
+    }
+    SL_ASSERT(!"a node of no kind");
+}
+
+/* ---------------------------------------------------------------- back to nodes ------------- */
+
+static const sl_node *built(maker *m, const sl_node *e) {
+    if (!e) m->failed = true;
+    return e;
+}
+
+/* A constant's node; signs and zeros need none. */
+static const sl_node *constant(maker *m, double v) {
+    if (v == 1 || v == -1) return built(m, sl_expr_int(m->a, (int64_t)v));
+    if (m->n == m->room) {
+        m->failed = true;
+        return NULL;
+    }
+    m->value[m->n++] = v;
+    return built(m, sl_expr_par(m->a, m->n));
+}
+
+static const sl_node *write_form(maker *m, const form *f);
+
+static const sl_node *write_scaled(maker *m, double factor, const form *f) {
+    const sl_node *e = write_form(m, f);
+    if (!e || factor == 1) return e;
+    const sl_node *both[2] = { constant(m, factor), e };
+    return both[0] ? built(m, sl_expr_nary(m->a, SL_OP_MUL, both, 2)) : NULL;
+}
+
+static const sl_node *write_many(maker *m, const form *f, sl_op op) {
+    const sl_node **kids = sl_arena_alloc(m->a, ((size_t)f->n + 1) * sizeof *kids);
+    int n = 0;
+    if (!kids) return built(m, NULL);
+    for (int i = 0; i < f->n; i++) {
+        const bool sum = op == SL_OP_ADD;
+        if (sum && f->coef[i] == 0) continue;
+        kids[n] = write_scaled(m, sum ? f->coef[i] : 1, f->kid[i]);
+        if (!kids[n++]) return NULL;
+    }
+    if (op == SL_OP_ADD && (f->constant != 0 || n == 0)) {
+        kids[n] = constant(m, f->constant);
+        if (!kids[n++]) return NULL;
+    }
+    return n == 1 ? kids[0] : built(m, sl_expr_nary(m->a, op, kids, n));
+}
+
+static const sl_node *write_form(maker *m, const form *f) {
+    switch (f->op) {
+    case SL_OP_VAR: return built(m, sl_expr_copy(m->a, f->from));
+    case SL_OP_ADD:
+    case SL_OP_MUL: return write_many(m, f, f->op);
+    default: break;
+    }
+    const sl_node *kid = write_form(m, f->kid[0]);
+    if (!kid) return NULL;
+    return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, kid, sl_num_value(f->from))
+                                       : sl_expr_fn(m->a, f->op, kid));
+}
+
+sl_status sl_discover__collapse(const sl_node **out, double **value, int *n, sl_arena *a,
+                                const sl_node *e, const double *given) {
+    const int room = sl_expr_nodes(e) + 1; // a factor and a summand for a node is more than can be
+    maker m = { .a = a, .given = given, .room = 2 * room };
+    m.value = sl_arena_alloc(a, (size_t)m.room * sizeof *m.value);
+    if (!m.value) return sl_fail_memory((size_t)m.room, sizeof *m.value, "constants");
+    const part p = read_part(&m, e);
+    const form *f = m.failed ? NULL : as_sum(&m, p);
+    const sl_node *raw = f ? write_form(&m, f) : NULL;
+    if (!raw) return sl_fail_memory((size_t)room, sizeof *raw, "constants");
+    SL_TRY(sl_expr_tidy(out, a, raw));
+    *value = m.value;
+    *n = m.n;
+    return SL_OK;
+}

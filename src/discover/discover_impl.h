@@ -1,0 +1,111 @@
+/* Inside src/discover only: the rows at hand, the bags that a model is shown, candidates in work. */
+#ifndef SL_DISCOVER_IMPL_H
+#define SL_DISCOVER_IMPL_H
+
+#include <stdatomic.h>
+
+#include "discover/discover.h"
+
+/* What random numbers are for. */
+enum {
+    SL_DISCOVER__HOLDOUT = 0xd15c01,
+    SL_DISCOVER__BAGS = 0xd15c02,
+    SL_DISCOVER__RESTARTS = 0xd15c03,
+};
+
+/* R2 that are this close are the same: then simplicity decides. */
+#define SL_DISCOVER__TIE 1e-12
+
+/* ---------------------------------------------------------------- ending early -------------- */
+
+/* Asked by all threads, told by one: the calling one, which is worker 0 of every pool. */
+typedef struct sl_discover__control {
+    double start, deadline; // 0: none
+    _Atomic int cut;        // sl_cut
+    sl_discover_progress progress;
+    void *payload;
+    const char *what; // is going on
+    double done, total;
+    double told; // when progress was told last
+    const sl_candidate *best;
+} sl_discover__control;
+
+/* Must the work end? From any thread; speak: from the calling one, which then may tell progress. */
+bool sl_discover__stop(sl_discover__control *c, bool speak);
+
+/* ---------------------------------------------------------------- rows and bags ------------- */
+
+/* The rows to fit and those held out. Without a holdout the first is the caller's own. */
+typedef struct sl_discover__rows {
+    sl_problem fit, held;
+    const double *columns[2][SL_DISCOVER_MAX_INPUTS];
+    double mean[SL_DISCOVER_MAX_INPUTS], deviation[SL_DISCOVER_MAX_INPUTS]; // of the inputs to fit
+    bool constant; // y is
+} sl_discover__rows;
+SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a,
+                                              const sl_problem *p, const sl_discover_options *o);
+
+/* What the model is shown at once, and the samples it is asked for. */
+typedef struct sl_discover__bag {
+    bool unit; // inputs brought to mean 0 and variance 1
+    sl_infer_data data;
+    const double *x[SL_DISCOVER_MAX_INPUTS];
+    int64_t first, count; // samples
+} sl_discover__bag;
+/* *bags := *n bags for all samples, in a. points: rows that the model takes. */
+SL_NODISCARD sl_status sl_discover__bags_make(sl_discover__bag **bags, int *n, sl_arena *a,
+                                              const sl_discover__rows *rows, int points,
+                                              const sl_discover_options *o, int64_t samples);
+
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+/* A candidate while it is worked on. */
+typedef struct sl_discover__work {
+    sl_candidate c;
+    bool unit;              // its variables are the inputs brought to mean 0 and variance 1
+    const sl_node *form;    // canonical form, by which duplicates are known; before substitution
+    const double *start;    // values of the free constants of c.expr, as proposed
+} sl_discover__work;
+
+typedef struct sl_discover__pool {
+    sl_arena *arena;  // of the discovery
+    sl_discover__rows rows;
+    const sl_discover_options *o;
+    sl_pool *threads;
+    sl_arena *scratch; // one per worker
+    int workers;
+    sl_discover__work *work;
+    int64_t count, room;
+    sl_discover__control control;
+    sl_discover_cost *cost;
+} sl_discover__pool;
+
+/* Candidates from samples: parsed, known ones marked, the others scored. */
+SL_NODISCARD sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_sampled *s,
+                                                 int64_t n, bool unit);
+/* Those that need no model. */
+SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
+/* Fits and snaps the best ones. */
+SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
+/* place[0..) := the candidates that have an R2, the best first; answers how many. */
+int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count);
+/* Takes out of them, and marks, what fitting has made the same as a better one. */
+SL_NODISCARD sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n);
+
+/* r2 := of the candidate's expression on these rows. */
+SL_NODISCARD sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e,
+                                          const double *value, const sl_problem *p);
+
+/* *out := e, whose constants have values, with everything that holds no variable made one constant,
+ * and as few of them as that leaves: 3 (c1 x + c2)^2 is c1 (x + c2)^2. *n of them, values in a. */
+SL_NODISCARD sl_status sl_discover__collapse(const sl_node **out, double **value, int *n,
+                                             sl_arena *a, const sl_node *e, const double *given);
+
+/* What an effort is worth. */
+typedef struct sl_discover__budget {
+    int64_t samples, refined;
+    int evaluations, restarts;
+} sl_discover__budget;
+sl_discover__budget sl_discover__budget_of(const sl_discover_options *o);
+
+#endif

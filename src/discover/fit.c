@@ -1,0 +1,160 @@
+/* fit - the best candidates get their constants fitted and, where that costs nothing, exact again.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "discover/discover_impl.h"
+
+/* Candidates are fitted in waves of a fixed size, and no further wave begins once a formula is
+ * perfect: so what is fitted does not depend on the number of threads. */
+enum { WAVE = 8 };
+
+/* ---------------------------------------------------------------- skeletons ----------------- */
+
+/* Of the structure alone: numbers are all alike, but exponents count. */
+static uint64_t skeleton_hash(const sl_node *e, uint64_t seed) {
+    if (e->op == SL_OP_NUM || e->op == SL_OP_PAR) return sl_hash("c", 1, seed);
+    if (e->op == SL_OP_POW) {
+        const sl_rat exponent = sl_num_value(sl_next(e + 1));
+        seed = sl_hash(&exponent, sizeof exponent, seed);
+        return skeleton_hash(e + 1, sl_hash("^", 1, seed));
+    }
+    seed = sl_hash(&e->op, sizeof e->op, seed);
+    seed = sl_hash(&e->arg, sizeof e->arg, seed);
+    const sl_node *c = e + 1;
+    for (int i = 0; e->op != SL_OP_VAR && i < e->arg; i++, c = sl_next(c))
+        seed = skeleton_hash(c, seed);
+    return seed;
+}
+
+/* pick[0..) := candidates to fit, at most `most`: the best ones, one of each skeleton, then those
+ * that are not real yet. Answers how many. */
+static int64_t choose(int64_t *pick, uint64_t *seen, const sl_discover__pool *p, int64_t most) {
+    int64_t n = sl_discover__order(pick, p->work, p->count);
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n && kept < most; i++) {
+        const uint64_t hash = skeleton_hash(p->work[pick[i]].c.expr, 0);
+        int64_t k = 0;
+        while (k < kept && seen[k] != hash) k++;
+        if (k < kept) continue;
+        seen[kept] = hash;
+        pick[kept++] = pick[i];
+    }
+    return kept;
+}
+
+/* ---------------------------------------------------------------- one fit ------------------- */
+
+typedef struct fitting {
+    sl_discover__pool *p;
+    const int64_t *pick;
+    sl_discover__budget budget;
+    sl_fit fit[WAVE];
+    int snapped[WAVE];
+} fitting;
+
+typedef struct asker {
+    sl_discover__control *control;
+    bool speak;
+} asker;
+
+static bool ask(void *payload) {
+    const asker *a = payload;
+    return sl_discover__stop(a->control, a->speak);
+}
+
+static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload) {
+    fitting *f = payload;
+    sl_discover__pool *p = f->p;
+    sl_arena *a = &p->scratch[worker];
+    asker who = { &p->control, worker == 0 };
+    for (int64_t i = begin; i < end; i++) {
+        const sl_discover__work *w = &p->work[f->pick[i]];
+        const sl_refine_options o = { .evaluations = f->budget.evaluations,
+                                      .restarts = f->budget.restarts,
+                                      .seed = p->o->seed,
+                                      .stream = p->o->problem << 32 | (uint64_t)f->pick[i],
+                                      .stop = ask,
+                                      .payload = &who };
+        f->fit[i] = (sl_fit){ 0 };
+        f->snapped[i] = 0;
+        if (sl_discover__stop(&p->control, who.speak)) return SL_OK;
+        SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
+        if (f->fit[i].expr && !isnan(f->fit[i].r2))
+            SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- taking it ----------------- */
+
+static sl_status copy_numbers(const double **out, sl_arena *a, const double *v, int n) {
+    double *copy = sl_arena_alloc(a, (size_t)n * sizeof *copy);
+    if (!copy) return sl_fail_memory((size_t)n, sizeof *copy, "constants");
+    if (n > 0) memcpy(copy, v, (size_t)n * sizeof *copy);
+    *out = copy;
+    return SL_OK;
+}
+
+/* A fit is taken if it explains more, or as much by less. */
+static bool is_gain(const sl_candidate *c, const sl_fit *f) {
+    if (!f->expr || isnan(f->r2)) return false;
+    if (isnan(c->r2) || f->r2 > c->r2 + SL_DISCOVER__TIE) return true;
+    return f->r2 >= c->r2 - SL_DISCOVER__TIE &&
+           (sl_expr_nodes(f->expr) < c->size || (c->params > 0 && f->params < c->params));
+}
+
+static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *f, int snapped) {
+    sl_candidate *c = &w->c;
+    p->cost->evaluations += f->evaluations;
+    p->cost->refined++;
+    if (!is_gain(c, f)) return SL_OK;
+    const sl_node *e = sl_expr_copy(p->arena, f->expr);
+    if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
+    SL_TRY(copy_numbers(&c->value, p->arena, f->value, f->params));
+    SL_TRY(copy_numbers(&c->error, p->arena, f->error, f->params));
+    c->expr = e;
+    c->params = f->params;
+    c->size = sl_expr_nodes(e);
+    c->r2 = f->r2;
+    c->state = snapped > 0 ? SL_CANDIDATE_SNAPPED : SL_CANDIDATE_REFINED;
+    c->seconds = sl_clock() - p->control.start;
+    if (!p->control.best || c->r2 > p->control.best->r2) p->control.best = c;
+    return SL_OK;
+}
+
+static sl_status run_wave(fitting *f, int n) {
+    sl_discover__pool *p = f->p;
+    memset(f->fit, 0, sizeof f->fit);
+    SL_TRY(sl_par_for(p->threads, n, 1, fit_some, f));
+    for (int i = 0; i < n; i++)
+        if (f->fit[i].expr) SL_TRY(take(p, &p->work[f->pick[i]], &f->fit[i], f->snapped[i]));
+    for (int i = 0; i < p->workers; i++) sl_arena_rewind(&p->scratch[i], 0);
+    return SL_OK;
+}
+
+static bool is_perfect(const sl_candidate *c) {
+    return c && c->r2 >= 1 - SL_DISCOVER__TIE && c->params == 0;
+}
+
+sl_status sl_discover__refine(sl_discover__pool *p) {
+    const double start = sl_clock();
+    fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };
+    const size_t n = (size_t)p->count;
+    int64_t *pick = sl_arena_alloc(p->arena, n * sizeof *pick);
+    uint64_t *seen = sl_arena_alloc(p->arena, n * sizeof *seen);
+    if (!pick || !seen) return sl_fail_memory(n, sizeof *pick, "candidates");
+    const int64_t picked = choose(pick, seen, p, f.budget.refined);
+    p->control.what = "refining";
+    p->control.total = (double)picked;
+    for (int64_t i = 0; i < picked && !is_perfect(p->control.best); i += WAVE) {
+        p->control.done = (double)i;
+        if (sl_discover__stop(&p->control, true)) break;
+        f.pick = pick + i;
+        SL_TRY(run_wave(&f, (int)SL_MIN(WAVE, picked - i)));
+    }
+    p->cost->refine += sl_clock() - start;
+    return SL_OK;
+}

@@ -1,0 +1,181 @@
+/* run - a whole discovery: bags, samples, candidates, fits, ranks. */
+#include <math.h>
+#include <string.h>
+
+#include "discover/discover_impl.h"
+
+/* ---------------------------------------------------------------- ending early -------------- */
+
+static const double TELL_EVERY = 0.05; // seconds
+
+static void tell(sl_discover__control *c) {
+    c->told = sl_clock();
+    if (c->progress && c->progress(c->what, c->done, c->total, c->best, c->payload) != 0)
+        atomic_store(&c->cut, SL_CUT_CANCEL);
+}
+
+bool sl_discover__stop(sl_discover__control *c, bool speak) {
+    if (atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE) return true;
+    const double now = sl_clock();
+    if (c->deadline > 0 && now >= c->deadline) {
+        int none = SL_CUT_NONE;
+        atomic_compare_exchange_strong(&c->cut, &none, SL_CUT_TIME);
+        return true;
+    }
+    if (speak && now - c->told >= TELL_EVERY) tell(c);
+    return atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE;
+}
+
+static bool stop_sampling(void *payload) { return sl_discover__stop(payload, true); }
+
+/* ---------------------------------------------------------------- sampling ------------------ */
+
+static sl_infer_options infer_options(const sl_discover_options *o) {
+    sl_infer_options i = o->infer;
+    i.seed = o->seed;
+    i.problem = o->problem;
+    i.grammar = o->grammar;
+    return i;
+}
+
+static sl_status sample_bag(sl_discover__pool *p, const sl_infer *model,
+                            const sl_discover__bag *b) {
+    const sl_infer_options o = infer_options(p->o);
+    int64_t made = 0;
+    sl_sampled *s = sl_arena_alloc(p->arena, (size_t)b->count * sizeof *s);
+    if (!s) return sl_fail_memory((size_t)b->count, sizeof *s, "samples");
+    SL_TRY(sl_infer_run(s, &made, p->arena, model, p->threads, &b->data, &o, b->first, b->count,
+                        &p->cost->infer, stop_sampling, &p->control));
+    p->cost->samples += made;
+    return sl_discover__take_samples(p, s, made, b->unit);
+}
+
+static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t samples) {
+    sl_discover__bag *bags;
+    int n;
+    SL_TRY(sl_discover__bags_make(&bags, &n, p->arena, &p->rows, sl_infer_about(model)->points,
+                                  p->o, samples));
+    p->control.what = "sampling";
+    p->control.total = (double)samples;
+    for (int i = 0; i < n; i++) {
+        if (sl_discover__stop(&p->control, true)) break;
+        SL_TRY(sample_bag(p, model, &bags[i]));
+        p->cost->bags++;
+        p->control.done = (double)(bags[i].first + bags[i].count);
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the result ---------------- */
+
+static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t n) {
+    for (int64_t i = 0; i < n && p->rows.held.rows > 0; i++) {
+        sl_candidate *c = &p->work[place[i]].c;
+        SL_TRY(
+            sl_discover__score(&c->r2_holdout, &p->scratch[0], c->expr, c->value, &p->rows.held));
+    }
+    return SL_OK;
+}
+
+/* The ranked ones first, then the others in the order they came. */
+static sl_status list(sl_discovery *d, sl_discover__pool *p) {
+    const size_t count = (size_t)p->count;
+    int64_t *place = sl_arena_alloc(&d->arena, count * sizeof *place);
+    int64_t *rank = sl_arena_alloc(&d->arena, count * sizeof *rank);
+    d->candidate = sl_arena_alloc(&d->arena, count * sizeof *d->candidate);
+    if (!place || !rank || !d->candidate)
+        return sl_fail_memory(count, sizeof *d->candidate, "candidates");
+    int64_t n = sl_discover__order(place, p->work, p->count);
+    SL_TRY(sl_discover__merge(p, place, &n));
+    SL_TRY(score_held(p, place, n));
+    for (int64_t i = 0; i < p->count; i++) rank[i] = -1;
+    for (int64_t i = 0; i < n; i++) rank[place[i]] = i;
+    d->ranked = d->count = n;
+    for (int64_t i = 0; i < p->count; i++)
+        if (rank[i] < 0) rank[i] = d->count++;
+    for (int64_t i = 0; i < p->count; i++) {
+        sl_candidate *c = &d->candidate[rank[i]];
+        *c = p->work[i].c;
+        if (c->same_as >= 0) c->same_as = rank[c->same_as];
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the call ------------------ */
+
+static sl_status check(const sl_infer *model, const sl_problem *p, const sl_discover_options *o) {
+    SL_TRY(sl_discover_options_check(o));
+    if (p->rows < 2)
+        return sl_fail(SL_EINVAL, "%s: a formula needs at least two",
+                       p->rows ? "one row" : "no rows");
+    const int most = model ? sl_infer_about(model)->variables : SL_DISCOVER_MAX_INPUTS;
+    if (p->inputs < 1 || p->inputs > most)
+        return sl_fail(SL_EINVAL, "the model takes %d input%s; the data have %d", most,
+                       most == 1 ? "" : "s", p->inputs);
+    return SL_OK;
+}
+
+static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threads,
+                           const sl_problem *problem, const sl_discover_options *o,
+                           int64_t samples) {
+    p->arena = &d->arena;
+    p->o = o;
+    p->threads = threads;
+    p->workers = sl_pool_threads(threads);
+    p->cost = &d->cost;
+    p->room = samples + SL_DISCOVER_MAX_INPUTS + 2;
+    p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
+    if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
+    p->work = sl_arena_alloc(&d->arena, (size_t)p->room * sizeof *p->work);
+    if (!p->work) return sl_fail_memory((size_t)p->room, sizeof *p->work, "candidates");
+    return sl_discover__rows_make(&p->rows, &d->arena, problem, o);
+}
+
+static void pool_clear(sl_discover__pool *p) {
+    for (int i = 0; i < p->workers && p->scratch; i++) sl_arena_clear(&p->scratch[i]);
+    sl_free(p->scratch);
+}
+
+static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer *model,
+                          sl_pool *threads, const sl_problem *problem,
+                          const sl_discover_options *o) {
+    const int64_t samples = model ? sl_discover__budget_of(o).samples : 0;
+    SL_TRY(pool_init(p, d, threads, problem, o, samples));
+    if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
+    if (samples > 0 && !p->rows.constant) SL_TRY(sample_all(p, model, samples));
+    SL_TRY(sl_discover__refine(p));
+    p->control.best = NULL; // the list is about to move
+    SL_TRY(list(d, p));
+    d->rows_fit = p->rows.fit.rows;
+    d->rows_held = p->rows.held.rows;
+    d->cut = (sl_cut)atomic_load(&p->control.cut);
+    d->seconds = sl_clock() - p->control.start;
+    return SL_OK;
+}
+
+sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
+                          const sl_problem *problem, const sl_discover_options *o,
+                          sl_discover_progress progress, void *payload) {
+    SL_TRY(check(model, problem, o));
+    sl_discovery *d = sl_calloc(1, sizeof *d);
+    if (!d) return sl_fail_memory(1, sizeof *d, "a discovery");
+    sl_discover__pool p = { .control = { .start = sl_clock(),
+                                         .deadline = o->deadline,
+                                         .progress = progress,
+                                         .payload = payload,
+                                         .what = "sampling" } };
+    sl_status st = discover(d, &p, model, pool, problem, o);
+    pool_clear(&p);
+    if (st != SL_OK) {
+        sl_discovery_free(d);
+        return st;
+    }
+    *out = d;
+    return SL_OK;
+}
+
+void sl_discovery_free(sl_discovery *d) {
+    if (!d) return;
+    sl_arena_clear(&d->arena);
+    sl_free(d);
+}
