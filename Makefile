@@ -4,8 +4,9 @@
 #     make check        build, then every test that takes seconds
 #     make check-long   many more random cases, fuzzing, killed runs: hours
 #     make bench        measure speed, one TSV row per case
-#     make study        the universe of expressions, the data made of it, and a small model trained on
-#                       them, with their figures; the model goes to runs/small
+#     make study        the universe of expressions, the data made of it, a small model trained on
+#                       them and judged by what it finds, with their figures; results go to runs/small.
+#                       After a stop it goes on where it was
 #     make install      to PREFIX (default /usr/local), below DESTDIR
 #
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -61,6 +62,13 @@ study: setup
 	build/symlaw expressions --depth 3 --count
 	build/symlaw pairs --stats 20000
 	build/symlaw train $(SMALL) --out runs/small --resume
+	build/symlaw eval --model runs/small --split test --journal runs/small/eval.jsonl
+	@build/symlaw eval --model runs/small --split test --journal runs/small/eval.jsonl --quiet \
+	    --json --out runs/small/eval.json
+	@echo
+	@echo "runs/small/model-*.safetensors   the model; runs/small/log.jsonl: its losses"
+	@echo "runs/small/eval.json             how good it is on its test split"
+	@echo "runs/small/eval.jsonl            each problem with what was found"
 
 install: all
 	@cmake --install build --prefix "$(PREFIX)"

@@ -27,6 +27,39 @@ def test_steps_of_training_are_timed():
     assert j["config"]["what"] == "train"
 
 
+def test_samples_are_timed():
+    args = ["--width", "16", "--layers", "1", "--points", "8", "--steps", "3", "--json"]
+    r = run("bench", "sample", *args, "--samples", "20", "--tokens", "12", "--threads", "2")
+    assert r.code == 0, r
+    j = r.json
+    assert j["tokens"] == 20 * 12 and j["ended"] == 0 and j["samples"] == 20 and j["threads"] == 2
+    assert 0 < j["rows"] <= j["tokens"] and j["gain_shared"] == pytest.approx(j["tokens"] / j["rows"])
+    assert j["gain_leaving"] == 1  # all are as long
+    assert 0 < j["best_ms"] <= j["ms"] and j["encode_ms"] > 0 and j["decode_ms"] > 0
+    assert j["samples_per_second"] > 0 and j["tokens_per_second"] > 0 and j["parameters"] > 0
+    one = run("bench", "sample", *args, "--samples", "20", "--tokens", "12", "--threads", "1").json
+    assert one["rows"] == j["rows"]  # the same samples
+    r = run("bench", "sample", *args[:-1], "--natural-end")
+    assert r.code == 0
+    for word in ("model", "samples", "parts", "rate", "rows", "ended"):
+        assert any(x.split()[0] == word for x in r.lines), word
+
+
+def test_samples_of_a_given_model(tmp_path):
+    r = run("train", "--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "16", "--steps",
+            "60", "--valid-pairs", "0", "--lr", "8e-3", "--init-scale", "0.15", "--out", str(tmp_path / "run"))
+    assert r.code == 0, r
+    r = run("bench", "sample", "--model", str(tmp_path / "run"), "--natural-end", "--points", "8", "--steps", "4",
+            "--samples", "200", "--json")
+    assert r.code == 0, r
+    j = r.json
+    assert j["ended"] > 0 and j["tokens"] < 200 * 256
+    assert j["gain_shared"] > 1 and j["gain_leaving"] > 1  # it has learned how targets begin
+    r = run("bench", "sample", "--model", str(tmp_path / "run"), "--size", "micro")
+    assert r.code == 2 and "--size" in r.err
+    assert run("bench", "sample", "--model", str(tmp_path / "none")).code != 0
+
+
 def test_for_people():
     r = run("bench", "train", *SMALL)
     assert r.code == 0
@@ -61,13 +94,15 @@ def test_products_are_timed_by_both_libraries():
     (["train", "--lanes", "3"], "power of two"),
     (["train", "--size", "24M", "--width", "256"], "--size 24M has --width 384, not 256"),
     (["train", "--tokens", "1"], "--tokens must be"),
+    (["sample", "--samples", "0"], "--samples must be"),
+    ([], "gemm, train or sample"),
 ])
 def test_wrong_use(args, says):
     r = run("bench", *args)
     assert r.code == 2 and says in r.err
 
 
-@pytest.mark.parametrize("what", ["gemm", "train"])
+@pytest.mark.parametrize("what", ["gemm", "train", "sample"])
 def test_ctrl_c_ends_it_at_once(what):
     p = subprocess.Popen([PROGRAM, "bench", what, "--size", "mini", "--steps", "1000000"], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)

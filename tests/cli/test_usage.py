@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "info", "bench")
+COMMANDS = ("expressions", "pairs", "train", "eval", "info", "bench")
 
 
 def option_names():
