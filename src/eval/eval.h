@@ -19,7 +19,9 @@
  * judgement that was cut says so.
  *
  * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range over
- * seeds. Threads: each worker has its own state. */
+ * seeds. Those about the truth are of the problems that have one; `close` is of all.
+ *
+ * Threads: each worker has its own state. */
 #ifndef SL_EVAL_H
 #define SL_EVAL_H
 
@@ -94,7 +96,7 @@ typedef struct sl_judgement {
     double r2_fresh;         // on fresh points; NaN
     int64_t invalid[SL_TOKEN_REASON_COUNT], samples, distinct;
     bool among;              // the truth is among all candidates, kept or not
-    double loss;             // -log p of the truth's tokens; NaN
+    double loss;             // -log p of the truth's tokens, given as many rows as in training; NaN
     double seconds;
     const char *expr, *latex; // of the one kept, Python syntax and LaTeX; "" if there is none
 } sl_judgement;
@@ -121,15 +123,15 @@ typedef struct sl_eval_options {
 
 /* A share of judgements with its interval; and as it differs by seed. */
 typedef struct sl_share {
-    int64_t hits, n;
-    double share;
-    sl_interval wilson;
-    double lo, hi; // least and largest share of a seed
+    int64_t hits, n; // of all seeds
+    double share;    // the mean over seeds; NaN where n is 0
+    sl_interval wilson; // of one seed's n with the mean number of hits
+    double lo, hi;   // least and largest share of a seed
 } sl_share;
 
 /* One row: all problems, or those of a group. */
 typedef struct sl_eval_row {
-    char group[16], value[32]; // "depth" "2"; "constants" "1"; "top" "sin"; "all" ""
+    char group[16], value[32]; // "depth" "2"; "constants" "10+"; "top" "sin"; "all" ""
     int64_t problems;
     sl_share solved, equal, exact; // exact: solved or equal
     sl_share same_tokens, close;   // close: R2 > 0.99, exact ones included
@@ -150,8 +152,9 @@ typedef struct sl_eval_summary {
     double seconds;                // of this call
 } sl_eval_summary;
 
-/* Told after each judgement, from the calling thread; anything but 0 stops with SL_ECANCEL, and what
- * was judged is in the journal. */
+/* Told now and then, after each judgement of the calling thread and when all are made, from that thread;
+ * solved: part of them that are solved or equal. Anything but 0 stops with SL_ECANCEL, and what was
+ * judged is in the journal. */
 typedef int (*sl_eval_progress)(int64_t done, int64_t total, double solved, void *payload);
 
 /* *judgements := all of them, problem by problem, seed by seed, in a. */
