@@ -1,6 +1,6 @@
 /* plot - figures as SVG text: axes, marks, lines, bands.
  *
- * A figure is one or more panels side by side or in rows. A panel has two axes, each linear or
+ * A figure is a grid of panels under one title and one legend. A panel has two axes, each linear or
  * logarithmic, whose range comes from what is drawn unless it is given; layers are drawn in the order
  * they were added. Numbers on axes are chosen by the usual 1, 2, 5 rule.
  *
@@ -11,13 +11,27 @@
  *     sl_plot_line(p, panel, gx, gy, m, &(sl_style){ .colour = 1, .label = "formula" });
  *     sl_plot_svg(&text, p);
  *
- * The text is a complete <svg> that stands alone in a file and inside HTML, readable in light and dark
- * surroundings and on paper; colours are few and told apart by people who see fewer. Points that are
- * not finite (or not positive on a logarithmic axis) are left out, and lines break there. Very many
- * points are thinned to what the pixels can show. Labels are any UTF-8 text; they are escaped.
+ *     +--------------------------------------+
+ *     | title                                |      The legend is one for all panels and above
+ *     | o data   -- formula                  |      them, so it covers nothing. Layers that have
+ *     |   panel title                        |      the same label share an entry.
+ *     | T |....................              |
+ *     |   |....................   ...        |      Boxes of one column have the same left and
+ *     |   +--------------------              |      right edges, those of one row the same top
+ *     |             a                        |      and bottom.
+ *     +--------------------------------------+
+ *
+ * The text is a complete <svg> that stands alone in a file and inside HTML. It paints its own
+ * background, white, or nearly black where the reader prefers dark, so that it can be read in any
+ * surroundings; on paper it is white. Colours are few and told apart by people who see fewer. Points
+ * that are not finite (or not positive on a logarithmic axis) are left out, and lines break there. Very
+ * many points are thinned to what the pixels can show; thousands of marks become smaller ones that are
+ * darker where there are more. Labels are any bytes; they are escaped, and cut where they are too long.
+ *
+ * Nothing has an id, and all classes are below `sl-plot`: any number of figures fit on one page.
  *
  * Failures stick, as with sl_str: add freely, ask once at the end. The same figure is the same bytes.
- * Threads: no shared state. */
+ * Ownership: everything that is passed in is copied. Threads: no shared state. */
 #ifndef SL_PLOT_H
 #define SL_PLOT_H
 
@@ -30,19 +44,34 @@ typedef struct sl_range { double lo, hi; } sl_range; // {0, 0}: from what is dra
 typedef struct sl_panel {
     const char *title, *x_label, *y_label; // NULL: none
     bool log_x, log_y;
-    sl_range x, y;
+    sl_range x, y;   // lo < hi; above 0 on a logarithmic axis. What is beyond is not drawn
     int row, column; // place in the grid of panels, from 0
     double height;   // share of the figure's height; 0: 1, as the others
+    bool bare;       // no numbers at the x axis: a panel below has them
 } sl_panel;
 
+#define SL_PLOT_MAX_GRID 16 // rows, columns
+
+typedef enum sl_mark {
+    SL_MARK_DOT,
+    SL_MARK_RING,
+    SL_MARK_SQUARE,
+    SL_MARK_DIAMOND,
+    SL_MARK_TRIANGLE,
+    SL_MARK_STAR,
+} sl_mark;
+
 typedef struct sl_style {
-    int colour;        // 0, 1, 2, ...: data, first line, second line, ...
+    int colour;        // 0, 1, 2, ...: data, first line, second line, ...; there are 7, then again
+    double shade;      // above 0, up to 1: in place of that, from cold to warm, for ordered series
     const char *label; // in the legend; NULL: not there
-    double size;       // of marks, width of lines, in pixels; 0: the usual
+    double size;       // radius of marks, width of lines, in pixels; 0: the usual
+    sl_mark mark;
     bool dashed;
     bool faint;
 } sl_style;
 
+/* width and height in pixels, 64 .. 16384. */
 SL_NODISCARD sl_status sl_plot_new(sl_plot **out, int width, int height);
 void sl_plot_free(sl_plot *p);
 void sl_plot_title(sl_plot *p, const char *text);
@@ -55,10 +84,27 @@ void sl_plot_line(sl_plot *p, int panel, const double *x, const double *y, int64
 /* Between lo and hi. */
 void sl_plot_band(sl_plot *p, int panel, const double *x, const double *lo, const double *hi,
                   int64_t n, const sl_style *style);
+/* An upright stroke from lo to hi at each x: the uncertainty of a mark. */
+void sl_plot_bars(sl_plot *p, int panel, const double *x, const double *lo, const double *hi,
+                  int64_t n, const sl_style *style);
 /* y = at, or x = at, across the panel. */
 void sl_plot_rule(sl_plot *p, int panel, bool vertical, double at, const sl_style *style);
 
 /* Appends the figure. SL_ENOMEM if anything along the way lacked memory. */
 SL_NODISCARD sl_status sl_plot_svg(sl_str *s, const sl_plot *p);
+
+/* ---------------------------------------------------------------- for pages around figures -- */
+
+/* Appends any bytes as XML and HTML can hold them, in content and in attributes: &<>"' escaped,
+ * white space made blanks, control characters and what is not UTF-8 made U+FFFD. */
+void sl_plot_escape(sl_str *s, const char *text);
+
+/* Appends a number for people, with up to `digits` (1 .. 17) significant ones: 0.25, 1234, -3.1·10⁻⁷
+ * with a true minus sign; "–" for NaN, "∞". The locale makes no difference. */
+void sl_plot_number(sl_str *s, double value, int digits);
+
+/* Backgrounds of figures, for the page around them to have the same. */
+#define SL_PLOT_LIGHT "#ffffff"
+#define SL_PLOT_DARK "#14171b"
 
 #endif

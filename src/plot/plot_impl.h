@@ -1,0 +1,147 @@
+/* Shared inside plot: how a figure is held, axes and their ticks, text, and what is left of data once
+ * it is pixels. */
+#ifndef SL_PLOT_IMPL_H
+#define SL_PLOT_IMPL_H
+
+#include "plot/plot.h"
+
+/* ---------------------------------------------------------------- a figure ------------------ */
+
+typedef enum sl_layer_kind {
+    SL_LAYER_MARKS,
+    SL_LAYER_LINE,
+    SL_LAYER_BAND,
+    SL_LAYER_BARS,
+    SL_LAYER_RULE, // one value in x or in y, the other is NULL
+} sl_layer_kind;
+
+typedef struct sl_layer {
+    struct sl_layer *next;
+    sl_layer_kind kind;
+    int panel;
+    int64_t n;
+    const double *x, *y, *top; // top: the upper end of bands and bars, y being the lower one
+    sl_style style;
+} sl_layer;
+
+typedef struct sl_panel_node {
+    struct sl_panel_node *next;
+    sl_panel panel;
+} sl_panel_node;
+
+struct sl_plot {
+    int width, height;
+    const char *title;
+    sl_panel_node *panels, **panels_end; // in the order they were added
+    int n_panels;
+    sl_layer *layers, **layers_end;
+    sl_arena arena; // of all copies
+    bool failed;
+};
+
+/* ---------------------------------------------------------------- axes ---------------------- */
+
+typedef struct sl_axis {
+    bool log;
+    double lo, hi;        // ends
+    long double from, to; // the same as places: their decimal logarithms on a logarithmic axis
+} sl_axis;
+
+/* The axis over lo .. hi, which must be finite, and positive if it is logarithmic, and `room` times
+ * that at both ends. Ends that are so close that nothing can be told apart between them are moved apart. */
+sl_axis sl_plot__axis(bool log, double lo, double hi, double room);
+/* Where v is, 0 at the axis's start and 1 at its end; no further off than a million lengths. False if
+ * it is nowhere. */
+bool sl_plot__place(double *t, const sl_axis *a, double v);
+
+#define SL_PLOT__TICKS 12
+#define SL_PLOT__MINOR 96
+#define SL_PLOT__LABEL 64
+
+typedef struct sl_ticks {
+    int n, minors;
+    double at[SL_PLOT__TICKS]; // 0 .. 1, ascending
+    char label[SL_PLOT__TICKS][SL_PLOT__LABEL];
+    double minor[SL_PLOT__MINOR]; // without numbers
+} sl_ticks;
+
+/* At most `max` ticks, 2 <= max <= SL_PLOT__TICKS; at least one, two from max = 5 on. */
+void sl_plot__ticks(sl_ticks *out, const sl_axis *a, int max);
+/* The most ticks, up to `max`, whose labels have a gap between them on an axis of `length` pixels. */
+void sl_plot__ticks_fit(sl_ticks *out, const sl_axis *a, int max, double length, double font);
+
+/* ---------------------------------------------------------------- text ---------------------- */
+
+/* Pixels that text takes at most, by the measures of a wide sans-serif font. */
+double sl_plot__width(const char *text, double font);
+/* Appends text escaped, cut with an ellipsis where it would take more than `room` pixels. */
+void sl_plot__text(sl_str *s, const char *text, double font, double room);
+/* Writes n digits times 10^e: as a plain decimal, or as a decimal times 10^top. */
+void sl_plot__plain(char *w, const char *digits, int n, int e);
+void sl_plot__power(char *w, const char *digits, int n, int e, int top);
+/* Writes 10 with a raised exponent. */
+void sl_plot__raised(char *w, int e);
+/* A coordinate, to a hundredth of a pixel. */
+void sl_plot__coord(sl_str *s, double v);
+
+/* ---------------------------------------------------------------- layout -------------------- */
+
+typedef struct sl_box { int x, y, w, h; } sl_box;
+
+// pixels
+enum {
+    SL_PLOT__PAD = 16, // around everything
+    SL_PLOT__SWATCH = 22, // width of a sample in the legend
+    SL_PLOT__FONT = 12,
+    SL_PLOT__FONT_NAME = 13,
+    SL_PLOT__FONT_TITLE = 16,
+};
+
+typedef struct sl_place { // of a panel
+    const sl_panel *panel;
+    sl_box box;
+    int name_x; // middle of the y axis's name
+    sl_axis x, y;
+    sl_ticks ticks_x, ticks_y;
+} sl_place;
+
+typedef struct sl_entry { // of the legend
+    const char *label;
+    int x, y;    // left end, and the middle of its line
+    double room; // for the label
+} sl_entry;
+
+typedef struct sl_layout {
+    const sl_plot *p;
+    sl_arena *arena;
+    int n, entries;
+    sl_place *place; // by panel
+    sl_entry *entry;
+} sl_layout;
+
+SL_NODISCARD sl_status sl_plot__layout(sl_layout *d, sl_arena *arena, const sl_plot *p);
+
+/* ---------------------------------------------------------------- pixels -------------------- */
+
+typedef struct sl_dot { double x, y; } sl_dot;
+
+/* Leaves out, in place, what a line through dots does not need; NaN in x is where it breaks. Returns
+ * how many are left. */
+int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box);
+/* The path of such a line, clipped to the box. */
+void sl_plot__line(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n);
+/* The path around a polygon, clipped to the box; work: room for 12 n dots. */
+void sl_plot__area(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n, sl_dot *work);
+
+/* Marks as cells: count[i] of those that fall into cell i, of `columns` times `rows` cells of `size`
+ * pixels. */
+typedef struct sl_cells {
+    int size, columns, rows;
+    uint32_t *count;
+    int64_t filled;
+} sl_cells;
+SL_NODISCARD sl_status sl_plot__cells(sl_cells *out, sl_arena *a, const sl_box *box, int size,
+                                      const sl_dot *dots, int64_t n);
+int64_t sl_plot__cell(const sl_cells *c, const sl_box *box, sl_dot d);
+
+#endif
