@@ -177,11 +177,21 @@ static sl_status copy_values(const double **v, sl_arena *a, int n) {
     return SL_OK;
 }
 
+/* Of constants that were not fitted nothing can be said. */
+static sl_status set_errors(sl_candidate *c, sl_arena *a) {
+    double *error = sl_arena_alloc(a, (size_t)c->params * sizeof *error);
+    if (!error) return sl_fail_memory((size_t)c->params, sizeof *error, "candidates");
+    for (int i = 0; i < c->params; i++) error[i] = NAN;
+    c->error = error;
+    return SL_OK;
+}
+
 /* From a worker's arena to the pool's own. */
 static sl_status keep(sl_discover__pool *p, sl_discover__work *w) {
     SL_TRY(copy_expr(&w->c.expr, p->arena));
     SL_TRY(copy_expr(&w->form, p->arena));
     SL_TRY(copy_values(&w->start, p->arena, w->c.params));
+    SL_TRY(set_errors(&w->c, p->arena));
     w->c.value = w->start;
     SL_ASSERT(p->count < p->room);
     p->work[p->count++] = *w;
@@ -258,6 +268,7 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
                           .r2_proposed = NAN,
                           .r2_holdout = NAN };
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
+    SL_TRY(set_errors(&w.c, p->arena));
     SL_TRY(find_form(&w, p->arena));
     SL_ASSERT(p->count < p->room);
     p->work[p->count++] = w;
