@@ -1,0 +1,124 @@
+/* refine - the constants of a formula, fitted to rows.
+ *
+ * The numbers of the formula become free constants, which refine_fit.c moves. If what it finds is
+ * not better than the formula as it came, that is the answer. */
+#include <math.h>
+
+#include "discover/refine_impl.h"
+
+/* ---------------------------------------------------------------- as it came ---------------- */
+
+/* a is better than b: a number is better than none. */
+static bool better(double a, double b) { return a > b || (!isnan(a) && isnan(b)); }
+
+/* *out := e as it came. */
+static sl_status unrefined(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                           const sl_problem *p) {
+    const int n = sl_expr_max_par(e);
+    SL_TRY(sl_fit__put(out, a, e, start, n));
+    return sl_fit__r2(&out->r2, e, start, p);
+}
+
+/* *skeleton := e with its numbers free, tidy, *n constants with values in from[]; NULL where they
+ * are too many. */
+static sl_status set_free(const sl_node **skeleton, double *from, int *n, sl_arena *a,
+                          const sl_node *e, const double *start) {
+    const int had = sl_expr_max_par(e);
+    *skeleton = NULL;
+    if (had > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    for (int k = 0; k < had; k++) from[k] = start[k];
+    const sl_node *free;
+    const sl_status st = sl_expr_free_numbers(&free, from, n, SL_DISCOVER_MAX_PARAMS, a, e);
+    if (st == SL_ELIMIT) return SL_OK;
+    SL_TRY(st);
+    return sl_expr_tidy(skeleton, a, free);
+}
+
+sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                    const sl_problem *p, const sl_refine_options *o) {
+    const sl_node *skeleton;
+    double from[SL_DISCOVER_MAX_PARAMS];
+    int n = 0;
+    sl_fit proposed, fitted;
+    SL_TRY(unrefined(&proposed, a, e, start, p));
+    SL_TRY(set_free(&skeleton, from, &n, a, e, start));
+    *out = proposed;
+    if (!skeleton || n == 0) return SL_OK;
+    SL_TRY(sl_fit__run(&fitted, a, skeleton, n, from, p, o));
+    if (better(fitted.r2, proposed.r2)) *out = fitted;
+    out->evaluations = fitted.evaluations;
+    out->starts = fitted.starts;
+    out->stopped = fitted.stopped;
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- wider --------------------- */
+
+static bool has_own_factor(const sl_node *e) {
+    if (e->op == SL_OP_PAR) return true;
+    if (e->op != SL_OP_MUL) return false;
+    const sl_node *c = e + 1;
+    for (int i = 0; i < e->arg; i++, c = sl_next(c))
+        if (c->op == SL_OP_PAR) return true;
+    return false;
+}
+
+/* e, times constant *n + 1 if it has no factor of its own yet; NULL without memory. */
+static const sl_node *with_factor(sl_arena *a, const sl_node *e, int *n) {
+    if (has_own_factor(e)) return e;
+    const sl_node *both[2] = { sl_expr_par(a, ++*n), e };
+    return both[0] ? sl_expr_nary(a, SL_OP_MUL, both, 2) : NULL;
+}
+
+/* *out := e with a factor for each of its terms and a summand, where it has none; *n constants. */
+static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *n) {
+    const int terms = e->op == SL_OP_ADD ? e->arg : 1;
+    const sl_node **term = sl_arena_alloc(a, ((size_t)terms + 1) * sizeof(const sl_node *));
+    if (!term) return sl_fail_memory((size_t)terms + 1, sizeof *term, "terms");
+    const sl_node *c = e->op == SL_OP_ADD ? e + 1 : e;
+    bool summand = false, good = true;
+    for (int i = 0; i < terms; i++, c = sl_next(c)) {
+        summand = summand || c->op == SL_OP_PAR;
+        good = (term[i] = with_factor(a, c, n)) && good;
+    }
+    int count = terms;
+    if (!summand) good = (term[count++] = sl_expr_par(a, ++*n)) && good;
+    const sl_node *sum = count == 1 ? term[0] : NULL;
+    if (good && count > 1) sum = sl_expr_nary(a, SL_OP_ADD, term, count);
+    if (!sum) return sl_fail_memory((size_t)e->len, sizeof *e, "a wider formula");
+    return sl_expr_tidy(out, a, sum);
+}
+
+/* Bayesian information criterion of a fit, less what all fits of p have in common. */
+static double criterion(const sl_fit *f, const sl_problem *p) {
+    if (isnan(f->r2)) return INFINITY;
+    const double rest = fmax(1 - f->r2, 1e-15); // R2 cannot tell less from nothing
+    return (double)p->rows * sl_log(rest) + f->params * sl_log((double)p->rows);
+}
+
+sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                         const sl_problem *p, const sl_refine_options *o) {
+    SL_TRY(sl_refine(out, a, e, start, p, o));
+    const sl_node *skeleton, *wide;
+    double from[2 * SL_DISCOVER_MAX_PARAMS];
+    int n = 0;
+    if (out->stopped || 1 - out->r2 <= SL_FIT__GOOD) return SL_OK;
+    SL_TRY(set_free(&skeleton, from, &n, a, e, start));
+    if (!skeleton) return SL_OK;
+    const int had = n;
+    SL_TRY(widen(&wide, a, skeleton, &n));
+    if (n == had || n > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    for (int k = had; k < n; k++) from[k] = 1;
+    sl_fit f;
+    SL_TRY(sl_fit__run(&f, a, wide, n, from, p, o));
+    f.evaluations += out->evaluations;
+    f.starts += out->starts;
+    if (criterion(&f, p) < criterion(out, p)) {
+        *out = f;
+    } else {
+        out->evaluations = f.evaluations;
+        out->starts = f.starts;
+        out->stopped = f.stopped;
+    }
+    return SL_OK;
+}

@@ -1,0 +1,61 @@
+/* refine_circle - a walk for which poles are no walls.
+ *
+ * Where 1/(x1 - c x2) is fitted, every row has a value of c at which it is infinite, and least
+ * squares end in the valley between two of these. But a pole is no place of its own on the
+ * projective line: there +infinity and -infinity are one point, and a value that passes it goes on
+ * at the other end. So values are compared as directions: u stands for the line through (1, u), and
+ * the residual of value u and datum y is the sine of the angle between their lines,
+ *
+ *     r = (u - y) / (sqrt(1 + u^2) sqrt(1 + y^2)) ,     u, y in units of the median |y|.
+ *
+ * Beyond a pole it has the other sign, and so have its derivatives: the sum of squares and its
+ * slope are smooth there. It is 0 where u = y and nowhere else, so data without noise have the same
+ * answer; besides, large values no longer outvote all others. It is not what is to be minimised in
+ * the end, only a way to a better start. */
+#include <math.h>
+
+#include "discover/refine_impl.h"
+
+/* The direction of (1, u), of length 1; (0, 1) if u is infinite. */
+typedef struct direction {
+    double c, s;
+} direction;
+
+static direction direction_of(double u) {
+    if (fabs(u) <= 1) {
+        const double c = 1 / sqrt(1 + u * u);
+        return (direction){ c, u * c };
+    }
+    const double t = 1 / u, s = copysign(1 / sqrt(1 + t * t), u); // u * u may be no number
+    return (direction){ s * t, s };
+}
+
+static sl_status ask(double *r, double *const *jac, const double *value, void *payload) {
+    sl_fit__descent *d = payload;
+    const sl_fit__rows *rows = d->rows;
+    const sl_fit__code *code = d->code;
+    const double size = rows->size;
+    double *u = r ? r : d->col[code->n];
+    SL_TRY(sl_program_run(u, code->value, rows->x, rows->m, value, d->scratch));
+    if (r) {
+        for (int i = 0; i < rows->m; i++) {
+            const direction a = direction_of(u[i] / size), b = direction_of(rows->y[i] / size);
+            r[i] = a.s * b.c - a.c * b.s;
+        }
+        return SL_OK;
+    }
+    for (int i = 0; i < rows->m; i++) { // from here on: dr/du
+        const direction a = direction_of(u[i] / size), b = direction_of(rows->y[i] / size);
+        u[i] = a.c * a.c * (a.c * b.c + a.s * b.s) / size;
+    }
+    for (int k = 0; k < code->n; k++) {
+        SL_TRY(sl_program_run(jac[k], code->slope[k], rows->x, rows->m, value, d->scratch));
+        for (int i = 0; i < rows->m; i++) jac[k][i] *= u[i];
+    }
+    return SL_OK;
+}
+
+sl_status sl_fit__circle(sl_fit__descent *d, double *value, int evaluations) {
+    double sse;
+    return sl_fit__walk(d, value, NULL, &sse, evaluations, d->code->n, ask, d);
+}

@@ -1,0 +1,79 @@
+/* What fitting and snapping share: a formula with free constants as code, the rows it is fitted to,
+ * and the fit itself. */
+#ifndef SL_REFINE_IMPL_H
+#define SL_REFINE_IMPL_H
+
+#include "discover/discover.h"
+
+/* A formula of n free constants, compiled once for many values of them. The constants of `linear`
+ * enter linearly all together: none of them is in a derivative by one of them. So where the others,
+ * `bent`, are known, they are a linear least-squares problem. */
+typedef struct sl_fit__code {
+    const sl_node *expr;
+    int n;
+    const sl_program *value;
+    const sl_program *slope[SL_DISCOVER_MAX_PARAMS]; // by constant k + 1
+    int n_linear, linear[SL_DISCOVER_MAX_PARAMS];    // k, counted from 0
+    int n_bent, bent[SL_DISCOVER_MAX_PARAMS];
+} sl_fit__code;
+
+/* SL_ELIMIT, SL_EOVERFLOW: a derivative is too large to be had. */
+SL_NODISCARD sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n);
+
+/* The rows of a fit. Residuals are measured in a unit of the size of y's spread, so that squares of
+ * 1e200 and 1e-200 are numbers. */
+typedef struct sl_fit__rows {
+    int m;
+    const double *x[SL_DISCOVER_MAX_INPUTS];
+    const double *y;
+    double unit; // a power of two; residual = unit * (value - y)
+    double sst;  // in that unit
+    double size; // the median of |y|
+} sl_fit__rows;
+
+/* One descent: code and rows, room for their columns, and what it has cost so far. */
+typedef struct sl_fit__descent {
+    const sl_fit__code *code;
+    const sl_fit__rows *rows;
+    const sl_refine_options *o;
+    sl_arena *scratch;
+    double *col[SL_DISCOVER_MAX_PARAMS + 1]; // m each, as many as constants and one
+    double exact; // a sum of squares that is only rounding
+    double last;  // the latest sum of squares
+    int evaluations;
+    bool stopped;
+} sl_fit__descent;
+
+/* From place[], of n constants, down to a minimum of the sum of squares *sse that `ask` gives the
+ * residuals of; *sse is infinite and place as it was where the start is outside the domain. error
+ * may be NULL. Ends early when it is told to stop, or when the latest sum of squares, which ask may
+ * note in d->last, is exact. */
+SL_NODISCARD sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double *sse,
+                                    int evaluations, int n, sl_nls_fn ask, void *payload);
+
+/* Over the bent constants alone, with the best linear ones for each of their values. */
+SL_NODISCARD sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse,
+                                         int evaluations);
+/* Over all constants, by residuals that poles do not part. */
+SL_NODISCARD sl_status sl_fit__circle(sl_fit__descent *d, double *value, int evaluations);
+
+/* ---------------------------------------------------------------- the whole ----------------- */
+
+#define SL_FIT__GOOD 1e-10 // 1 - R2 that needs no further start
+
+/* *out := expr (tidy, n free constants) fitted to p from `start`, and as often as o says from values
+ * around it. R2 is that of all rows, NaN where no start is inside the domain: then values are those
+ * of the start. */
+SL_NODISCARD sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n,
+                                   const double *start, const sl_problem *p,
+                                   const sl_refine_options *o);
+
+/* *out := expr with n constants of these values, in a, and nothing known of errors and R2. */
+SL_NODISCARD sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr,
+                                   const double *value, int n);
+
+/* R2 of an expression with these values of its constants, on all rows. */
+SL_NODISCARD sl_status sl_fit__r2(double *out, const sl_node *expr, const double *value,
+                                  const sl_problem *p);
+
+#endif
