@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "eval", "info", "bench")
+COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "info", "bench")
 
 
 def option_names():
@@ -103,8 +103,8 @@ WRONG = [
     (["expressions", "--ops", "+,foo"], "foo"),
     (["expressions", "--ops", ""], "operator"),
     (["expressions", "--count", "--find", "x1"], "--count and --find"),
-    (["bench"], "symlaw bench gemm, or train"),
-    (["bench", "gem"], '--what must be one of gemm, train, not "gem"; did you mean gemm?'),
+    (["bench"], "symlaw bench gemm, train or sample"),
+    (["bench", "gem"], '--what must be one of gemm, train, sample, not "gem"; did you mean gemm?'),
     (["bench", "gemm", "train"], 'unexpected argument "train"'),
     (["bench", "gemm", "--", "--size"], 'unexpected argument "--size"'),
     (["bench", "-x"], "unknown option -x"),
@@ -124,7 +124,7 @@ def test_wrong_use_is_named_and_exits_2(args, says):
 def test_a_bare_word_is_for_the_positional_option_wherever_it_stands():
     for args in (["zz", "--size", "6.5M"], ["--size", "6.5M", "zz"], ["--", "zz"], ["--what", "zz"],
                  ["--what", "gemm", "zz"]):
-        assert '--what must be one of gemm, train, not "zz"' in run("bench", *args).err
+        assert '--what must be one of gemm, train, sample, not "zz"' in run("bench", *args).err
     assert run("bench", "--help").lines[2] == "usage: symlaw bench [WHAT] [options]"
     assert re.search("^  WHAT, --what WHAT ", run("bench", "--help").out, re.M)
 
@@ -186,7 +186,7 @@ def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
     ("symlaw expressions --format py", ["python"]),
     ("symlaw expressions --depth ", []),
     ("symlaw expressions --out some", ["some file"]),
-    ("symlaw bench ", ["gemm", "train"]),
+    ("symlaw bench ", ["gemm", "train", "sample"]),
     ("symlaw bench tr", ["train"]),
     ("symlaw bench gemm --tok", ["--tokens"]),
     ("symlaw train --out some", ["some folder"]),  # no files
