@@ -19,7 +19,8 @@
  * finite becomes null.
  *
  * Files of many values are JSON lines, so that nobody needs to hold a whole one: sl_lines gives one
- * line at a time. Who wants all numbers at once reads .npy, which is a header before plain memory.
+ * line at a time, and sl_csv one row of a table. Both read packed files as if they were not. Who wants
+ * all numbers at once reads .npy, which is a header before plain memory.
  *
  * Ownership: the reader's tree belongs to who parsed it; everything it answers is borrowed from it.
  * jansson's memory is its own: its allocator belongs to the whole program, so we leave it as it is.
@@ -86,8 +87,8 @@ void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: 
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* The lines of a file, one at a time, in bounded memory. "-" is standard input. A byte order mark
- * at the very start is not part of the first line. */
+/* The lines of a file, one at a time, in bounded memory, unpacked if gzip has packed it. "-" is standard
+ * input. A byte order mark at the very start is not part of the first line. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
@@ -100,24 +101,27 @@ void sl_lines_close(sl_lines *l);
 /* ---------------------------------------------------------------- tables -------------------- */
 
 /* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
- * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF. Plain or packed by
- * gzip, which the first bytes tell; "-" is standard input. One row is held at a time. */
+ * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where there is
+ * no LF). Plain or packed by gzip, which the first bytes tell; "-" is standard input. One row is held at
+ * a time. A separator behind the last cell of every row ends no further cell. */
 typedef struct sl_csv sl_csv;
 
 typedef struct sl_csv_options {
-    char separator; // 0: found out from the first lines, one of , ; tab |
+    char separator; // 0: found out from the first lines: , ; tab | or ' ', runs of blanks
     int header;     // 1: the first row has names, 0: it has data, -1: names if a cell is no number
     size_t max_row; // bytes; 0: 1 MiB. A longer row is SL_ELIMIT
 } sl_csv_options;
 
 #define SL_CSV_OPTIONS_INIT { .separator = 0, .header = -1, .max_row = 0 }
 
-/* SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of binary data, a quote
- * that nobody closes (with the row it began in). */
+/* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of binary
+ * data, a first row with a quote that nobody closes; SL_ECANCEL: a signal came, and what was read is
+ * lost; SL_EINVAL: no separator of ours. */
 SL_NODISCARD sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
 void sl_csv_close(sl_csv *c);
-int sl_csv_columns(const sl_csv *c);                // of the first row
-const char *sl_csv_name(const sl_csv *c, int column); // from 0; "x1".. where there is no header
+int sl_csv_columns(const sl_csv *c); // of the first row
+/* From 0. "x1".. where there is no header, "column 1" where it has no name for this one. */
+const char *sl_csv_name(const sl_csv *c, int column);
 bool sl_csv_has_header(const sl_csv *c);
 char sl_csv_separator(const sl_csv *c);
 /* The column of this name, or of this number from 1 where no name fits; -1 if there is none. */
@@ -130,8 +134,9 @@ typedef struct sl_cell {
 } sl_cell;
 
 /* *cells := the next row's cells, as many as there are columns, valid until the next call; NULL behind
- * the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells, or an open
- * quote; the place is in the message. */
+ * the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells, an open
+ * quote, text behind a closing one, or a byte 0; the place is in the message, and the next call goes
+ * on behind it. SL_ECANCEL: a signal came; the next call goes on as if none had. */
 SL_NODISCARD sl_status sl_csv_next(const sl_cell **cells, sl_csv *c);
 int64_t sl_csv_row(const sl_csv *c);  // data rows read, from 1
 int64_t sl_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
@@ -141,12 +146,14 @@ int64_t sl_csv_size(const sl_csv *c);
 
 typedef enum sl_cell_kind {
     SL_CELL_NUMBER,
-    SL_CELL_MISSING,  // empty, NA, N/A, NaN, null, none, ?, -, in any case
+    SL_CELL_MISSING,  // empty, NA, N/A, #N/A, NaN, null, none, ?, -, in any case
     SL_CELL_INFINITE, // inf, infinity, or a number beyond doubles
     SL_CELL_TEXT
 } sl_cell_kind;
 
-/* What a cell says. A decimal comma is read where the separator is not a comma. */
+/* What a cell says; *out is NaN or an infinity where that is no number. Digits with a point, an exponent
+ * after e or d; a decimal comma is read where the separator is not a comma. The double nearest to
+ * what is written, whatever the locale. */
 sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */

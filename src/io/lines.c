@@ -6,20 +6,14 @@
  * What was read and not yet given away is moved to the front when the buffer is full, and the
  * buffer doubles when that is not enough. It never holds more than the longest line allowed with
  * its CRLF, whatever the file does. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "io/io.h"
+#include "io/io_impl.h"
 
 enum { FIRST_BYTES = 1 << 16 };
 
 struct sl_lines {
-    int fd;
-    bool standard; // standard input, which is not ours to close
-    char *shown;   // for messages
+    sl_io__bytes *bytes;
     size_t max_bytes;
     char *buffer;
     size_t start, seen, end, cap;
@@ -29,36 +23,16 @@ struct sl_lines {
     int64_t number;
 };
 
-static int open_again(const char *path) {
-    int fd;
-    do fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
     SL_ASSERT(max_bytes > 0);
-    if (!*path) return sl_fail(SL_EIO, "cannot read a file without a name");
     sl_status st;
     sl_lines *l = sl_calloc(1, sizeof *l);
     if (!l) return sl_fail_memory(1, sizeof *l, "lines of a file");
-    l->fd = -1;
-    l->standard = strcmp(path, "-") == 0;
-    const char *shown = l->standard ? "standard input" : path;
+    SL_GO(sl_io__bytes_open(&l->bytes, path));
     l->max_bytes = SL_MIN(max_bytes, (size_t)PTRDIFF_MAX - 2);
     l->cap = SL_MIN((size_t)FIRST_BYTES, l->max_bytes + 2);
-    l->shown = sl_malloc(strlen(shown) + 1, 1);
-    if (!l->shown) SL_GO(sl_fail_memory(strlen(shown) + 1, 1, "a file name"));
-    strcpy(l->shown, shown);
     l->buffer = sl_malloc(l->cap, 1);
     if (!l->buffer) SL_GO(sl_fail_memory(l->cap, 1, "lines of a file"));
-
-    struct stat s;
-    l->fd = l->standard ? STDIN_FILENO : open_again(path);
-    if (l->fd < 0 || fstat(l->fd, &s) != 0)
-        SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, strerror(errno)));
-    if (S_ISDIR(s.st_mode))
-        SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", shown));
     *out = l;
     return SL_OK;
 done:
@@ -69,11 +43,9 @@ done:
 /* Reads what there is, at least one byte or `last`. There must be room. After a failure the same
  * call may be made again. */
 static sl_status fill(sl_lines *l) {
-    ssize_t got = read(l->fd, l->buffer + l->end, l->cap - l->end);
-    if (got < 0 && errno == EINTR)
-        return sl_fail(SL_ECANCEL, "a signal came while waiting for %s", l->shown);
-    if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", l->shown, strerror(errno));
-    l->end += (size_t)got;
+    size_t got;
+    SL_TRY(sl_io__bytes_read(&got, l->bytes, l->buffer + l->end, l->cap - l->end));
+    l->end += got;
     l->last = got == 0;
     return SL_OK;
 }
@@ -90,7 +62,7 @@ static sl_status make_room(sl_lines *l) {
     const size_t most = l->max_bytes + 2;
     const size_t cap = l->cap > most / 2 ? most : 2 * l->cap;
     char *buffer = sl_realloc(l->buffer, cap, 1);
-    if (!buffer) return sl_fail_memory(cap, 1, l->shown);
+    if (!buffer) return sl_fail_memory(cap, 1, sl_io__bytes_shown(l->bytes));
     l->buffer = buffer;
     l->cap = cap;
     return SL_OK;
@@ -126,8 +98,8 @@ static sl_status give(const char **line, size_t *n, sl_lines *l, size_t stop, si
     l->start = l->seen = next;
     l->number++;
     if (stop - start > l->max_bytes)
-        return sl_fail(SL_ELIMIT, "%s:%lld: longer than %zu bytes", l->shown, (long long)l->number,
-                       l->max_bytes);
+        return sl_fail(SL_ELIMIT, "%s:%lld: longer than %zu bytes", sl_io__bytes_shown(l->bytes),
+                       (long long)l->number, l->max_bytes);
     *line = l->buffer + start;
     *n = stop - start;
     return SL_OK;
@@ -160,8 +132,7 @@ int64_t sl_lines_number(const sl_lines *l) { return l->number; }
 
 void sl_lines_close(sl_lines *l) {
     if (!l) return;
-    if (l->fd >= 0 && !l->standard) close(l->fd);
+    sl_io__bytes_close(l->bytes);
     sl_free(l->buffer);
-    sl_free(l->shown);
     sl_free(l);
 }

@@ -1,0 +1,203 @@
+/* cell - what a cell of a table says: a number, nothing, infinity, or text.
+ *
+ * A number must be the double nearest to what is written, whatever the locale, and tables have
+ * millions of them, so neither strtod's locale nor its time will do. Let w be the digits as a whole
+ * number below 10^19 and the value w 10^e. While |e| <= 27, 5^|e| is below 2^63, and
+ *
+ *     e >= 0    w 5^e fits 128 bits, and the value is that, times 2^e
+ *     e < 0     w 2^s / 5^-e, with w shifted to the top of 128 bits, has at least 64 bits before
+ * the point; what is behind it matters only by being there or not
+ *
+ * so both are known exactly and rounded once, ties to even. Where w and 10^|e| are doubles
+ * themselves the division or product of these is that rounding already. All other numbers are
+ * spelled anew, as digits and an exponent without a point, for strtod, which then has no locale to
+ * ask.
+ *
+ * Measured (bench/b_csv.c): 17 digits in 35 ns, in place of 120 by strtod. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/io.h"
+
+typedef unsigned __int128 wide;
+
+enum {
+    DIGITS_FAST = 19,  // fit 64 bits
+    POWER_FAST = 27,   // 5 to it fits 63
+    POWER_DOUBLE = 22, // 10 to it is a double
+    DIGITS_KEPT = 800, // more than decide any rounding: the middle of two doubles has up to 767
+    POWER_READ = 1000000000, // more than any text has digits to make up for
+    POWER_MAX = 100000       // far beyond doubles, with DIGITS_KEPT digits
+};
+
+// clang-format off
+static const uint64_t power_of_5[POWER_FAST + 1] = {
+    1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625,
+    1220703125, 6103515625, 30517578125, 152587890625, 762939453125, 3814697265625,
+    19073486328125, 95367431640625, 476837158203125, 2384185791015625, 11920928955078125,
+    59604644775390625, 298023223876953125, 1490116119384765625, 7450580596923828125
+};
+static const double power_of_10[POWER_DOUBLE + 1] = {
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22
+};
+// clang-format on
+
+/* ---------------------------------------------------------------- rounding ------------------ */
+
+/* (m + something below 1, if more) 2^e to the nearest double. m has its top bit set; the result is
+ * neither subnormal nor infinite. */
+static double round_once(uint64_t m, bool more, int e) {
+    const uint64_t kept = m >> 11, left = m & 0x7FF;
+    const bool up = left > 0x400 || (left == 0x400 && (more || kept % 2 == 1));
+    // the leading one adds to the exponent; so does a carry out of the mantissa, rightly
+    const uint64_t bits = ((uint64_t)(e + 11 + 1074) << 52) + kept + up;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* w 10^e, |e| <= POWER_FAST. */
+static double scale(uint64_t w, int e) {
+    if (w == 0) return 0;
+    if (w <= 1ull << 53 && e >= -POWER_DOUBLE && e <= POWER_DOUBLE)
+        return e < 0 ? (double)w / power_of_10[-e] : (double)w * power_of_10[e];
+
+    const int shift = __builtin_clzll(w);
+    wide v = (wide)(w << shift) << 64;
+    int exponent = -shift - 64 + e;
+    bool more = false;
+    if (e < 0) {
+        const wide all = v;
+        v /= power_of_5[-e];
+        more = v * power_of_5[-e] != all;
+    } else {
+        v = (wide)w * power_of_5[e];
+        exponent = e;
+    }
+    // the top 64 bits, and whether anything is below them
+    const uint64_t high = (uint64_t)(v >> 64);
+    const int zeros = high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)v);
+    v <<= zeros;
+    return round_once((uint64_t)(v >> 64), more || (uint64_t)v != 0, exponent + 64 - zeros);
+}
+
+/* ---------------------------------------------------------------- spelling ------------------ */
+
+/* A number as it is spelled: sign, digits around a point, power of ten. */
+typedef struct spelling {
+    bool negative;
+    const char *digits; // from the first one on, with the point among them
+    const char *end;    // behind the last
+    uint64_t w;         // the first DIGITS_FAST digits that count
+    int counted;        // digits from the first that is not 0
+    int64_t behind;     // digits behind the point
+    int64_t power;
+} spelling;
+
+/* Reads the text from `at` to `end` as a number; false if it is none. `comma`: may be the point. */
+static bool spell(spelling *s, const char *at, const char *end, bool comma) {
+    *s = (spelling){ 0 };
+    if (at < end && (*at == '+' || *at == '-')) {
+        s->negative = *at++ == '-';
+    } else if (end - at > 3 && memcmp(at, "\xE2\x88\x92", 3) == 0) { // U+2212, a minus that is one
+        s->negative = true;
+        at += 3;
+    }
+    s->digits = at;
+    const char *point = NULL;
+    int64_t n = 0;
+    for (; at < end; at++) {
+        const unsigned d = (unsigned)(unsigned char)*at - '0';
+        if (d <= 9) {
+            n++;
+            if (s->counted < DIGITS_FAST) s->w = 10 * s->w + d;
+            if (s->counted > 0 || d > 0) s->counted += s->counted < DIGITS_KEPT;
+        } else if (!point && (*at == '.' || (comma && *at == ','))) {
+            point = at;
+        } else {
+            break;
+        }
+    }
+    if (n == 0) return false;
+    s->end = at;
+    if (point) s->behind = at - point - 1;
+    if (at == end) return true;
+
+    // E as everybody, D as Fortran writes it
+    if (!memchr("eEdD", *at, 4)) return false;
+    at++;
+    bool down = false;
+    if (at < end && (*at == '+' || *at == '-')) down = *at++ == '-';
+    if (at == end) return false;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        if (s->power < POWER_READ) s->power = 10 * s->power + (*at - '0');
+    if (down) s->power = -s->power;
+    return at == end;
+}
+
+/* The digits that decide, as a whole number, and their power of ten; for strtod. */
+static double by_library(const spelling *s) {
+    char text[DIGITS_KEPT + 32];
+    int n = 0;
+    int64_t power = s->power - s->behind;
+    bool more = false;
+    for (const char *p = s->digits; p < s->end; p++) {
+        if (*p < '0' || *p > '9' || (n == 0 && *p == '0')) continue;
+        if (n < DIGITS_KEPT) {
+            text[n++] = *p;
+        } else {
+            power++;
+            more = more || *p != '0';
+        }
+    }
+    if (n == 0) return 0;
+    if (more)
+        text[n - 1] = '1'; // no double is half way here, so any digit but 0 says what is needed
+    power = SL_MAX(-(int64_t)POWER_MAX, SL_MIN(power, (int64_t)POWER_MAX));
+    snprintf(text + n, sizeof text - (size_t)n, "e%lld", (long long)power);
+    return strtod(text, NULL);
+}
+
+static double value_of(const spelling *s) {
+    const int64_t e = s->power - s->behind;
+    double v = s->counted <= DIGITS_FAST && e >= -POWER_FAST && e <= POWER_FAST
+                   ? scale(s->w, (int)e)
+                   : by_library(s);
+    return s->negative ? -v : v;
+}
+
+/* ---------------------------------------------------------------- words --------------------- */
+
+static bool is_word(const char *text, size_t n, const char *word) {
+    return strlen(word) == n && strncasecmp(text, word, n) == 0;
+}
+
+static bool says_missing(const char *text, size_t n) {
+    static const char *const words[] = { "NA",   "N/A",  "NaN",  "+NaN", "-NaN",
+                                         "null", "none", "#N/A", "?",    "-" };
+    for (int i = 0; i < SL_LEN(words); i++)
+        if (is_word(text, n, words[i])) return true;
+    return n == 0;
+}
+
+static bool says_infinite(const char *text, size_t n) {
+    if (n > 0 && (*text == '+' || *text == '-')) text++, n--;
+    return is_word(text, n, "inf") || is_word(text, n, "infinity");
+}
+
+sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator) {
+    spelling s;
+    if (spell(&s, cell->text, cell->text + cell->n, separator != ',')) {
+        *out = value_of(&s);
+        return isfinite(*out) ? SL_CELL_NUMBER : SL_CELL_INFINITE;
+    }
+    *out = NAN;
+    if (says_missing(cell->text, cell->n)) return SL_CELL_MISSING;
+    if (!says_infinite(cell->text, cell->n)) return SL_CELL_TEXT;
+    *out = cell->text[0] == '-' ? -INFINITY : INFINITY;
+    return SL_CELL_INFINITE;
+}

@@ -1,0 +1,342 @@
+/* csv - a table's rows, one at a time.
+ *
+ *     buffer   [ given away | the row | not looked at | free ]
+ *                           ^start    ^seen           ^end   ^cap
+ *
+ * A row is found first and cut afterwards. Most have no quotes: then memchr finds the line's end,
+ * and memchr again that there is none. A row with quotes is scanned field by field, since only that
+ * tells a quote that opens from one that is just there (5" pipe), and a line's end inside quotes
+ * from one that ends the row. Cells are cut out in place: what stands behind one becomes its
+ * terminator, and doubled quotes move together.
+ *
+ * The buffer is filled as far as it goes, so what the first bytes tell does not depend on the
+ * pieces they come in. It never holds more than the longest row allowed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io_impl.h"
+
+enum { FIRST_BYTES = 1 << 16, ROW_BYTES = 1 << 20 };
+
+struct sl_csv {
+    sl_io__bytes *bytes;
+    sl_csv__dialect dialect;
+    bool header;
+    bool held; // the first row is data and was not given yet
+    bool last; // the file has no more
+    size_t max_row;
+    char *buffer; // cap bytes, and one for a terminator
+    size_t start, seen, end, cap;
+    bool quotes; // the row that is looked for has some
+    sl_cell *cells;
+    int n_cells, cap_cells;
+    int columns;
+    char **names;
+    int64_t row, line, line_next;
+};
+
+static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(c->bytes); }
+
+/* ---------------------------------------------------------------- bytes --------------------- */
+
+/* As many bytes as there is room for, or `last`. */
+static sl_status fill(sl_csv *c) {
+    while (!c->last && c->end < c->cap) {
+        size_t got;
+        SL_TRY(sl_io__bytes_read(&got, c->bytes, c->buffer + c->end, c->cap - c->end));
+        c->end += got;
+        c->last = got == 0;
+    }
+    return SL_OK;
+}
+
+/* More of the row that begins at start and does not end within the buffer. */
+static sl_status read_on(sl_csv *c) {
+    if (c->start > 0) {
+        memmove(c->buffer, c->buffer + c->start, c->end - c->start);
+        c->seen -= c->start;
+        c->end -= c->start;
+        c->start = 0;
+    }
+    if (c->end == c->cap) {
+        const size_t most = c->max_row + 2; // CR, LF
+        const size_t cap = c->cap > most / 2 ? most : 2 * c->cap;
+        char *buffer = sl_realloc(c->buffer, cap + 1, 1);
+        if (!buffer) return sl_fail_memory(cap + 1, 1, shown(c));
+        c->buffer = buffer;
+        c->cap = cap;
+    }
+    return fill(c);
+}
+
+/* ---------------------------------------------------------------- rows ---------------------- */
+
+/* Behind the row that begins at start, or 0 if it goes on behind the bytes that are there. */
+static size_t row_end(sl_csv *c) {
+    const char *begin = c->buffer + c->start, *end = c->buffer + c->end;
+    if (!c->quotes) {
+        const char *at = c->buffer + c->seen;
+        const char *line_end = memchr(at, c->dialect.line_end, (size_t)(end - at));
+        const char *stop = line_end ? line_end : end;
+        c->quotes = memchr(at, '"', (size_t)(stop - at));
+        c->seen = (size_t)(stop - c->buffer);
+        if (!c->quotes) return line_end ? c->seen + 1 : c->last ? c->end : 0;
+    }
+    for (;;) {
+        const sl_csv__field f = sl_csv__scan(begin, end, &c->dialect);
+        begin = f.next;
+        switch (f.end) {
+        case SL_CSV__SEPARATOR: continue;
+        case SL_CSV__BYTES:
+        case SL_CSV__QUOTE: return c->last ? c->end : 0;
+        case SL_CSV__BEHIND: // no telling where it ends: with the line
+            begin = memchr(begin, c->dialect.line_end, (size_t)(end - begin));
+            return begin ? (size_t)(begin + 1 - c->buffer) : c->last ? c->end : 0;
+        case SL_CSV__LINE: return (size_t)(begin - c->buffer);
+        }
+    }
+}
+
+/* *stop := behind the next row, which is longer than nothing; start if there is none. */
+static sl_status find_row(size_t *stop, sl_csv *c) {
+    c->quotes = false;
+    c->seen = c->start;
+    for (;;) {
+        *stop = c->start == c->end && c->last ? c->end : row_end(c);
+        const size_t n = (*stop ? *stop : c->end) - c->start;
+        if (n > c->max_row + 2) break;
+        if (*stop || (c->start == c->end && c->last)) return SL_OK;
+        if (n == c->max_row + 2) break;
+        SL_TRY(read_on(c));
+    }
+    return sl_fail(SL_ELIMIT, "%s: the row that begins in line %lld is longer than %zu bytes%s",
+                   shown(c), (long long)c->line_next, c->max_row,
+                   c->quotes ? "; is a quote not closed?" : "");
+}
+
+static int64_t count_lines(const char *at, const char *stop, char line_end) {
+    int64_t n = 0;
+    for (; (at = memchr(at, line_end, (size_t)(stop - at))); at++) n++;
+    return n;
+}
+
+/* ---------------------------------------------------------------- cells --------------------- */
+
+/* The text of a field as a cell, in place: "" become ", blanks at its ends go. */
+static sl_cell cell_of(const sl_csv *c, const sl_csv__field *f) {
+    char *text = c->buffer + (f->text - c->buffer);
+    size_t n = f->n;
+    if (f->doubled) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++) {
+            text[kept++] = text[i];
+            i += text[i] == '"';
+        }
+        n = kept;
+    }
+    if (f->quoted) {
+        while (n > 0 && strchr(" \t\r\n", text[n - 1])) n--;
+        for (; n > 0 && strchr(" \t\r\n", *text); n--) text++;
+    }
+    text[n] = '\0';
+    return (sl_cell){ text, n, f->quoted };
+}
+
+static sl_status add_cell(sl_csv *c, sl_cell cell) {
+    if (c->n_cells == c->cap_cells) {
+        const int cap = c->cap_cells ? 2 * c->cap_cells : 16;
+        sl_cell *cells = sl_realloc(c->cells, (size_t)cap, sizeof *cells);
+        if (!cells) return sl_fail_memory((size_t)cap, sizeof *cells, "cells of a row");
+        c->cells = cells;
+        c->cap_cells = cap;
+    }
+    c->cells[c->n_cells++] = cell;
+    return SL_OK;
+}
+
+/* Cuts the row from start to stop, which is found, into cells. */
+static sl_status cut(sl_csv *c, size_t stop) {
+    const char *at = c->buffer + c->start, *end = c->buffer + stop;
+    c->n_cells = 0;
+    for (;;) {
+        const sl_csv__field f = sl_csv__scan(at, end, &c->dialect);
+        if (f.end == SL_CSV__QUOTE)
+            return sl_fail(SL_EFORMAT, "%s: line %lld: a quote is opened and never closed",
+                           shown(c), (long long)c->line);
+        if (f.end == SL_CSV__BEHIND)
+            return sl_fail(SL_EFORMAT,
+                           "%s: line %lld, cell %d: text behind a closing quote; a quote inside of "
+                           "quotes is written twice",
+                           shown(c), (long long)c->line, c->n_cells + 1);
+        SL_TRY(add_cell(c, cell_of(c, &f)));
+        at = f.next;
+        if (f.end != SL_CSV__SEPARATOR) break;
+    }
+    const sl_cell *edge = &c->cells[c->n_cells - 1];
+    if (c->dialect.closed && c->n_cells > 1 && edge->n == 0 && !edge->quoted &&
+        (c->columns == 0 || c->n_cells == c->columns + 1))
+        c->n_cells--;
+    return SL_OK;
+}
+
+static bool is_blank_line(const char *at, const char *stop) {
+    while (at < stop && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')) at++;
+    return at == stop;
+}
+
+/* The next row's cells; n_cells = 0 behind the last. */
+static sl_status next_row(sl_csv *c) {
+    c->n_cells = 0;
+    for (;;) {
+        size_t stop;
+        SL_TRY(find_row(&stop, c));
+        if (stop == c->start) return SL_OK;
+        const char *at = c->buffer + c->start, *end = c->buffer + stop;
+        c->line = c->line_next;
+        c->line_next += c->quotes ? count_lines(at, end, c->dialect.line_end) : 1;
+        sl_status st = SL_OK;
+        const bool blank = is_blank_line(at, end);
+        if (memchr(at, '\0', (size_t)(end - at)))
+            st = sl_fail(SL_EFORMAT, "%s: line %lld has a byte 0: this is no text", shown(c),
+                         (long long)c->line);
+        else if (!blank)
+            st = cut(c, stop);
+        c->start = stop;
+        if (st != SL_OK || !blank) return st;
+    }
+}
+
+/* ---------------------------------------------------------------- head ---------------------- */
+
+/* Files that others would open as tables and that are none. */
+static sl_status check_text(const sl_csv *c) {
+    static const struct {
+        const char *begin;
+        size_t n;
+        const char *what;
+    } known[] = {
+        { "\xFF\xFE", 2, "text in UTF-16; save it as UTF-8" },
+        { "\xFE\xFF", 2, "text in UTF-16; save it as UTF-8" },
+        { "PK\3\4", 4, "a workbook or a zip archive; save the table as CSV" },
+        { "BZh", 3, "packed by bzip2; unpack it first" },
+        { "\xFD"
+          "7zXZ",
+          5, "packed by xz; unpack it first" },
+        { "\x28\xB5\x2F\xFD", 4, "packed by zstd; unpack it first" },
+    };
+    for (int i = 0; i < SL_LEN(known); i++)
+        if (c->end >= known[i].n && memcmp(c->buffer, known[i].begin, known[i].n) == 0)
+            return sl_fail(SL_EFORMAT, "%s is no table of text: it is %s", shown(c), known[i].what);
+    if (memchr(c->buffer, '\0', c->end))
+        return sl_fail(SL_EFORMAT, "%s is no table of text: it has bytes that are 0", shown(c));
+    return SL_OK;
+}
+
+static bool first_row_has_names(const sl_csv *c) {
+    double number;
+    for (int i = 0; i < c->columns; i++)
+        if (sl_cell_number(&number, &c->cells[i], c->dialect.separator) == SL_CELL_TEXT)
+            return true;
+    return false;
+}
+
+/* Columns without a name are called by their number, so that they can be spoken of. */
+static sl_status name_columns(sl_csv *c) {
+    c->names = sl_calloc((size_t)c->columns, sizeof *c->names);
+    if (!c->names) return sl_fail_memory((size_t)c->columns, sizeof *c->names, "names of columns");
+    for (int i = 0; i < c->columns; i++) {
+        char made[32];
+        const char *name = c->header ? c->cells[i].text : "";
+        if (!*name) {
+            snprintf(made, sizeof made, c->header ? "column %d" : "x%d", i + 1);
+            name = made;
+        }
+        c->names[i] = sl_malloc(strlen(name) + 1, 1);
+        if (!c->names[i]) return sl_fail_memory(strlen(name) + 1, 1, "a column's name");
+        strcpy(c->names[i], name);
+    }
+    return SL_OK;
+}
+
+static sl_status read_head(sl_csv *c, const sl_csv_options *o) {
+    static const char mark[3] = "\xEF\xBB\xBF";
+    SL_TRY(fill(c));
+    SL_TRY(check_text(c));
+    if (c->end >= sizeof mark && memcmp(c->buffer, mark, sizeof mark) == 0) c->start = sizeof mark;
+    c->dialect = sl_csv__guess(c->buffer + c->start, c->end - c->start, c->last, o->separator);
+    SL_TRY(next_row(c));
+    if (c->n_cells == 0) return sl_fail(SL_EFORMAT, "%s is empty", shown(c));
+    c->columns = c->n_cells;
+    c->header = o->header < 0 ? first_row_has_names(c) : o->header != 0;
+    c->held = !c->header;
+    return name_columns(c);
+}
+
+sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
+    static const sl_csv_options defaults = SL_CSV_OPTIONS_INIT;
+    if (!o) o = &defaults;
+    if (o->separator && !strchr(",;\t| :/#", o->separator))
+        return sl_fail(SL_EINVAL, "columns are separated by one of , ; tab | : / # or blanks");
+    sl_status st;
+    sl_csv *c = sl_calloc(1, sizeof *c);
+    if (!c) return sl_fail_memory(1, sizeof *c, "a table");
+    SL_GO(sl_io__bytes_open(&c->bytes, path));
+    c->max_row = SL_MIN(o->max_row ? o->max_row : (size_t)ROW_BYTES, (size_t)PTRDIFF_MAX / 2);
+    c->cap = FIRST_BYTES;
+    c->line_next = 1;
+    c->buffer = sl_malloc(c->cap + 1, 1);
+    if (!c->buffer) SL_GO(sl_fail_memory(c->cap + 1, 1, "rows of a table"));
+    SL_GO(read_head(c, o));
+    *out = c;
+    return SL_OK;
+done:
+    sl_csv_close(c);
+    return st;
+}
+
+void sl_csv_close(sl_csv *c) {
+    if (!c) return;
+    for (int i = 0; c->names && i < c->columns; i++) sl_free(c->names[i]);
+    sl_free(c->names);
+    sl_free(c->cells);
+    sl_free(c->buffer);
+    sl_io__bytes_close(c->bytes);
+    sl_free(c);
+}
+
+/* ---------------------------------------------------------------- face ---------------------- */
+
+sl_status sl_csv_next(const sl_cell **cells, sl_csv *c) {
+    *cells = NULL;
+    if (c->held)
+        c->held = false;
+    else
+        SL_TRY(next_row(c));
+    if (c->n_cells == 0) return SL_OK;
+    c->row++;
+    if (c->n_cells != c->columns)
+        return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld) has %d cell%s, and the first row %d",
+                       shown(c), (long long)c->row, (long long)c->line, c->n_cells,
+                       c->n_cells == 1 ? "" : "s", c->columns);
+    *cells = c->cells;
+    return SL_OK;
+}
+
+int sl_csv_columns(const sl_csv *c) { return c->columns; }
+const char *sl_csv_name(const sl_csv *c, int column) { return c->names[column]; }
+bool sl_csv_has_header(const sl_csv *c) { return c->header; }
+char sl_csv_separator(const sl_csv *c) { return c->dialect.separator; }
+int64_t sl_csv_row(const sl_csv *c) { return c->row; }
+int64_t sl_csv_line(const sl_csv *c) { return c->line; }
+int64_t sl_csv_bytes(const sl_csv *c) { return sl_io__bytes_taken(c->bytes); }
+int64_t sl_csv_size(const sl_csv *c) { return sl_io__bytes_size(c->bytes); }
+
+int sl_csv_find(const sl_csv *c, const char *name) {
+    for (int i = 0; i < c->columns; i++)
+        if (strcmp(c->names[i], name) == 0) return i;
+    const size_t n = strlen(name);
+    if (n == 0 || n > 9 || strspn(name, "0123456789") != n) return -1;
+    const int number = atoi(name);
+    return number >= 1 && number <= c->columns ? number - 1 : -1;
+}
