@@ -12,14 +12,14 @@
  * Problems come from three places: a split of pairs (the paper's test set), pairs that others made
  * (JSON lines), or a file of formulas with ranges, whose points are drawn here.
  *
- * Each problem is judged once per sampling seed. A judgement is a function of (model, problem, seed,
- * options), so the figures are the same for any number of threads and after any interruption: what is
- * done is kept line by line in a journal, and a second call with the same options goes on behind it.
- * With a time limit per problem threads work inside one problem, one problem after the other, and a
- * judgement that was cut says so.
+ * Each problem is judged once per sampling seed. A judgement is a function of (model, problem,
+ * seed, options), so the figures are the same for any number of threads and after any interruption:
+ * what is done is kept line by line in a journal, and a second call with the same options goes on
+ * behind it. With a time limit per problem threads work inside one problem, one problem after the
+ * other, and a judgement that was cut says so.
  *
- * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range over
- * seeds. Those about the truth are of the problems that have one; `close` is of all.
+ * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range
+ * over seeds. Those about the truth are of the problems that have one; `close` is of all.
  *
  * Threads: each worker has its own state. */
 #ifndef SL_EVAL_H
@@ -31,7 +31,7 @@
 /* ---------------------------------------------------------------- problems ------------------ */
 
 typedef struct sl_eval_problem {
-    const char *id;         // "test-17", a formula's name, or what the file says
+    const char *id;         // "test/17" as of pairs, a formula's name, or what the file says
     bool id_whole;          // the file has it as a whole number: who writes it again does so too
     const sl_node *truth;   // tidy; NULL if unknown
     const sl_token *tokens; // of the truth as training writes it; NULL if it has none
@@ -42,7 +42,8 @@ typedef struct sl_eval_problem {
     int constants;          // numbers in the truth; -1
 } sl_eval_problem;
 
-/* Where problems come from: `get` builds number i in the arena, the same each time, from any thread. */
+/* Where problems come from: `get` builds number i in the arena, the same each time, from any
+ * thread. */
 typedef struct sl_eval_source {
     int64_t count;
     const char *name; // "test", or a file's
@@ -54,14 +55,14 @@ typedef struct sl_eval_source {
 /* Pairs of a split, the first `limit` (0: all); fresh points come from the pair's own mixture. */
 SL_NODISCARD sl_status sl_eval_from_split(sl_eval_source *out, const sl_pairs *pairs,
                                           sl_split split, int64_t limit);
-/* Lines as sl_pair_read reads them, held in memory; SL_EFORMAT names file, line and reason. An id is
- * the line's number where it has none; one that comes twice is refused. */
+/* Lines as sl_pair_read reads them, held in memory; SL_EFORMAT names file, line and reason. An id
+ * is the line's number where it has none; one that comes twice is refused. */
 SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path, int variables,
                                           int64_t limit);
 /* A table with columns name, formula, lo, hi, npoints (nvars and further ones are ignored): each
- * formula at npoints (at most max_points) points drawn evenly from lo .. hi in every variable, where
- * it is real. Formulas with more variables than the model has, or real nowhere in the range, are
- * counted in *skipped and left out. */
+ * formula at npoints (at most max_points) points drawn evenly from lo .. hi in every variable,
+ * where it is real. Formulas with more variables than the model has, or real nowhere in the range,
+ * are counted in *skipped and left out. */
 SL_NODISCARD sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, int variables,
                                              int max_points, uint64_t seed, int *skipped,
                                              int64_t limit);
@@ -101,8 +102,8 @@ typedef struct sl_judgement {
     const char *expr, *latex; // of the one kept, Python syntax and LaTeX; "" if there is none
 } sl_judgement;
 
-/* Judges one problem with one sampling seed; texts in a. truth and fresh points are not shown to the
- * model. pool: threads inside the problem, or NULL. */
+/* Judges one problem with one sampling seed; texts in a. truth and fresh points are not shown to
+ * the model. pool: threads inside the problem, or NULL. */
 SL_NODISCARD sl_status sl_eval_judge(sl_judgement *out, sl_arena *a, const sl_infer *model,
                                      sl_pool *pool, const sl_eval_problem *p,
                                      const sl_discover_options *o);
@@ -152,9 +153,9 @@ typedef struct sl_eval_summary {
     double seconds;                // of this call
 } sl_eval_summary;
 
-/* Told now and then, after each judgement of the calling thread and when all are made, from that thread;
- * solved: part of them that are solved or equal. Anything but 0 stops with SL_ECANCEL, and what was
- * judged is in the journal. */
+/* Told now and then, after each judgement of the calling thread and when all are made, from that
+ * thread; solved: part of them that are solved or equal. Anything but 0 stops with SL_ECANCEL, and
+ * what was judged is in the journal. */
 typedef int (*sl_eval_progress)(int64_t done, int64_t total, double solved, void *payload);
 
 /* *judgements := all of them, problem by problem, seed by seed, in a. */

@@ -1,7 +1,7 @@
 /* journal - judgements as they are made, one line of JSON each, behind a line that says of what:
  *
  *     {"journal":"symlaw eval","version":1,"identity":{"model":"...","samples":128}}
- *     {"id":"test-0","seed":0,"verdict":"solved","problem":0, ...}
+ *     {"id":"test/0","seed":0,"verdict":"solved","problem":0, ...}
  *
  * Lines are flushed one by one, so a process that is killed loses at most the line it was writing.
  * That one has no line feed: it is dropped when the journal is opened again, and its judgement made
@@ -149,11 +149,10 @@ static bool is_scalar(const sl_json *j) {
     return j && sl_json_kind_of(j) != SL_JSON_OBJECT && sl_json_kind_of(j) != SL_JSON_ARRAY;
 }
 
+/* A blank and the value. */
 static void show(sl_str *s, const sl_json *j) {
     const size_t at = s->len;
-    if (!j) sl_str_add(s, "nothing");
-    if (!is_scalar(j)) return;
-    sl_str_add_char(s, '\n'); // a value on its own needs no comma
+    sl_str_add_char(s, '\n'); // behind which no comma is due
     switch (sl_json_kind_of(j)) {
     case SL_JSON_BOOL: sl_json_add_bool(s, NULL, sl_json_bool(j)); break;
     case SL_JSON_INT: sl_json_add_int(s, NULL, sl_json_int(j)); break;
@@ -195,14 +194,13 @@ static bool same(sl_str *why, const sl_json *theirs, const sl_json *ours, const 
         equal = is_scalar(theirs) && is_scalar(ours) && same_scalar(theirs, ours);
     }
     if (equal) return true;
-    sl_str_addf(why, "its \"%s\" is ", name);
+    sl_str_addf(why, "its \"%s\" is", name);
     if (is_scalar(theirs) && is_scalar(ours)) {
-        sl_str_truncate(why, why->len - 1);
         show(why, theirs);
         sl_str_add(why, ", not");
         show(why, ours);
     } else {
-        sl_str_add(why, "another");
+        sl_str_add(why, " another");
     }
     return false;
 }

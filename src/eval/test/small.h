@@ -25,7 +25,7 @@ static inline const char *text_of(const sl_node *e) {
     return out;
 }
 
-/* A problem whose x are drawn from lo .. hi, rows where the truth is real, and as many fresh ones. */
+/* A problem whose x are drawn from lo .. hi where the truth is real, with fresh ones alike. */
 static inline sl_eval_problem problem_of(sl_fixture *t, const sl_node *truth, double lo, double hi,
                                          int64_t rows, int64_t fresh) {
     sl_eval_problem p = { .id = "p", .truth = truth, .depth = -1, .constants = -1 };

@@ -120,10 +120,10 @@ static void cases(void **state) {
         { "x1", "sqrt(x1)*sqrt(sqrt(x1**2))", -2, 2, SL_VERDICT_MISS },
         { "x1", "exp(x1)/exp(x1 + sqrt(x2))", -2, 2, SL_VERDICT_MISS },
         // nothing can be said of such sines
-        { "sin(10**17*x1*10**8)", "sin(10**17*x1*10**8 + sin(x2)/10**6)", 1, 2, SL_VERDICT_MISS },
+        { "sin(exp(60*x1))", "sin(exp(60*x1) + sin(x2)/10**6)", 1, 2, SL_VERDICT_MISS },
         { "x1", "x1 + x3", -2, 2, SL_VERDICT_MISS },
         { "x1", "1/0", -2, 2, SL_VERDICT_MISS },
-        { "x1*x2", "x1*x2 + exp(-exp(exp(x1 + 3)))", 1, 2, SL_VERDICT_EQUAL },
+        { "x1*x2", "x1*x2 + exp(-exp(x1 + 3))", 1, 2, SL_VERDICT_EQUAL },
     };
     for (int i = 0; i < SL_LEN(list); i++)
         for (int with = 0; with < 2; with++) {
