@@ -44,7 +44,7 @@ static void include(sl_range *r, double v) {
 static sl_range range_of(const sl_plot *p, int number, const sl_panel *panel, bool upright) {
     sl_range r = { INFINITY, -INFINITY };
     for (const sl_layer *l = p->layers; l; l = l->next)
-        for (int64_t i = 0; l->panel == number && i < l->n; i++) {
+        for (int64_t i = 0; l->panel == number && !l->style.aside && i < l->n; i++) {
             if (!has_place(l->x, i, panel->log_x) || !has_place(l->y, i, panel->log_y) ||
                 !has_place(l->top, i, panel->log_y))
                 continue;

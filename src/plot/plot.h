@@ -69,6 +69,7 @@ typedef struct sl_style {
     sl_mark mark;
     bool dashed;
     bool faint;
+    bool aside;        // the axes do not stretch for it; what is beyond them is not drawn
 } sl_style;
 
 /* width and height in pixels, 64 .. 16384. */

@@ -21,7 +21,7 @@ static const char *const colours[][2] = {
 };
 
 /* Cold to warm, of rising lightness: ordered also on paper without colours. */
-static const int shades[][3] = { { 62, 74, 190 }, { 31, 150, 160 }, { 226, 170, 45 } };
+static const int shades[][3] = { { 74, 95, 211 }, { 31, 150, 160 }, { 226, 170, 45 } };
 
 typedef struct drawing {
     sl_str *s;
@@ -81,7 +81,7 @@ static void put_head(drawing *d) {
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sl-plot\" role=\"img\" "
                 "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-size=\"%d\" "
                 "font-family=\"system-ui,-apple-system,&#39;Segoe UI&#39;,Roboto,Helvetica,Arial,"
-                "&#39;DejaVu Sans&#39;,sans-serif\" style=\"max-width:100%%;height:auto\"",
+                "&#39;DejaVu Sans&#39;,sans-serif\"",
                 p->width, p->height, p->width, p->height, SL_PLOT__FONT);
     if (p->title) {
         sl_str_add(s, " aria-label=\"");

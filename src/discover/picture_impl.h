@@ -1,0 +1,28 @@
+/* Shared by picture.c and picture_page.c: what a picture is made from. */
+#ifndef SL_PICTURE_IMPL_H
+#define SL_PICTURE_IMPL_H
+
+#include "discover/discover.h"
+
+typedef struct sl_picture__shown {
+    const sl_picture *p;
+    sl_arena *arena;
+    const sl_candidate *best;      // NULL if no candidate has an R2
+    sl_candidate rounded;          // the best with constants of six digits, for people to read
+    sl_problem rows;               // all, or as many as can be told apart
+    const double *x[SL_DISCOVER_MAX_INPUTS];
+    double *value, *residual;      // of the formula, of the rows; NaN where it is not real
+    char plain[SL_DISCOVER_MAX_INPUTS][8];
+    const char *name[SL_DISCOVER_MAX_INPUTS], *target; // of inputs and y
+} sl_picture__shown;
+
+/* A copy whose constants have six digits, in a. */
+SL_NODISCARD sl_status sl_picture__round(sl_candidate *out, sl_arena *a, const sl_candidate *c);
+/* Appends an R2 for people: 0.9731, and 1 - 2.4e-9 where nines would have to be counted. */
+void sl_picture__r2(sl_str *s, double r2);
+/* Appends the figure. */
+SL_NODISCARD sl_status sl_picture__figure(sl_str *s, const sl_picture__shown *v);
+/* Appends the page around it. */
+SL_NODISCARD sl_status sl_picture__page(sl_str *s, const sl_picture__shown *v);
+
+#endif
