@@ -254,7 +254,9 @@ done:
 
 /* ---------------------------------------------------------------- baselines ----------------- */
 
-static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const double *value, int n) {
+/* error: of the values, or NULL: unknown. */
+static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const double *value,
+                              const double *error, int n) {
     sl_discover__work w = { .start = value };
     w.c = (sl_candidate){ .state = SL_CANDIDATE_SCORED,
                           .source = SL_SOURCE_BASELINE,
@@ -269,6 +271,7 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
                           .r2_holdout = NAN };
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
     SL_TRY(set_errors(&w.c, p->arena));
+    if (error) w.c.error = error;
     SL_TRY(find_form(&w, p->arena));
     SL_ASSERT(p->count < p->room);
     p->work[p->count++] = w;
@@ -282,14 +285,14 @@ static sl_status add_linear(sl_discover__pool *p) {
     const int n = d->inputs + 1;
     const double *columns[SL_DISCOVER_MAX_INPUTS + 1];
     const sl_node *terms[SL_DISCOVER_MAX_INPUTS + 1];
-    double *coef = sl_arena_alloc(a, (size_t)n * sizeof *coef);
+    double *coef = sl_arena_alloc(a, 2 * (size_t)n * sizeof *coef); // and their errors
     double *ones = sl_arena_alloc(&p->scratch[0], (size_t)d->rows * sizeof *ones);
     sl_lsq fit;
     if (!coef || !ones) return sl_fail_memory((size_t)d->rows, sizeof *ones, "a linear fit");
     for (int64_t i = 0; i < d->rows; i++) ones[i] = 1;
     columns[0] = ones;
     for (int v = 0; v < d->inputs; v++) columns[v + 1] = d->x[v];
-    SL_TRY(sl_lsq_fit(&fit, coef, NULL, &p->scratch[0], columns, d->y, NULL, (int)d->rows, n));
+    SL_TRY(sl_lsq_fit(&fit, coef, coef + n, &p->scratch[0], columns, d->y, NULL, (int)d->rows, n));
     for (int i = 0; i < n; i++)
         if (!isfinite(coef[i])) return SL_OK;
     terms[0] = sl_expr_par(a, 1);
@@ -301,7 +304,7 @@ static sl_status add_linear(sl_discover__pool *p) {
     const sl_node *raw = terms[0] ? sl_expr_nary(a, SL_OP_ADD, terms, n) : NULL, *e;
     if (!raw) return sl_fail_memory(1, sizeof *raw, "candidates");
     SL_TRY(sl_expr_tidy(&e, a, raw));
-    return add_baseline(p, e, coef, n);
+    return add_baseline(p, e, coef, coef + n, n);
 }
 
 sl_status sl_discover__take_baselines(sl_discover__pool *p) {
@@ -310,8 +313,9 @@ sl_status sl_discover__take_baselines(sl_discover__pool *p) {
     double *mean = sl_arena_alloc(p->arena, sizeof *mean);
     if (!mean) return sl_fail_memory(1, sizeof *mean, "candidates");
     *mean = p->rows.constant ? d->y[0] : sl_mean(d->y, d->rows);
-    if (isfinite(*mean)) SL_TRY(add_baseline(p, sl_expr_par(p->arena, 1), mean, 1));
-    for (int v = 1; v <= d->inputs; v++) SL_TRY(add_baseline(p, sl_expr_var(p->arena, v), NULL, 0));
+    if (isfinite(*mean)) SL_TRY(add_baseline(p, sl_expr_par(p->arena, 1), mean, NULL, 1));
+    for (int v = 1; v <= d->inputs; v++)
+        SL_TRY(add_baseline(p, sl_expr_var(p->arena, v), NULL, NULL, 0));
     SL_TRY(add_linear(p));
     clear_scratch(p);
     SL_TRY(score_from(p, first));
