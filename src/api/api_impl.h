@@ -431,6 +431,8 @@ SL_NODISCARD sl_status sl_api__finding_paste(sl_str *s, const sl_api__finding *f
                                              sl_format format);
 /* Sentences about the data, for who sees no table: each is a note. */
 void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f);
+/* Has it a formula that can be written? Not with a constant that overflowed, which is never real. */
+bool sl_api__can_print(const sl_candidate *c);
 /* "", "time" or "cancel". */
 const char *sl_api__cut_name(sl_cut cut);
 

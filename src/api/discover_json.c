@@ -1,5 +1,6 @@
 /* discover_json - what was found as members of an object, in full precision. The shape is described
  * in docs/formats.md. */
+#include <math.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -30,6 +31,12 @@ static sl_status add_text(sl_str *s, const char *name, const sl_candidate *c, sl
     return st;
 }
 
+bool sl_api__can_print(const sl_candidate *c) {
+    for (int i = 0; i < c->params; i++)
+        if (!isfinite(c->value[i])) return false;
+    return c->expr != NULL;
+}
+
 /* A program wants x1, x2, ... whatever the columns are called; a person wants the names. */
 static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
     const sl_names plain = { NULL, names->count };
@@ -57,7 +64,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (c->state == SL_CANDIDATE_INVALID)
         sl_json_add_text(s, "reason", sl_token_reason_name(c->reason));
     if (c->state == SL_CANDIDATE_DUPLICATE) sl_json_add_int(s, "same_as", c->same_as + 1);
-    if (c->expr) SL_TRY(add_texts(s, c, names));
+    if (sl_api__can_print(c)) SL_TRY(add_texts(s, c, names));
     if (c->tokens) SL_TRY(add_tokens(s, c));
     add_figures(s, c);
     sl_json_add_real(s, "log_prob", c->log_prob);

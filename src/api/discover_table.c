@@ -31,33 +31,90 @@ static int digits_of(double value, double error, int most) {
     return d < 2 ? 2 : d > most ? most : (int)d;
 }
 
-enum { FEW = 6, MANY = 15 }; // digits in a formula, and beside an error that allows them
+enum { FEW = 6, MANY = 15, ALL = 17 }; // digits in a formula, beside an error, and of a double
 
-static double rounded(double value, double error) {
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits_of(value, error, FEW), value);
-    return strtod(text, NULL);
+/* What the table is made from, besides the finding itself. */
+typedef struct page {
+    const sl_api__finding *f;
+    sl_problem few; // rows to try rounded formulas on
+    sl_arena arena;
+} page;
+
+/* At most this many rows, evenly taken: a table of all candidates must not take long. */
+static sl_status take_few(page *p, const sl_problem *all) {
+    enum { MOST = 256 };
+    const int64_t rows = SL_MIN(all->rows, MOST);
+    const size_t n = (size_t)rows * (size_t)(all->inputs + 1);
+    double *numbers = sl_arena_alloc(&p->arena, n * sizeof *numbers);
+    const double **x = sl_arena_alloc(&p->arena, (size_t)all->inputs * sizeof *x);
+    if (!numbers || !x) return sl_fail_memory(n, sizeof *numbers, "rows to try formulas on");
+    for (int c = 0; c <= all->inputs; c++) {
+        double *to = numbers + (int64_t)c * rows;
+        const double *from = c < all->inputs ? all->x[c] : all->y;
+        for (int64_t i = 0; i < rows; i++) to[i] = from[i * all->rows / rows];
+        if (c < all->inputs) x[c] = to;
+    }
+    p->few = (sl_problem){ all->inputs, rows, x, numbers + (int64_t)all->inputs * rows };
+    return SL_OK;
+}
+
+static sl_status score(double *r2, page *p, const sl_candidate *c) {
+    const size_t mark = sl_arena_mark(&p->arena), n = (size_t)p->few.rows;
+    double *y = sl_arena_alloc(&p->arena, n * sizeof *y);
+    if (!y) return sl_fail_memory(n, sizeof *y, "values of a formula");
+    sl_status st = sl_candidate_eval(y, &p->arena, c, &p->few);
+    *r2 = st == SL_OK ? sl_r2(y, p->few.y, p->few.rows) : NAN;
+    sl_arena_rewind(&p->arena, mark);
+    return st;
+}
+
+static bool round_all(double *value, const sl_candidate *c, int more) {
+    bool whole = true; // no digit is cut off
+    for (int i = 0; i < c->params; i++) {
+        char text[40];
+        const int digits = SL_MIN(digits_of(c->value[i], c->error[i], FEW) + more, ALL);
+        snprintf(text, sizeof text, "%.*g", digits, c->value[i]);
+        value[i] = strtod(text, NULL);
+        whole = whole && digits == ALL;
+    }
+    return whole;
+}
+
+/* value[i] := constants with as few digits as their errors ask for. Errors of constants that make
+ * up for each other are larger than what each may be rounded by, so digits are added until the
+ * rounded formula explains the data as well. */
+static sl_status round_constants(double *value, page *p, const sl_candidate *c) {
+    static const double slack = 1.02, nothing = 1e-9; // of what a fit leaves unexplained
+    double exact, rounded;
+    sl_candidate shown = *c;
+    shown.value = value;
+    SL_TRY(score(&exact, p, c));
+    for (int more = 0; !round_all(value, c, more); more++) {
+        SL_TRY(score(&rounded, p, &shown));
+        if (isnan(exact) || 1 - rounded <= slack * (1 - exact) + nothing) break;
+    }
+    return SL_OK;
 }
 
 static void add_constants(sl_str *s, const sl_candidate *c) {
     for (int i = 0; i < c->params; i++) {
         if (i > 0) sl_str_add(s, ", ");
-        if (isnan(c->error[i]))
-            sl_str_addf(s, "%.*g", FEW, c->value[i]);
-        else
+        if (isfinite(c->error[i]))
             sl_str_addf(s, "%.*g +- %.2g", digits_of(c->value[i], c->error[i], MANY), c->value[i],
                         c->error[i]);
+        else
+            sl_str_addf(s, "%.*g", FEW, c->value[i]);
     }
 }
 
 /* The formula with rounded constants. */
-static sl_status add_formula(sl_str *s, const sl_candidate *c, const sl_names *names) {
+static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
     double value[SL_DISCOVER_MAX_PARAMS];
     SL_ASSERT(c->params <= SL_DISCOVER_MAX_PARAMS); // no candidate has more
-    for (int i = 0; i < c->params; i++) value[i] = rounded(c->value[i], c->error[i]);
+    SL_TRY(round_constants(value, p, c));
     sl_candidate shown = *c;
     shown.value = value;
-    return sl_candidate_print(s, &shown, SL_FORMAT_INFIX, names);
+    return sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names);
 }
 
 /* The target spelled as variables are: in backticks where it is no word. */
@@ -90,12 +147,13 @@ static void add_origin(sl_str *s, const sl_api__finding *f, const sl_candidate *
         sl_api__line(s, "proposed by", "the baselines, which need no model");
 }
 
-static sl_status add_best(sl_str *s, const sl_api__finding *f) {
+static sl_status add_best(sl_str *s, page *p) {
+    const sl_api__finding *f = p->f;
     const sl_candidate *c = &f->found->candidate[0];
     char text[24];
     SL_TRY(add_target(s, f));
     sl_str_add(s, " = ");
-    SL_TRY(add_formula(s, c, &f->names));
+    SL_TRY(add_formula(s, p, c));
     sl_str_add(s, "\n\n");
     sl_api__line(s, "R2", "%s", r2_text(text, c->r2));
     if (f->found->rows_held > 0)
@@ -117,28 +175,30 @@ static sl_status add_best(sl_str *s, const sl_api__finding *f) {
 
 /* ---------------------------------------------------------------- the others ---------------- */
 
-static sl_status add_row(sl_str *s, const sl_api__finding *f, int64_t i) {
+static sl_status add_row(sl_str *s, page *p, int64_t i) {
+    const sl_api__finding *f = p->f;
     const sl_candidate *c = &f->found->candidate[i];
     char r2[24];
-    sl_str_addf(s, "  %5lld  ", (long long)i + 1);
+    sl_str_addf(s, "  %5lld  %-11s  ", (long long)i + 1, r2_text(r2, c->r2));
     if (f->found->rows_held > 0) sl_str_addf(s, "%-11s  ", r2_text(r2, c->r2_holdout));
-    sl_str_addf(s, "%-11s  %4d  %-9s  ", r2_text(r2, c->r2), c->size,
-                sl_candidate_state_name(c->state));
-    if (c->expr)
-        SL_TRY(add_formula(s, c, &f->names));
+    sl_str_addf(s, "%4d  %-9s  ", c->size, sl_candidate_state_name(c->state));
+    if (sl_api__can_print(c))
+        SL_TRY(add_formula(s, p, c));
     else
-        sl_str_addf(s, "(%s)", sl_token_reason_text(c->reason));
+        sl_str_addf(s, "(%s)",
+                    c->expr ? "a constant beyond doubles" : sl_token_reason_text(c->reason));
     sl_str_add_char(s, '\n');
     return SL_OK;
 }
 
-static sl_status add_rows(sl_str *s, const sl_api__finding *f, int64_t from) {
+static sl_status add_rows(sl_str *s, page *p, int64_t from) {
+    const sl_api__finding *f = p->f;
     const int64_t to = SL_MIN(f->top, f->found->count);
     if (from >= to) return SL_OK;
-    sl_str_add(s, "\n   rank  ");
+    sl_str_add(s, "\n   rank  R2           ");
     if (f->found->rows_held > 0) sl_str_add(s, "held-out R2  ");
-    sl_str_add(s, "R2           size  status     formula\n");
-    for (int64_t i = from; i < to; i++) SL_TRY(add_row(s, f, i));
+    sl_str_add(s, "size  status     formula\n");
+    for (int64_t i = from; i < to; i++) SL_TRY(add_row(s, p, i));
     return SL_OK;
 }
 
@@ -178,7 +238,6 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
     if (t->rows < t->read)
         n +=
             snprintf(line + n, sizeof line - (size_t)n, " of %s", sl_group_digits(digits, t->read));
-    n += snprintf(line + n, sizeof line - (size_t)n, " rows");
     const char *between = ": ";
     if (t->missing > 0) {
         n += snprintf(line + n, sizeof line - (size_t)n, "%s%lld with a missing cell dropped",
@@ -258,14 +317,24 @@ static sl_status add_work(sl_str *s, const sl_api__finding *f) {
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
-sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f) {
-    if (!f->found) return SL_OK; // a note says why
-    if (f->found->ranked > 0)
-        SL_TRY(add_best(s, f));
+static sl_status add_all(sl_str *s, page *p) {
+    const bool some = p->f->found->ranked > 0;
+    const sl_problem all = sl_table_problem(p->f->table);
+    SL_TRY(take_few(p, &all));
+    if (some)
+        SL_TRY(add_best(s, p));
     else
         sl_str_add(s, "no formula was found: none of the candidates is real in every row\n");
-    SL_TRY(add_rows(s, f, f->found->ranked > 0 ? 1 : 0));
-    return add_work(s, f);
+    SL_TRY(add_rows(s, p, some ? 1 : 0));
+    return add_work(s, p->f);
+}
+
+sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f) {
+    if (!f->found) return SL_OK; // a note says why
+    page p = { .f = f };
+    sl_status st = add_all(s, &p);
+    sl_arena_clear(&p.arena);
+    return st;
 }
 
 static void say_note(void *to, const char *name, const char *sentence) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/api_impl.h"
 #include "fixture/fixture.h"
 
 static sl_formula *parsed(sl_fixture *t, const char *text) {
@@ -181,12 +182,118 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, all_of_it());
 }
 
+/* ---------------------------------------------------------------- fitted constants ---------- */
+
+/* A formula of text in which c1, c2, ... have values. */
+static sl_formula *fitted(sl_fixture *t, const char *text, const double *value, int n) {
+    const sl_node *e = NULL;
+    sl_formula *f = NULL;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    SL_MUST(t, sl_api__formula_fitted(&f, e, value, n, &(sl_names){ 0 }));
+    return f;
+}
+
+static void constants_are_printed_and_computed_with(void **state) {
+    sl_fixture *t = *state;
+    double value[] = { 0.1, -2.5 };
+    sl_formula *f = fitted(t, "c1*x1 + c2", value, 2);
+    value[0] = 99; // the caller's may go
+    check_print(t, f, "infix", "0.1*x1 - 2.5");
+    check_print(t, f, "python", "0.1*x1 - 2.5");
+    const double x[] = { 1, 30 }, *columns[] = { x };
+    double y[2];
+    SL_MUST(t, sl_formula_eval(y, f, columns, 1, 2));
+    assert_true(y[0] == 0.1 - 2.5 && y[1] == 0.1 * 30 - 2.5);
+    assert_int_equal(sl_formula_nodes(f), 5);
+    sl_formula_free(f);
+
+    // one that is not among the values has none
+    f = fitted(t, "c1*x1 + c3", value, 2);
+    assert_int_equal(sl_formula_eval(y, f, columns, 1, 2), SL_EINVAL);
+    sl_formula_free(f);
+}
+
+static void canonical_forms_keep_constants(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = fitted(t, "(x1 + x2)*c1", (double[]){ 1.5 }, 1), *c = NULL;
+    const double x1[] = { 2 }, x2[] = { 5 }, *columns[] = { x1, x2 };
+    double y;
+    SL_MUST(t, sl_formula_canon(&c, f));
+    sl_formula_free(f);
+    SL_MUST(t, sl_formula_eval(&y, c, columns, 2, 1));
+    assert_true(y == 10.5);
+    sl_formula_free(c);
+}
+
+static void check_same(sl_fixture *t, const sl_formula *a, const sl_formula *b, sl_truth expected) {
+    sl_truth same;
+    SL_MUST(t, sl_formula_same(&same, a, b));
+    assert_int_equal(same.answer, expected.answer);
+    SL_MUST(t, sl_formula_same(&same, b, a));
+    assert_int_equal(same.answer, expected.answer);
+}
+
+static void constants_count_as_their_decimals(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = fitted(t, "c1*x1 + c2", (double[]){ 0.1, -2.5 }, 2);
+    sl_formula *exact = parsed(t, "(x1 - 25)/10"), *other = parsed(t, "(x1 - 26)/10");
+    check_same(t, f, exact, SL_YES);
+    check_same(t, f, other, SL_NO);
+    check_same(t, f, f, SL_YES);
+    sl_formula_free(other);
+    sl_formula_free(exact);
+
+    // beyond 64-bit rationals: what is not the same text is not known
+    sl_formula *tiny = fitted(t, "c1*x1", (double[]){ 1e-40 }, 1);
+    sl_formula *again = fitted(t, "c1*x1", (double[]){ 1e-40 }, 1);
+    sl_formula *double_ = fitted(t, "c1*x1", (double[]){ 2e-40 }, 1);
+    check_same(t, tiny, again, SL_YES);
+    check_same(t, tiny, double_, SL_UNKNOWN);
+    check_same(t, tiny, f, SL_UNKNOWN);
+    sl_formula_free(double_);
+    sl_formula_free(again);
+    sl_formula_free(tiny);
+    sl_formula_free(f);
+}
+
+static sl_status constants_once(const sl_formula *f) {
+    sl_formula *copy = NULL, *c = NULL;
+    sl_truth same;
+    char *text = NULL;
+    sl_status st;
+    SL_GO(sl_api__formula_fitted(&copy, f->e, f->value, f->params,
+                                 &(sl_names){ (const char *const[]){ "mass" }, 1 }));
+    SL_GO(sl_formula_canon(&c, copy));
+    SL_GO(sl_formula_same(&same, c, copy));
+    SL_GO(sl_formula_print(&text, c, "latex"));
+done:
+    sl_string_free(text);
+    sl_formula_free(c);
+    sl_formula_free(copy);
+    return st;
+}
+
+static void constants_may_lack_memory(void **state) {
+    sl_fixture *t = *state;
+    sl_formula *f = fitted(t, "c1*x1 + c2", (double[]){ 0.1, -2.5 }, 2);
+    SL_EACH_ALLOCATION(t, constants_once(f));
+    sl_formula_free(f);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(text_goes_in_and_comes_out),   SL_TEST(names_stay_with_the_formula),
-        SL_TEST(a_mistake_has_its_place),      SL_TEST(a_million_brackets_are_refused),
-        SL_TEST(same_answers_three_ways),      SL_TEST(values_are_right_and_nan_where_not_real),
-        SL_TEST(wrong_arguments_are_answered), SL_TEST(lack_of_memory_is_reported),
+        SL_TEST(text_goes_in_and_comes_out),
+        SL_TEST(names_stay_with_the_formula),
+        SL_TEST(a_mistake_has_its_place),
+        SL_TEST(a_million_brackets_are_refused),
+        SL_TEST(same_answers_three_ways),
+        SL_TEST(values_are_right_and_nan_where_not_real),
+        SL_TEST(wrong_arguments_are_answered),
+        SL_TEST(lack_of_memory_is_reported),
+        SL_TEST(constants_are_printed_and_computed_with),
+        SL_TEST(canonical_forms_keep_constants),
+        SL_TEST(constants_count_as_their_decimals),
+        SL_TEST(constants_may_lack_memory),
     };
     return sl_test_main("api.formula", tests, SL_LEN(tests));
 }

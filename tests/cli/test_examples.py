@@ -1,0 +1,69 @@
+"""examples/ against the installed library: as a program of somebody else's would use it."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tool import PROGRAM, run
+
+SOURCES = Path(__file__).parents[2] / "examples"
+BUILD = Path(PROGRAM).parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A prefix with the library in it."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    library = next(BUILD.glob("libsymlaw.so.*"), None)
+    if library is None or not (BUILD / "CMakeCache.txt").exists():
+        pytest.skip("the program does not lie in a build folder with its library")
+    if b"__asan_init" in subprocess.run(["nm", "-D", library], capture_output=True).stdout:
+        pytest.skip("a library with sanitizers asks its users to be built with them")
+    if not shutil.which("pkg-config"):
+        pytest.skip("pkg-config is not installed")
+    done = subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def programs(installed, tmp_path_factory):
+    """Both built by the Makefile beside them, in a copy, so that the tree stays clean."""
+    folder = tmp_path_factory.mktemp("examples")
+    for path in (*SOURCES.glob("*.c"), SOURCES / "Makefile"):
+        shutil.copy(path, folder)
+    config = next(installed.rglob("symlaw.pc")).parent
+    done = subprocess.run(["make", "-C", folder, f"PKG_CONFIG_PATH={config}",
+                           "CFLAGS=-std=c99 -Wall -Wextra -pedantic -Werror"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    library = next(installed.rglob("libsymlaw.so")).parent
+    env = {**os.environ, "LD_LIBRARY_PATH": str(library)}
+
+    def call(name, *args):
+        return subprocess.run([folder / name, *args], capture_output=True, text=True, env=env, timeout=60)
+    return call
+
+
+def test_formulas(programs):
+    done = programs("formulas")
+    assert done.returncode == 0 and done.stderr == "", done
+    lines = done.stdout.splitlines()
+    assert "same       yes" in lines
+    assert "values     1 2.5 nan" in [x.replace("-nan", "nan") for x in lines]
+    count = int(next(x for x in lines if x.endswith("functions")).split()[0])
+    assert count == len(lines) - lines.index(f"{count} functions") - 1 > 5
+    assert {"sin(x1)", "x1", "2*x1", "x1^2"} <= {x.strip() for x in lines}
+
+
+def test_discover(programs, tmp_path):
+    model = str(tmp_path / "model")
+    assert run("train", "--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "8", "--steps",
+               "20", "--valid-pairs", "8", "--out", model).code == 0
+    done = programs("discover", model)
+    assert done.returncode == 0, done
+    assert "metres = " in done.stdout and done.stdout.startswith("R2 0.9"), done.stdout
+    assert programs("discover").returncode == 2
+    missing = programs("discover", str(tmp_path / "nowhere"))
+    assert missing.returncode == 1 and "nowhere" in missing.stderr and missing.stdout == ""
