@@ -367,7 +367,7 @@ static void the_command_stops_with_what_it_has(void **state) {
         sl_status st = sl_command("discover", options, listen, &h, &result);
         if (st == SL_ECANCEL) {
             assert_null(result);
-            assert_int_equal(h.output.len, 0);
+            assert_true(h.output.len == 0 || shown > 0); // the output itself may be refused
         } else {
             SL_MUST(t, st);
             const bool stopped = strncmp(result, "{\"exit\":130,", 12) == 0;
@@ -384,7 +384,7 @@ static void the_command_may_lack_memory(void **state) {
     sl_fixture *t = *state;
     char options[1024];
     const char *path = table_path(t, "memory.csv", "a,b,y");
-    SL_EACH_ALLOCATION(t, quiet_status("discover", ask(options, t, path, ",\"samples\":1")));
+    SL_EACH_ALLOCATION(t, quiet_status("discover", ask(options, t, path, "")));
 }
 
 static void a_picture_that_fails_leaves_nothing(void **state) {
