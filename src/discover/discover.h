@@ -60,7 +60,8 @@ typedef struct sl_table {
     char *target;
     int columns;                        // of the file
     int64_t read;                       // rows of the file
-    int64_t missing, infinite;          // of them dropped, because a cell that is needed was
+    int64_t missing, infinite;          // of them dropped, because a cell that is needed was; of
+                                        // sampled rows alone where the inputs were found out late
     int64_t repeated;                   // kept rows that are equal to an earlier one
     int chosen_from;                    // 0, or of how many columns the inputs were picked
     double explained;                   // then: the share of y's variance that they explain
@@ -75,7 +76,8 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * the largest share of y's variance between the cells of a grid of quantiles, corrected for the number
  * of cells (docs/formats.md). A column's kind is that of its first cell that is not missing.
  * SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such column (near
- * names are offered), or too few rows. */
+ * names are offered), or too few rows; SL_ELIMIT: more than 1,000 columns to choose from. A failure
+ * leaves *out as it was. */
 SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
                                      sl_table_progress progress, void *payload);
 void sl_table_clear(sl_table *t);
