@@ -1,0 +1,141 @@
+/* Any bytes as a file of a table. Cells are terminated where they end, as many as there are
+ * columns, and written anew in quotes they are read the same; if it is no table there is a reason.
+ * As a problem it has finite numbers, in as many rows as it says. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "discover/discover.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROW_MAX = 3000 }; // so that limits are met
+
+_Noreturn static void wrong(const char *what) {
+    fprintf(stderr, "%s: %s\n", what, sl_last_error());
+    abort();
+}
+
+/* A file that is nowhere, with its path. */
+static int file_of(char path[64], const void *bytes, size_t n) {
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0) wrong("no file");
+    for (size_t at = 0; at < n;) {
+        const ssize_t done = write(fd, (const char *)bytes + at, n - at);
+        if (done <= 0) wrong("not written");
+        at += (size_t)done;
+    }
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+static void expect_reason(sl_status st) {
+    if (st != SL_EFORMAT && st != SL_ELIMIT && st != SL_EIO && st != SL_EINVAL)
+        wrong("another status");
+    if (!*sl_last_error()) wrong("no reason");
+}
+
+static void write_cell(sl_str *s, const char *text, bool first) {
+    sl_str_add(s, first ? "\"" : ",\"");
+    for (; *text; text++) {
+        if (*text == '"') sl_str_add_char(s, '"');
+        sl_str_add_char(s, *text);
+    }
+    sl_str_add_char(s, '"');
+}
+
+/* Appends the cells of all good rows, all in quotes. True if it was a table to its end. */
+static bool rewrite(sl_str *s, const char *path, const sl_csv_options *o) {
+    sl_csv *c = NULL;
+    sl_fail_restore("");
+    sl_status st = sl_csv_open(&c, path, o);
+    if (st != SL_OK) {
+        if (c) wrong("a table and a failure");
+        expect_reason(st);
+        return false;
+    }
+    const int columns = sl_csv_columns(c);
+    if (columns < 1) wrong("no columns");
+    for (int i = 0; i < columns && sl_csv_has_header(c); i++) {
+        if (sl_csv_find(c, sl_csv_name(c, i)) > i) wrong("a column is not found");
+        write_cell(s, sl_csv_name(c, i), i == 0);
+    }
+    if (sl_csv_has_header(c)) sl_str_add_char(s, '\n');
+    int64_t line = 0;
+    for (;;) {
+        const sl_cell *cells;
+        st = sl_csv_next(&cells, c);
+        if (st == SL_OK && !cells) break;
+        if (st != SL_OK) expect_reason(st);
+        if (st == SL_ELIMIT || st == SL_EIO) break; // these stay
+        if (sl_csv_line(c) <= line) wrong("lines do not count up");
+        line = sl_csv_line(c);
+        if (st != SL_OK) continue;
+        for (int i = 0; i < columns; i++) {
+            double v;
+            if (strlen(cells[i].text) != cells[i].n) wrong("a cell is not as long as it says");
+            const sl_cell_kind kind = sl_cell_number(&v, &cells[i], sl_csv_separator(c));
+            if ((kind == SL_CELL_NUMBER) != isfinite(v)) wrong("a number that is none");
+            write_cell(s, cells[i].text, i == 0);
+        }
+        sl_str_add_char(s, '\n');
+    }
+    sl_csv_close(c);
+    if (sl_str_status(s) != SL_OK) wrong("not written");
+    return st == SL_OK;
+}
+
+static void round_trip(const char *path) {
+    char other[64];
+    sl_str first = { 0 }, second = { 0 };
+    const sl_csv_options o = { .header = -1, .max_row = ROW_MAX };
+    const sl_csv_options again = { .separator = ',', .header = 0, .max_row = 1 << 20 };
+    if (rewrite(&first, path, &o) && first.len > 0) {
+        const int fd = file_of(other, first.text, first.len);
+        if (!rewrite(&second, other, &again)) wrong("what was written is not read");
+        if (strcmp(first.text, second.text) != 0) wrong("reads back as something else");
+        close(fd);
+    }
+    sl_str_clear(&first);
+    sl_str_clear(&second);
+}
+
+static void read_table(const char *path, int max_inputs, const char *inputs) {
+    sl_table_options o = SL_TABLE_OPTIONS_INIT;
+    sl_table t = { .rows = -1 };
+    o.max_inputs = max_inputs;
+    o.max_rows = 5;
+    o.inputs = inputs;
+    o.csv.max_row = ROW_MAX;
+    sl_fail_restore("");
+    const sl_status st = sl_table_read(&t, path, &o, NULL, NULL);
+    if (st != SL_OK) {
+        expect_reason(st);
+        if (t.rows != -1) wrong("a failure left something");
+        return;
+    }
+    if (t.rows < 2 || t.rows > 5 || t.inputs < 1 || t.inputs > max_inputs) wrong("no problem");
+    if (t.rows + t.missing + t.infinite > t.read) wrong("more rows than there are");
+    for (int64_t i = 0; i < t.rows; i++) {
+        if (!isfinite(t.y[i])) wrong("not finite");
+        for (int j = 0; j < t.inputs; j++)
+            if (!isfinite(t.x[j][i])) wrong("not finite");
+    }
+    sl_table_clear(&t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char path[64];
+    const int64_t blocks = sl_mem_blocks();
+    const int fd = file_of(path, data, size);
+    round_trip(path);
+    read_table(path, 1, NULL);
+    read_table(path, 2, NULL);
+    read_table(path, 2, "1");
+    close(fd);
+    if (sl_mem_blocks() != blocks) wrong("memory is lost");
+    return 0;
+}
