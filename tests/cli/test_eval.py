@@ -342,6 +342,30 @@ def test_a_journal_of_another_model_is_refused(model, tmp_path):
     assert evaluate(same / "weights.safetensors", *args).code == 0
 
 
+def test_a_journal_of_other_problems_is_refused(model, pairs, tmp_path):
+    journal, path = tmp_path / "j", tmp_path / "pairs.jsonl"
+    args = ["--samples", "8", "--seeds", "1", "--pairs", path, "--journal", journal]
+    original = lines(pairs)[:3]
+
+    def write(*changed):
+        path.write_text("\n".join(map(json.dumps, changed)))
+
+    write(*original)
+    assert evaluate(model, *args).code == 0
+    first = original[0]
+    for other in (first | {"y": [first["y"][0] + 1, *first["y"][1:]]}, first | {"x": [first["x"][1], first["x"][0]]},
+                  first | {"expr": "x1*x2 + 8"}, first | {"id": "another"}, {k: first[k] for k in ("id", "x", "y")}):
+        write(other, *original[1:])
+        assert evaluate(model, *args).code == 2, other
+    write(original[1], original[0], original[2])
+    assert evaluate(model, *args).code == 2
+    write(*original)
+    moved = tmp_path / "moved.jsonl"  # what a file is called makes no difference
+    shutil.move(path, moved)
+    r = evaluate(model, *args, "--pairs", moved, "--json")
+    assert r.code == 0 and r.json["resumed"] == 3
+
+
 # ---------------------------------------------------------------- time limits
 
 def test_what_is_cut_is_marked(model, tmp_path):
