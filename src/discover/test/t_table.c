@@ -371,7 +371,7 @@ static void what_matters_is_found(void **state) {
         for (int j = 1; j <= columns[c]; j++) sl_str_addf(&s, ",c%d", j);
         sl_str_add(&s, ",label\n");
         for (int i = 0; i < 700; i++) {
-            double x[121];
+            double x[121] = { 0 };
             for (int j = 1; j <= columns[c]; j++) x[j] = 1 + sl_rng_uniform(&t->rng);
             sl_str_addf(&s, "%.17g", x[one[c]] * x[two[c]] + 0.05 * sl_rng_normal(&t->rng));
             for (int j = 1; j <= columns[c]; j++)
@@ -526,7 +526,7 @@ static void reading_can_be_stopped(void **state) {
     int fd;
     char path[32];
     signal(SIGPIPE, SIG_DFL); // ends the writer
-    const pid_t child = stream(&fd, INT64_MAX);
+    const pid_t child = stream(&fd, (int64_t)1 << 60);
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;
     sl_table a = { .rows = -1 };
