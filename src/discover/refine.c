@@ -8,15 +8,11 @@
 
 /* ---------------------------------------------------------------- as it came ---------------- */
 
-/* a is better than b: a number is better than none. */
-static bool better(double a, double b) { return a > b || (!isnan(a) && isnan(b)); }
-
 /* *out := e as it came. */
-static sl_status unrefined(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                           const sl_problem *p) {
-    const int n = sl_expr_max_par(e);
-    SL_TRY(sl_fit__put(out, a, e, start, n));
-    return sl_fit__r2(&out->r2, e, start, p);
+static sl_status unrefined(sl_fit *out, double *loss, sl_arena *a, const sl_node *e,
+                           const double *start, const sl_problem *p) {
+    SL_TRY(sl_fit__put(out, a, e, start, sl_expr_max_par(e)));
+    return sl_fit__score(&out->r2, loss, e, start, p);
 }
 
 /* *skeleton := e with its numbers free, tidy, *n constants with values in from[]; NULL where they
@@ -39,13 +35,14 @@ sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *st
     const sl_node *skeleton;
     double from[SL_DISCOVER_MAX_PARAMS];
     int n = 0;
-    sl_fit proposed, fitted;
-    SL_TRY(unrefined(&proposed, a, e, start, p));
+    double loss, proposed;
+    sl_fit fitted;
+    SL_TRY(unrefined(out, &proposed, a, e, start, p));
     SL_TRY(set_free(&skeleton, from, &n, a, e, start));
-    *out = proposed;
     if (!skeleton || n == 0) return SL_OK;
     SL_TRY(sl_fit__run(&fitted, a, skeleton, n, from, p, o));
-    if (better(fitted.r2, proposed.r2)) *out = fitted;
+    SL_TRY(sl_fit__score(&fitted.r2, &loss, skeleton, fitted.value, p));
+    if (loss < proposed || (isnan(proposed) && !isnan(loss))) *out = fitted;
     out->evaluations = fitted.evaluations;
     out->starts = fitted.starts;
     out->stopped = fitted.stopped;

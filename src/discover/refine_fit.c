@@ -23,8 +23,8 @@
 #include "discover/refine_impl.h"
 
 enum { SEARCH_ROWS = 4096, FINISH_ROWS = 1 << 17, FINISH_EVALUATIONS = 12 };
-enum { DRAWS_INSIDE = 16 };   // places that are tried for a start inside the domain
-enum { STREAM = 0x7265666e }; // of all draws here; the caller's stream is part of the index
+enum { DRAWS_INSIDE = 16 }; // places that are tried for a start inside the domain
+enum { STREAM = 0x72660000, STREAM_ROWS = STREAM + 0xffff }; // start k draws by STREAM + k
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
@@ -40,10 +40,6 @@ static double unit_of(const double *y, int m) {
     return ldexp(1, SL_MAX(-1000, SL_MIN(1000, -ilogb(spread))));
 }
 
-static uint64_t index_of(const sl_refine_options *o, int what) {
-    return (o->stream << 16) + (uint64_t)what;
-}
-
 /* All rows, or `most` of them: one of each of as many equal stretches. */
 static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, int most,
                            const sl_refine_options *o) {
@@ -54,7 +50,7 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
         double *block = sl_arena_alloc(a, (size_t)m * (size_t)(p->inputs + 1) * sizeof *block);
         if (!block) return sl_fail_memory((size_t)m, sizeof *block, "rows to fit");
         sl_rng rng;
-        sl_rng_init(&rng, o->seed, STREAM, index_of(o, UINT16_MAX));
+        sl_rng_init(&rng, o->seed, STREAM_ROWS, o->stream);
         const double stretch = (double)p->rows / m;
         for (int i = 0; i < m; i++) {
             const int64_t row = (int64_t)(((double)i + sl_rng_uniform(&rng)) * stretch);
@@ -80,12 +76,30 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
     return SL_OK;
 }
 
-sl_status sl_fit__r2(double *out, const sl_node *expr, const double *value, const sl_problem *p) {
+/* Part of y's squares that is left: where y has no spread, R2 says 0 of all but the exact formula.
+ */
+static double part_left(const double *value, const double *y, int64_t n) {
+    double top = 0, left = 0, all = 0;
+    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(y[i]));
+    if (top == 0) return 1;
+    for (int64_t i = 0; i < n; i++) {
+        const double r = (value[i] - y[i]) / top, one = y[i] / top;
+        left += r * r;
+        all += one * one;
+    }
+    return left / all;
+}
+
+sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const double *value,
+                        const sl_problem *p) {
     double *y = sl_malloc_wide((size_t)p->rows, sizeof *y);
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
     sl_arena scratch = { 0 };
     sl_status st = sl_expr_eval(y, &scratch, expr, p->x, p->rows, value);
-    if (st == SL_OK) *out = sl_r2(y, p->y, p->rows);
+    if (st == SL_OK) {
+        *r2 = sl_r2(y, p->y, p->rows);
+        *loss = *r2 == 0 ? part_left(y, p->y, p->rows) : 1 - *r2;
+    }
     sl_arena_clear(&scratch);
     sl_free(y);
     return st;
@@ -188,7 +202,7 @@ static sl_status look(double *sse, sl_fit__descent *d, const double *value) {
 static sl_status draw_inside(double *value, sl_fit__descent *d, const double *from, int start) {
     sl_rng rng;
     double sse = INFINITY;
-    sl_rng_init(&rng, d->o->seed, STREAM, index_of(d->o, start));
+    sl_rng_init(&rng, d->o->seed, STREAM + (uint32_t)start, d->o->stream);
     for (int i = 0; i < DRAWS_INSIDE && isinf(sse); i++) {
         draw_start(value, from, d->code->n, start % 2 == 1, &rng);
         SL_TRY(look(&sse, d, value));
@@ -206,7 +220,7 @@ static sl_status search(double *best, double *sse, int *starts, sl_fit__descent 
     SL_TRY(look(sse, d, from));
     memcpy(best, from, bytes);
     for (int start = 0; start <= d->o->restarts + 1; start++) {
-        if (enough(d) || *sse <= SL_FIT__GOOD * d->rows->sst) break;
+        if (enough(d) || (start > 0 && *sse <= SL_FIT__GOOD * d->rows->sst)) break;
         memcpy(value, from, bytes);
         if (start > 1) SL_TRY(draw_inside(value, d, from, start));
         SL_TRY((start == 0 ? go_down : go_round)(d, value, &found));
@@ -271,5 +285,6 @@ sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n, cons
     const sl_status st = n > 0 ? fit(out, &scratch, start, p, o) : SL_OK;
     sl_arena_clear(&scratch);
     SL_TRY(st);
-    return sl_fit__r2(&out->r2, expr, out->value, p);
+    double loss;
+    return sl_fit__score(&out->r2, &loss, expr, out->value, p);
 }

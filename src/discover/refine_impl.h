@@ -62,8 +62,8 @@ SL_NODISCARD sl_status sl_fit__circle(sl_fit__descent *d, double *value, int eva
 #define SL_FIT__GOOD 1e-10 // 1 - R2 that needs no further start
 
 /* *out := expr (tidy, n free constants) fitted to p from `start`, and as often as o says from values
- * around it. R2 is that of all rows, NaN where no start is inside the domain: then values are those
- * of the start. */
+ * around it; restarts -1: only by the short way, for a start that is nearly right. R2 is that of all
+ * rows, NaN where no start is inside the domain: then values are those of the start. */
 SL_NODISCARD sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n,
                                    const double *start, const sl_problem *p,
                                    const sl_refine_options *o);
@@ -72,8 +72,10 @@ SL_NODISCARD sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr
 SL_NODISCARD sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr,
                                    const double *value, int n);
 
-/* R2 of an expression with these values of its constants, on all rows. */
-SL_NODISCARD sl_status sl_fit__r2(double *out, const sl_node *expr, const double *value,
-                                  const sl_problem *p);
+/* An expression with these values of its constants on all rows: R2, and what it leaves unexplained,
+ * which is 1 - R2 unless y has no spread and R2 is 0 for near and far; then it is the part of y's
+ * squares that is left. Both NaN where it is not real. */
+SL_NODISCARD sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr,
+                                     const double *value, const sl_problem *p);
 
 #endif

@@ -1,0 +1,214 @@
+/* snap - fitted constants made exact numbers, where the data do not object.
+ *
+ * Each constant has a tolerance: half its standard error where there is noise; where the fit is
+ * exact, three of them, which are then errors of rounding, and at least 1e-9 of its size. Within it
+ * these numbers are looked for:
+ *
+ *   0, 1, -1        always: they make the formula simpler
+ *   whole numbers   while at most a fifth of all numbers is that close to one
+ *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough,
+ * while at most a twentieth of all numbers is that close to one of them
+ *
+ * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
+ * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
+ * tried for every constant, 0 first.
+ *
+ * The closest number is tried first: it is put in place, the other constants are fitted again, and
+ * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that half a
+ * standard error makes. Then all begins again, until nothing is accepted any more; so a second call
+ * does nothing.
+ *
+ * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
+ * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "discover/refine_impl.h"
+
+typedef struct choice {
+    int k; // of the constant, from 0
+    sl_rat value;
+    double distance; // in tolerances
+} choice;
+
+enum { EVALUATIONS = 60, MAX_CHOICES = 5 * SL_DISCOVER_MAX_PARAMS };
+static const double EXACT = 1e-12; // 1 - R2 that is rounding
+
+/* ---------------------------------------------------------------- choices ------------------- */
+
+/* A fit, and what it leaves unexplained. */
+typedef struct state {
+    sl_fit *fit;
+    double loss;
+} state;
+
+static bool is_exact(const state *s) { return s->loss <= SL_FIT__GOOD; }
+
+static double tolerance(const state *s, int k) {
+    const double se = s->fit->error[k], small = 1e-9 * fabs(s->fit->value[k]);
+    if (isnan(se)) return small;
+    return is_exact(s) ? fmax(small, 3 * se) : se / 2;
+}
+
+static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
+                  int64_t den) {
+    sl_rat value;
+    if (!sl_rat_make(&value, num, den)) return;
+    const double distance = fabs(s->fit->value[k] - sl_rat_double(value));
+    if (!(distance <= tol)) return;
+    for (int i = 0; i < *n; i++)
+        if (list[i].k == k && sl_rat_cmp(list[i].value, value) == 0) return;
+    list[(*n)++] = (choice){ k, value, isinf(tol) ? -1 : distance / fmax(tol, 1e-300) };
+}
+
+static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
+    const double v = s->fit->value[k], tol = tolerance(s, k), zero = is_exact(s) ? 1e-6 : 0;
+    const int64_t sign = v < 0 ? -1 : 1;
+    offer(list, n, s, k, loose ? INFINITY : fmax(tol, zero), 0, 1);
+    offer(list, n, s, k, loose ? INFINITY : tol, sign, 1);
+    if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
+    if (fabs(v) > 1e9) return; // its own digits are no evidence
+    if (2 * tol <= 0.2) offer(list, n, s, k, tol, (int64_t)rint(v), 1);
+
+    // how many fractions there are between two whole numbers, up to each denominator
+    static const struct {
+        int den, many;
+    } steps[] = {
+        { 2, 2 },  { 3, 4 },   { 4, 6 },   { 5, 10 },  { 6, 12 },  { 7, 18 },  { 8, 22 },
+        { 9, 28 }, { 10, 32 }, { 11, 42 }, { 12, 46 }, { 16, 54 }, { 32, 70 }, { 64, 102 }
+    };
+    for (int i = 0; i < SL_LEN(steps) && 2 * tol * steps[i].many <= 0.05; i++) {
+        const double num = rint(v * steps[i].den);
+        if (fabs(v - num / steps[i].den) > tol) continue;
+        offer(list, n, s, k, tol, (int64_t)num, steps[i].den);
+        return;
+    }
+}
+
+/* 0 before 1 and -1 where any number will do. */
+static int rank(const choice *c) { return c->value.num != 0; }
+
+static int cmp_choice(const void *a, const void *b) {
+    const choice *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    if (rank(x) != rank(y)) return rank(x) - rank(y);
+    if (x->value.den != y->value.den) return x->value.den < y->value.den ? -1 : 1;
+    if (x->k != y->k) return x->k < y->k ? -1 : 1;
+    return sl_rat_cmp(x->value, y->value);
+}
+
+/* ---------------------------------------------------------------- one of them --------------- */
+
+/* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
+ * Constants that tidying has taken away, as in 0*c2, go too. */
+static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a, const sl_node *e,
+                        int k, sl_rat v) {
+    sl_rat exact[SL_DISCOVER_MAX_PARAMS] = { { 0 } };
+    bool known[SL_DISCOVER_MAX_PARAMS] = { false }, found = true;
+    exact[k] = v;
+    known[k] = true;
+    for (; found; e = *out) { // again, while the numbers of constants have gaps
+        SL_TRY(sl_expr_bind(out, a, e, exact, known));
+        int left = 0;
+        for (int i = 0; i < *n; i++)
+            if (!known[i]) value[left++] = value[i];
+        *n = left;
+        for (int i = 0; i < left; i++) {
+            exact[i] = SL_RAT(0);
+            known[i] = true;
+        }
+        for (const sl_node *c = *out; c < *out + (*out)->len; c += sl_step(c))
+            if (c->op == SL_OP_PAR) known[c->arg - 1] = false;
+        found = false;
+        for (int i = 0; i < left; i++) found = found || known[i];
+    }
+    return SL_OK;
+}
+
+static bool is_as_good(double r2, double loss, const state *s, const sl_problem *p) {
+    if (r2 == 0 && s->fit->r2 == 1) return false; // of a target without spread
+    const double spare = (double)(p->rows - s->fit->params);
+    return loss <= fmax(EXACT, s->loss * (1 + 0.25 / fmax(spare, 25)));
+}
+
+/* Does the formula go along with this choice? Then it is the fit. */
+static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice *c,
+                            const sl_problem *p, const sl_refine_options *o) {
+    const size_t mark = sl_arena_mark(a);
+    double value[SL_DISCOVER_MAX_PARAMS], loss;
+    sl_fit *fit = s->fit, trial;
+    int n = fit->params;
+    const sl_node *e;
+    for (int k = 0; k < n; k++) value[k] = fit->value[k];
+    const sl_status st = put_in(&e, value, &n, a, fit->expr, c->k, c->value);
+    *accepted = false;
+    if (st == SL_EOVERFLOW || st == SL_ELIMIT) return SL_OK; // a number that merges with too many
+    SL_TRY(st);
+    sl_refine_options near = *o;
+    near.evaluations = EVALUATIONS;
+    near.restarts = -1;
+    SL_TRY(sl_fit__run(&trial, a, e, n, value, p, &near));
+    SL_TRY(sl_fit__score(&trial.r2, &loss, e, trial.value, p));
+    trial.evaluations += fit->evaluations;
+    trial.starts = fit->starts;
+    trial.stopped = trial.stopped || fit->stopped;
+    *accepted = is_as_good(trial.r2, loss, s, p);
+    if (*accepted) {
+        *fit = trial;
+        s->loss = loss;
+    } else {
+        fit->evaluations = trial.evaluations;
+        fit->stopped = trial.stopped;
+        sl_arena_rewind(a, mark);
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- decimals ------------------ */
+
+static double short_decimal(double v) {
+    for (int digits = 1; digits <= 9; digits++) {
+        char text[SL_REAL_TEXT_MAX];
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        const double w = strtod(text, NULL); // by the same locale
+        if (fabs(w - v) <= 1e-12 * fabs(v)) return w;
+    }
+    return v;
+}
+
+static sl_status shorten(state *s, const sl_problem *p) {
+    sl_fit *fit = s->fit;
+    double value[SL_DISCOVER_MAX_PARAMS], r2, loss;
+    for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
+    SL_TRY(sl_fit__score(&r2, &loss, fit->expr, value, p));
+    if (!is_as_good(r2, loss, s, p)) return SL_OK;
+    for (int k = 0; k < fit->params; k++) fit->value[k] = value[k];
+    fit->r2 = r2;
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- the whole ----------------- */
+
+sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+                  const sl_refine_options *o) {
+    *snapped = 0;
+    if (isnan(fit->r2) || fit->params > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    state s = { .fit = fit };
+    SL_TRY(sl_fit__score(&fit->r2, &s.loss, fit->expr, fit->value, p));
+    bool accepted = true;
+    while (accepted) {
+        choice list[MAX_CHOICES];
+        int n = 0;
+        bool loose = false;
+        for (int k = 0; k < fit->params; k++) loose = loose || isinf(fit->error[k]);
+        for (int k = 0; k < fit->params; k++) offer_all(list, &n, &s, k, loose);
+        qsort(list, (size_t)n, sizeof *list, cmp_choice);
+        accepted = false;
+        for (int i = 0; i < n && !accepted && !fit->stopped; i++) {
+            SL_TRY(try_choice(&accepted, &s, a, &list[i], p, o));
+            *snapped += accepted;
+        }
+    }
+    return is_exact(&s) && fit->params > 0 ? shorten(&s, p) : SL_OK;
+}
