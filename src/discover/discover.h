@@ -291,7 +291,9 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
 
 /* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that also
  * has the formula (MathML), its figures and the table of the next `top` ones. One input: y over it with
- * the curve, residuals below. Two: y over the formula's value, and residuals over each input. */
+ * the curve, residuals below. More: y over the formula's value, and residuals over each input (and, for
+ * two, over the formula's value). No candidate that has an R2: y over each input. Of very many rows as
+ * many are drawn as can be told apart. */
 typedef struct sl_picture {
     const sl_problem *problem;
     const sl_discovery *discovery;

@@ -10,8 +10,8 @@
  *                                  | over .. | | over .. |
  *                                  +---------+ +---------+
  *
- * An axis is logarithmic if its data are positive and span more than three decades. The data alone
- * set the axes: a curve with a pole leaves through the top. */
+ * An axis is logarithmic if its data are positive and spread over more than three decades. The data
+ * alone set the axes: a curve with a pole leaves through the top. */
 #include "discover/picture_impl.h"
 
 #include <math.h>
@@ -99,7 +99,17 @@ static sl_range range_of(const double *v, int64_t n) {
     return r;
 }
 
-static bool is_wide(sl_range r) { return r.lo > 0 && r.hi / 1000 > r.lo; }
+/* Is a logarithmic axis the one to see these on? They must be positive and span more than three
+ * decades, and an eighth of them be in the lower half of it: else a few that are close to 0 would
+ * take half of the picture. */
+static bool is_wide(const double *v, int64_t n) {
+    const sl_range r = range_of(v, n);
+    if (!(r.lo > 0 && r.hi / 1000 > r.lo)) return false;
+    const double middle = sqrt(r.lo) * sqrt(r.hi);
+    int64_t below = 0;
+    for (int64_t i = 0; i < n; i++) below += v[i] < middle;
+    return below >= n / 8;
+}
 
 /* ---------------------------------------------------------------- panels -------------------- */
 
@@ -109,7 +119,7 @@ static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel pa
                           const char *name, const double *x) {
     panel.x_label = name;
     panel.y_label = "residual";
-    panel.log_x = is_wide(range_of(x, v->rows.rows));
+    panel.log_x = is_wide(x, v->rows.rows);
     const int number = sl_plot_panel(plot, &panel);
     sl_plot_marks(plot, number, x, v->residual, v->rows.rows, &data_style);
     sl_plot_rule(plot, number, false, 0, &(sl_style){ .colour = 1, .size = 1.5 });
@@ -118,7 +128,7 @@ static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel pa
 /* The formula's values along the range of its one input, as gx, gy. */
 static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, sl_range x,
                             sl_range y) {
-    const bool log = is_wide(x);
+    const bool log = is_wide(v->x[0], v->rows.rows);
     for (int i = 0; i < GRID; i++) {
         const double t = (double)i / (GRID - 1);
         gx[i] = log ? sl_exp(sl_log(x.lo) * (1 - t) + sl_log(x.hi) * t) : x.lo * (1 - t) + x.hi * t;
@@ -139,8 +149,8 @@ static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char
     const int64_t n = v->rows.rows;
     const sl_range x = range_of(v->x[0], n), y = range_of(v->rows.y, n);
     const int above = sl_plot_panel(plot, &(sl_panel){ .y_label = v->target,
-                                                       .log_x = is_wide(x),
-                                                       .log_y = is_wide(y),
+                                                       .log_x = is_wide(v->x[0], n),
+                                                       .log_y = is_wide(v->rows.y, n),
                                                        .height = 3,
                                                        .bare = true });
     sl_plot_marks(plot, above, v->x[0], v->rows.y, n, &(sl_style){ .label = data });
@@ -158,7 +168,7 @@ static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *d
                         const char *formula) {
     const int64_t n = v->rows.rows;
     const sl_range y = range_of(v->rows.y, n), value = range_of(v->value, n);
-    const bool log = is_wide(y) && value.lo > 0;
+    const bool log = is_wide(v->rows.y, n) && value.lo > 0;
     const int first = sl_plot_panel(
         plot,
         &(sl_panel){ .x_label = "formula", .y_label = v->target, .log_x = log, .log_y = log });
@@ -177,12 +187,11 @@ static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *d
 static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *data) {
     const int64_t n = v->rows.rows;
     for (int k = 0; k < v->rows.inputs; k++) {
-        const int number =
-            sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
-                                             .y_label = k ? NULL : v->target,
-                                             .log_x = is_wide(range_of(v->x[k], n)),
-                                             .log_y = is_wide(range_of(v->rows.y, n)),
-                                             .column = k });
+        const int number = sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
+                                                            .y_label = k ? NULL : v->target,
+                                                            .log_x = is_wide(v->x[k], n),
+                                                            .log_y = is_wide(v->rows.y, n),
+                                                            .column = k });
         sl_plot_marks(plot, number, v->x[k], v->rows.y, n, &(sl_style){ .label = data });
     }
 }

@@ -15,7 +15,7 @@ static const char style_sheet[] =
     ";--text:#eef1f4;--dim:#a9b2bc;--line:#2f363e;--card:#1c2127}}\n"
     "body{margin:0;background:var(--back);color:var(--text);font:15px/1.5 system-ui,-apple-system,"
     "'Segoe UI',Roboto,Helvetica,Arial,'DejaVu Sans',sans-serif}\n"
-    "main{max-width:752px;margin:0 auto;padding:36px 20px 48px}\n"
+    "main{max-width:720px;margin:0 auto;padding:36px 20px 48px}\n"
     "h1{font-size:24px;line-height:1.25;margin:0;overflow-wrap:anywhere}\n"
     "h2{font-size:17px;margin:36px 0 10px}\n"
     "p{margin:6px 0}\n"
@@ -87,23 +87,33 @@ static void add_head(sl_str *s, const sl_picture__shown *v) {
                     d->cut == SL_CUT_TIME ? "Time was up" : "It was stopped");
 }
 
-/* target = formula. The left side goes inside the printer's own <mrow>. */
-static sl_status add_equation(sl_str *s, const sl_picture__shown *v) {
-    sl_str math = { 0 };
-    sl_status st;
-    SL_GO(sl_candidate_print(&math, &v->rounded, SL_FORMAT_MATHML, v->p->names));
-    const char *row = strstr(math.text, "<mrow>");
-    SL_ASSERT(row); // every MathML text has one
-    const size_t head = (size_t)(row - math.text) + strlen("<mrow>");
-    sl_str_add(s, "<div class=\"formula\">");
-    sl_str_add_bytes(s, math.text, head);
-    sl_str_add(s, "<mi>");
-    sl_plot_escape(s, v->target);
-    sl_str_add(s, "</mi><mo>=</mo>");
-    sl_str_add(s, math.text + head);
-    sl_str_add(s, "</div>\n");
-done:
-    sl_str_clear(&math);
+/* Appends MathML as the printer wrote it, with a thin space where it has an invisible product sign:
+ * names of columns are words, and 3 mass is not 3mass. left: what is equal to it, or NULL. */
+static void add_math(sl_str *s, const sl_str *printed, const char *left) {
+    static const char row[] = "<mrow>", times[] = "<mo>&#x2062;</mo>";
+    const char *at = sl_str_text(printed), *next = strstr(at, row);
+    SL_ASSERT(next); // every formula of the printer is one
+    next += strlen(row);
+    sl_str_add_bytes(s, at, (size_t)(next - at));
+    if (left) {
+        sl_str_add(s, "<mi>");
+        sl_plot_escape(s, left);
+        sl_str_add(s, "</mi><mo>=</mo>");
+    }
+    for (at = next; (next = strstr(at, times)); at = next) {
+        next += strlen(times);
+        sl_str_add_bytes(s, at, (size_t)(next - at));
+        sl_str_add(s, "<mspace width=\"0.2em\"/>");
+    }
+    sl_str_add(s, at);
+}
+
+static sl_status add_formula(sl_str *s, const sl_picture__shown *v, const sl_candidate *c,
+                             const char *left) {
+    sl_str printed = { 0 };
+    const sl_status st = sl_candidate_print(&printed, c, SL_FORMAT_MATHML, v->p->names);
+    if (st == SL_OK) add_math(s, &printed, left);
+    sl_str_clear(&printed);
     return st;
 }
 
@@ -140,8 +150,12 @@ static void add_figures(sl_str *s, const sl_picture__shown *v) {
 static sl_status add_constants(sl_str *s, const sl_picture__shown *v) {
     const sl_candidate *c = v->best;
     if (!c->params) return SL_OK;
+    sl_str printed = { 0 };
+    const sl_status st = sl_expr_print(&printed, SL_FORMAT_MATHML, c->expr, v->p->names);
     sl_str_add(s, "<h2>Constants</h2>\n<div class=\"wide\"><p>");
-    SL_TRY(sl_expr_print(s, SL_FORMAT_MATHML, c->expr, v->p->names));
+    if (st == SL_OK) add_math(s, &printed, v->target);
+    sl_str_clear(&printed);
+    if (st != SL_OK) return st;
     sl_str_add(s, "</p>\n<table>\n<tr><th>constant</th><th class=\"n\">value</th>"
                   "<th class=\"n\">standard error</th></tr>\n");
     for (int i = 0; i < c->params; i++) {
@@ -165,7 +179,7 @@ static sl_status add_candidate(sl_str *s, const sl_picture__shown *v, int64_t ra
     sl_candidate rounded;
     SL_TRY(sl_picture__round(&rounded, v->arena, c));
     sl_str_addf(s, "<tr><td class=\"n\">%lld</td><td>", (long long)rank + 1);
-    SL_TRY(sl_candidate_print(s, &rounded, SL_FORMAT_MATHML, v->p->names));
+    SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);
     sl_str_add(s, "</td><td class=\"n\">");
     sl_picture__r2(s, c->r2);
@@ -238,7 +252,9 @@ static void add_foot(sl_str *s, const sl_discovery *d) {
 sl_status sl_picture__page(sl_str *s, const sl_picture__shown *v) {
     add_head(s, v);
     if (v->best) {
-        SL_TRY(add_equation(s, v));
+        sl_str_add(s, "<div class=\"formula\">");
+        SL_TRY(add_formula(s, v, &v->rounded, v->target));
+        sl_str_add(s, "</div>\n");
         add_figures(s, v);
     } else {
         sl_str_add(s, "<p class=\"note\">No formula that is real and finite in all rows was "

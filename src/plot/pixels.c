@@ -96,8 +96,8 @@ static int column(const sl_box *box, double x) {
     return c < 0 ? -1 : c > 2 * box->w ? 2 * box->w + 1 : (int)c;
 }
 
-int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box) {
-    int64_t m = 0; // never before i: of a run no more are kept than it has
+static int64_t thin_columns(sl_dot *dots, int64_t n, const sl_box *box) {
+    int64_t m = 0; // never past i: of a run no more are kept than it has
     for (int64_t i = 0; i < n;) {
         if (isnan(dots[i].x)) {
             dots[m++] = dots[i++];
@@ -115,6 +115,40 @@ int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box) {
         i = end;
     }
     return m;
+}
+
+/* Is p no further from the stretch a .. b than a twentieth of a pixel? */
+static bool is_near(sl_dot p, sl_dot a, sl_dot b) {
+    const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+    const double t = length > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / length : 0;
+    const double on = SL_MIN(SL_MAX(t, 0), 1), x = a.x + on * dx - p.x, y = a.y + on * dy - p.y;
+    return x * x + y * y <= 0.0025;
+}
+
+/* May all dots between first and last be left out? NaN may not. */
+static bool is_straight(const sl_dot *dots, int64_t first, int64_t last) {
+    for (int64_t i = first + 1; i < last; i++)
+        if (!is_near(dots[i], dots[first], dots[last])) return false;
+    return !isnan(dots[last].x);
+}
+
+/* Straight stretches become one: from each dot as far as all between are near, within a limit that
+ * keeps the work linear. */
+static int64_t thin_straight(sl_dot *dots, int64_t n) {
+    enum { FURTHEST = 48 };
+    int64_t m = 0;
+    for (int64_t i = 0; i < n;) {
+        int64_t end = i + 1;
+        if (!isnan(dots[i].x))
+            while (end + 1 < n && end - i < FURTHEST && is_straight(dots, i, end + 1)) end++;
+        dots[m++] = dots[i];
+        i = end;
+    }
+    return m;
+}
+
+int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box) {
+    return thin_straight(dots, thin_columns(dots, n, box));
 }
 
 void sl_plot__line(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n) {

@@ -438,13 +438,25 @@ static void put_sample(sl_str *s, const sl_layer *l, double x, double y) {
     }
 }
 
+static bool same_label(const sl_layer *a, const char *label) {
+    return a->style.label && strcmp(a->style.label, label) == 0;
+}
+
+/* Has a layer before it the same label and looks? Panels of one figure often repeat a series. */
+static bool is_repeated(const sl_plot *p, const sl_layer *l) {
+    for (const sl_layer *b = p->layers; b != l; b = b->next)
+        if (same_label(b, l->style.label) && b->kind == l->kind && b->style.mark == l->style.mark &&
+            b->style.colour == l->style.colour && b->style.shade == l->style.shade)
+            return true;
+    return false;
+}
+
 /* Layers that share a label are one over the other: a line with marks on it. */
 static void put_legend(drawing *d) {
     for (int i = 0; i < d->at.entries; i++) {
         const sl_entry *e = &d->at.entry[i];
         for (const sl_layer *l = d->p->layers; l; l = l->next)
-            if (l->style.label && strcmp(l->style.label, e->label) == 0)
-                put_sample(d->s, l, e->x, e->y);
+            if (same_label(l, e->label) && !is_repeated(d->p, l)) put_sample(d->s, l, e->x, e->y);
         put_text(d->s, e->x + SL_PLOT__SWATCH + 8, e->y + 4, "", e->label, SL_PLOT__FONT, e->room);
     }
 }

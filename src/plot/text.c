@@ -120,21 +120,21 @@ static int advance(int32_t c) {
 
 double sl_plot__width(const char *text, double font) {
     const size_t n = strlen(text);
-    double sum = 0;
+    int64_t sum = 0;
     int used;
     for (size_t i = 0; i < n; i += (size_t)used) sum += advance(next(text + i, n - i, &used));
-    return sum * font / 1000;
+    return (double)sum * font / 1000;
 }
 
 /* Appends characters as long as they fit into `room`; returns whether all did. */
 static bool put_some(sl_str *s, const char *text, double font, double room) {
     const size_t n = strlen(text);
-    double sum = 0;
+    int64_t sum = 0; // whole: what fits by sl_plot__width fits here
     int used;
     for (size_t i = 0; i < n; i += (size_t)used) {
         const int32_t c = next(text + i, n - i, &used);
-        sum += advance(c) * font / 1000;
-        if (sum > room) return false;
+        sum += advance(c);
+        if ((double)sum * font / 1000 > room) return false;
         put(s, c, text + i, used);
     }
     return true;

@@ -27,8 +27,9 @@ sl_axis sl_plot__axis(bool log, double lo, double hi, double room) {
     if (log) {
         a.from = log10_of(lo);
         a.to = log10_of(hi);
-        // less than a hundred-thousandth apart: a tenth of a decade on either side
-        const long double more = a.to - a.from < 5e-6L ? 0.1L : room * (a.to - a.from);
+        // ends that are the same: a tenth of a decade on either side, more where doubles end
+        const long double apart = lo < 1e-300 ? 1 : 0.1L;
+        const long double more = a.to - a.from < 5e-6L ? apart : room * (a.to - a.from);
         a.from -= more;
         a.to += more;
         a.lo = more > 0 ? sl_exp((double)a.from * LN10) : lo;
