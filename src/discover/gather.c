@@ -131,7 +131,8 @@ static sl_status score_some(int64_t begin, int64_t end, int worker, void *payloa
     for (int64_t i = begin; i < end; i++) {
         sl_discover__work *w = &p->work[s->first + i];
         if (w->c.state != SL_CANDIDATE_SCORED) continue;
-        if (sl_discover__stop(&p->control, worker == 0)) return SL_OK;
+        const bool sample = w->c.source != SL_SOURCE_BASELINE; // the few others are always worth it
+        if (sample && sl_discover__stop(&p->control, worker == 0)) return SL_OK;
         SL_TRY(
             sl_discover__score(&w->c.r2, &p->scratch[worker], w->c.expr, w->c.value, &p->rows.fit));
         if (isnan(w->c.r2)) w->c.state = SL_CANDIDATE_UNREAL;
