@@ -510,6 +510,11 @@ def test_a_time_limit_gives_the_best_so_far(discover, tmp_path):
     assert r.lines[0].startswith("y = 3*a - 2*b") and re.search(r"^  cut +by the time limit", r.out, re.M)
 
 
+def test_no_time_at_all_is_enough_for_the_baselines(discover, tmp_path):
+    r = discover(write(tmp_path, plane()), "--timeout", "0.001", "--json")
+    assert r.code == 0 and r.json["cut"] == "time" and r.json["r2"] > 1 - 1e-12
+
+
 def test_a_time_limit_counts_from_the_start(discover, tmp_path):
     """What is read has not come to its end when the time is over."""
     pipe = tmp_path / "slow.csv"
