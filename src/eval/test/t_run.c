@@ -178,6 +178,12 @@ static void a_journal_serves_other_numbers(void **state) {
     b.source.count = PROBLEMS;
     SL_MUST(t, run(&b, NULL, NULL));
     assert_true(b.summary.resumed == 3 && same_run(&a, &b));
+    // two processes at once: a line that comes twice counts once
+    char *text = file_text(t, path), *twice = sl_arena_alloc(&t->arena, 2 * strlen(text) + 1);
+    sprintf(twice, "%s%s", text, strchr(text, '\n') + 1);
+    write_file(t, path, twice);
+    SL_MUST(t, run(&b, NULL, NULL));
+    assert_true(b.summary.resumed == TOTAL && same_run(&a, &b));
     b.o.seeds = 1;
     b.source.count = 2;
     SL_MUST(t, run(&b, NULL, NULL));
