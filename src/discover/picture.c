@@ -218,7 +218,7 @@ static sl_status make_labels(sl_str *data, sl_str *formula, const sl_picture__sh
     } else if (v->best) {
         sl_str_addf(formula, "%s = ", v->target);
         SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, v->p->names));
-        sl_str_add(formula, ",  R² = ");
+        sl_str_add(formula, ", R² = ");
         sl_picture__r2(formula, v->best->r2);
     }
     SL_TRY(sl_str_status(data));
