@@ -18,7 +18,8 @@ static bool has_constant(const sl_node *e, int number) {
     return false;
 }
 
-/* is[i][j]: the derivative by constant i has constant j in it, or the other way round. */
+/* is[i][j]: the derivative by constant i has constant j in it. Then it is so the other way round
+ * too: it is the second derivative that does not vanish. */
 typedef bool entangled[SL_DISCOVER_MAX_PARAMS][SL_DISCOVER_MAX_PARAMS];
 
 /* Constants that are not entangled with each other, `first` among them and then in order. */
@@ -40,8 +41,7 @@ static void split(sl_fit__code *code, const sl_node *const *slope) {
     const int n = code->n;
     entangled is;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++)
-            is[i][j] = is[j][i] = has_constant(slope[i], j + 1) || has_constant(slope[j], i + 1);
+        for (int j = 0; j <= i; j++) is[i][j] = is[j][i] = has_constant(slope[i], j + 1);
     for (int first = 0; first < n; first++) {
         int set[SL_DISCOVER_MAX_PARAMS],
             count = gather(set, (const bool(*)[SL_DISCOVER_MAX_PARAMS])is, first, n);

@@ -259,6 +259,10 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         more = FINISH_EVALUATIONS;
     }
     SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
+    if (isinf(sse) && rows.m > SEARCH_ROWS) { // a row that was not looked at is outside: as we came
+        memcpy(out->value, start, (size_t)code.n * sizeof *start);
+        SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
+    }
     out->evaluations = d.evaluations;
     out->stopped = d.stopped;
     return SL_OK;

@@ -246,6 +246,41 @@ static void it_stops_when_told(void **state) {
     }
 }
 
+/* What is right already stays as it came. */
+static void exact_formulas_stay(void **state) {
+    sl_fixture *t = *state;
+    data d;
+    sl_fit f;
+    const sl_node *e = parsed(t, "2*exp(x1/3) - 7*x2");
+    make(t, &d, e, -1, 1);
+    SL_MUST(t, sl_refine_wide(&f, &t->arena, e, NULL, &d.p, &plain));
+    SL_CHECK(t, f.r2 == 1 && f.params == 0 && sl_expr_equal(f.expr, e), "it is %s",
+             text_of(f.expr, f.value));
+}
+
+/* For a constant y R2 is 0 of all but the exact formula, but the nearest one is still to be had. */
+static void constant_targets_are_fitted(void **state) {
+    sl_fixture *t = *state;
+    data d;
+    sl_fit f;
+    make(t, &d, parsed(t, "0.7"), -1, 1);
+    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "3*x1 + 4"), NULL, &d.p, &plain));
+    SL_CHECK(t, f.params == 2 && fabs(f.value[0]) < 1e-12 && fabs(f.value[1] - 0.7) < 1e-12,
+             "it is %s", text_of(f.expr, f.value));
+}
+
+/* Where linear constants are solved for, few steps are enough. */
+static void projection_saves_steps(void **state) {
+    sl_fixture *t = *state;
+    data d;
+    sl_fit f;
+    make(t, &d, parsed(t, "2.5*exp(-1.3*x1) + 0.7*x2 - 11"), 0, 3);
+    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "900*exp(-4*x1) + 500*x2 + 300"), NULL, &d.p,
+                         &plain));
+    SL_CHECK(t, f.r2 > 1 - 1e-12 && f.evaluations <= 16, "%d evaluations to R2 %.12g",
+             f.evaluations, f.r2);
+}
+
 /* ---------------------------------------------------------------- noise and size ------------ */
 
 /* Slope and intercept with their errors, from the textbook. */
@@ -317,6 +352,31 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     }
 }
 
+/* The part of a large table that is looked at first may not show where the formula ends. */
+static void rows_that_were_not_looked_at_count(void **state) {
+    sl_fixture *t = *state;
+    double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
+    assert_non_null(x);
+    const double *columns[1] = { x };
+    for (int i = 0; i < MANY; i++) {
+        x[i] = sl_rng_uniform(&t->rng);
+        y[i] = sqrt(x[i] + 0.5);
+    }
+    for (int i = 0; i < 3; i++) { // there sqrt(x1 + 0.5) is not real
+        x[i * 5000 + 1] = -1;
+        y[i * 5000 + 1] = 0;
+    }
+    const sl_problem p = { 1, MANY, columns, y };
+    for (int stream = 0; stream < 8; stream++) {
+        sl_refine_options o = plain;
+        o.stream = (uint64_t)stream;
+        sl_fit f;
+        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "sqrt(x1 + 2)"), NULL, &p, &o));
+        SL_CHECK(t, f.params == 1 && f.value[0] >= 1 && f.value[0] < 1.5, "it is %s",
+                 text_of(f.expr, f.value));
+    }
+}
+
 /* ---------------------------------------------------------------- shapes -------------------- */
 
 static void linear_constants_are_known(void **state) {
@@ -366,15 +426,15 @@ static void wider_formulas_must_pay(void **state) {
                  cases[i].e, text_of(f.expr, f.value), f.r2);
         check_fit(t, &f, &d.p);
     }
-    // noise of mean 0 is no reason for a summand
+    // noise is no reason for a summand that is a quarter of its standard error
     data d;
     sl_fit f;
     make(t, &d, parsed(t, "sin(x1)"), -2, 2);
-    for (int k = 0; k < ROWS / 2; k++) { // rows in pairs, so that nothing is left to chance
+    for (int k = 0; k < ROWS / 2; k++) { // rows in pairs, so that nothing else is left to chance
         d.x[0][2 * k + 1] = -d.x[0][2 * k];
         const double noise = 0.3 * sl_rng_normal(&t->rng);
-        d.y[2 * k] = sl_sin(d.x[0][2 * k]) + noise;
-        d.y[2 * k + 1] = -sl_sin(d.x[0][2 * k]) - noise;
+        d.y[2 * k] = sl_sin(d.x[0][2 * k]) + noise + 0.01;
+        d.y[2 * k + 1] = -sl_sin(d.x[0][2 * k]) - noise + 0.01;
     }
     SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "3*sin(x1)"), NULL, &d.p, &plain));
     SL_CHECK(t, f.params == 1, "a summand for nothing: %s", text_of(f.expr, f.value));
@@ -430,8 +490,12 @@ int main(void) {
         SL_TEST(any_size_of_y_will_do),
         SL_TEST(the_same_call_gives_the_same_bits),
         SL_TEST(it_stops_when_told),
+        SL_TEST(exact_formulas_stay),
+        SL_TEST(constant_targets_are_fitted),
+        SL_TEST(projection_saves_steps),
         SL_TEST(errors_are_those_of_the_textbook),
         SL_TEST(large_tables_are_fitted_by_all_rows),
+        SL_TEST(rows_that_were_not_looked_at_count),
         SL_TEST(linear_constants_are_known),
         SL_TEST(wider_formulas_must_pay),
         SL_TEST(too_many_constants_stay_as_they_are),

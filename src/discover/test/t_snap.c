@@ -209,6 +209,26 @@ static void chance_is_no_reason(void **state) {
     }
 }
 
+/* Two constants for one thing let all others be tried at 0, but not go there for nothing. */
+static void what_is_seen_through_noise_stays(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 20); i++) {
+        data d;
+        sl_fit f;
+        int snapped;
+        sl_arena_rewind(&t->arena, 0);
+        make(t, &d, parsed(t, "3*exp(x1)"), NULL, 0);
+        const double noise = 0.4;
+        for (int k = 0; k < ROWS; k++) {
+            d.x[1][k] = k % 4 < 2 ? 1 : -1; // of mean 0 together with the noise, so that nothing is
+            d.y[k] += noise * (k % 2 ? 1 : -1) + 0.25 * d.x[1][k]; // left to chance: 5 errors away
+        }
+        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "2*exp(x1 + 2) + 3*x2"), NULL, &d.p, &plain));
+        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_CHECK(t, sl_expr_max_var(f.expr) == 2 && snapped >= 1, "x2 is lost: %s", text_of(&f));
+    }
+}
+
 /* ---------------------------------------------------------------- the rest ------------------ */
 
 static bool at_once(void *payload) {
@@ -253,10 +273,10 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(exact_numbers_come_back),   SL_TEST(decimals_are_short),
-        SL_TEST(random_laws_come_back),     SL_TEST(noise_is_respected),
-        SL_TEST(chance_is_no_reason),       SL_TEST(odd_fits_are_left_alone),
-        SL_TEST(every_allocation_may_fail),
+        SL_TEST(exact_numbers_come_back), SL_TEST(decimals_are_short),
+        SL_TEST(random_laws_come_back),   SL_TEST(noise_is_respected),
+        SL_TEST(chance_is_no_reason),     SL_TEST(what_is_seen_through_noise_stays),
+        SL_TEST(odd_fits_are_left_alone), SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("discover.snap", tests, SL_LEN(tests));
 }
