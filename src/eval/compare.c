@@ -5,14 +5,14 @@
  * and at the problem's own, both are evaluated in long double with a bound on what rounding did to
  * them (sl_expr_eval_ref).
  *
- * A point says no where they differ by more than 1e-9 of the larger and four times the bounds. It
- * says yes only where the bounds are below 1e-9 too: where much cancels, or the sine of something
- * huge is taken, agreement means nothing. Where the truth is not real nothing is asked of a
- * candidate; where it is, the candidate must be. Sixteen points must say yes; where the truth is
- * real at so few points, all of the problem's must.
+ * A point says yes where the two are within 1e-9 of the larger, and their bounds too: where much
+ * cancels, or the sine of something huge is taken, agreement means nothing. It says no where they
+ * differ by more than that and four times the bounds. Where the truth is not real nothing is asked
+ * of a candidate; where it is, the candidate must be. Sixteen points must say yes; where the truth
+ * is real at so few points, all of the problem's must.
  *
  * A fitted constant is off by some part in 1e13 or so, and where terms cancel that shows more than
- * 1e-9. So bounds are taken for numbers of 40 bits then. */
+ * 1e-9. So before a point says no to one, bounds are taken for numbers of 40 bits. */
 #include <math.h>
 
 #include "eval/eval_impl.h"
@@ -27,18 +27,35 @@ static const long double tolerance = 1e-9L, safety = 4;
 typedef struct contest {
     const sl_node *truth, *expr;
     const long double *value; // of the candidate's constants
-    long double roundoff;
+    bool fitted;              // there are any
 } contest;
 
+/* Both at a point, by numbers that are good to u. */
+typedef struct values {
+    long double truth, expr; // NaN: not real
+    long double near, blur;  // 1e-9 of the larger; what rounding may have done to their difference
+    bool unreal;             // the candidate, for sure
+} values;
+
+static values evaluate(const contest *c, const long double *x, long double u) {
+    values v;
+    long double dt, dc;
+    sl_expr_eval_ref(&v.truth, &dt, c->truth, x, NULL, u);
+    sl_expr_eval_ref(&v.expr, &dc, c->expr, x, c->value, u);
+    v.near = tolerance * fmaxl(fabsl(v.truth), fabsl(v.expr));
+    v.blur = safety * (dt + dc);
+    v.unreal = isnan(v.expr) && dc == 0;
+    return v;
+}
+
 static sl_truth agree_at(const contest *c, const long double *x) {
-    long double vt, dt, vc, dc;
-    sl_expr_eval_ref(&vt, &dt, c->truth, x, NULL, c->roundoff);
-    if (!isfinite(vt)) return SL_UNKNOWN;
-    sl_expr_eval_ref(&vc, &dc, c->expr, x, c->value, c->roundoff);
-    if (isnan(vc)) return dc == 0 ? SL_NO : SL_UNKNOWN;
-    const long double near = tolerance * fmaxl(fabsl(vt), fabsl(vc)), blur = safety * (dt + dc);
-    if (fabsl(vt - vc) > near + blur) return SL_NO;
-    return blur <= near ? SL_YES : SL_UNKNOWN;
+    values v = evaluate(c, x, 0x1p-64L);
+    if (!isfinite(v.truth)) return SL_UNKNOWN;
+    if (isnan(v.expr)) return v.unreal ? SL_NO : SL_UNKNOWN;
+    const long double apart = fabsl(v.truth - v.expr);
+    if (apart <= v.near) return v.blur <= v.near ? SL_YES : SL_UNKNOWN;
+    if (c->fitted) v = evaluate(c, x, 0x1p-40L);
+    return apart > v.near + v.blur ? SL_NO : SL_UNKNOWN;
 }
 
 /* *yes := points that say yes, of *asked, evenly taken; false where one says no. */
@@ -87,7 +104,7 @@ sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *exp
     }
     long double constants[SL_DISCOVER_MAX_PARAMS];
     for (int k = 0; k < params; k++) constants[k] = value[k];
-    const contest c = { p->truth, expr, constants, params ? 0x1p-40L : 0x1p-64L };
+    const contest c = { p->truth, expr, constants, params > 0 };
     bool equal;
     const size_t mark = sl_arena_mark(scratch);
     sl_status st = compare_values(&equal, scratch, &c, params, p);

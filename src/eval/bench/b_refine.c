@@ -11,22 +11,22 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "discover/discover.h"
 #include "pairs/pairs.h"
 
-/* What stands right above a constant: nothing but sums and products, or the innermost of these. */
-#define KINDS(X)                                  \
-    X(ALL, "all")                                 \
-    X(TAME, "no constant multiplies inside sin")  \
-    X(WILD, "a constant multiplies inside sin")   \
-    X(OPEN, "above it: sums and products only")   \
-    X(WHOLE, "above it: whole power or quotient") \
-    X(ROOT, "above it: root")                     \
-    X(EXP, "above it: exp")                       \
-    X(PHASE, "above it: sin, as a summand")       \
-    X(WAVE, "above it: sin, as a factor")
+/* Of pairs, by the constants they have; and of constants, by the innermost power or function around
+ * them, a sine being two kinds. */
+#define KINDS(X)                                     \
+    X(ALL, "all")                                    \
+    X(TAME, "no constant is a factor inside of sin") \
+    X(WILD, "a constant is a factor inside of sin")  \
+    X(OPEN, "around it: only sums and products")     \
+    X(WHOLE, "around it: whole power or quotient")   \
+    X(ROOT, "around it: root")                       \
+    X(EXP, "around it: exp")                         \
+    X(PHASE, "around it: sin, not as a factor")      \
+    X(WAVE, "around it: sin, as a factor")
 
 typedef enum kind {
 #define X(id, text) id,
@@ -46,25 +46,22 @@ typedef struct tally {
     double seconds, slowest;
 } tally;
 
-/* Which kinds of constants are in e? `above`: the innermost power or function around it; wild:
- * inside of a sine and below a product or function there. */
-static void kinds_of(bool *has, const sl_node *e, kind above, bool in_sine, bool multiplied) {
+/* Which kinds are in e, that stands within `around` and, if so, somewhere inside of a sine? */
+static void kinds_of(bool *has, const sl_node *e, kind around, bool factor, bool in_sine) {
     if (e->op == SL_OP_PAR) {
-        if (above == PHASE && multiplied) above = WAVE;
-        has[above] = true;
-        if (in_sine && multiplied) has[WILD] = true;
+        has[around == PHASE && factor ? WAVE : around] = true;
+        has[WILD] = has[WILD] || (factor && in_sine);
         return;
     }
     if (e->op == SL_OP_NUM || e->op == SL_OP_VAR) return;
-    if (e->op == SL_OP_POW) above = sl_rat_is_int(sl_num_value(sl_next(e + 1))) ? WHOLE : ROOT;
-    if (e->op == SL_OP_EXP) above = EXP;
-    if (e->op == SL_OP_SIN) above = PHASE;
-    if (e->op != SL_OP_ADD) multiplied = e->op != SL_OP_SIN || in_sine;
-    if (e->op == SL_OP_SIN && !in_sine) multiplied = false;
+    if (e->op == SL_OP_POW) around = sl_rat_is_int(sl_num_value(sl_next(e + 1))) ? WHOLE : ROOT;
+    if (e->op == SL_OP_EXP) around = EXP;
+    if (e->op == SL_OP_SIN) around = PHASE;
     in_sine = in_sine || e->op == SL_OP_SIN;
     const sl_node *c = e + 1;
     const int operands = e->op == SL_OP_POW ? 1 : e->arg;
-    for (int i = 0; i < operands; i++, c = sl_next(c)) kinds_of(has, c, above, in_sine, multiplied);
+    for (int i = 0; i < operands; i++, c = sl_next(c))
+        kinds_of(has, c, around, e->op == SL_OP_MUL, in_sine);
 }
 
 static sl_status one(tally *t, const sl_pair *pair, const sl_node *skeleton, const double *truth,
@@ -99,12 +96,6 @@ static sl_status one(tally *t, const sl_pair *pair, const sl_node *skeleton, con
         t[k].lower += fit.r2 < before || (isnan(fit.r2) && !isnan(before));
         t[k].seconds += seconds;
         t[k].slowest = fmax(t[k].slowest, seconds);
-    }
-    if (!found && has[TAME] && getenv("SL_SHOW")) {
-        sl_str s = { 0 };
-        SL_TRY(sl_expr_print_values(&s, SL_FORMAT_INFIX, skeleton, NULL, truth));
-        fprintf(stderr, "%lld\t%.12g\t%.6g\t%s\n", (long long)pair->index, fit.r2, before, s.text);
-        sl_str_clear(&s);
     }
     return SL_OK;
 }

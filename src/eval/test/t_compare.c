@@ -18,13 +18,14 @@ static const sl_node *tidy(sl_fixture *t, const sl_node *e) {
     return sl_expr_tidy(&out, &t->arena, e) == SL_OK ? out : NULL;
 }
 
-/* A random truth that is real at 40 points or more, and a problem of it. */
+/* A random truth that is real at 40 points or more and no constant, and a problem of it. */
 static bool random_problem(sl_fixture *t, sl_eval_problem *p) {
     static const sl_expr_random_options how = { 3, 2, 5, 0.1 };
-    const sl_node *e;
+    const sl_node *e, *form;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &how));
     e = tidy(t, e);
-    if (!e || sl_expr_is_nowhere(e) || sl_expr_max_var(e) == 0) return false;
+    if (!e || sl_expr_is_nowhere(e) || sl_expr_canon(&form, &t->arena, e) != SL_OK) return false;
+    if (sl_expr_max_var(form) == 0) return false;
     const double hi = sl_rng_below(&t->rng, 2) ? 2 : 9;
     *p = problem_of(t, e, -hi, hi, 40, 60);
     return p->data.rows == 40;
