@@ -25,7 +25,7 @@ static inline sl_discover_options tiny_options(int samples) {
     return o;
 }
 
-/* Lines of JSON with 20 rows of each formula; "" has none, and y is noise. `noise` is added to y. */
+/* Lines of JSON, 20 rows of each formula; of "" the formula is not told. y has normal noise. */
 static inline void tiny_lines(sl_fixture *t, const char *path, const char *const *formulas, int n,
                               double noise) {
     sl_str s = { 0 };
