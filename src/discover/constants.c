@@ -51,14 +51,19 @@ static form *new_form(maker *m, sl_op op, int n) {
 
 static part read_part(maker *m, const sl_node *e);
 
-/* Adds a part to a sum; one that is a sum itself is taken apart. */
+/* Adds a part to a sum; one that is a sum itself is taken apart, or its constant would stay beside
+ * ours. */
 static void add_term(form *s, part p) {
     if (!p.form) {
         s->constant += p.factor;
-        return;
+    } else if (p.form->op == SL_OP_ADD) {
+        for (int i = 0; i < p.form->n; i++)
+            add_term(s, (part){ p.factor * p.form->coef[i], p.form->kid[i] });
+        s->constant += p.factor * p.form->constant;
+    } else {
+        s->coef[s->n] = p.factor;
+        s->kid[s->n++] = p.form;
     }
-    s->coef[s->n] = p.factor;
-    s->kid[s->n++] = p.form;
 }
 
 /* A sum with its first coefficient taken out: all of it, or without its sign. */
@@ -74,10 +79,10 @@ static part give_away(form *s, bool with_sign) {
 }
 
 static part read_sum(maker *m, const sl_node *e) {
-    form *s = new_form(m, SL_OP_ADD, e->arg);
+    form *s = new_form(m, SL_OP_ADD, (int)e->len); // room for the terms of all sums below
     if (!s) return (part){ 0 };
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) add_term(s, read_part(m, c));
+    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_next(c)) add_term(s, read_part(m, c));
     return give_away(s, true);
 }
 
@@ -86,7 +91,7 @@ static part read_product(maker *m, const sl_node *e) {
     if (!f) return (part){ 0 };
     double factor = 1;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_next(c)) {
         const part p = read_part(m, c);
         factor *= p.factor;
         if (p.form) f->kid[f->n++] = p.form;

@@ -98,6 +98,10 @@ static sl_status copy_numbers(const double **out, sl_arena *a, const double *v, 
     return SL_OK;
 }
 
+static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
+    return sl_expr_nodes(f->expr) > c->size || f->params > c->params;
+}
+
 /* A fit is taken if it explains more, or as much by less. */
 static bool is_gain(const sl_candidate *c, const sl_fit *f) {
     if (!f->expr || isnan(f->r2)) return false;
@@ -111,6 +115,10 @@ static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *
     p->cost->evaluations += f->evaluations;
     p->cost->refined++;
     if (!is_gain(c, f)) return SL_OK;
+    if (!isnan(c->r2) && is_simpler(c, f)) { // it stays beside its fit: noise has fits of its own
+        SL_ASSERT(p->count < p->room);
+        p->work[p->count++] = *w;
+    }
     const sl_node *e = sl_expr_copy(p->arena, f->expr);
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
     SL_TRY(copy_numbers(&c->value, p->arena, f->value, f->params));

@@ -45,16 +45,6 @@ int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_
     return n;
 }
 
-/* Has fitting made of them the same formula, up to what fits differ by? */
-static bool are_same(const sl_candidate *a, const sl_candidate *b) {
-    if (a->params != b->params || !sl_expr_equal(a->expr, b->expr)) return false;
-    for (int i = 0; i < a->params; i++) {
-        const double size = fmax(fabs(a->value[i]), fabs(b->value[i]));
-        if (fabs(a->value[i] - b->value[i]) > 1e-6 * size) return false;
-    }
-    return true;
-}
-
 /* Candidates with exact numbers alone are the same if their canonical forms are. */
 static sl_status renew_forms(sl_discover__pool *p) {
     for (int64_t i = 0; i < p->count; i++) {
@@ -70,27 +60,108 @@ static sl_status renew_forms(sl_discover__pool *p) {
     return SL_OK;
 }
 
+/* Rows that formulas are compared in: all, or a thousand spread over them. */
+typedef struct view {
+    sl_problem rows;
+    const double *x[SL_DISCOVER_MAX_INPUTS];
+    double *u, *v;  // values of two
+    double largest; // |y|
+} view;
+
+enum { COMPARED = 1000 };
+
+static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
+    const int64_t n = SL_MIN(p->rows, COMPARED);
+    *w = (view){ .rows = { .inputs = p->inputs, .rows = n } };
+    w->u = sl_arena_alloc(a, 2 * (size_t)n * sizeof *w->u);
+    if (!w->u) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
+    w->v = w->u + n;
+    for (int c = 0; c <= p->inputs; c++) {
+        double *to = sl_arena_alloc(a, (size_t)n * sizeof *to);
+        if (!to) return sl_fail_memory((size_t)n, sizeof *to, "values");
+        for (int64_t i = 0; i < n; i++) to[i] = (c < p->inputs ? p->x[c] : p->y)[i * p->rows / n];
+        if (c < p->inputs)
+            w->x[c] = to;
+        else
+            w->rows.y = to;
+    }
+    w->rows.x = w->x;
+    for (int64_t i = 0; i < n; i++) w->largest = fmax(w->largest, fabs(w->rows.y[i]));
+    return SL_OK;
+}
+
+/* Formulas with fitted constants are the same if their values are, up to a thousandth of what they
+ * leave unexplained: a sqrt(a) and a^(3/2), or what two fits of one formula differ by. */
+static sl_status are_alike(bool *out, sl_arena *scratch, const view *w, const sl_candidate *a,
+                           const sl_candidate *b) {
+    const int64_t n = w->rows.rows;
+    SL_TRY(sl_candidate_eval(w->u, scratch, a, &w->rows));
+    SL_TRY(sl_candidate_eval(w->v, scratch, b, &w->rows));
+    double apart = 0, left = 0;
+    for (int64_t i = 0; i < n && w->largest > 0; i++) { // in units of y, or squares may overflow
+        apart += pow(w->u[i] / w->largest - w->v[i] / w->largest, 2);
+        left += pow(w->u[i] / w->largest - w->rows.y[i] / w->largest, 2);
+    }
+    *out = apart <= 1e-6 * left + 1e-24 * (double)n;
+    return SL_OK;
+}
+
+/* Close enough for a closer look: R2 would differ by more otherwise. */
+static bool may_be_alike(const sl_candidate *a, const sl_candidate *b) {
+    const double left = fmax(1 - a->r2, 1 - b->r2);
+    return fabs(a->r2 - b->r2) <= 3e-3 * left + SL_DISCOVER__TIE;
+}
+
+static bool is_fitted(const sl_candidate *c) { return c->state >= SL_CANDIDATE_REFINED; }
+
+static sl_status are_same(bool *out, sl_arena *scratch, const view *view,
+                          const sl_discover__work *v, const sl_discover__work *w) {
+    *out = false;
+    if (v->c.params == 0 && w->c.params == 0)
+        *out = v->unit == w->unit && sl_expr_equal(v->form, w->form);
+    else if (is_fitted(&v->c) || is_fitted(&w->c))
+        return are_alike(out, scratch, view, &v->c, &w->c);
+    return SL_OK;
+}
+
+static bool is_simpler(const sl_candidate *a, const sl_candidate *b) {
+    return a->size != b->size ? a->size < b->size : a->params < b->params;
+}
+
+/* Of two that are the same the simpler stands, at the place of the first. */
+static void unite(sl_discover__pool *p, int64_t *first, int64_t second) {
+    sl_candidate *a = &p->work[*first].c, *b = &p->work[second].c;
+    int64_t stays = *first, goes = second;
+    if (is_simpler(b, a)) {
+        stays = second;
+        goes = *first;
+    }
+    *first = stays;
+    if (a->source != b->source || a->number != b->number) // else a proposal and its own fit
+        p->work[stays].c.times += p->work[goes].c.times;
+    p->work[goes].c.state = SL_CANDIDATE_DUPLICATE;
+    p->work[goes].c.same_as = stays;
+}
+
 sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n) {
-    SL_TRY(renew_forms(p));
+    sl_arena *scratch = &p->scratch[0];
+    const size_t mark = sl_arena_mark(scratch);
+    view view;
     int64_t kept = 0;
+    SL_TRY(renew_forms(p));
+    SL_TRY(view_make(&view, scratch, &p->rows.fit));
     for (int64_t i = 0; i < *n; i++) {
-        sl_discover__work *w = &p->work[place[i]];
-        int64_t same = -1;
-        for (int64_t k = 0; k < kept && same < 0; k++) {
-            const sl_discover__work *v = &p->work[place[k]];
-            if (fabs(v->c.r2 - w->c.r2) > 1e-9) continue;
-            const bool exact = v->c.params == 0 && w->c.params == 0 && v->unit == w->unit;
-            if (are_same(&v->c, &w->c) || (exact && sl_expr_equal(v->form, w->form)))
-                same = place[k];
+        const sl_discover__work *w = &p->work[place[i]];
+        bool same = false;
+        // the list falls in R2, so the close ones are the last
+        for (int64_t k = kept - 1; k >= 0 && !same; k--) {
+            if (!may_be_alike(&p->work[place[k]].c, &w->c)) break;
+            SL_TRY(are_same(&same, scratch, &view, &p->work[place[k]], w));
+            if (same) unite(p, &place[k], place[i]);
         }
-        if (same < 0) {
-            place[kept++] = place[i];
-            continue;
-        }
-        w->c.state = SL_CANDIDATE_DUPLICATE;
-        w->c.same_as = same;
-        p->work[same].c.times += w->c.times;
+        if (!same) place[kept++] = place[i];
     }
     *n = kept;
+    sl_arena_rewind(scratch, mark);
     return SL_OK;
 }

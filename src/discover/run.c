@@ -96,7 +96,10 @@ static sl_status list(sl_discovery *d, sl_discover__pool *p) {
     for (int64_t i = 0; i < p->count; i++) {
         sl_candidate *c = &d->candidate[rank[i]];
         *c = p->work[i].c;
-        if (c->same_as >= 0) c->same_as = rank[c->same_as];
+        if (c->same_as < 0) continue;
+        int64_t first = c->same_as; // who may have become a duplicate since
+        while (p->work[first].c.state == SL_CANDIDATE_DUPLICATE) first = p->work[first].c.same_as;
+        c->same_as = rank[first];
     }
     return SL_OK;
 }
@@ -123,7 +126,7 @@ static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threa
     p->threads = threads;
     p->workers = sl_pool_threads(threads);
     p->cost = &d->cost;
-    p->room = samples + SL_DISCOVER_MAX_INPUTS + 2;
+    p->room = 2 * (samples + SL_DISCOVER_MAX_INPUTS + 2); // a fit may stand beside its proposal
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
     if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
     p->work = sl_arena_alloc(&d->arena, (size_t)p->room * sizeof *p->work);
