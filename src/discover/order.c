@@ -114,13 +114,13 @@ static bool may_be_alike(const sl_candidate *a, const sl_candidate *b) {
 
 static bool is_fitted(const sl_candidate *c) { return c->state >= SL_CANDIDATE_REFINED; }
 
-static sl_status are_same(bool *out, sl_arena *scratch, const view *view,
+static sl_status are_same(bool *out, sl_arena *scratch, const view *rows,
                           const sl_discover__work *v, const sl_discover__work *w) {
     *out = false;
     if (v->c.params == 0 && w->c.params == 0)
         *out = v->unit == w->unit && sl_expr_equal(v->form, w->form);
     else if (is_fitted(&v->c) || is_fitted(&w->c))
-        return are_alike(out, scratch, view, &v->c, &w->c);
+        return are_alike(out, scratch, rows, &v->c, &w->c);
     return SL_OK;
 }
 
@@ -146,17 +146,17 @@ static void unite(sl_discover__pool *p, int64_t *first, int64_t second) {
 sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n) {
     sl_arena *scratch = &p->scratch[0];
     const size_t mark = sl_arena_mark(scratch);
-    view view;
+    view rows;
     int64_t kept = 0;
     SL_TRY(renew_forms(p));
-    SL_TRY(view_make(&view, scratch, &p->rows.fit));
+    SL_TRY(view_make(&rows, scratch, &p->rows.fit));
     for (int64_t i = 0; i < *n; i++) {
         const sl_discover__work *w = &p->work[place[i]];
         bool same = false;
         // the list falls in R2, so the close ones are the last
         for (int64_t k = kept - 1; k >= 0 && !same; k--) {
             if (!may_be_alike(&p->work[place[k]].c, &w->c)) break;
-            SL_TRY(are_same(&same, scratch, &view, &p->work[place[k]], w));
+            SL_TRY(are_same(&same, scratch, &rows, &p->work[place[k]], w));
             if (same) unite(p, &place[k], place[i]);
         }
         if (!same) place[kept++] = place[i];
