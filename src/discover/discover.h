@@ -204,6 +204,7 @@ typedef struct sl_candidate {
     double r2;              // on the rows that were fitted; NaN if UNREAL
     double r2_proposed;     // as it was proposed
     double r2_holdout;      // NaN without held-out rows
+    bool front;             // ranked, and no simpler one or equally simple one is better
     double seconds;         // from the start until it was there
 } sl_candidate;
 

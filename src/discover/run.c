@@ -1,6 +1,5 @@
 /* run - a whole discovery: bags, samples, candidates, fits, ranks. */
-#include <math.h>
-#include <string.h>
+#include <limits.h>
 
 #include "discover/discover_impl.h"
 
@@ -77,6 +76,16 @@ static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t 
     return SL_OK;
 }
 
+/* Who goes down the list and meets a simpler one than all before has met the best of its size. */
+static void mark_front(sl_discovery *d) {
+    int least = INT_MAX;
+    for (int64_t i = 0; i < d->ranked; i++) {
+        sl_candidate *c = &d->candidate[i];
+        c->front = c->size < least;
+        least = SL_MIN(least, c->size);
+    }
+}
+
 /* The ranked ones first, then the others in the order they came. */
 static sl_status list(sl_discovery *d, sl_discover__pool *p) {
     const size_t count = (size_t)p->count;
@@ -101,6 +110,7 @@ static sl_status list(sl_discovery *d, sl_discover__pool *p) {
         while (p->work[first].c.state == SL_CANDIDATE_DUPLICATE) first = p->work[first].c.same_as;
         c->same_as = rank[first];
     }
+    mark_front(d);
     return SL_OK;
 }
 
