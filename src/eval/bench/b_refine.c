@@ -4,8 +4,8 @@
  * points), the first of the test split that have constants. The numbers of each expression become
  * free, each is multiplied by a random factor between 0.5 and 1.5, and sl_refine starts from there,
  * with up to 8 restarts. Found: R2 > 1 - 1e-10. Printed for all pairs, for those where no constant
- * multiplies inside of a sine, and by what stands above the constants; a pair counts for each kind
- * it has.
+ * is a factor inside of a sine, and by what stands around the constants, a pair counting for each
+ * kind it has. lower: fits whose R2 is below that of the start, of which there must be none.
  *
  *     build/bench/eval.refine [PAIRS] [SEED] */
 #include <math.h>
