@@ -12,7 +12,7 @@ typedef struct sl_picture__shown {
     sl_problem rows;               // all, or as many as can be told apart
     const double *x[SL_DISCOVER_MAX_INPUTS];
     double *value, *residual;      // of the formula, of the rows; NaN where it is not real
-    char plain[SL_DISCOVER_MAX_INPUTS][8];
+    char plain[SL_DISCOVER_MAX_INPUTS][16];
     const char *name[SL_DISCOVER_MAX_INPUTS], *target; // of inputs and y
 } sl_picture__shown;
 

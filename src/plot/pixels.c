@@ -125,11 +125,11 @@ static bool is_near(sl_dot p, sl_dot a, sl_dot b) {
     return x * x + y * y <= 0.0025;
 }
 
-/* May all dots between first and last be left out? NaN may not. */
+/* May all dots between first and last be left out? NaN is near to nothing, and nothing to it. */
 static bool is_straight(const sl_dot *dots, int64_t first, int64_t last) {
     for (int64_t i = first + 1; i < last; i++)
         if (!is_near(dots[i], dots[first], dots[last])) return false;
-    return !isnan(dots[last].x);
+    return true;
 }
 
 /* Straight stretches become one: from each dot as far as all between are near, within a limit that

@@ -279,7 +279,6 @@ static sl_status put_rule(drawing *d, const sl_place *at, const sl_layer *l) {
     const sl_box *b = &at->box;
     double t;
     if (!sl_plot__place(&t, l->x ? &at->x : &at->y, l->x ? l->x[0] : l->y[0])) return SL_OK;
-    if (t < 0 || t > 1) return SL_OK;
     const double v = l->x ? b->x + b->w * t : b->y + b->h * (1 - t);
     const sl_dot ends[] = { { l->x ? v : b->x, l->x ? b->y : v },
                             { l->x ? v : b->x + b->w, l->x ? b->y + b->h : v } };

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "discover/discover.h"
-#include "plot/test/xml.h"
+#include "fixture/fixture.h"
+#include "plot/plot_test.h"
 
 /* A problem and its discovery, made by hand. */
 typedef struct made {
@@ -54,7 +55,8 @@ static void add(made *m, const char *text, const double *value, const double *er
 /* What a picture has, panel by panel. */
 typedef struct seen {
     int panels, circles, paths;
-    bool log; // the last panel has small ticks
+    bool log;                                      // the last panel has small ticks
+    double x_min[4], x_max[4], y_min[4], y_max[4]; // of circles, by panel
     int math, scripts, links;
 } seen;
 
@@ -62,10 +64,20 @@ static void visit(const xml_element *e, void *payload) {
     seen *s = payload;
     const char *v, *d;
     if (xml_attribute(&v, e, "class") && *v == 'a' && xml_attribute(&d, e, "d")) {
+        s->x_min[s->panels] = s->y_min[s->panels] = INFINITY;
+        s->x_max[s->panels] = s->y_max[s->panels] = -INFINITY;
         s->panels++;
         s->log = strstr(d, "v4") && strstr(d, "v4") < strchr(d, '"');
     }
-    if (s->panels && strcmp(e->name, "circle") == 0) s->circles++;
+    if (s->panels && strcmp(e->name, "circle") == 0) {
+        const double x = xml_number(e, "cx"), y = xml_number(e, "cy");
+        const int at = s->panels - 1;
+        s->circles++;
+        s->x_min[at] = SL_MIN(s->x_min[at], x);
+        s->x_max[at] = SL_MAX(s->x_max[at], x);
+        s->y_min[at] = SL_MIN(s->y_min[at], y);
+        s->y_max[at] = SL_MAX(s->y_max[at], y);
+    }
     if (s->panels && strcmp(e->name, "path") == 0) s->paths++;
     s->math += strcmp(e->name, "math") == 0;
     s->scripts += strcmp(e->name, "script") == 0;
@@ -80,7 +92,7 @@ static sl_str drawn(made *m, seen *s) {
     SL_MUST(m->t, sl_picture_draw(&again, &m->picture));
     assert_string_equal(text.text, again.text);
     sl_str_clear(&again);
-    xml_must(m->t, text.text, visit, s);
+    XML_MUST(m->t, text.text, visit, s);
     assert_int_equal(s->scripts + s->links, 0);
     return text;
 }
@@ -109,6 +121,32 @@ static void panels_are_as_many_as_they_should_be(void **state) {
             assert_int_equal(s.panels, panels[inputs - 1]);
             assert_int_equal(s.circles, 50 * panels[inputs - 1]);
             assert_true((strstr(text.text, "<!DOCTYPE html>") == text.text) == html);
+            sl_str_clear(&text);
+        }
+}
+
+/* The true formula leaves no residuals, and y over it is a diagonal; one that is always 7 has y
+ * over one place. */
+static void marks_are_where_formula_and_data_are(void **state) {
+    sl_fixture *t = *state;
+    for (int inputs = 1; inputs <= 3; inputs++)
+        for (int truth = 0; truth < 2; truth++) {
+            made m;
+            seen s;
+            make(&m, t, inputs, 60);
+            for (int i = 0; i < 60; i++) m.y[i] = m.column[0][i] + 4 * (m.column[0][i] > 0);
+            if (truth) memcpy(m.y, m.column[0], 60 * sizeof *m.y);
+            add(&m, truth ? "x1" : "7", NULL, NULL, truth);
+            sl_str text = drawn(&m, &s);
+            if (inputs > 1) {
+                const double wide = s.x_max[0] - s.x_min[0], high = s.y_max[0] - s.y_min[0];
+                SL_CHECK(t, high > 150 && (truth ? wide > 150 : wide == 0), "%g %g", wide, high);
+            }
+            for (int k = 1; k < s.panels; k++) {
+                const double high = s.y_max[k] - s.y_min[k];
+                SL_CHECK(t, truth ? high == 0 : high > 40, "inputs %d, panel %d: %g", inputs, k,
+                         high);
+            }
             sl_str_clear(&text);
         }
 }
@@ -228,9 +266,10 @@ static void wide_data_get_logarithmic_axes(void **state) {
     for (int kind = 0; kind < 3; kind++) {
         made m;
         seen s;
-        make(&m, t, 1, 64);
-        for (int i = 0; i < 64; i++) {
-            const double u = i / 63.0;
+        const int rows = kind == 2 ? 5 : 64;
+        make(&m, t, 1, rows);
+        for (int i = 0; i < rows; i++) {
+            const double u = i / (rows - 1.0);
             m.column[0][i] = kind == 0 ? pow(10, 4 * u) : kind == 1 ? 1e-9 + u : pow(10, 4 * u) - 2;
             m.y[i] = m.column[0][i];
         }
@@ -302,16 +341,30 @@ static void strange_data_are_drawn(void **state) {
         }
 }
 
+/* The bytes that drawing takes. */
+static int64_t peak(made *m) {
+    seen s;
+    const int64_t before = sl_mem_bytes();
+    sl_mem_peak_reset();
+    sl_str text = drawn(m, &s);
+    SL_CHECK(m->t, text.len < 250000, "%zu bytes", text.len);
+    sl_str_clear(&text);
+    return sl_mem_peak() - before;
+}
+
 static void very_many_rows_make_a_small_picture(void **state) {
     sl_fixture *t = *state;
     made m;
     seen s;
-    make(&m, t, 2, 250000); // some are not even looked at
+    make(&m, t, 1, 400000); // some are not even looked at
     add(&m, "2*x1+1", NULL, NULL, 0.99);
+    const int64_t most = peak(&m);
     sl_str text = drawn(&m, &s);
-    must_have(&m, &text, ">data, 250,000 rows</text>");
-    SL_CHECK(t, text.len < 250000, "%zu bytes", text.len);
+    must_have(&m, &text, ">data, 400,000 rows</text>");
     sl_str_clear(&text);
+    m.problem.rows = 200000;
+    const int64_t half = peak(&m);
+    SL_CHECK(t, most < half + half / 2, "%lld bytes, not %lld", (long long)most, (long long)half);
 }
 
 static sl_status draw(const sl_picture *p) {
@@ -338,6 +391,7 @@ static void each_allocation_may_fail(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(panels_are_as_many_as_they_should_be),
+        SL_TEST(marks_are_where_formula_and_data_are),
         SL_TEST(the_figure_says_the_formula),
         SL_TEST(the_page_says_everything),
         SL_TEST(names_cannot_break_the_page),

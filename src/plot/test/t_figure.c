@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plot/plot.h"
-#include "plot/test/xml.h"
+#include "fixture/fixture.h"
+#include "plot/plot_test.h"
 
 /* ---------------------------------------------------------------- reading a figure ---------- */
 
@@ -101,7 +101,7 @@ static seen judged(sl_fixture *t, sl_plot *p, size_t *bytes) {
     SL_MUST(t, sl_plot_svg(&s, p));
     SL_MUST(t, sl_plot_svg(&again, p));
     assert_string_equal(s.text, again.text);
-    xml_must(t, s.text, visit, &v);
+    XML_MUST(t, s.text, visit, &v);
     SL_CHECK(t, !strstr(s.text, "nan") && !strstr(s.text, "inf"), "a number that is none");
     SL_CHECK(t, !strstr(s.text, " id=\""), "an id: two figures on a page would share it");
     if (bytes) *bytes = s.len;
@@ -216,7 +216,7 @@ static void marks_are_in_their_places(void **state) {
     sl_str s = { 0 };
     SL_MUST(t, sl_plot_svg(&s, p));
     seen v = { .t = t };
-    xml_must(t, s.text, visit, &v);
+    XML_MUST(t, s.text, visit, &v);
     assert_int_equal(v.circles, 4);
     const double w = v.right - v.left, h = v.bottom - v.top;
     SL_CHECK(t, fabs(v.x_min - v.left - w * 0.04 / 1.08) < 0.6, "left end at %g", v.x_min);
@@ -304,7 +304,7 @@ static void the_legend_has_each_label_once(void **state) {
         sl_str s = { 0 };
         SL_MUST(t, sl_plot_svg(&s, p));
         seen v = { .t = t };
-        xml_must(t, s.text, visit, &v);
+        XML_MUST(t, s.text, visit, &v);
         int entries = 0, circles = 0;
         for (const char *at = s.text; (at = strstr(at, ">series ")); at++) entries++;
         for (const char *at = s.text; (at = strstr(at, "<circle")); at++) circles++;
@@ -346,7 +346,7 @@ static void figures_of_next_to_nothing_are_drawn(void **state) {
                       (double[]){ i }, 1, &plain);
     sl_str s = { 0 };
     SL_MUST(t, sl_plot_svg(&s, p));
-    xml_must(t, s.text, NULL, NULL);
+    XML_MUST(t, s.text, NULL, NULL);
     sl_str_clear(&s);
     sl_plot_free(p);
 }

@@ -61,13 +61,14 @@ static double nearest(sl_dot p, sl_dot (*strokes)[2], int n) {
     return best;
 }
 
-/* A walk in and around the box, with breaks. */
+/* A walk in and around the box, with breaks, at times along the edges. */
 static int walk(sl_dot *dots, int n, sl_rng *r) {
     const double step = pow(10, sl_rng_range(r, -1, 2));
     sl_dot at = { sl_rng_range(r, 0, 200), sl_rng_range(r, 0, 120) };
     for (int i = 0; i < n; i++) {
-        at.x += step * sl_rng_normal(r);
-        at.y += step * sl_rng_normal(r);
+        const uint32_t way = sl_rng_below(r, 4);
+        if (way != 0) at.x += step * sl_rng_normal(r);
+        if (way != 1) at.y += step * sl_rng_normal(r);
         if (!in_box(at, 300)) at = (sl_dot){ 100, 60 };
         dots[i] = sl_rng_below(r, 12) ? at : (sl_dot){ NAN, NAN };
     }

@@ -3,8 +3,38 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fixture/fixture.h"
 #include "plot/plot_impl.h"
-#include "plot/test/xml.h"
+#include "plot/plot_test.h"
+
+/* The judge that figures and pages are held against. */
+static void the_judge_of_xml_tells_good_from_bad(void **state) {
+    sl_fixture *t = *state;
+    static const char *const good[] = { "<a/>", "<a b=\"1\" c=\"&lt;\">x &#39; <d/></a>\n",
+                                        "<!DOCTYPE html>\n<a>é</a>" };
+    static const char *const bad[] = { "",
+                                       "x",
+                                       "<a>",
+                                       "<a></b>",
+                                       "<a/><b/>",
+                                       "<a b=1/>",
+                                       "<a b=\"<\"/>",
+                                       "<a>&</a>",
+                                       "<a>&nbsp;</a>",
+                                       "<a b=\"1\" b=\"2\"/>",
+                                       "<a>\x01</a>",
+                                       "<a>\xff</a>",
+                                       "<a>\xed\xa0\x80</a>",
+                                       "<a/>x",
+                                       "<a b=\"1\"c=\"2\"/>",
+                                       "<a>\xef\xbf\xbf</a>",
+                                       "<a>&#1;</a>",
+                                       "</a>",
+                                       "<a b=\"&x\"/>" };
+    for (int i = 0; i < SL_LEN(good); i++) XML_MUST(t, good[i], NULL, NULL);
+    for (int i = 0; i < SL_LEN(bad); i++)
+        SL_CHECK(t, xml_wrong(bad[i], NULL, NULL), "taken for good: %s", bad[i]);
+}
 
 static void escaped_text_is_this(void **state) {
     sl_fixture *t = *state;
@@ -46,7 +76,7 @@ static void any_bytes_become_well_formed(void **state) {
         sl_str_add(&s, "\">");
         sl_plot__text(&s, bytes, 12, sl_rng_range(&t->rng, 0, 200));
         sl_str_add(&s, "</a>");
-        xml_must(t, s.text, NULL, NULL);
+        XML_MUST(t, s.text, NULL, NULL);
         sl_str_clear(&s);
     }
 }

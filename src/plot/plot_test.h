@@ -1,30 +1,29 @@
-/* A judge of XML for tests: is a text well-formed, and which elements does it have? Strict where the
- * figures and pages have to be, and of its own mind about everything: it shares no code with them. */
-#ifndef SL_PLOT_TEST_XML_H
-#define SL_PLOT_TEST_XML_H
+/* For the tests of this folder and of everyone above it: a judge of XML. Is a text well-formed, and
+ * which elements does it have? Strict where figures and pages have to be, and of its own mind about
+ * everything: it shares no code with them. */
+#ifndef SL_PLOT_TEST_H
+#define SL_PLOT_TEST_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture/fixture.h"
+#include "plot/plot.h"
 
 typedef struct xml_element {
     char name[24];
     const char *attributes; // as written
     int length;
-    const char *content; // behind its opening tag
-    int depth;
 } xml_element;
 
 typedef void (*xml_visit)(const xml_element *e, void *payload);
 
-static bool xml_is_name(char c) {
+static inline bool xml_is_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == ':';
 }
 
 /* The reference at `at`, whose length is returned; 0 if it is none that XML knows. */
-static size_t xml_reference(const char *at) {
+static inline size_t xml_reference(const char *at) {
     static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&apos;" };
     for (int i = 0; i < SL_LEN(known); i++)
         if (strncmp(at, known[i], strlen(known[i])) == 0) return strlen(known[i]);
@@ -35,7 +34,7 @@ static size_t xml_reference(const char *at) {
 }
 
 /* Bytes of the character at `at`, 0 if XML cannot hold it. */
-static size_t xml_character(const char *at) {
+static inline size_t xml_character(const char *at) {
     const unsigned char *b = (const unsigned char *)at;
     if (b[0] < 0x80) return b[0] >= 0x20 || b[0] == '\n' || b[0] == '\t' ? 1 : 0;
     const size_t n = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : b[0] >= 0xc2 ? 2 : 0;
@@ -49,7 +48,7 @@ static size_t xml_character(const char *at) {
 }
 
 /* NULL if text is one well-formed element, perhaps behind a <!DOCTYPE html>; else where it is not. */
-static const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
+static inline const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
     char open[64][24];
     int depth = 0;
     bool seen = false;
@@ -74,7 +73,7 @@ static const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
             if (*at++ != '>') return at - 1;
         } else {
             const char *const start = at;
-            xml_element e = { .depth = depth };
+            xml_element e = { 0 };
             size_t n = 0;
             for (at++; xml_is_name(at[n]) && n + 1 < sizeof e.name; n++) e.name[n] = at[n];
             if (!n || (!depth && seen)) return start;
@@ -99,7 +98,6 @@ static const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
             const bool empty = *at == '/';
             at += empty;
             if (*at++ != '>') return at - 1;
-            e.content = at;
             if (visit) visit(&e, payload);
             if (empty) continue;
             if (depth == SL_LEN(open)) return start;
@@ -110,7 +108,7 @@ static const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
 }
 
 /* Does the element have this attribute? Then *value is behind the opening quote. */
-static bool xml_attribute(const char **value, const xml_element *e, const char *name) {
+static inline bool xml_attribute(const char **value, const xml_element *e, const char *name) {
     const size_t n = strlen(name);
     for (const char *p = e->attributes; p + n + 2 < e->attributes + e->length; p++)
         if (p[0] == ' ' && strncmp(p + 1, name, n) == 0 && p[n + 1] == '=' && p[n + 2] == '"') {
@@ -125,9 +123,11 @@ static inline double xml_number(const xml_element *e, const char *name) {
     return xml_attribute(&value, e, name) ? strtod(value, NULL) : 0;
 }
 
-static inline void xml_must(sl_fixture *t, const char *text, xml_visit visit, void *payload) {
-    const char *wrong = xml_wrong(text, visit, payload);
-    SL_CHECK(t, !wrong, "not well-formed at byte %lld: %.60s", (long long)(wrong - text), wrong);
-}
+#define XML_MUST(t, text, visit, payload)                                                   \
+    do {                                                                                    \
+        const char *xml_text_ = (text), *xml_wrong_ = xml_wrong(xml_text_, visit, payload); \
+        SL_CHECK(t, !xml_wrong_, "not well-formed at byte %lld: %.60s",                     \
+                 (long long)(xml_wrong_ - xml_text_), xml_wrong_);                          \
+    } while (0)
 
 #endif
