@@ -26,7 +26,7 @@ struct sl_csv {
     bool held; // the first row is data and was not given yet
     bool last; // the file has no more
     size_t max_row;
-    char *buffer; // cap bytes, and one for a terminator
+    char *buffer;
     size_t start, seen, end, cap;
     bool quotes; // the row that is looked for has some
     sl_cell *cells;
@@ -40,7 +40,8 @@ static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(c->bytes);
 
 /* ---------------------------------------------------------------- bytes --------------------- */
 
-/* As many bytes as there is room for, or `last`. */
+/* As many bytes as there is room for, or `last`, which only shows where room is left: so there is a
+ * byte for the last cell's terminator. */
 static sl_status fill(sl_csv *c) {
     while (!c->last && c->end < c->cap) {
         size_t got;
@@ -62,8 +63,8 @@ static sl_status read_on(sl_csv *c) {
     if (c->end == c->cap) {
         const size_t most = c->max_row + 2; // CR, LF
         const size_t cap = c->cap > most / 2 ? most : 2 * c->cap;
-        char *buffer = sl_realloc(c->buffer, cap + 1, 1);
-        if (!buffer) return sl_fail_memory(cap + 1, 1, shown(c));
+        char *buffer = sl_realloc(c->buffer, cap, 1);
+        if (!buffer) return sl_fail_memory(cap, 1, shown(c));
         c->buffer = buffer;
         c->cap = cap;
     }
@@ -285,8 +286,8 @@ sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
     c->max_row = SL_MIN(o->max_row ? o->max_row : (size_t)ROW_BYTES, (size_t)PTRDIFF_MAX / 2);
     c->cap = FIRST_BYTES;
     c->line_next = 1;
-    c->buffer = sl_malloc(c->cap + 1, 1);
-    if (!c->buffer) SL_GO(sl_fail_memory(c->cap + 1, 1, "rows of a table"));
+    c->buffer = sl_malloc(c->cap, 1);
+    if (!c->buffer) SL_GO(sl_fail_memory(c->cap, 1, "rows of a table"));
     SL_GO(read_head(c, o));
     *out = c;
     return SL_OK;

@@ -90,6 +90,7 @@ static void tables_as_people_have_them(void **state) {
         // repeated rows, a constant target, a target that is an input again
         { "a,y\n1,2\n0,3\n1,2\n-0,3\n1,2\n2,2\n", NULL, NULL,
           "y ~ a: 6 of 6, 3 repeated, 2 columns: 1=2 0=3 1=2 -0=3 1=2 2=2" },
+        { "a,y\n1,0\n1,-0\n", NULL, NULL, "y ~ a: 2 of 2, 1 repeated, 2 columns: 1=0 1=-0" },
         { "a,y\n1,5\n2,5\n3,5\n", NULL, NULL, "y ~ a: 3 of 3, 2 columns: 1=5 2=5 3=5" },
         { "a,y\n1,1\n2,2\n", NULL, NULL, "y ~ a: 2 of 2, 2 columns: 1=1 2=2" },
         // other ways of writing

@@ -100,6 +100,7 @@ static void tables_as_people_have_them(void **state) {
         { "a,b,\n1,2,\n3,4,\n", "H|a|b\n1|2\n3|4" },
         { "a,b\n1,2,\n3,4,\n", "H|a|b\n1|2\n3|4" },
         { "1;2;\n3;4;\n", "N|x1|x2\n1|2\n3|4" },
+        { "1;2;\n3;4;\n5;\n", "N|x1|x2\n1|2\n3|4\n5|" },
         { "a,b,c\n1,2,\n3,4,\n", "H|a|b|c\n1|2|\n3|4|" },
         { "a,b,\n1,2,\n3,4,5\n", "H|a|b|column 3\n1|2|\n3|4|5" },
         // names that mean something elsewhere
@@ -378,6 +379,30 @@ static void long_rows_are_whole(void **state) {
     sl_str_clear(&file);
 }
 
+/* A file that fills the first buffer to its last byte, or nearly, and ends there without an end of
+ * line: the terminator needs room. */
+static void the_last_cell_is_terminated(void **state) {
+    sl_fixture *t = *state;
+    sl_str file = { 0 };
+    for (size_t n = 65536 - 2; n <= 65536 + 2; n++) {
+        sl_str_truncate(&file, 0);
+        while (file.len < n - 10) sl_str_add(&file, "1,2\n");
+        while (file.len < n) sl_str_add(&file, file.len == n - 2 ? "," : "3");
+        sl_csv *c = NULL;
+        const sl_cell *cells;
+        char last[8] = "";
+        SL_MUST(t, sl_csv_open(&c, file_of(t, file.text, file.len), NULL));
+        for (;;) {
+            SL_MUST(t, sl_csv_next(&cells, c));
+            if (!cells) break;
+            snprintf(last, sizeof last, "%s", cells[1].text);
+        }
+        SL_CHECK(t, strcmp(last, "3") == 0, "%zu bytes end in %s", n, last);
+        sl_csv_close(c);
+    }
+    sl_str_clear(&file);
+}
+
 static void memory_is_bounded_by_the_longest_row_allowed(void **state) {
     sl_fixture *t = *state;
     sl_str file = { 0 };
@@ -598,6 +623,7 @@ int main(void) {
         SL_TEST(what_was_written_is_read),
         SL_TEST(the_separator_is_found_out),
         SL_TEST(long_rows_are_whole),
+        SL_TEST(the_last_cell_is_terminated),
         SL_TEST(memory_is_bounded_by_the_longest_row_allowed),
         SL_TEST(a_pipe_gives_the_same_rows),
         SL_TEST(reading_goes_on_behind_a_signal),
