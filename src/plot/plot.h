@@ -1,8 +1,8 @@
 /* plot - figures as SVG text: axes, marks, lines, bands.
  *
  * A figure is a grid of panels under one title and one legend. A panel has two axes, each linear or
- * logarithmic, whose range comes from what is drawn unless it is given; layers are drawn in the order
- * they were added. Numbers on axes are chosen by the usual 1, 2, 5 rule.
+ * logarithmic, whose range comes from what is drawn unless it is given; layers are drawn in the
+ * order they were added. Numbers on axes are chosen by the usual 1, 2, 5 rule.
  *
  *     sl_plot *p;
  *     sl_plot_new(&p, 720, 420);
@@ -23,15 +23,16 @@
  *
  * The text is a complete <svg> that stands alone in a file and inside HTML. It paints its own
  * background, white, or nearly black where the reader prefers dark, so that it can be read in any
- * surroundings; on paper it is white. Colours are few and told apart by people who see fewer. Points
- * that are not finite (or not positive on a logarithmic axis) are left out, and lines break there. Very
- * many points are thinned to what the pixels can show; thousands of marks become smaller ones that are
- * darker where there are more. Labels are any bytes; they are escaped, and cut where they are too long.
+ * surroundings; on paper it is white. Colours are few and told apart by people who see fewer.
+ * Points that are not finite (or not positive on a logarithmic axis) are left out, and lines break
+ * there. Very many points are thinned to what the pixels can show: thousands of marks become cells
+ * that are darker where there are more. Labels are any bytes; they are escaped, and cut where they
+ * are too long.
  *
  * Nothing has an id, and all classes are below `sl-plot`: any number of figures fit on one page.
  *
- * Failures stick, as with sl_str: add freely, ask once at the end. The same figure is the same bytes.
- * Ownership: everything that is passed in is copied. Threads: no shared state. */
+ * Failures stick, as with sl_str: add freely, ask once at the end. The same figure is the same
+ * bytes. Ownership: everything that is passed in is copied. Threads: no shared state. */
 #ifndef SL_PLOT_H
 #define SL_PLOT_H
 
@@ -100,8 +101,8 @@ SL_NODISCARD sl_status sl_plot_svg(sl_str *s, const sl_plot *p);
  * white space made blanks, control characters and what is not UTF-8 made U+FFFD. */
 void sl_plot_escape(sl_str *s, const char *text);
 
-/* Appends a number for people, with up to `digits` (1 .. 17) significant ones: 0.25, 1234, -3.1·10⁻⁷
- * with a true minus sign; "–" for NaN, "∞". The locale makes no difference. */
+/* Appends a number for people, with up to `digits` (1 .. 17) significant ones: 0.25, 1234,
+ * −3.1·10⁻⁷ with a true minus sign; "–" for NaN, "∞". The locale makes no difference. */
 void sl_plot_number(sl_str *s, double value, int digits);
 
 /* Backgrounds of figures, for the page around them to have the same. */

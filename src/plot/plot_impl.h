@@ -1,5 +1,5 @@
-/* Shared inside plot: how a figure is held, axes and their ticks, text, and what is left of data once
- * it is pixels. */
+/* Shared inside plot: how a figure is held, axes and their ticks, text, layout, and what is left of
+ * data once it is pixels. */
 #ifndef SL_PLOT_IMPL_H
 #define SL_PLOT_IMPL_H
 
@@ -48,10 +48,11 @@ typedef struct sl_axis {
 } sl_axis;
 
 /* The axis over lo .. hi, which must be finite, and positive if it is logarithmic, and `room` times
- * that at both ends. Ends that are so close that nothing can be told apart between them are moved apart. */
+ * that at both ends. Ends that are so close that nothing can be told apart between them are moved
+ * apart. */
 sl_axis sl_plot__axis(bool log, double lo, double hi, double room);
-/* Where v is, 0 at the axis's start and 1 at its end; no further off than a million lengths. False if
- * it is nowhere. */
+/* Where v is, 0 at the axis's start and 1 at its end; no further off than a million lengths. False
+ * if it is nowhere. */
 bool sl_plot__place(double *t, const sl_axis *a, double v);
 
 #define SL_PLOT__TICKS 12
@@ -67,7 +68,8 @@ typedef struct sl_ticks {
 
 /* At most `max` ticks, 2 <= max <= SL_PLOT__TICKS; at least one, two from max = 5 on. */
 void sl_plot__ticks(sl_ticks *out, const sl_axis *a, int max);
-/* The most ticks, up to `max`, whose labels have a gap between them on an axis of `length` pixels. */
+/* The most ticks, up to `max`, whose labels have a gap between them on an axis of `length` pixels:
+ * at least one. */
 void sl_plot__ticks_fit(sl_ticks *out, const sl_axis *a, int max, double length, double font);
 
 /* ---------------------------------------------------------------- text ---------------------- */
@@ -90,7 +92,7 @@ typedef struct sl_box { int x, y, w, h; } sl_box;
 
 // pixels
 enum {
-    SL_PLOT__PAD = 16, // around everything
+    SL_PLOT__PAD = 16,    // around everything
     SL_PLOT__SWATCH = 22, // width of a sample in the legend
     SL_PLOT__FONT = 12,
     SL_PLOT__FONT_NAME = 13,
@@ -125,16 +127,16 @@ SL_NODISCARD sl_status sl_plot__layout(sl_layout *d, sl_arena *arena, const sl_p
 
 typedef struct sl_dot { double x, y; } sl_dot;
 
-/* Leaves out, in place, what a line through dots does not need; NaN in x is where it breaks. Returns
- * how many are left. */
+/* Leaves out, in place, what a line through dots does not need; NaN in x is where it breaks.
+ * Returns how many are left. */
 int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box);
 /* The path of such a line, clipped to the box. */
 void sl_plot__line(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n);
 /* The path around a polygon, clipped to the box; work: room for 12 n dots. */
 void sl_plot__area(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n, sl_dot *work);
 
-/* Marks as cells: count[i] of those that fall into cell i, of `columns` times `rows` cells of `size`
- * pixels. */
+/* Marks as cells: count[i] of those that fall into cell i, of `columns` times `rows` cells of
+ * `size` pixels. */
 typedef struct sl_cells {
     int size, columns, rows;
     uint32_t *count;

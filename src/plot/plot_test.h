@@ -40,14 +40,15 @@ static inline size_t xml_character(const char *at) {
     const size_t n = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : b[0] >= 0xc2 ? 2 : 0;
     for (size_t i = 1; i < n; i++)
         if ((b[i] & 0xc0) != 0x80) return 0;
-    if (n == 3 && b[0] == 0xed && b[1] >= 0xa0) return 0;                   // surrogates
-    if (n == 3 && b[0] == 0xef && b[1] == 0xbf && b[2] >= 0xbe) return 0;   // U+FFFE, U+FFFF
-    if ((n == 3 && b[0] == 0xe0 && b[1] < 0xa0) || (n == 4 && b[0] == 0xf0 && b[1] < 0x90)) return 0;
+    if (n == 3 && b[0] == 0xed && b[1] >= 0xa0) return 0;                 // surrogates
+    if (n == 3 && b[0] == 0xef && b[1] == 0xbf && b[2] >= 0xbe) return 0; // U+FFFE, U+FFFF
+    if (n == 3 && b[0] == 0xe0 && b[1] < 0xa0) return 0; // overlong
+    if (n == 4 && b[0] == 0xf0 && b[1] < 0x90) return 0;
     if (n == 4 && (b[0] > 0xf4 || (b[0] == 0xf4 && b[1] > 0x8f))) return 0;
     return n;
 }
 
-/* NULL if text is one well-formed element, perhaps behind a <!DOCTYPE html>; else where it is not. */
+/* NULL if text is one well-formed element, perhaps behind <!DOCTYPE html>; else where it is not. */
 static inline const char *xml_wrong(const char *text, xml_visit visit, void *payload) {
     char open[64][24];
     int depth = 0;

@@ -175,9 +175,13 @@ static void coordinates_are_rounded_to_hundredths(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(escaped_text_is_this),           SL_TEST(any_bytes_become_well_formed),
-        SL_TEST(text_is_cut_to_its_room),        SL_TEST(numbers_are_these),
-        SL_TEST(the_locale_makes_no_difference), SL_TEST(coordinates_are_rounded_to_hundredths),
+        SL_TEST(the_judge_of_xml_tells_good_from_bad),
+        SL_TEST(escaped_text_is_this),
+        SL_TEST(any_bytes_become_well_formed),
+        SL_TEST(text_is_cut_to_its_room),
+        SL_TEST(numbers_are_these),
+        SL_TEST(the_locale_makes_no_difference),
+        SL_TEST(coordinates_are_rounded_to_hundredths),
     };
     return sl_test_main("plot.text", tests, SL_LEN(tests));
 }
