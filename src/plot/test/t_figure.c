@@ -288,7 +288,7 @@ static void very_many_points_are_a_small_figure(void **state) {
 /* One entry for one label, whatever panels and layers have it; and room is made for many. */
 static void the_legend_has_each_label_once(void **state) {
     sl_fixture *t = *state;
-    char name[16];
+    char name[32];
     double top = 0;
     for (int labels = 1; labels <= 40; labels += 13) {
         sl_plot *p = new_plot(t, 500, 700);
