@@ -23,6 +23,7 @@ import pytest
 
 from tool import PROGRAM, run
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
 QUICK = ["--samples", "8", "--refine", "4"]
 TRAIN = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "16", "--batch", "8", "--steps", "30",
@@ -143,6 +144,22 @@ def test_constants_have_standard_errors_and_people_see_no_noise(discover, tmp_pa
     assert line.count("+-") == len(constants)
     value, error = re.search(r"(-?[\d.]+) \+- ([\d.]+)", line).groups()
     assert len(value.split(".")[1]) <= len(error.split(".")[1])  # no digit beyond the error's
+
+
+def test_what_people_see_explains_the_data_as_well(discover):
+    """Constants that make up for each other: 167252.14556*sqrt(a + 241153271.5) - 2597277050.949."""
+    table = np.genfromtxt(EXAMPLES / "kepler.csv", delimiter=",", skip_header=1, usecols=(1, 2))
+    shown = discover(EXAMPLES / "kepler.csv", "--samples", "128", "--top", "12", quick=False).lines
+    exact = discover(EXAMPLES / "kepler.csv", "--samples", "128", "--top", "12", "--json", quick=False).json["candidates"]
+    formulas = [shown[0].split(" = ", 1)[1]] + [re.split(r" {2,}", x.strip(), 4)[4] for x in shown
+                                                if re.match(r" +\d+  ", x)]
+    assert len(formulas) == len(exact) > 4
+    digits = 0
+    for formula, c in zip(formulas, exact):
+        r2 = r2_of(values(formula.replace("^", "**"), a=table[:, 0]) + 0 * table[:, 0], table[:, 1])
+        assert 1 - r2 <= 1.03 * (1 - c["r2"]) + 1e-8, (formula, c["formula"])
+        digits += len(c["formula"]) > len(formula)
+    assert digits >= 1  # and yet rounded
 
 
 def test_threads_do_not_matter(discover, tmp_path):
@@ -390,6 +407,8 @@ def test_a_target_that_is_an_input_is_that_input(discover, tmp_path):
     rows = plane()
     rows[:, 2] = rows[:, 0]
     assert discover(write(tmp_path, rows)).lines[0] == "y = a"
+    path = write(tmp_path, rows, header=["a a", "b b", "y"])
+    assert discover(path, "--format", "python").out == '# x1: "a a"\nx1\n'  # nothing of what is not in it
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -646,9 +665,6 @@ def test_a_picture_nowhere_costs_no_waiting(discover, tmp_path):
 
 
 # ---------------------------------------------------------------- the examples
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
 
 def test_the_examples_tables_are_what_the_tool_makes(tmp_path):
     tool = EXAMPLES.parent / "tools" / "make_examples.py"

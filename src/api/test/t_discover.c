@@ -380,6 +380,33 @@ static void the_command_stops_with_what_it_has(void **state) {
     assert_true(shown >= 1 && ended);
 }
 
+/* Says stop once, to the first news of samples, and then goes on listening. */
+typedef struct once {
+    heard h;
+    bool said;
+} once;
+
+static int stop_once(const sl_event *e, void *payload) {
+    once *o = payload;
+    listen(e, &o->h);
+    const bool stop = !o->said && e->kind == SL_EVENT_PROGRESS && memcmp(e->text, "samp", 4) == 0;
+    o->said = o->said || stop;
+    return stop;
+}
+
+static void a_stop_is_remembered(void **state) {
+    sl_fixture *t = *state;
+    char options[1024], *result = NULL;
+    once o = { 0 };
+    ask(options, t, table_path(t, "once.csv", "a,b,y"), "");
+    SL_MUST(t, sl_command("discover", options, stop_once, &o, &result));
+    assert_true(o.said && strncmp(result, "{\"exit\":130,", 12) == 0);
+    assert_true(strstr(result, "\"cut\":\"cancel\""));
+    assert_true(strstr(said(&o.h), "on request"));
+    sl_string_free(result);
+    forget(&o.h);
+}
+
 static void the_command_may_lack_memory(void **state) {
     sl_fixture *t = *state;
     char options[1024];
@@ -420,6 +447,7 @@ int main(void) {
         SL_TEST(a_table_becomes_a_formula),
         SL_TEST(names_do_no_harm),
         SL_TEST(the_command_stops_with_what_it_has),
+        SL_TEST(a_stop_is_remembered),
         SL_TEST(the_command_may_lack_memory),
         SL_TEST(a_picture_that_fails_leaves_nothing),
     };
