@@ -120,6 +120,7 @@ static part read_power(maker *m, const sl_node *e) {
     if (m->failed) return base;
     if (!base.form) return (part){ pow(base.factor, power), NULL };
     if (!whole && base.factor < 0) base = give_away(as_sum(m, base), false);
+    if (!isnormal(pow(base.factor, power))) base = (part){ 1, as_sum(m, base) }; // beyond doubles
     form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);
     if (!f) return (part){ 0 };
     f->kid[f->n++] = base.form;
