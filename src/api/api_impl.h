@@ -353,7 +353,7 @@ void sl_api__problems_clear(sl_api__problems *p);
 
 /* What came out, and of what. judgements: problem by problem, seed by seed. */
 typedef struct sl_api__report {
-    const sl_infer_info *model;
+    const sl_infer *model;
     const sl_api__problems *problems;
     const sl_eval_summary *summary;
     const sl_judgement *judgements;

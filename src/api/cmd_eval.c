@@ -204,14 +204,14 @@ static sl_status evaluate(sl_api__run *run, const place *p, const sl_infer *mode
     sl_eval_options o = { .seeds = (int)value(run, OPT_SEEDS)->whole,
                           .timeout = value(run, OPT_TIMEOUT)->real,
                           .journal = p->journal };
-    sl_api__report r = { .model = sl_infer_about(model),
+    sl_api__report r = { .model = model,
                          .problems = problems,
                          .summary = &summary,
                          .seed = value(run, OPT_SEED)->whole,
                          .timeout = o.timeout };
     sl_api__discover_options(&o.discover, run);
     SL_GO(sl_discover_options_check(&o.discover));
-    add_identity(&identity, run, r.model, problems);
+    add_identity(&identity, run, sl_infer_about(model), problems);
     SL_GO(sl_str_status(&identity));
     o.identity = identity.text;
     st = sl_eval_run(&summary, &r.judgements, &arena, model, pool, &problems->source, &o,

@@ -100,17 +100,6 @@ static void add_row_json(sl_str *s, const sl_api__report *r, const sl_eval_row *
     }
 }
 
-static void add_model_json(sl_str *s, const sl_infer_info *m) {
-    sl_json_open(s, "model", '{');
-    sl_json_add_text(s, "path", m->path);
-    sl_json_add_text(s, "hash", m->hash);
-    sl_json_add_int(s, "step", m->step);
-    sl_json_add_int(s, "parameters", m->model->count);
-    sl_json_add_int(s, "variables", m->variables);
-    sl_json_add_int(s, "points", m->points);
-    sl_json_close(s, '}');
-}
-
 static void add_problems_json(sl_str *s, const sl_api__problems *p) {
     sl_json_open(s, "problems", '{');
     sl_json_add_text(s, "name", p->source.name);
@@ -143,7 +132,9 @@ static void add_groups_json(sl_str *s, const sl_api__report *r) {
 
 void sl_api__report_json(sl_str *s, const sl_api__report *r) {
     const sl_eval_summary *m = r->summary;
-    add_model_json(s, r->model);
+    sl_json_open(s, "model", '{');
+    sl_api__model_json(s, r->model);
+    sl_json_close(s, '}');
     add_problems_json(s, r->problems);
     sl_json_add_int(s, "seeds", m->seeds);
     sl_json_add_int(s, "judgements", m->judgements);
@@ -183,8 +174,9 @@ static void add_share_line(sl_str *s, const sl_api__report *r, int which) {
 static void add_head(sl_str *s, const sl_api__report *r) {
     char a[32], b[32];
     const sl_eval_summary *m = r->summary;
-    sl_api__line(s, "model", "%s, %s parameters", r->model->path,
-                 sl_group_digits(a, r->model->model->count));
+    const sl_infer_info *model = sl_infer_about(r->model);
+    sl_api__line(s, "model", "%s, %s parameters", model->path,
+                 sl_group_digits(a, model->model->count));
     sl_api__line(s, "problems", "%s of %s, %d seed%s from %lld on",
                  sl_group_digits(b, r->problems->source.count), r->problems->source.name, m->seeds,
                  m->seeds == 1 ? "" : "s", (long long)r->seed);
