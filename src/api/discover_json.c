@@ -67,6 +67,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (sl_api__can_print(c)) SL_TRY(add_texts(s, c, names));
     if (c->tokens) SL_TRY(add_tokens(s, c));
     add_figures(s, c);
+    sl_json_add_bool(s, "front", c->front);
     sl_json_add_real(s, "log_prob", c->log_prob);
     sl_json_add_int(s, "times", c->times);
     sl_json_add_real(s, "seconds", c->seconds);
@@ -114,6 +115,10 @@ sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *n
     sl_json_open(s, "candidates", '[');
     for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
         SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
+    sl_json_close(s, ']');
+    sl_json_open(s, "front", '[');
+    for (int64_t i = 0; i < d->ranked; i++)
+        if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
     sl_json_close(s, ']');
     add_counts(s, d);
     add_cost(s, d);

@@ -181,7 +181,7 @@ static sl_status add_row(sl_str *s, page *p, int64_t i) {
     char r2[24];
     sl_str_addf(s, "  %5lld  %-11s  ", (long long)i + 1, r2_text(r2, c->r2));
     if (f->found->rows_held > 0) sl_str_addf(s, "%-11s  ", r2_text(r2, c->r2_holdout));
-    sl_str_addf(s, "%4d  %-9s  ", c->size, sl_candidate_state_name(c->state));
+    sl_str_addf(s, "%4d  %-9s  %6.2f  ", c->size, sl_candidate_state_name(c->state), c->seconds);
     if (sl_api__can_print(c))
         SL_TRY(add_formula(s, p, c));
     else
@@ -191,14 +191,32 @@ static sl_status add_row(sl_str *s, page *p, int64_t i) {
     return SL_OK;
 }
 
+static void add_heading(sl_str *s, const page *p) {
+    sl_str_add(s, "\n   rank  R2           ");
+    if (p->f->found->rows_held > 0) sl_str_add(s, "held-out R2  ");
+    sl_str_add(s, "size  status          s  formula\n");
+}
+
 static sl_status add_rows(sl_str *s, page *p, int64_t from) {
     const sl_api__finding *f = p->f;
     const int64_t to = SL_MIN(f->top, f->found->count);
     if (from >= to) return SL_OK;
-    sl_str_add(s, "\n   rank  R2           ");
-    if (f->found->rows_held > 0) sl_str_add(s, "held-out R2  ");
-    sl_str_add(s, "size  status     formula\n");
+    add_heading(s, p);
     for (int64_t i = from; i < to; i++) SL_TRY(add_row(s, p, i));
+    return SL_OK;
+}
+
+/* The best formula of each smaller size, from where the table above ends: R2 always prefers what
+ * has more constants, people often do not. */
+static sl_status add_simpler(sl_str *s, page *p) {
+    const sl_api__finding *f = p->f;
+    int64_t shown = 0;
+    for (int64_t i = f->top; i < f->found->ranked && shown < f->top; i++) {
+        const sl_candidate *c = &f->found->candidate[i];
+        if (!c->front || !sl_api__can_print(c) || c->r2 <= 0) continue;
+        if (shown++ == 0) sl_str_add(s, "  simpler ones, each the best of its size:\n");
+        SL_TRY(add_row(s, p, i));
+    }
     return SL_OK;
 }
 
@@ -326,6 +344,7 @@ static sl_status add_all(sl_str *s, page *p) {
     else
         sl_str_add(s, "no formula was found: none of the candidates is real in every row\n");
     SL_TRY(add_rows(s, p, some ? 1 : 0));
+    SL_TRY(add_simpler(s, p));
     return add_work(s, p->f);
 }
 

@@ -159,6 +159,7 @@ SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
 #define SL_CANDIDATE_STATES(X)                                                              \
     X(INVALID,   "invalid",   "no expression; the reason says why")                         \
     X(DUPLICATE, "duplicate", "the same canonical form as a candidate before it")           \
+    X(SKIPPED,   "skipped",   "the work was cut before its turn came")                      \
     X(UNREAL,    "unreal",    "not real and finite in every row")                           \
     X(SCORED,    "scored",    "as it was proposed")                                         \
     X(REFINED,   "refined",   "its constants were fitted")                                  \

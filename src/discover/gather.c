@@ -149,11 +149,9 @@ static sl_status score_from(sl_discover__pool *p, int64_t first) {
     SL_TRY(sl_par_for(p->threads, p->count - first, 1, score_some, &s));
     for (int64_t i = first; i < p->count; i++) {
         sl_candidate *c = &p->work[i].c;
-        if (c->state == SL_CANDIDATE_SCORED && c->size == 0) c->state = SL_CANDIDATE_UNREAL; // cut
-        if (c->state == SL_CANDIDATE_UNREAL) {
-            c->size = sl_expr_nodes(c->expr);
-            p->cost->unreal++;
-        }
+        if (c->state == SL_CANDIDATE_SCORED && c->size == 0) c->state = SL_CANDIDATE_SKIPPED;
+        if (c->expr) c->size = sl_expr_nodes(c->expr);
+        p->cost->unreal += c->state == SL_CANDIDATE_UNREAL;
         const sl_candidate *best = p->control.best;
         if (c->state == SL_CANDIDATE_SCORED && (!best || c->r2 > best->r2)) p->control.best = c;
     }

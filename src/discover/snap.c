@@ -110,6 +110,7 @@ static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a,
     known[k] = true;
     for (; found; e = *out) { // again, while the numbers of constants have gaps
         SL_TRY(sl_expr_bind(out, a, e, exact, known));
+        SL_TRY(sl_expr_fold(out, a, *out));
         int left = 0;
         for (int i = 0; i < *n; i++)
             if (!known[i]) value[left++] = value[i];

@@ -265,6 +265,9 @@ SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, 
 SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
                                     const sl_rat *value, const bool *known);
 
+/* *out := tidy(e) with exp(0), sin(0) and cos(0) as the numbers they are, which tidying leaves. */
+SL_NODISCARD sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e);
+
 /* *out := e with variable v replaced by with[v - 1] (NULL: left alone), not tidied. */
 SL_NODISCARD sl_status sl_expr_substitute(const sl_node **out, sl_arena *a, const sl_node *e,
                                           const sl_node *const *with, int n);

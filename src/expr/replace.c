@@ -27,8 +27,13 @@ struct walk {
     sl_node leaf[3]; // a replacement that is made here
 };
 
+/* exp(0), sin(0) or cos(0): a number that tidying does not see. */
+static bool is_of_zero(const sl_node *e) {
+    return (e->op == SL_OP_EXP || e->op == SL_OP_SIN || e->op == SL_OP_COS) && sl_num_is(e + 1, 0);
+}
+
 static bool is_leaf(const sl_node *e) {
-    return e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR;
+    return e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR || is_of_zero(e);
 }
 
 static sl_status measure(size_t *len, walk *w, const sl_node *e, bool factor, int depth) {
@@ -126,6 +131,31 @@ sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e, const
     if (st == SL_OK) st = sl_expr_tidy(&tidy, a, raw);
     sl_free(place);
     return sl_expr__finish(out, a, mark, st, tidy);
+}
+
+static const sl_node *valued(walk *w, const sl_node *e, bool factor) {
+    (void)factor;
+    if (!is_of_zero(e)) return e;
+    sl_num_put(w->leaf, SL_RAT(e->op != SL_OP_SIN));
+    return w->leaf;
+}
+
+static bool has_of_zero(const sl_node *e) {
+    const sl_node *end = e + e->len;
+    while (e < end && !is_of_zero(e)) e += sl_step(e);
+    return e < end;
+}
+
+sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e) {
+    const size_t mark = sl_arena_mark(a);
+    walk w = { .rule = valued };
+    const sl_node *raw;
+    sl_status st = sl_expr_tidy(&e, a, e);
+    while (st == SL_OK && has_of_zero(e)) {
+        st = replace(&raw, a, &w, e);
+        if (st == SL_OK) st = sl_expr_tidy(&e, a, raw);
+    }
+    return sl_expr__finish(out, a, mark, st, e);
 }
 
 /* ---------------------------------------------------------------- variables ----------------- */

@@ -64,7 +64,7 @@ static void must_be_same(sl_fixture *t, const sl_discovery *a, const sl_discover
                      same_number(x->r2_holdout, y->r2_holdout) && x->log_prob == y->log_prob,
                  "candidate %lld differs", (long long)i);
         if (x->expr) assert_true(sl_expr_equal(x->expr, y->expr));
-        for (int k = 0; k < x->params; k++) assert_true(x->value[k] == y->value[k]);
+        for (int k = 0; k < x->params; k++) assert_true(same_number(x->value[k], y->value[k]));
     }
 }
 

@@ -207,11 +207,33 @@ static void every_allocation_may_fail(void **state) {
     SL_EACH_ALLOCATION(t, sl_expr_substitute(&r, &t->arena, e, &e, 1));
 }
 
+static void functions_of_zero_are_numbers(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *e, *want;
+    } cases[] = { { "x1*exp(0)", "x1" },
+                  { "x1 + sin(0*x2)", "x1" },
+                  { "exp(sin(0)) + cos(0)", "2" },
+                  { "exp(sin(exp(0) - 1)*x1 + x2)", "exp(x2)" },
+                  { "sin(x1)", "sin(x1)" } };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *r;
+        SL_MUST(t, sl_expr_fold(&r, &t->arena, parsed(t, cases[i].e)));
+        SL_CHECK(t, sl_expr_equal(r, parsed(t, cases[i].want)), "%s", cases[i].e);
+    }
+    const sl_node *r, *e = parsed(t, "exp(sin(exp(0) - 1)*x1 + x2)");
+    SL_EACH_ALLOCATION(t, sl_expr_fold(&r, &t->arena, e));
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(numbers_become_constants_in_order), SL_TEST(freed_numbers_can_be_bound_again),
-        SL_TEST(bound_constants_leave_no_gap),      SL_TEST(limits_are_told),
-        SL_TEST(substitution_is_composition),       SL_TEST(every_allocation_may_fail),
+        SL_TEST(functions_of_zero_are_numbers),
+        SL_TEST(numbers_become_constants_in_order),
+        SL_TEST(freed_numbers_can_be_bound_again),
+        SL_TEST(bound_constants_leave_no_gap),
+        SL_TEST(limits_are_told),
+        SL_TEST(substitution_is_composition),
+        SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("expr.replace", tests, SL_LEN(tests));
 }
