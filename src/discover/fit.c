@@ -53,6 +53,7 @@ typedef struct fitting {
     sl_discover__budget budget;
     sl_fit fit[WAVE];
     int snapped[WAVE];
+    bool steady[WAVE];
 } fitting;
 
 typedef struct asker {
@@ -63,6 +64,32 @@ typedef struct asker {
 static bool ask(void *payload) {
     const asker *a = payload;
     return sl_discover__stop(a->control, a->speak);
+}
+
+sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
+                                 const sl_problem *p) {
+    const double CHANGE = 1e-7, MOST = 1e5;
+    const size_t mark = sl_arena_mark(scratch), rows = (size_t)SL_MIN(p->rows, 1000);
+    double *y = sl_arena_alloc(scratch, 2 * rows * sizeof *y), *z = y + rows;
+    double value[SL_DISCOVER_MAX_PARAMS], lo = p->y[0], hi = p->y[0], most = 0;
+    *out = false;
+    if (!y) return sl_fail_memory(2 * rows, sizeof *y, "values");
+    if (f->params > SL_DISCOVER_MAX_PARAMS) return SL_OK; // was not fitted
+    for (int64_t i = 0; i < p->rows; i++) {
+        lo = fmin(lo, p->y[i]);
+        hi = fmax(hi, p->y[i]);
+    }
+    SL_TRY(sl_expr_eval(y, scratch, f->expr, p->x, (int64_t)rows, f->value));
+    for (int k = 0; k < f->params && hi > lo; k++) {
+        for (int i = 0; i < f->params; i++) value[i] = f->value[i];
+        value[k] *= 1 + CHANGE;
+        SL_TRY(sl_expr_eval(z, scratch, f->expr, p->x, (int64_t)rows, value));
+        for (size_t i = 0; i < rows; i++)
+            most = fmax(most, fabs(z[i] / (hi - lo) - y[i] / (hi - lo)));
+    }
+    *out = most <= CHANGE * MOST;
+    sl_arena_rewind(scratch, mark);
+    return SL_OK;
 }
 
 static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload) {
@@ -80,10 +107,12 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
                                       .payload = &who };
         f->fit[i] = (sl_fit){ 0 };
         f->snapped[i] = 0;
+        f->steady[i] = false;
         if (sl_discover__stop(&p->control, who.speak)) return SL_OK;
         SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
-        if (f->fit[i].expr && !isnan(f->fit[i].r2))
-            SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
+        if (isnan(f->fit[i].r2)) continue;
+        SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
+        SL_TRY(sl_discover__is_steady(&f->steady[i], a, &f->fit[i], &p->rows.fit));
     }
     return SL_OK;
 }
@@ -112,9 +141,6 @@ static bool is_gain(const sl_candidate *c, const sl_fit *f) {
 
 static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *f, int snapped) {
     sl_candidate *c = &w->c;
-    p->cost->evaluations += f->evaluations;
-    p->cost->refined++;
-    if (!is_gain(c, f)) return SL_OK;
     if (!isnan(c->r2) && is_simpler(c, f)) { // it stays beside its fit: noise has fits of its own
         SL_ASSERT(p->count < p->room);
         p->work[p->count++] = *w;
@@ -137,8 +163,13 @@ static sl_status run_wave(fitting *f, int n) {
     sl_discover__pool *p = f->p;
     memset(f->fit, 0, sizeof f->fit);
     SL_TRY(sl_par_for(p->threads, n, 1, fit_some, f));
-    for (int i = 0; i < n; i++)
-        if (f->fit[i].expr) SL_TRY(take(p, &p->work[f->pick[i]], &f->fit[i], f->snapped[i]));
+    for (int i = 0; i < n; i++) {
+        sl_discover__work *w = &p->work[f->pick[i]];
+        p->cost->evaluations += f->fit[i].evaluations;
+        p->cost->refined += f->fit[i].expr != NULL;
+        if (f->steady[i] && is_gain(&w->c, &f->fit[i]))
+            SL_TRY(take(p, w, &f->fit[i], f->snapped[i]));
+    }
     for (int i = 0; i < p->workers; i++) sl_arena_rewind(&p->scratch[i], 0);
     return SL_OK;
 }
