@@ -73,18 +73,29 @@ static sl_status hold_out(sl_discover__rows *r, sl_arena *a, const sl_problem *p
     return gather(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
 }
 
+/* The sum of numbers near the largest double is none. */
+static double mean_of(const double *x, int64_t n, double largest) {
+    const double mean = sl_mean(x, n);
+    if (isfinite(mean)) return mean;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] / largest;
+    return sum / (double)n * largest;
+}
+
+/* A deviation so small that its inverse is no double counts as none. */
 static void measure(sl_discover__rows *r) {
     const sl_problem *p = &r->fit;
     for (int c = 0; c < p->inputs; c++) {
         double scale = 0, squares = 0;
         for (int64_t i = 0; i < p->rows; i++) scale = fmax(scale, fabs(p->x[c][i]));
-        r->mean[c] = sl_mean(p->x[c], p->rows);
+        r->mean[c] = mean_of(p->x[c], p->rows, scale);
         // in units of the largest one, so that squares neither overflow nor vanish
         for (int64_t i = 0; i < p->rows && scale > 0; i++) {
             const double v = p->x[c][i] / scale - r->mean[c] / scale;
             squares += v * v;
         }
         r->deviation[c] = scale * sqrt(squares / (double)p->rows);
+        if (!isfinite(1 / r->deviation[c])) r->deviation[c] = 0;
     }
     r->constant = true;
     for (int64_t i = 1; i < p->rows; i++) r->constant = r->constant && p->y[i] == p->y[0];
@@ -123,8 +134,9 @@ static sl_status fill_bag(sl_discover__bag *b, sl_arena *a, const sl_discover__r
     for (int64_t i = 0; i < points; i++) pick[i] = order ? order[(from + i) % p->rows] : i;
     SL_TRY(gather(&shown, b->x, a, p, pick, points));
     for (int c = 0; c < p->inputs && b->unit; c++) {
-        double *x = (double *)b->x[c]; // gathered just now: our own
-        for (int i = 0; i < points; i++) x[i] = (x[i] - r->mean[c]) * scale_of(r, c);
+        double *x = (double *)b->x[c];   // gathered just now: our own
+        for (int i = 0; i < points; i++) // by halves, or the difference may be no double
+            x[i] = (0.5 * x[i] - 0.5 * r->mean[c]) * scale_of(r, c) * 2;
     }
     b->data = (sl_infer_data){ .inputs = p->inputs, .points = points, .x = b->x, .y = shown.y };
     return SL_OK;
