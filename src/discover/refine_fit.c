@@ -165,10 +165,13 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
 
 /* Projected if it can be, then plain. */
 static sl_status go_down(sl_fit__descent *d, double *value, double *sse) {
+    double plain;
     *sse = INFINITY;
     if (d->code->n_linear > 0) SL_TRY(sl_fit__projected(d, value, sse, d->o->evaluations));
     if (d->stopped || *sse <= d->exact) return SL_OK;
-    return sl_fit__walk(d, value, NULL, sse, d->o->evaluations, d->code->n, ask, d);
+    SL_TRY(sl_fit__walk(d, value, NULL, &plain, d->o->evaluations, d->code->n, ask, d));
+    if (isfinite(plain)) *sse = plain; // else it was stopped at once, and what was found stands
+    return SL_OK;
 }
 
 static sl_status go_round(sl_fit__descent *d, double *value, double *sse) {
@@ -259,7 +262,8 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         more = FINISH_EVALUATIONS;
     }
     SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
-    if (isinf(sse) && rows.m > SEARCH_ROWS) { // a row that was not looked at is outside: as we came
+    // a row that was not looked at is outside: as we came; but what was stopped has looked at none
+    if (isinf(sse) && rows.m > SEARCH_ROWS && !d.stopped) {
         memcpy(out->value, start, (size_t)code.n * sizeof *start);
         SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
     }

@@ -377,6 +377,32 @@ static void rows_that_were_not_looked_at_count(void **state) {
     }
 }
 
+/* Told to stop before all rows were looked at, it keeps what the first part has found. */
+static void a_stop_in_a_large_table_loses_nothing(void **state) {
+    sl_fixture *t = *state;
+    double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
+    assert_non_null(x);
+    const double *columns[1] = { x };
+    for (int i = 0; i < MANY; i++) {
+        x[i] = 4.0 * i / MANY;
+        y[i] = 2 * exp(-1.5 * x[i]) + 1;
+    }
+    const sl_problem p = { 1, MANY, columns, y };
+    const sl_node *e = parsed(t, "5*exp(-4*x1) + 3");
+    double last = -INFINITY;
+    for (int at = 2; at < 12; at++) {
+        sl_fit f;
+        stopper s = { .at = at };
+        sl_refine_options o = plain;
+        o.stop = stop;
+        o.payload = &s;
+        SL_MUST(t, sl_refine(&f, &t->arena, e, NULL, &p, &o));
+        SL_CHECK(t, f.r2 >= last, "told at %d: R2 %.6g, and %.6g before", at, f.r2, last);
+        last = f.r2;
+    }
+    SL_CHECK(t, last > 0.99, "R2 %.6g", last);
+}
+
 /* ---------------------------------------------------------------- shapes -------------------- */
 
 static void linear_constants_are_known(void **state) {
@@ -496,6 +522,7 @@ int main(void) {
         SL_TEST(errors_are_those_of_the_textbook),
         SL_TEST(large_tables_are_fitted_by_all_rows),
         SL_TEST(rows_that_were_not_looked_at_count),
+        SL_TEST(a_stop_in_a_large_table_loses_nothing),
         SL_TEST(linear_constants_are_known),
         SL_TEST(wider_formulas_must_pay),
         SL_TEST(too_many_constants_stay_as_they_are),
