@@ -119,7 +119,11 @@ static part read_power(maker *m, const sl_node *e) {
     const double power = sl_rat_double(exponent);
     if (m->failed) return base;
     if (!base.form) return (part){ pow(base.factor, power), NULL };
-    if (!whole && base.factor < 0) base = give_away(as_sum(m, base), false);
+    if (!whole && base.factor < 0) {
+        form *sum = as_sum(m, base);
+        if (!sum) return base;
+        base = give_away(sum, false);
+    }
     if (!isnormal(pow(base.factor, power))) base = (part){ 1, as_sum(m, base) }; // beyond doubles
     form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);
     if (!f) return (part){ 0 };

@@ -96,11 +96,29 @@ static void lack_of_memory_is_told(void **state) {
     SL_EACH_ALLOCATION(t, collapse_once(t));
 }
 
+/* Also where the arena's chunk is at its end, at whatever piece of a formula that comes. */
+static void lack_of_room_is_told(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *e = parse(t, "sqrt(-2*x1) + (c1*x1 + c2)^(1/3)*sin(3*x1 - 5)"), *out;
+    const double given[] = { -0.5, 1 };
+    sl_status st = SL_ENOMEM;
+    for (size_t limit = 16; st != SL_OK; limit += 16) {
+        sl_arena a = { .limit = limit };
+        double *value;
+        int n;
+        st = sl_discover__collapse(&out, &value, &n, &a, e, given);
+        sl_arena_clear(&a);
+        SL_CHECK(t, (st == SL_OK || st == SL_ENOMEM) && limit < 1 << 16, "%zu bytes: status %d",
+                 limit, (int)st);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(constants_that_could_be_one_are),
         SL_TEST(values_stay),
         SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_room_is_told),
     };
     return sl_test_main("discover.constants", tests, SL_LEN(tests));
 }
