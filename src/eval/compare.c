@@ -90,7 +90,7 @@ sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *exp
                           const double *value, const sl_eval_problem *p) {
     const int params = sl_expr_max_par(expr);
     SL_ASSERT(p->truth && sl_expr_max_var(p->truth) <= p->data.inputs);
-    SL_ASSERT(p->data.inputs <= SL_UNIVERSE_MAX_VARS && params <= SL_DISCOVER_MAX_PARAMS);
+    SL_ASSERT(p->data.inputs <= SL_UNIVERSE_MAX_VARS);
     *out = SL_VERDICT_MISS;
     if (sl_expr_max_var(expr) > p->data.inputs) return SL_OK; // of a column that is not there
 
@@ -102,11 +102,13 @@ sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *exp
             return SL_OK;
         }
     }
-    long double constants[SL_DISCOVER_MAX_PARAMS];
+    // what was proposed and not fitted may have any number of constants
+    const size_t mark = sl_arena_mark(scratch), n = (size_t)params;
+    long double *constants = sl_arena_alloc(scratch, n * sizeof *constants);
+    if (!constants) return sl_fail_memory(n, sizeof *constants, "constants");
     for (int k = 0; k < params; k++) constants[k] = value[k];
     const contest c = { p->truth, expr, constants, params > 0 };
     bool equal;
-    const size_t mark = sl_arena_mark(scratch);
     sl_status st = compare_values(&equal, scratch, &c, params, p);
     sl_arena_rewind(scratch, mark);
     SL_TRY(st);

@@ -195,6 +195,26 @@ static void few_points_say_little(void **state) {
     assert_int_equal(compare(t, fit, value, &p), SL_VERDICT_MISS); // 2 points, 2 constants
 }
 
+/* Proposals over inputs of mean 0 and variance 1 can have more constants than are ever fitted. */
+static void any_number_of_constants_will_do(void **state) {
+    sl_fixture *t = *state;
+    enum { N = 2 * SL_DISCOVER_MAX_PARAMS };
+    double value[N];
+    sl_str s = { 0 };
+    for (int k = 0; k < N; k++) {
+        value[k] = 0.25;
+        sl_str_addf(&s, "%sc%d*x1", k > 0 ? " + " : "", k + 1);
+    }
+    SL_MUST(t, sl_str_status(&s));
+    const sl_node *expr = parsed(t, s.text);
+    sl_str_clear(&s);
+    const sl_eval_problem p = problem_of(t, parsed(t, "12*x1"), 1, 2, 40, 60);
+    assert_int_equal(sl_expr_max_par(expr), N);
+    assert_int_equal(compare(t, expr, value, &p), SL_VERDICT_EQUAL);
+    value[N - 1] = 1;
+    assert_int_equal(compare(t, expr, value, &p), SL_VERDICT_MISS);
+}
+
 static void many_rows_are_asked_evenly(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 5000 };
@@ -229,6 +249,7 @@ int main(void) {
         SL_TEST(cases),
         SL_TEST(fitted_constants_may_be_a_little_off),
         SL_TEST(few_points_say_little),
+        SL_TEST(any_number_of_constants_will_do),
         SL_TEST(many_rows_are_asked_evenly),
         SL_TEST(each_allocation_may_fail),
     };
