@@ -118,7 +118,7 @@ static sl_status beam_new(beam *b, sl_arena *a, int width, int length) {
 }
 
 sl_status sl_infer__beam(sl_sampled *out, int64_t *made, sl_arena *a, sl_infer__walk *w,
-                         int64_t count) {
+                         int64_t first, int64_t count) {
     sl_arena scratch = { 0 };
     beam b;
     sl_status st;
@@ -129,7 +129,7 @@ sl_status sl_infer__beam(sl_sampled *out, int64_t *made, sl_arena *a, sl_infer__
     while (w->fronts > 0 && !(w->stop && w->stop(w->payload))) SL_GO(advance(&b, a, w));
     for (int i = 0; i < b.n_ended; i++) {
         out[i] = b.ended[i];
-        out[i].number = i;
+        out[i].number = first + i;
         if (w->cost) w->cost->tokens += out[i].n;
     }
     *made = b.n_ended;

@@ -94,6 +94,6 @@ void sl_infer__walk_turn(sl_infer__walk *w, int n);
 SL_NODISCARD sl_status sl_infer__sample(sl_sampled *out, int64_t *made, sl_arena *a,
                                         sl_infer__walk *w, int64_t first, int64_t count);
 SL_NODISCARD sl_status sl_infer__beam(sl_sampled *out, int64_t *made, sl_arena *a,
-                                      sl_infer__walk *w, int64_t count);
+                                      sl_infer__walk *w, int64_t first, int64_t count);
 
 #endif

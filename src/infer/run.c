@@ -25,7 +25,7 @@ sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_inf
     w.cost = cost;
     w.stop = stop;
     w.payload = payload;
-    st = o->decode == SL_DECODE_BEAM ? sl_infer__beam(out, made, a, &w, count)
+    st = o->decode == SL_DECODE_BEAM ? sl_infer__beam(out, made, a, &w, first, count)
                                      : sl_infer__sample(out, made, a, &w, first, count);
     if (cost) {
         cost->encode += encoded - start;
