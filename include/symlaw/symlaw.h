@@ -243,7 +243,7 @@ SL_API double sl_found_constant(const sl_found *f, int64_t i, int k, double *err
 /* Why it ended early: "time", "cancel"; "" if it did not. */
 SL_API const char *sl_found_cut(const sl_found *f);
 /* All of it, every candidate that was looked at with what became of it: the members `cut`,
- * `candidates`, `counts` and `cost` of the result of the command `discover`. */
+ * `candidates`, `front`, `counts` and `cost` of the result of the command `discover`. */
 SL_API SL_NODISCARD sl_status sl_found_json(char **json, const sl_found *f);
 
 /* ---------------------------------------------------------------- commands ------------------ */

@@ -4,8 +4,7 @@
  *
  *   projected   over the bent constants, with the linear ones solved for (linear.c)
  *   plain       over all of them
- *   on a circle, where poles are no walls (refine_circle.c), and then the other two from where it
- * ends
+ *   circle      where poles are no walls (refine_circle.c), then the other two from its end
  *
  * The first two are enough for most formulas; where they do not end at the data, the third is
  * taken, and further starts begin with it. The best place ever seen is kept. What each is worth:

@@ -6,8 +6,8 @@
  *
  *   0, 1, -1        always: they make the formula simpler
  *   whole numbers   while at most a fifth of all numbers is that close to one
- *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough,
- * while at most a twentieth of all numbers is that close to one of them
+ *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
+ *                   while at most a twentieth of all numbers is that close to one of them
  *
  * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are

@@ -5,9 +5,11 @@
  * columns explain y. With n rows, G cells that have any, m_g rows in cell g, and means of y over
  * all and over a cell,
  *
- *                  sum_g sum_(i in g) (y_i - mean_g)^2 / (n - G)
- *     share = 1 -  ---------------------------------------------        0 if n <= G, or y is
- * constant sum_i (y_i - mean)^2 / (n - 1)
+ *                 sum_g sum_(i in g) (y_i - mean_g)^2 / (n - G)
+ *     share = 1 - ---------------------------------------------
+ *                        sum_i (y_i - mean)^2 / (n - 1)
+ *
+ * and 0 if n <= G or y is constant.
  *
  * The degrees of freedom correct for the number of cells: by chance alone the share is 0 on
  * average, however many there are. No shape of the law is assumed, and an interaction such as

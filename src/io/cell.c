@@ -6,7 +6,7 @@
  *
  *     e >= 0    w 5^e fits 128 bits, and the value is that, times 2^e
  *     e < 0     w 2^s / 5^-e, with w shifted to the top of 128 bits, has at least 64 bits before
- * the point; what is behind it matters only by being there or not
+ *               the point; what is behind it matters only by being there or not
  *
  * so both are known exactly and rounded once, ties to even. Where w and 10^|e| are doubles
  * themselves the division or product of these is that rounding already. All other numbers are

@@ -1,7 +1,6 @@
 /* unpack - the bytes of a file, those inside it if it is packed.
  *
- *     file --read--> raw [ used | at .. end | free ] --copy, or zlib's inflate--> the caller's
- * buffer
+ *     file --read--> raw [ used | at .. end | free ] --copy, or inflate--> the caller's buffer
  *
  * Not by zlib's gzread: that waits until its buffer is full, so a line typed at a terminal would
  * come when thousands have been, and it takes a signal for an error.
