@@ -148,7 +148,7 @@ static void fill_share(sl_share *s, const judged *all, group g, int value, int s
         s->n += n;
     }
     if (s->n > 0) s->share = (double)s->hits / (double)s->n;
-    s->wilson = sl_wilson((s->hits + all->seeds / 2) / all->seeds, s->n / all->seeds, level);
+    s->wilson = sl_wilson((double)s->hits / all->seeds, s->n / all->seeds, level);
 }
 
 static void fill_rows(sl_eval_summary *out, const judged *all) {

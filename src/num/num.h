@@ -142,9 +142,9 @@ double sl_median(double *x, int64_t n); // sorts x
  * Free of overflow and underflow; -infinity when the true value is below all doubles. */
 double sl_r2(const double *prediction, const double *y, int64_t n);
 
-/* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. No
- * trials say nothing: [0, 1]. */
-sl_interval sl_wilson(int64_t hits, int64_t n, double level);
+/* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. Hits may
+ * be a mean and need not be whole. No trials say nothing: [0, 1]. */
+sl_interval sl_wilson(double hits, int64_t n, double level);
 
 double sl_normal_cdf(double x);
 double sl_normal_quantile(double p);     // inverse of the above; NaN outside [0, 1]

@@ -83,12 +83,12 @@ double sl_r2(const double *prediction, const double *y, int64_t n) {
     return 1 - sse / sst;
 }
 
-sl_interval sl_wilson(int64_t hits, int64_t n, double level) {
-    SL_ASSERT(hits >= 0 && hits <= n && level > 0 && level < 1);
+sl_interval sl_wilson(double hits, int64_t n, double level) {
+    SL_ASSERT(hits >= 0 && hits <= (double)n && level > 0 && level < 1);
     if (n == 0) return (sl_interval){ 0, 1 };
-    double z = sl_normal_quantile(0.5 + level / 2), k = (double)n, p = (double)hits / k;
+    double z = sl_normal_quantile(0.5 + level / 2), k = (double)n, p = hits / k;
     double scale = 1 / (1 + z * z / k), middle = scale * (p + z * z / (2 * k));
     double half = scale * z * sqrt(p * (1 - p) / k + z * z / (4 * k * k));
     // the ends that are 0 and 1 by algebra are so in floating point too
-    return (sl_interval){ hits == 0 ? 0 : middle - half, hits == n ? 1 : middle + half };
+    return (sl_interval){ hits == 0 ? 0 : middle - half, hits == k ? 1 : middle + half };
 }
