@@ -46,6 +46,8 @@ typedef struct reader {
     int64_t offered; // rows that could have been held
     int64_t missing, infinite;
     int text_columns;
+    int text_column;                // the first of them, with
+    char text_seen[NAME_SHOWN + 4]; // the cell that made it one
     sl_rng rng;
 } reader;
 
@@ -75,10 +77,11 @@ static void list_columns(sl_str *s, const sl_csv *csv) {
 static const char *nearest(const sl_csv *csv, const char *word) {
     const char *best = NULL;
     const size_t n = strlen(word);
-    int distance = 2 + (int)SL_MIN(n, (size_t)64) / 4;
+    // a word of one letter with that letter wrong is no slip of the finger
+    int distance = n < 2 ? 1 : 2 + (int)SL_MIN(n, (size_t)64) / 4;
     for (int i = 0; i < sl_csv_columns(csv); i++) {
         const char *name = sl_csv_name(csv, i);
-        const bool begins = n >= 2 && strncasecmp(name, word, n) == 0;
+        const bool begins = n >= 1 && strncasecmp(name, word, n) == 0;
         const int d = begins ? name[n] != 0 : sl_edit_distance(word, name);
         if (d >= distance) continue;
         distance = d;
@@ -187,6 +190,14 @@ done:
     return st;
 }
 
+/* A column turned out to be text. */
+static void count_text(reader *r, int column, const sl_cell *cell) {
+    if (r->text_columns++ > 0) return;
+    char buffer[NAME_SHOWN + 4];
+    r->text_column = column;
+    strcpy(r->text_seen, shorten(buffer, cell->text));
+}
+
 /* All columns that are not known to be text. */
 static sl_status take_all(reader *r, const sl_cell *cells) {
     r->settled = true;
@@ -195,7 +206,7 @@ static sl_status take_all(reader *r, const sl_cell *cells) {
         if (i == r->target) continue;
         const sl_cell_kind k = sl_cell_number(&v, &cells[i], r->separator);
         if (k == SL_CELL_TEXT) {
-            r->text_columns++;
+            count_text(r, i, &cells[i]);
             continue;
         }
         if (k == SL_CELL_MISSING) r->settled = false;
@@ -234,7 +245,7 @@ static sl_status take_cells(bool *keep, reader *r, const sl_cell *cells) {
             if (r->named || j == 0 || r->kinds[j] == NUMBER)
                 return fail_text(r, r->column[j], cell);
             r->kinds[j] = TEXT; // its first cell that is not missing
-            r->text_columns++;
+            count_text(r, r->column[j], cell);
             continue;
         }
         if (k != SL_CELL_MISSING) r->kinds[j] = NUMBER;
@@ -307,9 +318,22 @@ static sl_status read_rows(reader *r, sl_table_progress progress, void *payload)
 
 /* ---------------------------------------------------------------- the end ------------------- */
 
+static sl_status fail_inputs(const reader *r) {
+    char target[NAME_SHOWN + 4], name[NAME_SHOWN + 4];
+    if (r->text_columns > 0)
+        return sl_fail(SL_EINVAL,
+                       "%s has no column of numbers beside the target \"%s\": column \"%s\" is "
+                       "text, as its cell \"%s\" is no number",
+                       r->shown, shorten(target, sl_csv_name(r->csv, r->target)),
+                       shorten(name, sl_csv_name(r->csv, r->text_column)), r->text_seen);
+    return sl_fail(SL_EINVAL,
+                   "%s has no column of numbers beside the target \"%s\"; cells are separated by "
+                   "commas, semicolons, tabs, | or blanks",
+                   r->shown, shorten(target, sl_csv_name(r->csv, r->target)));
+}
+
 /* place[0 .. *inputs) := which of the held numbers of a row are its inputs. */
 static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
-    char shown[NAME_SHOWN + 4];
     int *number = sl_malloc((size_t)r->width, sizeof *number), n = 0;
     if (!number) return sl_fail_memory((size_t)r->width, sizeof *number, "columns");
     for (int j = 1; j < r->width; j++)
@@ -318,10 +342,7 @@ static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
     t->chosen_from = n > t->inputs ? n : 0;
     sl_status st = SL_OK;
     if (n == 0)
-        st = sl_fail(SL_EINVAL,
-                     "%s has no column of numbers beside the target \"%s\"; cells are separated by "
-                     "commas, semicolons, tabs, | or blanks",
-                     r->shown, shorten(shown, sl_csv_name(r->csv, r->target)));
+        st = fail_inputs(r);
     else if (n > t->inputs && r->rows > 0) {
         const sl_table__block b = { r->value, r->width, r->rows };
         st = sl_table__pick(place, &t->explained, &b, 0, number, n, t->inputs, r->o->seed);

@@ -139,8 +139,11 @@ static void what_cannot_be_is_told(void **state) {
           "infinite in 1" },
         { "a\n1\n2\n", NULL, NULL, SL_EINVAL,
           "table.csv has no column of numbers beside the target \"a\"" },
-        { "a,y\nm,1\nm,2\n", NULL, NULL, SL_EINVAL,
-          "no column of numbers beside the target \"y\"" },
+        { "a,b,y\n\"1,234\",n,1\n5,n,2\n", NULL, NULL, SL_EINVAL,
+          "no column of numbers beside the target \"y\": column \"a\" is text, as its cell "
+          "\"1,234\" is no number" },
+        { "a,y\n,1\nm,2\n", NULL, NULL, SL_EINVAL,
+          "the target \"y\": column \"a\" is text, as its cell \"m\" is no number" },
         { "a,y\n,1\n,2\n", NULL, NULL, SL_EINVAL, "no column of numbers beside the target \"y\"" },
         // text among numbers: row, line, column, text
         { "a,y\n1,2\n\nx1,3\n", NULL, NULL, SL_EFORMAT,
@@ -168,6 +171,9 @@ static void what_cannot_be_is_told(void **state) {
           "\"time\"" },
         { "speed,time\n1,2\n3,4\n", NULL, "SPEED", SL_EINVAL, "did you mean \"speed\"?" },
         { "speed,time\n1,2\n3,4\n", "ti", NULL, SL_EINVAL, "did you mean \"time\"?" },
+        { "a,E\n1,2\n3,4\n", "e", NULL, SL_EINVAL, "did you mean \"E\"?" },
+        { "a,b\n1,2\n3,4\n", "c", NULL, SL_EINVAL,
+          "no column \"c\" for the target; it has \"a\", \"b\"" },
         { "speed,time\n1,2\n3,4\n", NULL, "foo", SL_EINVAL,
           "no column \"foo\" for the input; it has \"speed\", \"time\"" },
         { "speed,time\n1,2\n3,4\n", "3", NULL, SL_EINVAL, "no column \"3\" for the target" },
