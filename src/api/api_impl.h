@@ -421,6 +421,10 @@ typedef struct sl_api__finding {
 
 /* Members of an object: the model; candidates 0 .. top - 1 and what they cost; all of it. */
 void sl_api__model_json(sl_str *s, const sl_infer *m);
+
+/* *out := the value of --model, or what the environment names, which then counts as given: the
+ * result records it. */
+SL_NODISCARD sl_status sl_api__model_named(const char **out, sl_api__run *run);
 SL_NODISCARD sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
                                           int64_t top);
 SL_NODISCARD sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f);

@@ -60,16 +60,16 @@ static const char help[] =
     "two as a rule. Of more columns those that explain most of the target's variance\n"
     "are taken, and the table says so.\n"
     "\n"
-    "Tables: cells between commas, semicolons, tabs or bars, in quotes or not, with\n"
-    "or without a header, any column names. Rows with an empty cell, NA, NaN or an\n"
-    "infinity where a number is needed are dropped and counted. Text in a column of\n"
-    "numbers is an error that names row and column.\n"
+    "Tables: cells between commas, semicolons, tabs, bars or blanks, in quotes or\n"
+    "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
+    "NaN or an infinity where a number is needed are dropped and counted. Text in a\n"
+    "column of numbers is an error that names row and column.\n"
     "\n"
     "Figures: R2 is of the rows that were fitted; --holdout keeps rows aside for an\n"
     "honest second one. Constants have standard errors and are shown as far as these\n"
-    "leave digits; JSON and formulas to paste have all digits. In Python, C and\n"
-    "SymPy text a column whose name is no word of the language is x1, x2, ..., and a\n"
-    "comment says which.\n"
+    "leave digits; JSON and formulas to paste have all digits. SymPy text has\n"
+    "columns as x1, x2, ..., Python and C only those whose name is no word of the\n"
+    "language; a comment says which. Beside a formula, s is the second it was found.\n"
     "\n"
     "How much work is done is up to --effort, so the answer is the same for any\n"
     "number of threads. --timeout ends it earlier, counted from the start and with\n"
@@ -129,25 +129,6 @@ static sl_status find_picture(bool *html, const char *path) {
     *html = end && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0);
     if (*html || (end && strcmp(end, ".svg") == 0)) return SL_OK;
     return sl_fail(SL_EINVAL, "--plot draws FILE.svg or FILE.html, not \"%.200s\"", path);
-}
-
-/* --model, or the environment's, which then counts as given: the result records it. */
-static sl_status find_model(const char **out, sl_api__run *run) {
-    sl_api__value *v = &run->values[OPT_MODEL];
-    const char *named = getenv("SYMLAW_MODEL");
-    if (!v->given && named && *named) {
-        const size_t n = strlen(named) + 1;
-        char *copy = sl_arena_alloc(&run->arena, n);
-        if (!copy) return sl_fail_memory(n, 1, "the name of a model");
-        v->text[0] = memcpy(copy, named, n);
-        v->given = true;
-    }
-    *out = v->text[0];
-    if (*out && **out) return SL_OK;
-    return sl_fail(SL_EINVAL,
-                   "no model: --model or the variable SYMLAW_MODEL names a run's folder or a file "
-                   "of weights; symlaw train --size micro --steps 2000 --out runs/small makes one "
-                   "in minutes");
 }
 
 static sl_status table_options(sl_table_options *out, const sl_api__run *run,
@@ -321,7 +302,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     if (picture) SL_TRY(find_picture(&html, picture));
     sl_api__discover_options(&o, run);
     SL_TRY(sl_discover_options_check(&o));
-    SL_TRY(find_model(&path, run));
+    SL_TRY(sl_api__model_named(&path, run));
 
     sl_status st;
     sl_infer *model = NULL;

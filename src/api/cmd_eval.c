@@ -6,29 +6,30 @@
 
 #include "api/api_impl.h"
 
-#define OWN_OPTIONS(X)                                                                            \
-    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                          \
-      "a file of weights, or the folder of a run, whose newest checkpoint is taken")              \
-    X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                      \
-      "problems that belong to the model's training and that it has not seen; test if nothing "   \
-      "else is asked for")                                                                        \
-    X(PAIRS, "pairs", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
-      "problems of others, a JSON object a line: x, y and, if known, id and expr")                \
-    X(FORMULAS, "formulas", FILE, 1, "FILE", NULL, NULL, 0, 0,                                    \
-      "problems from a table of formulas: name, formula, lo, hi, npoints")                        \
-    X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")       \
-    X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                \
-      "--formulas: most points that are drawn for a formula")                                     \
-    X(SEEDS, "seeds", INT, 1, "N", "3", NULL, 1, 1000,                                            \
-      "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")     \
-    X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                        \
-      "seconds for a problem, after which the best so far is judged; 0: no limit")                \
-    X(PREDICTIONS, "predictions", FILE, 1, "FILE", NULL, NULL, 0, 0,                              \
-      "write what the first seed found, a JSON object a line, in the order of the problems")      \
-    X(JOURNAL, "journal", FILE, 1, "FILE", NULL, NULL, 0, 0,                                      \
-      "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part" \
-      " if it is not given")                                                                      \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                              \
+#define OWN_OPTIONS(X)                                                                             \
+    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                           \
+      "a file of weights, or the folder of a run, whose newest checkpoint is taken; if it is not " \
+      "given, what SYMLAW_MODEL names")                                                            \
+    X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                       \
+      "problems that belong to the model's training and that it has not seen; test if nothing "    \
+      "else is asked for")                                                                         \
+    X(PAIRS, "pairs", FILE, 1, "FILE", NULL, NULL, 0, 0,                                           \
+      "problems of others, a JSON object a line: x, y and, if known, id and expr")                 \
+    X(FORMULAS, "formulas", FILE, 1, "FILE", NULL, NULL, 0, 0,                                     \
+      "problems from a table of formulas: name, formula, lo, hi, npoints")                         \
+    X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")        \
+    X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                 \
+      "--formulas: most points that are drawn for a formula")                                      \
+    X(SEEDS, "seeds", INT, 1, "N", "3", NULL, 1, 1000,                                             \
+      "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")      \
+    X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                         \
+      "seconds for a problem, after which the best so far is judged; 0: no limit")                 \
+    X(PREDICTIONS, "predictions", FILE, 1, "FILE", NULL, NULL, 0, 0,                               \
+      "write what the first seed found, a JSON object a line, in the order of the problems")       \
+    X(JOURNAL, "journal", FILE, 1, "FILE", NULL, NULL, 0, 0,                                       \
+      "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part"  \
+      " if it is not given")                                                                       \
+    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                               \
       "write to FILE, which appears whole or not at all; - is standard output")
 
 enum {
@@ -117,8 +118,6 @@ static sl_status place_find(place *p, const sl_api__run *run) {
 static sl_status check_source(sl_api__run *run) {
     static const int jobs[] = { OPT_SPLIT, OPT_PAIRS, OPT_FORMULAS };
     int chosen;
-    if (!text(run, OPT_MODEL))
-        return sl_fail(SL_EINVAL, "which model? --model FILE, or the folder of a run");
     SL_TRY(sl_api__one_job(&chosen, run, jobs, SL_LEN(jobs)));
     if (chosen >= 0) return SL_OK;
     run->values[OPT_SPLIT].text[0] = "test";
@@ -228,12 +227,14 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_status st;
     place where = { 0 };
+    const char *path;
     sl_infer *model = NULL;
     sl_api__problems problems = { 0 };
     sl_pool *pool = NULL;
+    SL_GO(sl_api__model_named(&path, run));
     SL_GO(check_source(run));
     SL_GO(place_find(&where, run));
-    SL_GO(sl_infer_open(&model, text(run, OPT_MODEL)));
+    SL_GO(sl_infer_open(&model, path));
     SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model)));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,

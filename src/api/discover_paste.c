@@ -11,31 +11,29 @@ static const char *comment_of(sl_format format) {
     return format == SL_FORMAT_C ? "//" : format == SL_FORMAT_LATEX ? NULL : "#";
 }
 
-/* Was variable v written by a name other than its own? */
-static sl_status is_renamed(bool *out, sl_arena *a, int v, sl_format format,
-                            const sl_names *names) {
+/* `# x1: "its name"`, where variable v is written as something else. The name ends with its quote,
+ * so that no backslash ends the line: C would go on with the next. */
+static sl_status add_comment(sl_str *s, sl_arena *a, int v, sl_format format,
+                             const sl_names *names) {
+    const char *name = names->names[v - 1];
     sl_str text = { 0 };
     const sl_node *x = sl_expr_var(a, v);
     sl_status st =
         x ? sl_expr_print(&text, format, x, names) : sl_fail(SL_ENOMEM, "no memory for a variable");
     if (st == SL_OK) st = sl_str_status(&text);
-    *out = st == SL_OK && strcmp(sl_str_text(&text), names->names[v - 1]) != 0;
+    if (st == SL_OK && strcmp(sl_str_text(&text), name) != 0)
+        sl_str_addf(s, "%s %s: \"%s\"\n", comment_of(format), sl_str_text(&text), name);
     sl_str_clear(&text);
     return st;
 }
 
-/* A name ends with its quote, so that no backslash ends the line: C would go on with the next. */
 static sl_status add_comments(sl_str *s, const sl_candidate *c, sl_format format,
                               const sl_names *names) {
     const uint64_t used = sl_expr_variables(c->expr);
     sl_arena a = { 0 };
     sl_status st = SL_OK;
-    for (int v = 1; v <= names->count && st == SL_OK; v++) {
-        bool renamed = false;
-        if (!(used >> (v - 1) & 1)) continue;
-        st = is_renamed(&renamed, &a, v, format, names);
-        if (renamed) sl_str_addf(s, "%s x%d: \"%s\"\n", comment_of(format), v, names->names[v - 1]);
-    }
+    for (int v = 1; v <= names->count && st == SL_OK; v++)
+        if (used >> (v - 1) & 1) st = add_comment(s, &a, v, format, names);
     sl_arena_clear(&a);
     return st;
 }

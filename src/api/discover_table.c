@@ -17,7 +17,7 @@ static const char *r2_text(char out[24], double r2) {
     else if (r2 > 0.9999)
         snprintf(out, 24, "1 - %.1e", 1 - r2);
     else if (r2 > -1000)
-        snprintf(out, 24, "%.6f", r2);
+        snprintf(out, 24, "%.6f", fabs(r2) < 5e-7 ? 0 : r2); // not -0.000000
     else
         snprintf(out, 24, "%.3g", r2);
     return out;
@@ -117,14 +117,18 @@ static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
     return sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names);
 }
 
-/* The target spelled as variables are: in backticks where it is no word. */
-static sl_status add_target(sl_str *s, const sl_api__finding *f) {
+/* Variable v as formulas spell it: in backticks where its name is no word. */
+static sl_status add_variable(sl_str *s, int v, const sl_names *names) {
     sl_arena a = { 0 };
-    const sl_node *x = sl_expr_var(&a, 1);
-    sl_status st = x ? sl_expr_print(s, SL_FORMAT_INFIX, x, &(sl_names){ &f->target, 1 })
-                     : sl_fail(SL_ENOMEM, "no memory for the target's name");
+    const sl_node *x = sl_expr_var(&a, v);
+    sl_status st = x ? sl_expr_print(s, SL_FORMAT_INFIX, x, names)
+                     : sl_fail(SL_ENOMEM, "no memory for a column's name");
     sl_arena_clear(&a);
     return st;
+}
+
+static sl_status add_target(sl_str *s, const sl_api__finding *f) {
+    return add_variable(s, 1, &(sl_names){ &f->target, 1 });
 }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
@@ -214,6 +218,7 @@ static sl_status add_simpler(sl_str *s, page *p) {
     for (int64_t i = f->top; i < f->found->ranked && shown < f->top; i++) {
         const sl_candidate *c = &f->found->candidate[i];
         if (!c->front || !sl_api__can_print(c) || c->r2 <= 0) continue;
+        if (shown == 0 && f->top <= 1) add_heading(s, p); // no rows above that have one
         if (shown++ == 0) sl_str_add(s, "  simpler ones, each the best of its size:\n");
         SL_TRY(add_row(s, p, i));
     }
@@ -309,13 +314,20 @@ static void say_line(void *to, const char *name, const char *sentence) {
     sl_api__line(to, name, "%s", sentence);
 }
 
-/* The columns by name: any length. */
+/* The columns as formulas spell them. Of two with the same name the second is x2 or so there. */
 static sl_status add_columns(sl_str *s, const sl_api__finding *f) {
     sl_str_addf(s, "  %-13s ", "columns");
     SL_TRY(add_target(s, f));
     sl_str_add(s, " by ");
-    for (int i = 0; i < f->names.count; i++)
-        sl_str_addf(s, "%s%s", i > 0 ? ", " : "", f->names.names[i]);
+    for (int i = 0; i < f->names.count; i++) {
+        if (i > 0) sl_str_add(s, ", ");
+        SL_TRY(add_variable(s, i + 1, &f->names));
+        for (int k = 0; k < i; k++)
+            if (strcmp(f->names.names[k], f->names.names[i]) == 0) {
+                sl_str_addf(s, " (another \"%s\")", f->names.names[i]);
+                break;
+            }
+    }
     sl_str_add_char(s, '\n');
     return SL_OK;
 }

@@ -1,4 +1,5 @@
 /* trained - a model for use as a handle, and what it says of itself. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -48,4 +49,24 @@ sl_status sl_model_about(char **json, const sl_trained *m) {
     else
         sl_str_clear(&s);
     return st;
+}
+
+/* ---------------------------------------------------------------- for commands -------------- */
+
+sl_status sl_api__model_named(const char **out, sl_api__run *run) {
+    sl_api__value *v = &run->values[sl_api__option_find(run->info, "model")];
+    const char *named = getenv("SYMLAW_MODEL");
+    if (!v->given && named && *named) {
+        const size_t n = strlen(named) + 1;
+        char *copy = sl_arena_alloc(&run->arena, n);
+        if (!copy) return sl_fail_memory(n, 1, "the name of a model");
+        v->text[0] = memcpy(copy, named, n);
+        v->given = true;
+    }
+    *out = v->text[0];
+    if (*out && **out) return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "no model: --model or the variable SYMLAW_MODEL names a run's folder or a file "
+                   "of weights; symlaw train --size micro --steps 2000 --out runs/small makes one "
+                   "in minutes");
 }

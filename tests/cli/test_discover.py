@@ -94,7 +94,24 @@ def test_top_and_all_say_how_many(discover, tmp_path):
     assert many["candidates"][:2] != [] and many["candidates"][0]["formula"] == few["candidates"][0]["formula"]
     rows = [x for x in discover(path, "--all").lines if re.match(r" +\d+  ", x)]
     assert len(rows) == many["counts"]["candidates"] - 1  # the best one stands above
-    assert [x for x in discover(path, "--top", "1").lines if re.match(r" +\d+  ", x)] == []
+    alone = discover(path, "--top", "1").out.split("  simpler ones")[0]
+    assert not re.search(r"^ +\d+  ", alone, re.M), alone
+
+
+def test_simpler_ones_have_a_heading_too(discover, tmp_path):
+    x = np.linspace(1, 3, 20)
+    rows = np.column_stack([x, x[::-1] ** 2, x + 0.01 * np.sin(50 * x)])
+    lines = discover(write(tmp_path, rows), "--top", "1").lines
+    at = next(i for i, line in enumerate(lines) if line.startswith("  simpler ones"))
+    assert lines[at - 1].split()[:2] == ["rank", "R2"] and lines[at - 2] == ""
+
+
+def test_columns_are_told_as_formulas_spell_them(discover, tmp_path):
+    def columns(header):
+        r = discover(write(tmp_path, plane(), header=header))
+        return next(line for line in r.lines if line.startswith("  columns")).split(None, 1)[1]
+    assert columns(['"a, b"', "c", "y"]) == "y by `a, b`, c"
+    assert columns(["a", "a", "y"]) == 'y by a, x2 (another "a")'
 
 
 def test_json_has_every_setting_and_all_figures(discover, tmp_path, model):
@@ -151,7 +168,7 @@ def test_what_people_see_explains_the_data_as_well(discover):
     table = np.genfromtxt(EXAMPLES / "kepler.csv", delimiter=",", skip_header=1, usecols=(1, 2))
     shown = discover(EXAMPLES / "kepler.csv", "--samples", "128", "--top", "12", quick=False).lines
     exact = discover(EXAMPLES / "kepler.csv", "--samples", "128", "--top", "12", "--json", quick=False).json["candidates"]
-    formulas = [shown[0].split(" = ", 1)[1]] + [re.split(r" {2,}", x.strip(), 4)[4] for x in shown
+    formulas = [shown[0].split(" = ", 1)[1]] + [re.split(r" {2,}", x.strip(), 5)[5] for x in shown
                                                 if re.match(r" +\d+  ", x)]
     assert len(formulas) == len(exact) > 4
     digits = 0
@@ -222,6 +239,11 @@ def test_sympy_text_is_sympys(discover, tmp_path):
     assert r2_of(f(rows[:, 0], rows[:, 1]), rows[:, 2]) > 0.99
 
 
+def test_comments_name_columns_as_the_formula_does(discover, tmp_path):
+    r = discover(write(tmp_path, plane(), header=["x2", "x1", "y"]), "--format", "sympy")
+    assert r.lines == ['# _x1: "x2"', '# _x2: "x1"', "3*_x1 - 2*_x2"]
+
+
 def test_latex_has_the_names(discover, tmp_path):
     r = discover(write(tmp_path, plane(), header=["flow_rate", "p", "y"]), "--format", "latex")
     assert r.out == "3 \\mathrm{flow\\_rate} - 2 p\n"
@@ -244,6 +266,19 @@ def test_out_writes_a_file(discover, tmp_path):
     out = tmp_path / "f.py"
     r = discover(write(tmp_path, plane()), "--format", "python", "--out", out)
     assert r.code == 0 and r.out == "" and out.read_text() == "3*a - 2*b\n"
+
+
+def test_out_does_not_replace_the_table(discover, tmp_path):
+    path = write(tmp_path, plane())
+    before = path.read_text()
+    (tmp_path / "link.csv").symlink_to(path)
+    for out in (path, tmp_path / "." / "link.csv", f"{tmp_path}/../{tmp_path.name}/t.csv"):
+        r = discover(path, "--out", out)
+        assert r.code == 2 and "--out and --file are one file" in r.err and path.read_text() == before
+    picture = tmp_path / "p.svg"
+    r = discover(path, "--out", picture, "--plot", picture)
+    assert r.code == 2 and "--out and --plot are one file" in r.err and not picture.exists()
+    assert discover(path, "--out", "/dev/null", "--plot", picture).code == 0
 
 
 # ---------------------------------------------------------------- tables as people have them

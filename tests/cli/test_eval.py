@@ -2,6 +2,7 @@
 import csv
 import json
 import math
+import os
 import random
 import shutil
 import signal
@@ -15,6 +16,7 @@ import pytest
 from tool import PROGRAM, run
 
 ROOT = Path(__file__).parents[2]
+os.environ.pop("SYMLAW_MODEL", None)
 JUDGE = [sys.executable, "-B", str(ROOT / "tools" / "judge_eval.py")]
 DATA = ["--depth", "1", "--points", "8", "--set-size", "0"]
 TRAIN = [*DATA, "--width", "16", "--layers", "1", "--batch", "16", "--dropout", "0", "--attention-dropout", "0",
@@ -116,7 +118,7 @@ def test_intervals_are_wilsons(model):
     """As of one seed, with the mean of hits: other seeds judge the same problems."""
     for seeds in (1, 3):
         s = figures(model, "--samples", 8, "--limit", 30, "--seeds", seeds)["all"]["close"]
-        lo, hi = wilson(math.floor(s["hits"] / seeds + 0.5), 30)
+        lo, hi = wilson(s["hits"] / seeds, 30)
         assert (s["lo"], s["hi"]) == pytest.approx((lo, hi), abs=1e-6)
 
 
@@ -388,7 +390,8 @@ def found_without_limit(model, tmp_path):
 
 def test_wrong_use(model, tmp_path, pairs):
     cases = [
-        ([], "--model FILE"),
+        ([], "--model or the variable SYMLAW_MODEL"),
+        (["--model", model, "--pairs", pairs, "--out", pairs], "--out and --pairs are one file"),
         (["--model", tmp_path / "nothing"], str(tmp_path / "nothing")),
         (["--model", tmp_path], str(tmp_path)),
         (["--model", model, "--split", "test", "--pairs", pairs], "--split and --pairs"),
@@ -408,6 +411,11 @@ def test_wrong_use(model, tmp_path, pairs):
     assert r.code == 3 and "no/where" in r.err
     r = evaluate(model, "--pairs", tmp_path / "missing.jsonl")
     assert r.code == 3 and "missing.jsonl" in r.err
+
+
+def test_the_environment_may_name_the_model(model):
+    r = run("eval", "--limit", "2", "--seeds", "1", "--json", env={**os.environ, "SYMLAW_MODEL": str(model)})
+    assert r.code == 0 and r.json["config"]["model"] == str(model) and r.json["model"]["path"].startswith(str(model))
 
 
 def test_no_withheld_split_without_withheld_bases(tmp_path):
