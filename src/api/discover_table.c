@@ -273,8 +273,8 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
         between = ", ";
     }
     if (t->rows < t->read - t->missing - t->infinite) {
-        n += snprintf(line + n, sizeof line - (size_t)n,
-                      "%sof the others an even sample (--max-rows)", between);
+        n += snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)", between,
+                      t->missing + t->infinite > 0 ? "of the others " : "");
         between = ", ";
     }
     if (t->repeated > 0)

@@ -472,7 +472,7 @@ def test_many_rows_are_sampled(discover, tmp_path):
     path = write(tmp_path, plane(5000))
     j = discover(path, "--json", "--max-rows", "500").json
     assert j["data"]["rows_read"] == 5000 and j["data"]["rows"] == 500 and j["r2"] > 1 - 1e-12
-    assert "an even sample (--max-rows)" in discover(path, "--max-rows", "500").out
+    assert "500 of 5,000: an even sample (--max-rows)" in discover(path, "--max-rows", "500").out
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n\n", b"a,b,y\n", b"\x00\x01\x02\x03" * 50, b'"open\n1,2,3\n', b"a,b\n1,2\n1\n",
