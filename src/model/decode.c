@@ -13,7 +13,9 @@
 
 #include "model/model_impl.h"
 
-enum { SLAB = 128 }; // nodes
+/* Nodes in a slab: enough for huge pages, since a prefix's nodes lie all over the place and each
+ * would be a page of its own. */
+enum { SLAB = 512 };
 
 /* ---------------------------------------------------------------- weights ------------------- */
 
@@ -163,7 +165,7 @@ static void cut_prefixes(sl_prefixes *p, cutter *c) {
         k->y = take(c, R * d);
         k->wide = take(c, R * 4 * d);
         k->stat = take(c, R * 2);
-        k->scores = take(c, SL_MAX(R * P, most + SL_PANEL));
+        k->scores = take(c, SL_MAX(R * P, H * (most + 3)));
     }
 }
 

@@ -80,7 +80,7 @@ void sl_panels_fwd(float *y, int ldy, const float *x, int ldx, const float *pane
 void sl_softmax_rows(float *z, int ld, float scale, int N, int n);
 
 /* One query over T keys that lie anywhere: kv[t] points to a key's H D numbers, followed by as many of
- * its value. o = softmax(q k / sqrt(D)) v, head by head; p: room for T numbers and a vector more. */
+ * its value. o = softmax(q k / sqrt(D)) v, head by head; p: room for H (T + 3) numbers. */
 void sl_attn_row_fwd(float *o, const float *q, const float *const *kv, int T, int H, int D,
                      float *p);
 

@@ -147,24 +147,49 @@ SL_INLINE void scores_of_four(float *p, const float *q, const float *const *k, i
     _mm_storeu_ps(p, v_sums(s[0], s[1], s[2], s[3]));
 }
 
+enum { STRIP = 8 }; // vectors of a result that are summed at once
+
+/* o = over (p[0] v[0] + p[1] v[1] + ...), for `strip` vectors of it. */
+SL_INLINE void weigh_values(float *o, const float *p, const float *const *kv, int value, int T,
+                            vec over, int strip) {
+    vec s[STRIP];
+#pragma GCC unroll 8
+    for (int i = 0; i < strip; i++) s[i] = v_set(0);
+    for (int t = 0; t < T; t++) {
+        const vec a = v_set(p[t]);
+        const float *v = kv[t] + value;
+#pragma GCC unroll 8
+        for (int i = 0; i < strip; i++) s[i] = v_fma(a, v_load(v + i * W), s[i]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < strip; i++) v_store(o + i * W, s[i] * over);
+}
+
+/* Keys lie far from each other, so each is read from end to end, all heads of it, before the next
+ * ones. */
 static void attn_row_fwd(float *o, const float *q, const float *const *kv, int T, int H, int D,
                          float *p) {
     const float scale = 1 / sqrtf((float)D);
+    const int row = T + 3; // scores are written by fours
+    for (int t = 0; t < T; t += 4) {
+        const float *k[4]; // the last key again for those that are not there
+        for (int i = 0; i < 4; i++) k[i] = kv[SL_MIN(t + i, T - 1)];
+        for (int h = 0; h < H; h++) scores_of_four(p + h * row + t, q + h * D, k, h * D, D);
+    }
     for (int h = 0; h < H; h++) {
-        const int at = h * D, value = (H + h) * D;
-        int t = 0;
-        for (; t + 4 <= T; t += 4) scores_of_four(p + t, q + at, kv + t, at, D);
-        if (t < T) { // the last key again for those that are not there
-            const float *k[4];
-            for (int i = 0; i < 4; i++) k[i] = kv[SL_MIN(t + i, T - 1)];
-            scores_of_four(p + t, q + at, k, at, D);
-        }
-        const vec over = v_set(powers_of(p, scale, T));
-        for (int c = 0; c < D; c += W) {
-            const int some = SL_MIN(W, D - c);
+        float *weight = p + h * row;
+        const vec over = v_set(powers_of(weight, scale, T));
+        const int value = (H + h) * D;
+        int c = 0;
+        for (; c + STRIP * W <= D; c += STRIP * W)
+            weigh_values(o + h * D + c, weight, kv, value + c, T, over, STRIP);
+        for (; c + W <= D; c += W)
+            weigh_values(o + h * D + c, weight, kv, value + c, T, over, 1);
+        if (c < D) {
             vec s = v_set(0);
-            for (t = 0; t < T; t++) s = v_fma(v_set(p[t]), v_load_n(kv[t] + value + c, some), s);
-            v_store_n(o + at + c, s * over, some);
+            for (int t = 0; t < T; t++)
+                s = v_fma(v_set(weight[t]), v_load_n(kv[t] + value + c, D - c), s);
+            v_store_n(o + h * D + c, s * over, D - c);
         }
     }
 }

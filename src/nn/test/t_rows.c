@@ -111,7 +111,7 @@ static void a_row_attends_to_keys_anywhere(void **state) {
         both o = both_new(t, (size_t)d);
         const float *at[MOST];
         int order[MOST];
-        float p[MOST + SL_PANEL];
+        float p[4 * (MOST + 3)];
         for (int k = 0; k < T; k++) order[k] = k;
         for (int k = T - 1; k > 0; k--) {
             const int other = (int)sl_rng_below(&t->rng, (uint32_t)k + 1), was = order[k];
