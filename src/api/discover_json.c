@@ -116,6 +116,7 @@ sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *n
     for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
         SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
     sl_json_close(s, ']');
+    if (d->ranked > 0) sl_json_add_int(s, "advised", d->advised + 1);
     sl_json_open(s, "front", '[');
     for (int64_t i = 0; i < d->ranked; i++)
         if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));

@@ -109,12 +109,15 @@ static void add_constants(sl_str *s, const sl_candidate *c) {
 
 /* The formula with rounded constants. */
 static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
-    double value[SL_DISCOVER_MAX_PARAMS];
-    SL_ASSERT(c->params <= SL_DISCOVER_MAX_PARAMS); // no candidate has more
+    const size_t mark = sl_arena_mark(&p->arena), n = (size_t)c->params;
+    double *value = sl_arena_alloc(&p->arena, n * sizeof *value); // as proposed it may have many
+    if (!value) return sl_fail(SL_ENOMEM, "no memory for %zu constants", n);
     SL_TRY(round_constants(value, p, c));
     sl_candidate shown = *c;
     shown.value = value;
-    return sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names);
+    SL_TRY(sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names));
+    sl_arena_rewind(&p->arena, mark);
+    return SL_OK;
 }
 
 /* Variable v as formulas spell it: in backticks where its name is no word. */
@@ -151,6 +154,19 @@ static void add_origin(sl_str *s, const sl_api__finding *f, const sl_candidate *
         sl_api__line(s, "proposed by", "the baselines, which need no model");
 }
 
+/* What explains the data best for its size, if that is not the best one. */
+static sl_status add_advised(sl_str *s, page *p) {
+    const sl_discovery *d = p->f->found;
+    char r2[24];
+    if (d->advised <= 0) return SL_OK;
+    const sl_candidate *c = &d->candidate[d->advised];
+    sl_str_addf(s, "  %-13s ", "advised");
+    SL_TRY(add_formula(s, p, c));
+    sl_str_addf(s, "   R2 %s, %d node%s: better for its size (BIC)\n", r2_text(r2, c->r2), c->size,
+                plural(c->size));
+    return SL_OK;
+}
+
 static sl_status add_best(sl_str *s, page *p) {
     const sl_api__finding *f = p->f;
     const sl_candidate *c = &f->found->candidate[0];
@@ -170,6 +186,7 @@ static sl_status add_best(sl_str *s, page *p) {
     }
     sl_api__line(s, "size", "%d node%s", c->size, plural(c->size));
     add_origin(s, f, c);
+    SL_TRY(add_advised(s, p));
     sl_api__line(s, "time", "%.2f s: reading %.2f, model %.2f, scoring %.2f, fitting %.2f",
                  f->read_seconds + f->found->seconds, f->read_seconds,
                  f->found->cost.infer.encode + f->found->cost.infer.decode, f->found->cost.score,

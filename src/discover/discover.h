@@ -10,6 +10,10 @@
  * the end candidates are ranked by R2; among those within 1e-12 the simpler comes first, then the more
  * probable one.
  *
+ * R2 prefers whatever has more constants. So the list also says which formulas no simpler one beats
+ * (the front), and which of them is the best explanation for its size, by the Bayesian information
+ * criterion n ln(1 - R2) + size ln n over n rows: where there is noise, that is the one to look at.
+ *
  * Nothing is thrown away: every sample is listed with what became of it (SL_CANDIDATE_STATES).
  *
  * Budgets are counts of work (`effort`: samples, candidates to refine, steps of a fit), so the result is
@@ -225,6 +229,7 @@ typedef struct sl_discovery {
     int64_t count;
     sl_candidate *candidate;  // the best first; those without R2 behind, in the order they came
     int64_t ranked;           // that have an R2
+    int64_t advised;          // place of the ranked one that explains most for its size; -1: none
     int64_t rows_fit, rows_held;
     sl_cut cut;
     sl_discover_cost cost;

@@ -21,6 +21,8 @@ enum {
 /* Asked by all threads, told by one: the calling one, which is worker 0 of every pool. */
 typedef struct sl_discover__control {
     double start, deadline; // 0: none
+    double half;            // when sampling must end for the fits to have their share; 0: never
+    bool short_of_samples;  // it came
     _Atomic int cut;        // sl_cut
     sl_discover_progress progress;
     void *payload;

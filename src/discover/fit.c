@@ -27,21 +27,40 @@ static uint64_t skeleton_hash(const sl_node *e, uint64_t seed) {
     return seed;
 }
 
+/* Skeletons that have been met: twice as many places as they can be, a power of two; 0: empty. */
+typedef struct met {
+    uint64_t *hash;
+    size_t mask;
+} met;
+
+static sl_status met_make(met *m, sl_arena *a, int64_t count) {
+    size_t n = 16;
+    while (n < 2 * (size_t)count) n *= 2;
+    *m = (met){ .hash = sl_arena_alloc(a, n * sizeof *m->hash), .mask = n - 1 };
+    if (!m->hash) return sl_fail_memory(n, sizeof *m->hash, "skeletons");
+    memset(m->hash, 0, n * sizeof *m->hash);
+    return SL_OK;
+}
+
+/* Answers whether it is the first of its kind. */
+static bool is_new(met *m, const sl_node *e) {
+    const uint64_t hash = skeleton_hash(e, 0) | 1;
+    size_t s = (size_t)(hash >> 1) & m->mask;
+    while (m->hash[s] != 0 && m->hash[s] != hash) s = (s + 1) & m->mask;
+    const bool first = m->hash[s] == 0;
+    m->hash[s] = hash;
+    return first;
+}
+
 /* pick[0..) := candidates to fit, at most `most`: the best ones, one of each skeleton, then those
  * that are not real yet. Answers how many. */
-static int64_t choose(int64_t *pick, uint64_t *seen, const sl_discover__pool *p, int64_t most) {
+static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t most) {
     int64_t n = sl_discover__order(pick, p->work, p->count);
     for (int64_t i = 0; i < p->count; i++)
         if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
     int64_t kept = 0;
-    for (int64_t i = 0; i < n && kept < most; i++) {
-        const uint64_t hash = skeleton_hash(p->work[pick[i]].c.expr, 0);
-        int64_t k = 0;
-        while (k < kept && seen[k] != hash) k++;
-        if (k < kept) continue;
-        seen[kept] = hash;
-        pick[kept++] = pick[i];
-    }
+    for (int64_t i = 0; i < n && kept < most; i++)
+        if (is_new(m, p->work[pick[i]].c.expr)) pick[kept++] = pick[i];
     return kept;
 }
 
@@ -69,12 +88,12 @@ static bool ask(void *payload) {
 sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
                                  const sl_problem *p) {
     const double CHANGE = 1e-7, MOST = 1e5;
+    *out = false;
+    if (f->params > SL_DISCOVER_MAX_PARAMS) return SL_OK; // was not fitted
     const size_t mark = sl_arena_mark(scratch), rows = (size_t)SL_MIN(p->rows, 1000);
     double *y = sl_arena_alloc(scratch, 2 * rows * sizeof *y), *z = y + rows;
     double value[SL_DISCOVER_MAX_PARAMS], lo = p->y[0], hi = p->y[0], most = 0;
-    *out = false;
     if (!y) return sl_fail_memory(2 * rows, sizeof *y, "values");
-    if (f->params > SL_DISCOVER_MAX_PARAMS) return SL_OK; // was not fitted
     for (int64_t i = 0; i < p->rows; i++) {
         lo = fmin(lo, p->y[i]);
         hi = fmax(hi, p->y[i]);
@@ -182,10 +201,11 @@ sl_status sl_discover__refine(sl_discover__pool *p) {
     const double start = sl_clock();
     fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };
     const size_t n = (size_t)p->count;
+    met skeletons;
     int64_t *pick = sl_arena_alloc(p->arena, n * sizeof *pick);
-    uint64_t *seen = sl_arena_alloc(p->arena, n * sizeof *seen);
-    if (!pick || !seen) return sl_fail_memory(n, sizeof *pick, "candidates");
-    const int64_t picked = choose(pick, seen, p, f.budget.refined);
+    if (!pick) return sl_fail_memory(n, sizeof *pick, "candidates");
+    SL_TRY(met_make(&skeletons, p->arena, p->count));
+    const int64_t picked = choose(pick, &skeletons, p, f.budget.refined);
     p->control.what = "refining";
     p->control.total = (double)picked;
     for (int64_t i = 0; i < picked && !is_perfect(p->control.best); i += WAVE) {

@@ -68,7 +68,7 @@ typedef struct view {
     double largest; // |y|
 } view;
 
-enum { COMPARED = 1000 };
+enum { COMPARED = 1000, CLOSEST = 64 }; // rows; candidates above it in the list
 
 static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
     const int64_t n = SL_MIN(p->rows, COMPARED);
@@ -91,18 +91,21 @@ static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
 }
 
 /* Formulas with fitted constants are the same if their values are, up to a thousandth of what they
- * leave unexplained: a sqrt(a) and a^(3/2), or what two fits of one formula differ by. */
+ * leave unexplained and a hundredth of what they explain: a sqrt(a) and a^(3/2), or what two fits
+ * of one formula differ by. */
 static sl_status are_alike(bool *out, sl_arena *scratch, const view *w, const sl_candidate *a,
                            const sl_candidate *b) {
     const int64_t n = w->rows.rows;
     SL_TRY(sl_candidate_eval(w->u, scratch, a, &w->rows));
     SL_TRY(sl_candidate_eval(w->v, scratch, b, &w->rows));
-    double apart = 0, left = 0;
+    const double mean = sl_mean(w->u, n);
+    double apart = 0, left = 0, spread = 0;
     for (int64_t i = 0; i < n && w->largest > 0; i++) { // in units of y, or squares may overflow
         apart += pow(w->u[i] / w->largest - w->v[i] / w->largest, 2);
         left += pow(w->u[i] / w->largest - w->rows.y[i] / w->largest, 2);
+        spread += pow(w->u[i] / w->largest - mean / w->largest, 2);
     }
-    *out = apart <= 1e-6 * left + 1e-24 * (double)n;
+    *out = apart <= fmin(1e-6 * left, 1e-4 * spread) + 1e-24 * (double)n;
     return SL_OK;
 }
 
@@ -154,7 +157,7 @@ sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n) {
         const sl_discover__work *w = &p->work[place[i]];
         bool same = false;
         // the list falls in R2, so the close ones are the last
-        for (int64_t k = kept - 1; k >= 0 && !same; k--) {
+        for (int64_t k = kept - 1; k >= 0 && k + CLOSEST > kept && !same; k--) {
             if (!may_be_alike(&p->work[place[k]].c, &w->c)) break;
             SL_TRY(are_same(&same, scratch, &rows, &p->work[place[k]], w));
             if (same) unite(p, &place[k], place[i]);

@@ -1,5 +1,6 @@
 /* run - a whole discovery: bags, samples, candidates, fits, ranks. */
 #include <limits.h>
+#include <math.h>
 
 #include "discover/discover_impl.h"
 
@@ -25,7 +26,13 @@ bool sl_discover__stop(sl_discover__control *c, bool speak) {
     return atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE;
 }
 
-static bool stop_sampling(void *payload) { return sl_discover__stop(payload, true); }
+/* Half of the time is for the fits, which gain more than further samples would. */
+static bool stop_sampling(void *payload) {
+    sl_discover__control *c = payload;
+    if (sl_discover__stop(c, true)) return true;
+    if (c->half > 0 && sl_clock() >= c->half) c->short_of_samples = true;
+    return c->short_of_samples;
+}
 
 /* ---------------------------------------------------------------- sampling ------------------ */
 
@@ -57,7 +64,7 @@ static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t
     p->control.what = "sampling";
     p->control.total = (double)samples;
     for (int i = 0; i < n; i++) {
-        if (sl_discover__stop(&p->control, true)) break;
+        if (stop_sampling(&p->control)) break;
         SL_TRY(sample_bag(p, model, &bags[i]));
         p->cost->bags++;
         p->control.done = (double)(bags[i].first + bags[i].count);
@@ -76,13 +83,23 @@ static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t 
     return SL_OK;
 }
 
+/* Rounding leaves this much of R2 unsaid. */
+static const double LEAST_LEFT = 1e-15;
+
 /* Who goes down the list and meets a simpler one than all before has met the best of its size. */
-static void mark_front(sl_discovery *d) {
+static void mark_front(sl_discovery *d, int64_t rows) {
     int least = INT_MAX;
+    double best = INFINITY;
+    d->advised = -1;
     for (int64_t i = 0; i < d->ranked; i++) {
         sl_candidate *c = &d->candidate[i];
         c->front = c->size < least;
         least = SL_MIN(least, c->size);
+        const double n = (double)rows;
+        const double bic = n * sl_log(fmax(1 - c->r2, LEAST_LEFT)) + c->size * sl_log(n);
+        if (bic >= best) continue;
+        best = bic;
+        d->advised = i;
     }
 }
 
@@ -110,7 +127,7 @@ static sl_status list(sl_discovery *d, sl_discover__pool *p) {
         while (p->work[first].c.state == SL_CANDIDATE_DUPLICATE) first = p->work[first].c.same_as;
         c->same_as = rank[first];
     }
-    mark_front(d);
+    mark_front(d, p->rows.fit.rows);
     return SL_OK;
 }
 
@@ -121,7 +138,11 @@ static sl_status check(const sl_infer *model, const sl_problem *p, const sl_disc
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "%s: a formula needs at least two",
                        p->rows ? "one row" : "no rows");
-    const int most = model ? sl_infer_about(model)->variables : SL_DISCOVER_MAX_INPUTS;
+    if (p->rows > INT_MAX)
+        return sl_fail(SL_ELIMIT, "%lld rows: more than %d are not taken", (long long)p->rows,
+                       INT_MAX);
+    const int takes = model ? sl_infer_about(model)->variables : SL_DISCOVER_MAX_INPUTS;
+    const int most = SL_MIN(takes, SL_DISCOVER_MAX_INPUTS);
     if (p->inputs < 1 || p->inputs > most)
         return sl_fail(SL_EINVAL, "the model takes %d input%s; the data have %d", most,
                        most == 1 ? "" : "s", p->inputs);
@@ -162,6 +183,7 @@ static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer 
     d->rows_fit = p->rows.fit.rows;
     d->rows_held = p->rows.held.rows;
     d->cut = (sl_cut)atomic_load(&p->control.cut);
+    if (d->cut == SL_CUT_NONE && p->control.short_of_samples) d->cut = SL_CUT_TIME;
     d->seconds = sl_clock() - p->control.start;
     return SL_OK;
 }
@@ -177,6 +199,8 @@ sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *po
                                          .progress = progress,
                                          .payload = payload,
                                          .what = "sampling" } };
+    if (o->deadline > 0 && sl_discover__budget_of(o).refined > 0)
+        p.control.half = (p.control.start + o->deadline) / 2;
     sl_status st = discover(d, &p, model, pool, problem, o);
     pool_clear(&p);
     if (st != SL_OK) {

@@ -75,7 +75,7 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
 /* Rows are shared out evenly among threads, in whole tiles of nn's kernels; a row's result does not
  * depend on how. */
 sl_status sl_infer__walk_step(sl_infer__walk *w) {
-    enum { TILE = 12 };
+    enum { TILE = 6 };
     const int threads = sl_pool_threads(w->pool);
     int part = (w->fronts + threads - 1) / threads;
     part = SL_MIN(SL_PREFIX_ROWS, (part + TILE - 1) / TILE * TILE);

@@ -174,6 +174,8 @@ static void attn_row_fwd(float *o, const float *q, const float *const *kv, int T
     for (int t = 0; t < T; t += 4) {
         const float *k[4]; // the last key again for those that are not there
         for (int i = 0; i < 4; i++) k[i] = kv[SL_MIN(t + i, T - 1)];
+        for (int i = 0; i < 4 && t + 4 + i < T; i++) // the next ones, on their way meanwhile
+            for (int c = 0; c < H * D; c += 16) __builtin_prefetch(kv[t + 4 + i] + c);
         for (int h = 0; h < H; h++) scores_of_four(p + h * row + t, q + h * D, k, h * D, D);
     }
     for (int h = 0; h < H; h++) {

@@ -723,3 +723,18 @@ def test_help_has_examples_that_name_real_options():
     known = set(re.findall(r"^  (?:FILE, )?--([a-z-]+)", r.out, re.M))
     used = {w for line in r.lines if "symlaw discover" in line for w in re.findall(r"--([a-z-]+)", line)}
     assert len(used) >= 5 and used <= known
+
+
+def test_proposals_may_have_any_number_of_constants(tmp_path):
+    """More than are ever fitted: written over inputs far from mean 0, a long sample is full of them."""
+    model = str(tmp_path / "wild")
+    r = run("train", "--width", "16", "--layers", "1", "--steps", "3", "--depth", "2", "--out", model)
+    assert r.code == 0, r
+    x = np.random.default_rng(3).uniform(50, 90, (64, 2))
+    table = tmp_path / "far.csv"
+    table.write_text("a,b,y\n" + "".join(f"{p:.4f},{q:.4f},{p / q:.6f}\n" for p, q in x))
+    options = [str(table), "--model", model, "--samples", "2000", "--refine", "0", "--all"]
+    r = run("discover", *options, "--json")
+    assert r.code == 0, r
+    assert max(len(c.get("constants", [])) for c in json.loads(r.out)["candidates"]) > 24
+    assert run("discover", *options).code == 0

@@ -166,6 +166,13 @@ static void the_front_is_not_beaten(void **state) {
             beaten = beaten || d->candidate[k].size <= d->candidate[i].size;
         assert_int_equal(d->candidate[i].front, !beaten);
     }
+    assert_true(d->advised >= 0 && d->candidate[d->advised].front);
+    const double n = ROWS;
+    for (int64_t i = 0; i < d->ranked; i++) {
+        const sl_candidate *a = &d->candidate[d->advised], *c = &d->candidate[i];
+        assert_true(n * log(fmax(1 - a->r2, 1e-15)) + a->size * log(n) <=
+                    n * log(fmax(1 - c->r2, 1e-15)) + c->size * log(n) + 1e-9);
+    }
     sl_discovery_free(d);
     tear_down(&b);
 }
@@ -328,8 +335,15 @@ static void a_cut_leaves_the_best_so_far(void **state) {
         if (left <= 0) assert_int_equal(d->cut, SL_CUT_CANCEL);
         sl_discovery_free(d);
     }
-    b.o.deadline = sl_clock() - 1;
+    // of a time that is too short for all samples, the fits have their share
+    b.o.samples = 1000000;
+    b.o.deadline = sl_clock() + 0.4;
     sl_discovery *d = run(t, &b, 1);
+    assert_int_equal(d->cut, SL_CUT_TIME);
+    assert_true(d->cost.refined > 0);
+    sl_discovery_free(d);
+    b.o.deadline = sl_clock() - 1;
+    d = run(t, &b, 1);
     assert_int_equal(d->cut, SL_CUT_TIME);
     assert_int_equal(d->cost.samples, 0);
     assert_true(d->ranked > 0); // baselines
