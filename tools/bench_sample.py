@@ -19,16 +19,12 @@ output. ratio and memory_ratio are the peer's over ours; rows are those of the d
 of samples x tokens.
 
     pip install torch"""
-import argparse
 import json
 from pathlib import Path
 
-from beside import CORES, fastest, hold_cores, in_turn, middle, print_rows, run, run_peer, torch_version
+from beside import CORES, compare, main, run, run_peer
 
 PEER = Path(__file__).parent / "peer_sample.py"
-WAYS = ("plain", "sdpa")
-COLUMNS = ("size", "samples", "tokens", "threads", "ms", "peer_ms", "ratio", "encode_ms", "rows",
-           "peak_mb", "peer_peak_mb", "memory_ratio", "peer_way", "peer")
 
 
 def ours(o, size):
@@ -43,37 +39,11 @@ def peer(o, size, way):
                     ([way] if way != "plain" else []))
 
 
-def compare(o, size):
-    """A row."""
-    way = fastest(size, WAYS, lambda way: peer(o, size, way))
-    pairs = in_turn(size, o.rounds, lambda: ours(o, size), lambda: peer(o, size, way))
-    return {"size": size, "samples": o.samples, "tokens": o.tokens, "threads": CORES,
-            "ms": f"{middle(pairs, lambda us, them: us['ms']):.2f}",
-            "peer_ms": f"{middle(pairs, lambda us, them: them['ms']):.2f}",
-            "ratio": f"{middle(pairs, lambda us, them: them['ms'] / us['ms']):.2f}",
-            "encode_ms": f"{middle(pairs, lambda us, them: us['encode_ms']):.2f}",
-            "rows": f"{middle(pairs, lambda us, them: us['rows']):.0f}",
-            "peak_mb": f"{middle(pairs, lambda us, them: us['peak'] / 2**20):.0f}",
-            "peer_peak_mb": f"{middle(pairs, lambda us, them: them['peak'] / 2**20):.0f}",
-            "memory_ratio": f"{middle(pairs, lambda us, them: them['peak'] / us['peak']):.1f}",
-            "peer_way": way, "peer": o.version}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("program", nargs="?", default="build/symlaw")
-    parser.add_argument("--size", action="append", metavar="S", help="may be given again "
-                        "(default 6.5M, mini and micro)")
-    parser.add_argument("--samples", type=int, default=128, metavar="N")
-    parser.add_argument("--tokens", type=int, default=32, metavar="T")
-    parser.add_argument("--steps", type=int, default=10, metavar="N", help="ours, of one round")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--peer", type=Path, default=PEER, metavar="FILE")
-    o = parser.parse_args()
-    o.version = torch_version()
-    hold_cores()
-    print_rows(COLUMNS, [compare(o, size) for size in o.size or ("6.5M", "mini", "micro")])
+def row(o, size):
+    return compare(o, size, ours, peer, ("plain", "sdpa"),
+                   lambda o: {"samples": o.samples, "tokens": o.tokens},
+                   {"encode_ms": ".2f", "rows": ".0f"})
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, {"samples": 128, "tokens": 32}, PEER, row)

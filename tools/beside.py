@@ -1,4 +1,5 @@
 """What programs that measure ours beside another have in common: runs in turn, medians, tables."""
+import argparse
 import json
 import os
 import re
@@ -89,3 +90,38 @@ def print_rows(columns, rows):
     print(*columns, sep="\t")
     for row in rows:
         print(*(row[name] for name in columns), sep="\t")
+
+
+def compare(o, size, ours, peer, ways, setting, figures):
+    """A row: `setting` is how it begins, `figures` (column, value of ours, format) come behind the ratio."""
+    way = fastest(size, ways, lambda way: peer(o, size, way))
+    pairs = in_turn(size, o.rounds, lambda: ours(o, size), lambda: peer(o, size, way))
+    row = {"size": size, **setting(o), "threads": CORES,
+           "ms": f"{middle(pairs, lambda us, them: us['ms']):.2f}",
+           "peer_ms": f"{middle(pairs, lambda us, them: them['ms']):.2f}",
+           "ratio": f"{middle(pairs, lambda us, them: them['ms'] / us['ms']):.2f}"}
+    for name, form in figures.items():
+        row[name] = format(middle(pairs, lambda us, them: us[name]), form)
+    return row | {
+        "peak_mb": f"{middle(pairs, lambda us, them: us['peak'] / 2**20):.0f}",
+        "peer_peak_mb": f"{middle(pairs, lambda us, them: them['peak'] / 2**20):.0f}",
+        "memory_ratio": f"{middle(pairs, lambda us, them: them['peak'] / us['peak']):.1f}",
+        "peer_way": way, "peer": o.version}
+
+
+def main(doc, counts, default_peer, row):
+    """The program: `counts` are its whole-number options and their defaults, row(o, size) makes a row."""
+    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
+    parser.add_argument("program", nargs="?", default="build/symlaw")
+    parser.add_argument("--size", action="append", metavar="S", help="may be given again "
+                        "(default 6.5M, mini and micro)")
+    for name, value in counts.items():
+        parser.add_argument(f"--{name}", type=int, default=value, metavar="N")
+    parser.add_argument("--steps", type=int, default=10, metavar="N", help="ours, of one round")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--peer", type=Path, default=default_peer, metavar="FILE")
+    o = parser.parse_args()
+    o.version = torch_version()
+    hold_cores()
+    rows = [row(o, size) for size in o.size or ("6.5M", "mini", "micro")]
+    print_rows(tuple(rows[0]), rows)
