@@ -32,13 +32,13 @@
     SL_API__TIMEOUT(X)
 
 enum {
-    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID) SL_INFER_TABLE(SL_API__TABLE_ID)
+    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID) SL_INFER_SHORT_TABLE(SL_API__TABLE_ID)
         SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
 };
 
 static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                //
                                           SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION)       //
                                           SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =

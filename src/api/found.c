@@ -35,7 +35,7 @@ sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *
 /* ---------------------------------------------------------------- the call ------------------ */
 
 static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION)       //
                                           SL_API__TIMEOUT(SL_API__OPTION)            //
                                           SL_API__REPEAT(SL_API__COMMON_OPTION) };
 

@@ -91,7 +91,8 @@ static inline sl_problem sl_table_problem(const sl_table *t) {
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* What an effort buys.   id  name  samples  refined  evaluations of a fit  restarts of a fit */
+/* What an effort buys. The restarts are for the best eighth of the refined ones.
+ *    id  name  samples  refined  evaluations of a fit  restarts of a fit */
 #define SL_EFFORTS(X)                        \
     X(LOW,    "low",      32,   8,  60, 0)   \
     X(NORMAL, "normal",  128,  32, 200, 2)   \
@@ -260,7 +261,8 @@ SL_NODISCARD sl_status sl_candidate_eval(double *y, sl_arena *scratch, const sl_
 
 typedef struct sl_refine_options {
     int evaluations; // of one fit
-    int restarts;    // further starts, constants drawn around the first ones, while R2 < 1 - 1e-10
+    int restarts;    // further starts, constants drawn around the first ones, while R2 < 1 - 1e-10;
+                     // -1: not even the first one again by the circle (docs/math/refine.md)
     uint64_t seed, stream; // of those draws
     bool (*stop)(void *payload); // may be NULL; called from the thread that fits
     void *payload;

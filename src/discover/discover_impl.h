@@ -22,7 +22,7 @@ enum {
 typedef struct sl_discover__control {
     double start, deadline; // 0: none
     double half;            // when sampling must end for the fits to have their share; 0: never
-    bool short_of_samples;  // it came
+    _Atomic bool short_of_samples; // it came
     _Atomic int cut;        // sl_cut
     sl_discover_progress progress;
     void *payload;

@@ -70,6 +70,8 @@ typedef struct fitting {
     sl_discover__pool *p;
     const int64_t *pick;
     sl_discover__budget budget;
+    int restarts; // of this round
+    bool snap;    // in this round
     sl_fit fit[WAVE];
     int snapped[WAVE];
     bool steady[WAVE];
@@ -119,7 +121,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
     for (int64_t i = begin; i < end; i++) {
         const sl_discover__work *w = &p->work[f->pick[i]];
         const sl_refine_options o = { .evaluations = f->budget.evaluations,
-                                      .restarts = f->budget.restarts,
+                                      .restarts = f->restarts,
                                       .seed = p->o->seed,
                                       .stream = p->o->problem << 32 | (uint64_t)f->pick[i],
                                       .stop = ask,
@@ -130,7 +132,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
         if (sl_discover__stop(&p->control, who.speak)) return SL_OK;
         SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
         if (isnan(f->fit[i].r2)) continue;
-        SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
+        if (f->snap) SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
         SL_TRY(sl_discover__is_steady(&f->steady[i], a, &f->fit[i], &p->rows.fit));
     }
     return SL_OK;
@@ -169,6 +171,7 @@ static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *
     SL_TRY(copy_numbers(&c->value, p->arena, f->value, f->params));
     SL_TRY(copy_numbers(&c->error, p->arena, f->error, f->params));
     c->expr = e;
+    w->start = c->value;
     c->params = f->params;
     c->size = sl_expr_nodes(e);
     c->r2 = f->r2;
@@ -185,7 +188,8 @@ static sl_status run_wave(fitting *f, int n) {
     for (int i = 0; i < n; i++) {
         sl_discover__work *w = &p->work[f->pick[i]];
         p->cost->evaluations += f->fit[i].evaluations;
-        p->cost->refined += f->fit[i].expr != NULL;
+        p->cost->refined +=
+            f->fit[i].expr != NULL && !f->snap; // who has a second round had a first
         if (f->steady[i] && is_gain(&w->c, &f->fit[i]))
             SL_TRY(take(p, w, &f->fit[i], f->snapped[i]));
     }
@@ -193,26 +197,42 @@ static sl_status run_wave(fitting *f, int n) {
     return SL_OK;
 }
 
-static bool is_perfect(const sl_candidate *c) {
-    return c && c->r2 >= 1 - SL_DISCOVER__TIE && c->params == 0;
+static bool is_perfect(const sl_candidate *c) { return c && c->r2 >= 1 - SL_DISCOVER__TIE; }
+
+static sl_status run_waves(fitting *f, const int64_t *pick, int64_t n) {
+    sl_discover__pool *p = f->p;
+    for (int64_t i = 0; i < n; i += WAVE) {
+        if (sl_discover__stop(&p->control, true)) break;
+        f->pick = pick + i;
+        SL_TRY(run_wave(f, (int)SL_MIN(WAVE, n - i)));
+        p->control.done += (double)WAVE;
+        if (is_perfect(p->control.best)) break;
+    }
+    return SL_OK;
 }
 
+/* Most fits end where their first start leads, good or bad, and most will never be looked at. So
+ * all get one start, and the better quarter gets the others and has its constants made exact. */
 sl_status sl_discover__refine(sl_discover__pool *p) {
     const double start = sl_clock();
     fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };
-    const size_t n = (size_t)p->count;
+    const size_t n = (size_t)p->room; // a proposal may join the list beside its fit
     met skeletons;
     int64_t *pick = sl_arena_alloc(p->arena, n * sizeof *pick);
     if (!pick) return sl_fail_memory(n, sizeof *pick, "candidates");
     SL_TRY(met_make(&skeletons, p->arena, p->count));
-    const int64_t picked = choose(pick, &skeletons, p, f.budget.refined);
+    const int64_t picked = choose(pick, &skeletons, p, f.budget.refined), again = (picked + 7) / 8;
     p->control.what = "refining";
-    p->control.total = (double)picked;
-    for (int64_t i = 0; i < picked && !is_perfect(p->control.best); i += WAVE) {
-        p->control.done = (double)i;
-        if (sl_discover__stop(&p->control, true)) break;
-        f.pick = pick + i;
-        SL_TRY(run_wave(&f, (int)SL_MIN(WAVE, picked - i)));
+    p->control.done = 0;
+    p->control.total = (double)(picked + again);
+    const sl_candidate *best = p->control.best;
+    if (!is_perfect(best) || best->params > 0) { // else there is nothing to gain
+        f.restarts = -1; // the given start alone
+        SL_TRY(run_waves(&f, pick, picked));
+        f.restarts = f.budget.restarts;
+        f.snap = true;
+        SL_TRY(met_make(&skeletons, p->arena, p->count));
+        SL_TRY(run_waves(&f, pick, choose(pick, &skeletons, p, again)));
     }
     p->cost->refine += sl_clock() - start;
     return SL_OK;

@@ -23,9 +23,9 @@ static size_t slot_of(const known *k, const sl_discover__pool *p, const sl_node 
     return s;
 }
 
-static sl_status known_make(known *k, sl_arena *a, const sl_discover__pool *p) {
+static sl_status known_make(known *k, sl_arena *a, const sl_discover__pool *p, int64_t more) {
     size_t n = 16;
-    while (n < 2 * (size_t)p->room) n *= 2;
+    while (n < 2 * (size_t)(p->count + more)) n *= 2;
     *k = (known){ .place = sl_arena_alloc(a, n * sizeof *k->place), .mask = n - 1 };
     if (!k->place) return sl_fail_memory(n, sizeof *k->place, "known forms");
     for (size_t i = 0; i < n; i++) k->place[i] = -1;
@@ -240,7 +240,7 @@ sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_sampled *s, i
     sl_status st = SL_OK;
     reading r = { p, s, sl_arena_alloc(&a, (size_t)n * sizeof *r.work), unit };
     if (!r.work) SL_GO(sl_fail_memory((size_t)n, sizeof *r.work, "candidates"));
-    SL_GO(known_make(&k, &a, p));
+    SL_GO(known_make(&k, &a, p, n));
     SL_GO(sl_par_for(p->threads, n, 4, read_some, &r));
     for (int64_t i = 0; i < n; i++) SL_GO(add_sample(p, &k, &r.work[i]));
     clear_scratch(p);

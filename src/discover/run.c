@@ -1,6 +1,7 @@
 /* run - a whole discovery: bags, samples, candidates, fits, ranks. */
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "discover/discover_impl.h"
 
@@ -26,14 +27,6 @@ bool sl_discover__stop(sl_discover__control *c, bool speak) {
     return atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE;
 }
 
-/* Half of the time is for the fits, which gain more than further samples would. */
-static bool stop_sampling(void *payload) {
-    sl_discover__control *c = payload;
-    if (sl_discover__stop(c, true)) return true;
-    if (c->half > 0 && sl_clock() >= c->half) c->short_of_samples = true;
-    return c->short_of_samples;
-}
-
 /* ---------------------------------------------------------------- sampling ------------------ */
 
 static sl_infer_options infer_options(const sl_discover_options *o) {
@@ -44,32 +37,96 @@ static sl_infer_options infer_options(const sl_discover_options *o) {
     return i;
 }
 
-static sl_status sample_bag(sl_discover__pool *p, const sl_infer *model,
-                            const sl_discover__bag *b) {
-    const sl_infer_options o = infer_options(p->o);
-    int64_t made = 0;
-    sl_sampled *s = sl_arena_alloc(p->arena, (size_t)b->count * sizeof *s);
-    if (!s) return sl_fail_memory((size_t)b->count, sizeof *s, "samples");
-    SL_TRY(sl_infer_run(s, &made, p->arena, model, p->threads, &b->data, &o, b->first, b->count,
-                        &p->cost->infer, stop_sampling, &p->control));
-    p->cost->samples += made;
-    return sl_discover__take_samples(p, s, made, b->unit);
+/* The samples of one bag. */
+typedef struct harvest {
+    sl_sampled *s;
+    int64_t made;
+    sl_arena arena;
+    sl_infer_cost cost;
+} harvest;
+
+typedef struct sampling {
+    sl_discover__pool *p;
+    const sl_infer *model;
+    const sl_discover__bag *bags;
+    harvest *harvest;
+    sl_pool *inside; // threads that work on one bag together; NULL: one bag each
+} sampling;
+
+/* Half of the time is for the fits, which gain more than further samples would. */
+static bool is_enough(sl_discover__control *c, bool speak) {
+    if (sl_discover__stop(c, speak)) return true;
+    if (c->half > 0 && sl_clock() >= c->half) atomic_store(&c->short_of_samples, true);
+    return atomic_load_explicit(&c->short_of_samples, memory_order_relaxed);
 }
 
-static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t samples) {
-    sl_discover__bag *bags;
-    int n;
-    SL_TRY(sl_discover__bags_make(&bags, &n, p->arena, &p->rows, sl_infer_about(model)->points,
-                                  p->o, samples));
-    p->control.what = "sampling";
-    p->control.total = (double)samples;
-    for (int i = 0; i < n; i++) {
-        if (stop_sampling(&p->control)) break;
-        SL_TRY(sample_bag(p, model, &bags[i]));
-        p->cost->bags++;
-        p->control.done = (double)(bags[i].first + bags[i].count);
+static bool stop_speaking(void *payload) { return is_enough(payload, true); }
+static bool stop_silent(void *payload) { return is_enough(payload, false); }
+
+static sl_status sample_bags(int64_t begin, int64_t end, int worker, void *payload) {
+    const sampling *g = payload;
+    sl_discover__control *control = &g->p->control;
+    const sl_infer_options o = infer_options(g->p->o);
+    for (int64_t i = begin; i < end; i++) {
+        const sl_discover__bag *b = &g->bags[i];
+        harvest *h = &g->harvest[i];
+        if (is_enough(control, worker == 0)) return SL_OK;
+        h->s = sl_arena_alloc(&h->arena, (size_t)b->count * sizeof *h->s);
+        if (!h->s) return sl_fail_memory((size_t)b->count, sizeof *h->s, "samples");
+        SL_TRY(sl_infer_run(h->s, &h->made, &h->arena, g->model, g->inside, &b->data, &o, b->first,
+                            b->count, &h->cost, worker == 0 ? stop_speaking : stop_silent,
+                            control));
     }
     return SL_OK;
+}
+
+/* Into the discovery, whose arena outlives the harvest's. */
+static sl_status bring_in(sl_discover__pool *p, const harvest *h, bool unit) {
+    sl_sampled *s = sl_arena_alloc(p->arena, (size_t)h->made * sizeof *s);
+    if (!s) return sl_fail_memory((size_t)h->made, sizeof *s, "samples");
+    for (int64_t i = 0; i < h->made; i++) {
+        sl_token *tokens = sl_arena_alloc(p->arena, (size_t)h->s[i].n);
+        if (!tokens) return sl_fail_memory((size_t)h->s[i].n, 1, "samples");
+        memcpy(tokens, h->s[i].tokens, (size_t)h->s[i].n);
+        s[i] = h->s[i];
+        s[i].tokens = tokens;
+    }
+    p->cost->samples += h->made;
+    p->cost->infer.rows += h->cost.rows;
+    p->cost->infer.tokens += h->cost.tokens;
+    return sl_discover__take_samples(p, s, h->made, unit);
+}
+
+/* Where there are as many bags as threads each takes bags of its own: the last few samples of a
+ * bag, which are long and lonely, then do not keep the others waiting. */
+static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t samples) {
+    const double start = sl_clock();
+    sl_discover__bag *bags;
+    int n;
+    sl_status st = SL_OK;
+    SL_TRY(sl_discover__bags_make(&bags, &n, p->arena, &p->rows, sl_infer_about(model)->points,
+                                  p->o, samples));
+    harvest *h = sl_calloc((size_t)n, sizeof *h);
+    if (!h) return sl_fail_memory((size_t)n, sizeof *h, "samples");
+    const bool apart = n >= p->workers;
+    sampling g = { p, model, bags, h, apart ? NULL : p->threads };
+    p->control.what = "sampling";
+    p->control.total = (double)samples;
+    if (apart)
+        SL_GO(sl_par_for(p->threads, n, 1, sample_bags, &g));
+    else
+        SL_GO(sample_bags(0, n, 0, &g));
+    for (int i = 0; i < n; i++) p->cost->infer.encode += h[i].cost.encode;
+    p->cost->infer.decode = fmax(0, sl_clock() - start - p->cost->infer.encode); // bags overlap
+    for (int i = 0; i < n; i++) {
+        p->cost->bags += h[i].made > 0;
+        p->control.done = (double)(bags[i].first + bags[i].count);
+        SL_GO(bring_in(p, &h[i], bags[i].unit));
+    }
+done:
+    for (int i = 0; i < n; i++) sl_arena_clear(&h[i].arena);
+    sl_free(h);
+    return st;
 }
 
 /* ---------------------------------------------------------------- the result ---------------- */
@@ -183,7 +240,7 @@ static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer 
     d->rows_fit = p->rows.fit.rows;
     d->rows_held = p->rows.held.rows;
     d->cut = (sl_cut)atomic_load(&p->control.cut);
-    if (d->cut == SL_CUT_NONE && p->control.short_of_samples) d->cut = SL_CUT_TIME;
+    if (d->cut == SL_CUT_NONE && atomic_load(&p->control.short_of_samples)) d->cut = SL_CUT_TIME;
     d->seconds = sl_clock() - p->control.start;
     return SL_OK;
 }

@@ -57,9 +57,12 @@ const sl_infer_info *sl_infer_about(const sl_infer *m);
 
 enum { SL_DECODE_SAMPLE, SL_DECODE_GREEDY, SL_DECODE_BEAM };
 
-/* A choice is held as its place in the list.
+/* A choice is held as its place in the list. How long a sample may become is up to who asks: what is
+ * longer than the longest target of training is never right, and a formula for people is shorter.
  *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_INFER_TABLE(X)                                                                          \
+#define SL_INFER_TABLE(X) SL_INFER_ROWS(X, SL_TOKEN_MAX, "256")
+#define SL_INFER_SHORT_TABLE(X) SL_INFER_ROWS(X, 96, "96")
+#define SL_INFER_ROWS(X, length_, length_text)                                                     \
     X(decode, "decode", CHOICE, SL_DECODE_SAMPLE, "sample", "sample|greedy|beam", 0, 0, "HOW",     \
       "draw from the model, take its first choice each time, or keep the most probable ones")      \
     X(temperature, "temperature", REAL, 1, "1", NULL, 0.01, 100, "T",                              \
@@ -68,7 +71,7 @@ enum { SL_DECODE_SAMPLE, SL_DECODE_GREEDY, SL_DECODE_BEAM };
       "draw from the K most probable tokens; 0: from all")                                         \
     X(top_p, "top-p", REAL, 1, "1", NULL, 0.001, 1, "P",                                           \
       "draw from the fewest tokens that have probability P together")                              \
-    X(length, "length", INT, SL_TOKEN_MAX, "256", NULL, 2, SL_TOKEN_MAX, "N",                      \
+    X(length, "length", INT, length_, length_text, NULL, 2, SL_TOKEN_MAX, "N",                     \
       "longest sample in tokens, end token included")
 
 typedef struct sl_infer_options {
