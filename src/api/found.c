@@ -132,6 +132,8 @@ static const sl_candidate *candidate(const sl_found *f, int64_t i) {
 
 int64_t sl_found_count(const sl_found *f) { return f ? f->discovery->ranked : 0; }
 
+int64_t sl_found_advised(const sl_found *f) { return f ? f->discovery->advised : -1; }
+
 sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i) {
     const sl_candidate *c = candidate(f, i);
     if (!out || !c)

@@ -75,6 +75,8 @@ static void arrays_become_a_formula(void **state) {
     assert_true(sl_found_count(found) >= 1);
     assert_true(sl_found_r2(found, 0) > 1 - 1e-12);
     assert_string_equal(sl_found_cut(found), "");
+    assert_int_equal(sl_found_advised(found), 0); // without noise the best one is
+    assert_int_equal(sl_found_advised(NULL), -1);
 
     SL_MUST(t, sl_found_formula(&f, found, 0));
     SL_MUST(t, sl_formula_print(&text, f, "infix"));
