@@ -92,6 +92,7 @@ sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
     const double CHANGE = 1e-7, MOST = 1e5;
     *out = false;
     if (f->params > SL_DISCOVER_MAX_PARAMS) return SL_OK; // was not fitted
+    if (2 * f->params > p->rows) return SL_OK;            // goes through points rather than law
     const size_t mark = sl_arena_mark(scratch), rows = (size_t)SL_MIN(p->rows, 1000);
     double *y = sl_arena_alloc(scratch, 2 * rows * sizeof *y), *z = y + rows;
     double value[SL_DISCOVER_MAX_PARAMS], lo = p->y[0], hi = p->y[0], most = 0;
