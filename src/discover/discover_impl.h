@@ -23,6 +23,7 @@ typedef struct sl_discover__control {
     double start, deadline; // 0: none
     double half;            // when sampling must end for the fits to have their share; 0: never
     _Atomic bool short_of_samples; // it came
+    _Atomic int64_t sampled;       // samples that are done, while sampling
     _Atomic int cut;        // sl_cut
     sl_discover_progress progress;
     void *payload;

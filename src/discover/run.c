@@ -55,6 +55,7 @@ typedef struct sampling {
 
 /* Half of the time is for the fits, which gain more than further samples would. */
 static bool is_enough(sl_discover__control *c, bool speak) {
+    if (speak) c->done = (double)atomic_load_explicit(&c->sampled, memory_order_relaxed);
     if (sl_discover__stop(c, speak)) return true;
     if (c->half > 0 && sl_clock() >= c->half) atomic_store(&c->short_of_samples, true);
     return atomic_load_explicit(&c->short_of_samples, memory_order_relaxed);
@@ -63,20 +64,31 @@ static bool is_enough(sl_discover__control *c, bool speak) {
 static bool stop_speaking(void *payload) { return is_enough(payload, true); }
 static bool stop_silent(void *payload) { return is_enough(payload, false); }
 
-static sl_status sample_bags(int64_t begin, int64_t end, int worker, void *payload) {
-    const sampling *g = payload;
+/* In slices, so that progress can be told: a sample does not depend on who is sampled with it. A
+ * beam is one slice. */
+static sl_status sample_bag(harvest *h, const sampling *g, const sl_discover__bag *b, bool speak) {
+    enum { SLICE = 1024 };
     sl_discover__control *control = &g->p->control;
     const sl_infer_options o = infer_options(g->p->o);
-    for (int64_t i = begin; i < end; i++) {
-        const sl_discover__bag *b = &g->bags[i];
-        harvest *h = &g->harvest[i];
-        if (is_enough(control, worker == 0)) return SL_OK;
-        h->s = sl_arena_alloc(&h->arena, (size_t)b->count * sizeof *h->s);
-        if (!h->s) return sl_fail_memory((size_t)b->count, sizeof *h->s, "samples");
-        SL_TRY(sl_infer_run(h->s, &h->made, &h->arena, g->model, g->inside, &b->data, &o, b->first,
-                            b->count, &h->cost, worker == 0 ? stop_speaking : stop_silent,
+    const int64_t slice = o.decode == SL_DECODE_SAMPLE ? SLICE : b->count;
+    h->s = sl_arena_alloc(&h->arena, (size_t)b->count * sizeof *h->s);
+    if (!h->s) return sl_fail_memory((size_t)b->count, sizeof *h->s, "samples");
+    for (int64_t at = 0; at < b->count && !is_enough(control, speak); at += slice) {
+        const int64_t count = SL_MIN(slice, b->count - at);
+        int64_t made = 0;
+        SL_TRY(sl_infer_run(h->s + h->made, &made, &h->arena, g->model, g->inside, &b->data, &o,
+                            b->first + at, count, &h->cost, speak ? stop_speaking : stop_silent,
                             control));
+        h->made += made;
+        atomic_fetch_add_explicit(&control->sampled, count, memory_order_relaxed);
     }
+    return SL_OK;
+}
+
+static sl_status sample_bags(int64_t begin, int64_t end, int worker, void *payload) {
+    const sampling *g = payload;
+    for (int64_t i = begin; i < end; i++)
+        SL_TRY(sample_bag(&g->harvest[i], g, &g->bags[i], worker == 0));
     return SL_OK;
 }
 
@@ -120,7 +132,6 @@ static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t
     p->cost->infer.decode = fmax(0, sl_clock() - start - p->cost->infer.encode); // bags overlap
     for (int i = 0; i < n; i++) {
         p->cost->bags += h[i].made > 0;
-        p->control.done = (double)(bags[i].first + bags[i].count);
         SL_GO(bring_in(p, &h[i], bags[i].unit));
     }
 done:
