@@ -96,15 +96,39 @@ static sl_status round_constants(double *value, page *p, const sl_candidate *c) 
     return SL_OK;
 }
 
-static void add_constants(sl_str *s, const sl_candidate *c) {
-    for (int i = 0; i < c->params; i++) {
-        if (i > 0) sl_str_add(s, ", ");
-        if (isfinite(c->error[i]))
-            sl_str_addf(s, "%.*g +- %.2g", digits_of(c->value[i], c->error[i], MANY), c->value[i],
-                        c->error[i]);
-        else
-            sl_str_addf(s, "%.*g", FEW, c->value[i]);
+/* order[0..n) := the constants as the formula shows them, from the left; answers n. Printed as
+ * symbols they are c1, c2, ... and nothing else is a c with a digit behind it. */
+static sl_status order_constants(int *n, int *order, const sl_candidate *c) {
+    sl_str s = { 0 };
+    sl_status st = sl_expr_print(&s, SL_FORMAT_INFIX, c->expr, NULL);
+    const char *text = sl_str_text(&s);
+    *n = 0;
+    for (const char *at = text; st == SL_OK && *at && *n < c->params; at++) {
+        if (at[0] != 'c' || at[1] < '0' || at[1] > '9') continue;
+        const int k = (int)strtol(at + 1, NULL, 10) - 1;
+        bool known = k < 0 || k >= c->params;
+        for (int i = 0; i < *n; i++) known = known || order[i] == k;
+        if (!known) order[(*n)++] = k;
     }
+    sl_str_clear(&s);
+    return st;
+}
+
+static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
+    const size_t mark = sl_arena_mark(&p->arena);
+    int *order = sl_arena_alloc(&p->arena, (size_t)c->params * sizeof *order), n;
+    if (!order) return sl_fail(SL_ENOMEM, "no memory for %d constants", c->params);
+    SL_TRY(order_constants(&n, order, c));
+    for (int i = 0; i < n; i++) {
+        const double value = c->value[order[i]], error = c->error[order[i]];
+        if (i > 0) sl_str_add(s, ", ");
+        if (isfinite(error))
+            sl_str_addf(s, "%.*g +- %.2g", digits_of(value, error, MANY), value, error);
+        else
+            sl_str_addf(s, "%.*g", FEW, value);
+    }
+    sl_arena_rewind(&p->arena, mark);
+    return SL_OK;
 }
 
 /* The formula with rounded constants. */
@@ -181,7 +205,7 @@ static sl_status add_best(sl_str *s, page *p) {
                      (long long)f->found->rows_held);
     if (c->params > 0) {
         sl_str_addf(s, "  %-13s ", "constants");
-        add_constants(s, c);
+        SL_TRY(add_constants(s, p, c));
         sl_str_add_char(s, '\n');
     }
     sl_api__line(s, "size", "%d node%s", c->size, plural(c->size));

@@ -160,7 +160,7 @@ def test_constants_have_standard_errors_and_people_see_no_noise(discover, tmp_pa
     line = next(x for x in r.lines if x.startswith("  constants"))
     assert line.count("+-") == len(constants)
     value, error = re.search(r"(-?[\d.]+) \+- ([\d.]+)", line).groups()
-    assert len(value.split(".")[1]) <= len(error.split(".")[1])  # no digit beyond the error's
+    assert len(value.split(".")[1]) <= len(error.split(".")[1]) + 1  # 0.0030 is written 0.003
 
 
 def test_what_people_see_explains_the_data_as_well(discover):
@@ -738,3 +738,19 @@ def test_proposals_may_have_any_number_of_constants(tmp_path):
     assert r.code == 0, r
     assert max(len(c.get("constants", [])) for c in json.loads(r.out)["candidates"]) > 24
     assert run("discover", *options).code == 0
+
+
+def test_constants_are_listed_as_the_formula_shows_them(discover, tmp_path):
+    data = plane(40)
+    data[:, 2] += 7 + np.random.default_rng(5).normal(0, 0.3, 40)
+    table = tmp_path / "noisy.csv"
+    np.savetxt(table, data, delimiter=",", header="a,b,y", comments="")
+    r = discover(table)
+    assert r.code == 0, r
+    formula = r.out.splitlines()[0].split(" = ", 1)[1]
+    listed = next(l for l in r.out.splitlines() if l.startswith("  constants")).split(None, 1)[1]
+    values = [abs(float(part.split(" +- ")[0])) for part in listed.split(", ")]
+    shown = [float(n) for n in re.findall(r"(?<![\w^(/])\d+\.\d+(?:e[-+]?\d+)?", formula)]
+    assert len(values) >= 2
+    assert [v for v in values if any(abs(v - s) < 0.02 * v for s in shown)] == \
+        sorted(values, key=lambda v: min(range(len(shown)), key=lambda i: abs(shown[i] - v)))
