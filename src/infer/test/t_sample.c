@@ -132,7 +132,7 @@ static void frequencies_are_the_models(void **state) {
     int cells = -1;
     float first[V], second[V];
     sl_infer__choice c1, c2;
-    logits_after(t, &s, NULL, 0, first);
+    logits_after(t, &s, &(sl_token){ 0 }, 0, first);
     sl_infer__choice_make(&c1, first, &o, NULL);
     for (int a = 0; a < V; a++) {
         const sl_token prefix = (sl_token)a;
