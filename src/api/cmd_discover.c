@@ -44,8 +44,10 @@ static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)           
 static const char help[] =
     "Finds the formula behind a table of numbers. A model proposes formulas, the\n"
     "constants of the best are fitted to the data, and those close to whole numbers\n"
-    "or small fractions become them where that costs nothing. The best explanation\n"
-    "comes first: by R2, and among equal ones the simpler.\n"
+    "or small fractions become them where that costs nothing. The best one comes\n"
+    "first: by R2, and among equal ones the simpler. R2 prefers whatever has more\n"
+    "constants; where there is noise, look at the one that is \"advised\": the best\n"
+    "explanation for its size.\n"
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv --model runs/a       the last column, by the others\n"
