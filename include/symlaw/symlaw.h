@@ -88,8 +88,8 @@ typedef struct sl_event {
 } sl_event;
 
 /* Called from the thread that made the call. Anything but 0 asks the work to stop soon: it then
- * returns SL_ECANCEL and leaves nothing half done. Discovery is the exception: once it has something
- * to show, it returns that, as what was found so far. */
+ * returns SL_ECANCEL and leaves nothing half done. Discovery is the exception: once it has
+ * something to show, it returns that, as what was found so far. */
 typedef int (*sl_event_fn)(const sl_event *event, void *payload);
 
 /* ---------------------------------------------------------------- processes ----------------- */
@@ -127,8 +127,8 @@ SL_API SL_NODISCARD sl_status sl_formula_print(char **out, const sl_formula *f, 
 SL_API SL_NODISCARD sl_status sl_formula_canon(sl_formula **out, const sl_formula *f);
 
 /* Are a and b the same function wherever both are real? Yes when their canonical forms are equal,
- * no when some point tells them apart, else unknown. A fitted constant counts as the decimal that it
- * is written as. */
+ * no when some point tells them apart, else unknown. A fitted constant counts as the decimal that
+ * it is written as. */
 SL_API SL_NODISCARD sl_status sl_formula_same(sl_truth *out, const sl_formula *a,
                                               const sl_formula *b);
 
@@ -205,8 +205,8 @@ SL_API const uint8_t *sl_sample_tokens(const sl_sample *s, int *n);
 /* A model that "symlaw train" has made, in memory. Any number of threads may use one at once. */
 typedef struct sl_trained sl_trained;
 
-/* path: a run's folder, whose newest whole checkpoint is taken, or a file of weights. SL_EFORMAT: it
- * is damaged, or no model of ours. */
+/* path: a run's folder, whose newest whole checkpoint is taken, or a file of weights. SL_EFORMAT:
+ * it is damaged, or no model of ours. */
 SL_API SL_NODISCARD sl_status sl_model_open(sl_trained **out, const char *path);
 SL_API void sl_model_close(sl_trained *m);
 SL_API int sl_model_inputs(const sl_trained *m); /* the most inputs that its data had */
@@ -217,10 +217,11 @@ SL_API SL_NODISCARD sl_status sl_model_about(char **json, const sl_trained *m);
 typedef struct sl_found sl_found;
 
 /* Looks for y[r] as a formula of x[0][r] .. x[n_inputs-1][r], r < rows; all numbers must be finite.
- * model may be NULL: then only a constant, the inputs and the best linear formula are tried. names: of
- * the inputs, or NULL for x1, x2, ... options_json: an object with options of the command `discover`
- * that say how to look, by name ("effort", "samples", "holdout", "timeout", "seed", "threads", ...);
- * NULL or "{}": the usual. Told to stop, or out of time, it returns what it has: see sl_found_cut. */
+ * model may be NULL: then only a constant, the inputs and the best linear formula are tried. names:
+ * of the inputs, or NULL for x1, x2, ... options_json: an object with options of the command
+ * `discover` that say how to look, by name ("effort", "samples", "holdout", "timeout", "seed",
+ * "threads", ...); NULL or "{}": the usual. Told to stop, or out of time, it returns what it has:
+ * see sl_found_cut. */
 SL_API SL_NODISCARD sl_status sl_discover(sl_found **out, const sl_trained *model,
                                           const double *const *x, int n_inputs, const double *y,
                                           int64_t rows, const char *const *names,
@@ -231,16 +232,16 @@ SL_API void sl_found_free(sl_found *f);
 /* Formulas that are real in every row, ranked by R2; of those within 1e-12 the simpler comes first.
  * May be 0. Below, i is 0 .. count - 1; outside of that the answer is NaN, 0, NULL or SL_EINVAL. */
 SL_API int64_t sl_found_count(const sl_found *f);
-/* Which of them explains the data best for its size (least n ln(1 - R2) + size ln n over n rows): where
- * there is noise, R2 alone prefers whatever has more constants. -1: there is none. */
+/* Which of them explains the data best for its size (least n ln(1 - R2) + size ln n over n rows):
+ * where there is noise, R2 alone prefers whatever has more constants. -1: there is none. */
 SL_API int64_t sl_found_advised(const sl_found *f);
 SL_API SL_NODISCARD sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i);
 SL_API double sl_found_r2(const sl_found *f, int64_t i);      /* on the rows that were fitted */
 SL_API double sl_found_holdout(const sl_found *f, int64_t i); /* on those held out; NaN without */
 SL_API double sl_found_log_prob(const sl_found *f, int64_t i); /* -infinity: not by the model */
 SL_API const char *sl_found_status(const sl_found *f, int64_t i); /* "scored|refined|snapped" */
-/* Fitted constants of formula i, and the k-th of them with its standard error (may be NULL), which is
- * NaN where nothing can be said. */
+/* Fitted constants of formula i, and the k-th of them with its standard error (may be NULL), which
+ * is NaN where nothing can be said. */
 SL_API int sl_found_constants(const sl_found *f, int64_t i);
 SL_API double sl_found_constant(const sl_found *f, int64_t i, int k, double *error);
 /* Why it ended early: "time", "cancel"; "" if it did not. */

@@ -2,13 +2,13 @@
  *
  *     rows -> bags -> samples -> parse, canonical form, duplicates -> R2 -> refine -> snap -> rank
  *
- * The model reads bags of as many rows as it was trained on; its samples from all bags are pooled. Each
- * becomes a candidate: an expression whose canonical form nobody had before, with its R2 on all rows.
- * The best of them are refined: their numbers become free constants and Levenberg-Marquardt moves
- * these, by exact derivatives, from where the model put them to the least squares. Constants that
- * come out close to whole numbers or small fractions are snapped to them where R2 does not suffer. At
- * the end candidates are ranked by R2; among those within 1e-12 the simpler comes first, then the more
- * probable one.
+ * The model reads bags of as many rows as it was trained on; its samples from all bags are pooled.
+ * Each becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
+ * all rows. The best of them are refined: their numbers become free constants and
+ * Levenberg-Marquardt moves these, by exact derivatives, from where the model put them to the least
+ * squares. Constants that come out close to whole numbers or small fractions are snapped to them
+ * where R2 does not suffer. At the end candidates are ranked by R2; among those within 1e-12 the
+ * simpler comes first, then the more probable one.
  *
  * R2 prefers whatever has more constants. So the list also says which formulas no simpler one beats
  * (the front), and which of them is the best explanation for its size, by the Bayesian information
@@ -16,9 +16,9 @@
  *
  * Nothing is thrown away: every sample is listed with what became of it (SL_CANDIDATE_STATES).
  *
- * Budgets are counts of work (`effort`: samples, candidates to refine, steps of a fit), so the result is
- * the same for any number of threads. A deadline or a cancel on top ends the work early; the best so
- * far is ranked and the result says that it was cut.
+ * Budgets are counts of work (`effort`: samples, candidates to refine, steps of a fit), so the
+ * result is the same for any number of threads. A deadline or a cancel on top ends the work early;
+ * the best so far is ranked and the result says that it was cut.
  *
  * R2 follows sl_r2, in double. A candidate that is not real and finite in all rows has none.
  *
@@ -76,12 +76,12 @@ typedef struct sl_table {
 typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void *payload);
 
 /* Without named inputs all columns of numbers but the target are taken. If those are more than
- * max_inputs, the ones that explain the target best are: of all sets of max_inputs columns that with
- * the largest share of y's variance between the cells of a grid of quantiles, corrected for the number
- * of cells (docs/formats.md). A column's kind is that of its first cell that is not missing.
- * SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such column (near
- * names are offered), or too few rows; SL_ELIMIT: more than 1,000 columns to choose from. A failure
- * leaves *out as it was. */
+ * max_inputs, the ones that explain the target best are: of all sets of max_inputs columns that
+ * with the largest share of y's variance between the cells of a grid of quantiles, corrected for
+ * the number of cells (docs/formats.md). A column's kind is that of its first cell that is not
+ * missing. SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such
+ * column (near names are offered), or too few rows; SL_ELIMIT: more than 1,000 columns to choose
+ * from. A failure leaves *out as it was. */
 SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
                                      sl_table_progress progress, void *payload);
 void sl_table_clear(sl_table *t);
@@ -278,8 +278,8 @@ typedef struct sl_fit {
 } sl_fit;
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
- * better is found the constants are e's. e may have free constants already, with `start` their values;
- * its numbers become free too (sl_expr_free_numbers). */
+ * better is found the constants are e's. e may have free constants already, with `start` their
+ * values; its numbers become free too (sl_expr_free_numbers). */
 SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                                  const sl_problem *p, const sl_refine_options *o);
 
@@ -291,18 +291,19 @@ SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e
                                       const sl_refine_options *o);
 
 /* Constants of a fit, one at a time, the closest first, made whole numbers or fractions of small
- * denominator where that does not lower R2 (beyond rounding; within half a standard error where there
- * is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
+ * denominator where that does not lower R2 (beyond rounding; within half a standard error where
+ * there is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1
+ * drops out. */
 SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 
 /* ---------------------------------------------------------------- pictures ------------------ */
 
-/* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that also
- * has the formula (MathML), its figures and the table of the next `top` ones. One input: y over it with
- * the curve, residuals below. More: y over the formula's value, and residuals over each input (and, for
- * two, over the formula's value). No candidate that has an R2: y over each input. Of very many rows as
- * many are drawn as can be told apart. */
+/* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that
+ * also has the formula (MathML), its figures and the table of the next `top` ones. One input: y
+ * over it with the curve, residuals below. More: y over the formula's value, and residuals over
+ * each input (and, for two, over the formula's value). No candidate that has an R2: y over each
+ * input. Of very many rows as many are drawn as can be told apart. */
 typedef struct sl_picture {
     const sl_problem *problem;
     const sl_discovery *discovery;

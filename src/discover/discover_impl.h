@@ -1,4 +1,5 @@
-/* Inside src/discover only: the rows at hand, the bags that a model is shown, candidates in work. */
+/* Inside src/discover only: the rows at hand, the bags that a model is shown, candidates in
+ * work. */
 #ifndef SL_DISCOVER_IMPL_H
 #define SL_DISCOVER_IMPL_H
 
@@ -90,9 +91,10 @@ SL_NODISCARD sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_
 SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
 /* Fits and snaps the best ones. */
 SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
-/* Does the fit mean anything? There must be two rows for each constant, and constants must not stand
- * against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler formula that
- * it never reaches. Told by what a tiny change of one constant does, beside how far y goes. */
+/* Does the fit mean anything? There must be two rows for each constant, and constants must not
+ * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler
+ * formula that it never reaches. Told by what a tiny change of one constant does, beside how far y
+ * goes. */
 SL_NODISCARD sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
                                               const sl_problem *p);
 /* place[0..) := the candidates that have an R2, the best first; answers how many. */

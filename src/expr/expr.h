@@ -164,10 +164,11 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
  * numbers pass 64 bits. */
 SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
 
-/* *out := tidy(e) with numbers merged further, as long as nothing is multiplied out: they leave whole
- * powers, (3 u)^2 = 9 u^2, and, as far as they have whole roots, broken ones, sqrt(12 u) = 2 sqrt(3 u);
- * they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and sin and cos lose the sign of an
- * argument whose first term is negative. Idempotent, also under sl_expr_tidy. */
+/* *out := tidy(e) with numbers merged further, as long as nothing is multiplied out: they leave
+ * whole powers, (3 u)^2 = 9 u^2, and, as far as they have whole roots, broken ones,
+ * sqrt(12 u) = 2 sqrt(3 u); they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and sin
+ * and cos lose the sign of an argument whose first term is negative. Idempotent, also under
+ * sl_expr_tidy. */
 SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* *out := the canonical form of e, built in `a`. On failure *out and the arena are unchanged.
@@ -182,8 +183,8 @@ SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_
 
 /* Is e the canonical "real nowhere", 1/0? */
 bool sl_expr_is_undefined(const sl_node *e);
-/* Does a tidy expression hold a number that is none, 0 to a negative power or a negative number to a
- * broken one? Then it is real nowhere. */
+/* Does a tidy expression hold a number that is none, 0 to a negative power or a negative number to
+ * a broken one? Then it is real nowhere. */
 bool sl_expr_is_nowhere(const sl_node *e);
 
 /* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more
@@ -242,26 +243,26 @@ SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format
 SL_NODISCARD sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e,
                                      const sl_names *names);
 
-/* The same with free constant k written as the number params[k - 1], the shortest decimal that reads
- * back; a negative one makes a minus sign as a negative number of the tree would. params must be
- * finite. MathML, LaTeX, C, SymPy and Python spell exponents their own way; PREFIX has no decimals and
- * writes it as the parser of INFIX would read it. */
+/* The same with free constant k written as the number params[k - 1], the shortest decimal that
+ * reads back; a negative one makes a minus sign as a negative number of the tree would. params must
+ * be finite. MathML, LaTeX, C, SymPy and Python spell exponents their own way; PREFIX has no
+ * decimals and writes it as the parser of INFIX would read it. */
 SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const sl_node *e,
                                             const sl_names *names, const double *params);
 
 /* ---------------------------------------------------------------- numbers to be fitted ------ */
 
 /* *out := e with its numbers made free constants c1, c2, ... in prefix order, *n of them, and
- * value[k] := what number k + 1 was. Exponents stay, and so do the factors 1 and -1, which are signs
- * rather than constants; the result is not tidied, so that values belong to places. Free constants
- * that e has already keep their numbers and values, the new ones follow, and *n counts both.
- * SL_ELIMIT: more than max. */
+ * value[k] := what number k + 1 was. Exponents stay, and so do the factors 1 and -1, which are
+ * signs rather than constants; the result is not tidied, so that values belong to places. Free
+ * constants that e has already keep their numbers and values, the new ones follow, and *n counts
+ * both. SL_ELIMIT: more than max. */
 SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
                                             sl_arena *a, const sl_node *e);
 
-/* *out := tidy(e with free constant k made the number value[k - 1] wherever known[k - 1], the others
- * numbered anew from 1 in their order). One that tidying takes away, as in 0*c2, leaves its number
- * unused. */
+/* *out := tidy(e with free constant k made the number value[k - 1] wherever known[k - 1], the
+ * others numbered anew from 1 in their order). One that tidying takes away, as in 0*c2, leaves its
+ * number unused. */
 SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
                                     const sl_rat *value, const bool *known);
 
@@ -292,7 +293,8 @@ SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node 
 
 /* The judge: value in long double, one point, plain recursion, with a bound on the error that an
  * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's
- * operations may have made. bound is infinite where nothing can be said; value NaN where not real. */
+ * operations may have made. bound is infinite where nothing can be said; value NaN where not
+ * real. */
 void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e,
                       const long double *x, const long double *params, long double u);
 

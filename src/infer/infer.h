@@ -1,8 +1,8 @@
 /* infer - what a trained model says about a data set: many samples at the price of few.
  *
- * The encoder reads the data once. Then the decoder writes N targets token by token. Samples that have
- * written the same tokens so far stand at the same node of a tree of prefixes, and a node is computed
- * once, whoever stands there:
+ * The encoder reads the data once. Then the decoder writes N targets token by token. Samples that
+ * have written the same tokens so far stand at the same node of a tree of prefixes, and a node is
+ * computed once, whoever stands there:
  *
  *     step 0      start                  128 samples, 1 row of work
  *     step 1      x_1   \sin   2         as many rows as there are distinct prefixes
@@ -11,16 +11,16 @@
  * A node keeps its keys and values in every layer; its attention reads them along the way up to the
  * root. So a step costs as much as there are distinct living prefixes.
  *
- * Sample s of a data set draws its token t by its own random number, a function of (seed, problem, s,
- * t) alone, and a row of the decoder is computed in an order that other rows have no part in
+ * Sample s of a data set draws its token t by its own random number, a function of (seed, problem,
+ * s, t) alone, and a row of the decoder is computed in an order that other rows have no part in
  * (model.h). Hence a sample does not depend on how many others there are, on batches, threads or
  * neighbours: all of them equal what sampling one at a time gives, to the bit.
  *
  * Greedy and beam decoding walk the same tree. With the grammar mask only tokens are drawn that can
  * still become an expression in the room that is left, so no sample is lost to syntax.
  *
- * Ownership: samples live in the arena they were made in. Threads: a sl_infer is read only; each call
- * has its own state. */
+ * Ownership: samples live in the arena they were made in. Threads: a sl_infer is read only; each
+ * call has its own state. */
 #ifndef SL_INFER_H
 #define SL_INFER_H
 
@@ -44,8 +44,8 @@ typedef struct sl_infer_info {
     const char *hash;     // 32 hex digits of the weights
 } sl_infer_info;
 
-/* path: a weights file, or a run's folder, whose newest whole checkpoint is taken. SL_EINVAL: there is
- * none; SL_EFORMAT: it is damaged, or its vocabulary is not ours. */
+/* path: a weights file, or a run's folder, whose newest whole checkpoint is taken. SL_EINVAL: there
+ * is none; SL_EFORMAT: it is damaged, or its vocabulary is not ours. */
 SL_NODISCARD sl_status sl_infer_open(sl_infer **out, const char *path);
 /* A model with given weights (copied; NULL: initial ones by seed): for benches and tests. */
 SL_NODISCARD sl_status sl_infer_new(sl_infer **out, const sl_model_options *o, const float *weights,
@@ -57,8 +57,9 @@ const sl_infer_info *sl_infer_about(const sl_infer *m);
 
 enum { SL_DECODE_SAMPLE, SL_DECODE_GREEDY, SL_DECODE_BEAM };
 
-/* A choice is held as its place in the list. How long a sample may become is up to who asks: what is
- * longer than the longest target of training is never right, and a formula for people is shorter.
+/* A choice is held as its place in the list. How long a sample may become is up to who asks: what
+ * is longer than the longest target of training is never right, and a formula for people is
+ * shorter.
  *    field    option    kind    default    as text    choices    min    max    shown    help */
 #define SL_INFER_TABLE(X) SL_INFER_ROWS(X, SL_TOKEN_MAX, "256")
 #define SL_INFER_SHORT_TABLE(X) SL_INFER_ROWS(X, 96, "96")
@@ -124,10 +125,10 @@ typedef struct sl_infer_cost {
 /* Asked now and then, from the calling thread; true ends the work early. */
 typedef bool (*sl_infer_stop)(void *payload);
 
-/* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with GREEDY
- * one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop` said so:
- * then those that were done, in order of their numbers, and out[i].number tells which. The pool makes
- * no difference to the result. cost and stop may be NULL. */
+/* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with
+ * GREEDY one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop`
+ * said so: then those that were done, in order of their numbers, and out[i].number tells which. The
+ * pool makes no difference to the result. cost and stop may be NULL. */
 SL_NODISCARD sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
                                     sl_pool *pool, const sl_infer_data *d,
                                     const sl_infer_options *o, int64_t first, int64_t count,

@@ -19,8 +19,8 @@
  * finite becomes null.
  *
  * Files of many values are JSON lines, so that nobody needs to hold a whole one: sl_lines gives one
- * line at a time, and sl_csv one row of a table. Both read packed files as if they were not. Who wants
- * all numbers at once reads .npy, which is a header before plain memory.
+ * line at a time, and sl_csv one row of a table. Both read packed files as if they were not. Who
+ * wants all numbers at once reads .npy, which is a header before plain memory.
  *
  * Ownership: the reader's tree belongs to who parsed it; everything it answers is borrowed from it.
  * jansson's memory is its own: its allocator belongs to the whole program, so we leave it as it is.
@@ -87,8 +87,8 @@ void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: 
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* The lines of a file, one at a time, in bounded memory, unpacked if gzip has packed it. "-" is standard
- * input. A byte order mark at the very start is not part of the first line. */
+/* The lines of a file, one at a time, in bounded memory, unpacked if gzip has packed it. "-" is
+ * standard input. A byte order mark at the very start is not part of the first line. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
@@ -101,9 +101,9 @@ void sl_lines_close(sl_lines *l);
 /* ---------------------------------------------------------------- tables -------------------- */
 
 /* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
- * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where there is
- * no LF). Plain or packed by gzip, which the first bytes tell; "-" is standard input. One row is held at
- * a time. A separator behind the last cell of every row ends no further cell. */
+ * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where
+ * there is no LF). Plain or packed by gzip, which the first bytes tell; "-" is standard input. One
+ * row is held at a time. A separator behind the last cell of every row ends no further cell. */
 typedef struct sl_csv sl_csv;
 
 typedef struct sl_csv_options {
@@ -114,9 +114,9 @@ typedef struct sl_csv_options {
 
 #define SL_CSV_OPTIONS_INIT { .separator = 0, .header = -1, .max_row = 0 }
 
-/* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of binary
- * data, a first row with a quote that nobody closes; SL_ECANCEL: a signal came, and what was read is
- * lost; SL_EINVAL: no separator of ours. */
+/* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of
+ * binary data, a first row with a quote that nobody closes; SL_ECANCEL: a signal came, and what was
+ * read is lost; SL_EINVAL: no separator of ours. */
 SL_NODISCARD sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
 void sl_csv_close(sl_csv *c);
 int sl_csv_columns(const sl_csv *c); // of the first row
@@ -133,10 +133,10 @@ typedef struct sl_cell {
     bool quoted;
 } sl_cell;
 
-/* *cells := the next row's cells, as many as there are columns, valid until the next call; NULL behind
- * the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells, an open
- * quote, text behind a closing one, or a byte 0; the place is in the message, and the next call goes
- * on behind it. SL_ECANCEL: a signal came; the next call goes on as if none had. */
+/* *cells := the next row's cells, as many as there are columns, valid until the next call; NULL
+ * behind the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells,
+ * an open quote, text behind a closing one, or a byte 0; the place is in the message, and the next
+ * call goes on behind it. SL_ECANCEL: a signal came; the next call goes on as if none had. */
 SL_NODISCARD sl_status sl_csv_next(const sl_cell **cells, sl_csv *c);
 int64_t sl_csv_row(const sl_csv *c);  // data rows read, from 1
 int64_t sl_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
@@ -151,9 +151,9 @@ typedef enum sl_cell_kind {
     SL_CELL_TEXT
 } sl_cell_kind;
 
-/* What a cell says; *out is NaN or an infinity where that is no number. Digits with a point, an exponent
- * after e or d; a decimal comma is read where the separator is not a comma. The double nearest to
- * what is written, whatever the locale. */
+/* What a cell says; *out is NaN or an infinity where that is no number. Digits with a point, an
+ * exponent after e or d; a decimal comma is read where the separator is not a comma. The double
+ * nearest to what is written, whatever the locale. */
 sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */

@@ -2,9 +2,9 @@
  *
  * A data set is a grid of cells, one per point and column, the target y being column 0. A cell is
  * two scalars (mantissa, exponent/10) put into a vector of `width` numbers, with a code of its
- * column. Encoder layers let a cell look at the other columns of its point, then at the other points
- * of its column, then think (MLP); decoder layers are the standard ones and look at the cells of the
- * target column. Pre-norm throughout; the token table is tied to the output.
+ * column. Encoder layers let a cell look at the other columns of its point, then at the other
+ * points of its column, then think (MLP); decoder layers are the standard ones and look at the
+ * cells of the target column. Pre-norm throughout; the token table is tied to the output.
  *
  *   cells (columns, pairs, points)   ->  encoder x L  ->  memory (pairs, points)
  *   tokens (packed, no padding)      ->  decoder x L  ->  norm, table^T -> loss
@@ -13,8 +13,9 @@
  * are consecutive, and the target's cells are the first rows of all.
  *
  * One parameter table (name, shape, initialiser, regularised or not, place) lays out one block of
- * floats. Weights, gradients, both moments of the optimiser and checkpoints have this layout; sizes,
- * FLOPs and tests walk the table. Tensors begin at multiples of 16 floats; what is between is 0.
+ * floats. Weights, gradients, both moments of the optimiser and checkpoints have this layout;
+ * sizes, FLOPs and tests walk the table. Tensors begin at multiples of 16 floats; what is between
+ * is 0.
  *
  * Work that no result depends on is left out: in the last encoder layer only the target's cells are
  * read on, so queries, outputs, the second attention and the MLP run on them alone; the first
@@ -112,7 +113,8 @@ typedef struct sl_model {
     struct sl_model__layout *layout;
 } sl_model;
 
-/* SL_EINVAL names the option and what is wrong with it, such as a width that heads do not divide. */
+/* SL_EINVAL names the option and what is wrong with it, such as a width that heads do not
+ * divide. */
 SL_NODISCARD sl_status sl_model_new(sl_model **out, const sl_model_options *o);
 void sl_model_free(sl_model *m);
 /* The parameter of this name, or -1. */
@@ -149,8 +151,8 @@ void sl_work_free(sl_work *w);
 /* What it will take from the allocator, without taking it. */
 int64_t sl_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
 
-/* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient of
- * that sum is added to it. logits ((tokens, vocabulary), or NULL) are copied out. */
+/* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient
+ * of that sum is added to it. logits ((tokens, vocabulary), or NULL) are copied out. */
 double sl_model_pass(sl_work *w, float *grad, float *logits, const float *weights,
                      const sl_batch *b, sl_dropout dropout);
 
@@ -163,9 +165,9 @@ void sl_model_encode(float *memory, sl_work *w, const float *weights, const sl_b
  * targets form a tree; a node is one token behind its parent's, and keeps its keys and values in
  * every layer, so that a step computes one row per node and attends along the way to the root.
  *
- * A node's logits are computed by operations whose order depends on the node and those above it alone
- * (nn.h, "one row at a time"): whichever nodes are run with it, on whichever thread, they are the same
- * bits. Against the pass they differ by rounding. */
+ * A node's logits are computed by operations whose order depends on the node and those above it
+ * alone (nn.h, "one row at a time"): whichever nodes are run with it, on whichever thread, they are
+ * the same bits. Against the pass they differ by rounding. */
 
 /* Weights laid out for that; borrows model and weights, and is read by any number of threads. */
 typedef struct sl_decoder sl_decoder;

@@ -51,9 +51,9 @@ size_t sl_attn_scratch(int Tq, int Tk, int D);
 
 /* ---------------------------------------------------------------- dropout ------------------- */
 
-/* bits[0 .. bytes) := 8 bytes bits, each 1 with probability 1 - threshold/65536. Bit i is decided by
- * the 16-bit word i of the Philox blocks (key, hi, lo), (key, hi, lo + 1), ..., low half of a word
- * first: the same on every CPU. */
+/* bits[0 .. bytes) := 8 bytes bits, each 1 with probability 1 - threshold/65536. Bit i is decided
+ * by the 16-bit word i of the Philox blocks (key, hi, lo), (key, hi, lo + 1), ..., low half of a
+ * word first: the same on every CPU. */
 void sl_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
                   uint32_t threshold);
 static inline uint32_t sl_keep_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
@@ -65,8 +65,8 @@ static inline uint32_t sl_keep_threshold(double p) { return (uint32_t)(p * 65536
  * a part in. A library's product promises no such thing. They exist in float only; tests have the
  * plain loops.
  *
- * A matrix that many rows will be multiplied by is laid out in panels: for 16 outputs at a time, all
- * inputs, 16 numbers each. */
+ * A matrix that many rows will be multiplied by is laid out in panels: for 16 outputs at a time,
+ * all inputs, 16 numbers each. */
 #define SL_PANEL 16
 size_t sl_panels_size(int C, int K); // numbers of a (K,C) matrix in panels
 /* panels := W (K,C), rows ldw apart; or, with `across`, W (C,K), whose columns are the outputs. */
@@ -79,8 +79,8 @@ void sl_panels_fwd(float *y, int ldy, const float *x, int ldx, const float *pane
 /* z[i] = softmax(scale z[i]) over its first n numbers, rows ld apart. */
 void sl_softmax_rows(float *z, int ld, float scale, int N, int n);
 
-/* One query over T keys that lie anywhere: kv[t] points to a key's H D numbers, followed by as many of
- * its value. o = softmax(q k / sqrt(D)) v, head by head; p: room for H (T + 3) numbers. */
+/* One query over T keys that lie anywhere: kv[t] points to a key's H D numbers, followed by as many
+ * of its value. o = softmax(q k / sqrt(D)) v, head by head; p: room for H (T + 3) numbers. */
 void sl_attn_row_fwd(float *o, const float *q, const float *const *kv, int T, int H, int D,
                      float *p);
 
@@ -105,8 +105,8 @@ sl_gemm_library sl_gemm_rule(bool ta, bool tb, int M, int N);
 void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
                 const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc);
 
-/* Names that a checkpoint keeps, since bits hang on them: "avx2", "oneDNN 2.6.3, OpenBLAS 0.3.21". The
- * level is the best of the CPU, or a lower one that the environment's SYMLAW_CPU names. */
+/* Names that a checkpoint keeps, since bits hang on them: "avx2", "oneDNN 2.6.3, OpenBLAS 0.3.21".
+ * The level is the best of the CPU, or a lower one that the environment's SYMLAW_CPU names. */
 const char *sl_nn_level(void);
 const char *sl_nn_libraries(void);
 

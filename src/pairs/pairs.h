@@ -176,7 +176,8 @@ void sl_pairs_free(sl_pairs *p);
 const sl_pairs_options *sl_pairs_config(const sl_pairs *p);
 const sl_universe *sl_pairs_universe(const sl_pairs *p);
 
-/* Pairs of a split: of one pass for train, test_size for the others, 0 where nothing is withheld. */
+/* Pairs of a split: of one pass for train, test_size for the others, 0 where nothing is
+ * withheld. */
 int64_t sl_pairs_size(const sl_pairs *p, sl_split split);
 /* Which pass of training an index belongs to, from 0; always 0 for other splits. */
 int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
@@ -186,9 +187,10 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
-/* Further points that the pair's data could have had: *have of them, at most n, drawn from its mixture
- * by random numbers of their own, with the expression's value there and no noise. x[c][i] as in
- * pair->x. Fewer than n only where hardly any point of the mixture is valid. The pair is one of p's. */
+/* Further points that the pair's data could have had: *have of them, at most n, drawn from its
+ * mixture by random numbers of their own, with the expression's value there and no noise. x[c][i]
+ * as in pair->x. Fewer than n only where hardly any point of the mixture is valid. The pair is one
+ * of p's. */
 SL_NODISCARD sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
                                       const sl_pairs *p, const sl_pair *pair, int n);
 
