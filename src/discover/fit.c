@@ -153,10 +153,12 @@ static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
     return sl_expr_nodes(f->expr) > c->size || f->params > c->params;
 }
 
-/* A fit is taken if it explains more, or as much by less. */
-static bool is_gain(const sl_candidate *c, const sl_fit *f) {
+/* A fit is taken if it explains more, or as much by less; or if some of its constants are exact,
+ * which sl_snap has weighed against what it loses by that. Never below what was proposed. */
+static bool is_gain(const sl_candidate *c, const sl_fit *f, int snapped) {
     if (!f->expr || isnan(f->r2)) return false;
     if (isnan(c->r2) || f->r2 > c->r2 + SL_DISCOVER__TIE) return true;
+    if (snapped > 0 && f->params < c->params) return !(f->r2 < c->r2_proposed);
     return f->r2 >= c->r2 - SL_DISCOVER__TIE &&
            (sl_expr_nodes(f->expr) < c->size || (c->params > 0 && f->params < c->params));
 }
@@ -191,7 +193,7 @@ static sl_status run_wave(fitting *f, int n) {
         p->cost->evaluations += f->fit[i].evaluations;
         p->cost->refined +=
             f->fit[i].expr != NULL && !f->snap; // who has a second round had a first
-        if (f->steady[i] && is_gain(&w->c, &f->fit[i]))
+        if (f->steady[i] && is_gain(&w->c, &f->fit[i], f->snapped[i]))
             SL_TRY(take(p, w, &f->fit[i], f->snapped[i]));
     }
     for (int i = 0; i < p->workers; i++) sl_arena_rewind(&p->scratch[i], 0);
@@ -228,7 +230,7 @@ sl_status sl_discover__refine(sl_discover__pool *p) {
     p->control.total = (double)(picked + again);
     const sl_candidate *best = p->control.best;
     if (!is_perfect(best) || best->params > 0) { // else there is nothing to gain
-        f.restarts = -1; // the given start alone
+        f.restarts = -1;                         // the given start alone
         SL_TRY(run_waves(&f, pick, picked));
         f.restarts = f.budget.restarts;
         f.snap = true;

@@ -1,22 +1,25 @@
 /* snap - fitted constants made exact numbers, where the data do not object.
  *
- * Each constant has a tolerance: half its standard error where there is noise; where the fit is
- * exact, three of them, which are then errors of rounding, and at least 1e-9 of its size. Within it
- * these numbers are looked for:
+ * Each constant has a tolerance: half its standard error where there is noise, and two of them
+ * where being that close to a number can hardly be chance; where the fit is exact, three of them,
+ * which are then errors of rounding, and at least 1e-9 of its size. Within it these numbers are
+ * looked for:
  *
  *   0, 1, -1        always: they make the formula simpler
- *   whole numbers   while at most a fifth of all numbers is that close to one
+ *   whole numbers   while at most a fifth of all numbers is that close to one, by two errors a
+ *                   twentieth
  *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
- *                   while at most a twentieth of all numbers is that close to one of them
+ *                   while at most a twentieth of all numbers is that close to one of them, by two
+ *                   errors a fiftieth
  *
  * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
  * tried for every constant, 0 first.
  *
  * The closest number is tried first: it is put in place, the other constants are fitted again, and
- * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that half a
- * standard error makes. Then all begins again, until nothing is accepted any more; so a second call
- * does nothing.
+ * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
+ * standard errors make, and never by more than a twenty-fifth. Then all begins again, until nothing
+ * is accepted any more; so a second call does nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
@@ -68,8 +71,12 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     offer(list, n, s, k, loose ? INFINITY : fmax(tol, zero), 0, 1);
     offer(list, n, s, k, loose ? INFINITY : tol, sign, 1);
     if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
-    if (fabs(v) > 1e9) return; // its own digits are no evidence
-    if (2 * tol <= 0.2) offer(list, n, s, k, tol, (int64_t)rint(v), 1);
+    if (fabs(v) > 1e9) return;                       // its own digits are no evidence
+    const double wide = is_exact(s) ? tol : 4 * tol; // two standard errors
+    if (2 * wide <= 0.05)
+        offer(list, n, s, k, wide, (int64_t)rint(v), 1);
+    else if (2 * tol <= 0.2)
+        offer(list, n, s, k, tol, (int64_t)rint(v), 1);
 
     // how many fractions there are between two whole numbers, up to each denominator
     static const struct {
@@ -80,8 +87,9 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     };
     for (int i = 0; i < SL_LEN(steps) && 2 * tol * steps[i].many <= 0.05; i++) {
         const double num = rint(v * steps[i].den);
-        if (fabs(v - num / steps[i].den) > tol) continue;
-        offer(list, n, s, k, tol, (int64_t)num, steps[i].den);
+        const double reach = 2 * wide * steps[i].many <= 0.02 ? wide : tol;
+        if (fabs(v - num / steps[i].den) > reach) continue;
+        offer(list, n, s, k, reach, (int64_t)num, steps[i].den);
         return;
     }
 }
@@ -130,7 +138,7 @@ static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a,
 static bool is_as_good(double r2, double loss, const state *s, const sl_problem *p) {
     if (r2 == 0 && s->fit->r2 == 1) return false; // of a target without spread
     const double spare = (double)(p->rows - s->fit->params);
-    return loss <= fmax(EXACT, s->loss * (1 + 0.25 / fmax(spare, 25)));
+    return loss <= fmax(EXACT, s->loss * (1 + 4 / fmax(spare, 100)));
 }
 
 /* Does the formula go along with this choice? Then it is the fit. */
