@@ -99,6 +99,10 @@ SL_NODISCARD sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, cons
                                               const sl_problem *p);
 /* place[0..) := the candidates that have an R2, the best first; answers how many. */
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count);
+/* The less, the better a candidate explains so many rows for its size. */
+double sl_discover__bic(const sl_candidate *c, int64_t rows);
+/* place[0..2n) := of n ranked ones the first by R2, the first by that measure, the second by R2, ... */
+SL_NODISCARD sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p);
 /* Takes out of them, and marks, what fitting has made the same as a better one. */
 SL_NODISCARD sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n);
 

@@ -52,16 +52,29 @@ static bool is_new(met *m, const sl_node *e) {
     return first;
 }
 
-/* pick[0..) := candidates to fit, at most `most`: the best ones, one of each skeleton, then those
- * that are not real yet. Answers how many. */
-static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t most) {
-    int64_t n = sl_discover__order(pick, p->work, p->count);
-    for (int64_t i = 0; i < p->count; i++)
-        if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
+/* Leaves of pick[0..n) the first of each skeleton, at most `most`; answers how many. */
+static int64_t thin(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p, int64_t most) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n && kept < most; i++)
         if (is_new(m, p->work[pick[i]].c.expr)) pick[kept++] = pick[i];
     return kept;
+}
+
+/* For the first round: the best as proposed, then those that are not real yet. */
+static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t most) {
+    int64_t n = sl_discover__order(pick, p->work, p->count);
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
+    return thin(pick, n, m, p, most);
+}
+
+/* For the second: the best by R2 and the best for their size, in turn. */
+static sl_status choose_again(int64_t *pick, int64_t *n, met *m, sl_discover__pool *p,
+                              int64_t most) {
+    const int64_t ranked = sl_discover__order(pick, p->work, p->count);
+    SL_TRY(sl_discover__mix(pick, ranked, p));
+    *n = thin(pick, 2 * ranked, m, p, most);
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- one fit ------------------- */
@@ -154,18 +167,24 @@ static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
 }
 
 /* A fit is taken if it explains more, or as much by less; or if some of its constants are exact,
- * which sl_snap has weighed against what it loses by that. Never below what was proposed. */
+ * which sl_snap has weighed against what is lost by that. */
 static bool is_gain(const sl_candidate *c, const sl_fit *f, int snapped) {
     if (!f->expr || isnan(f->r2)) return false;
     if (isnan(c->r2) || f->r2 > c->r2 + SL_DISCOVER__TIE) return true;
-    if (snapped > 0 && f->params < c->params) return !(f->r2 < c->r2_proposed);
+    if (snapped > 0 && f->params < c->params) return true;
     return f->r2 >= c->r2 - SL_DISCOVER__TIE &&
            (sl_expr_nodes(f->expr) < c->size || (c->params > 0 && f->params < c->params));
 }
 
+/* What it is made of stays beside a fit that is less simple, for noise has fits of its own, and
+ * beside one that was snapped at the price of some R2. */
+static bool stays(const sl_candidate *c, const sl_fit *f) {
+    return !isnan(c->r2) && (is_simpler(c, f) || f->r2 < c->r2 - SL_DISCOVER__TIE);
+}
+
 static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *f, int snapped) {
     sl_candidate *c = &w->c;
-    if (!isnan(c->r2) && is_simpler(c, f)) { // it stays beside its fit: noise has fits of its own
+    if (stays(c, f)) {
         SL_ASSERT(p->count < p->room);
         p->work[p->count++] = *w;
     }
@@ -219,7 +238,7 @@ static sl_status run_waves(fitting *f, const int64_t *pick, int64_t n) {
 sl_status sl_discover__refine(sl_discover__pool *p) {
     const double start = sl_clock();
     fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };
-    const size_t n = (size_t)p->room; // a proposal may join the list beside its fit
+    const size_t n = 2 * (size_t)p->room; // each twice, with those that join the list meanwhile
     met skeletons;
     int64_t *pick = sl_arena_alloc(p->arena, n * sizeof *pick);
     if (!pick) return sl_fail_memory(n, sizeof *pick, "candidates");
@@ -235,7 +254,9 @@ sl_status sl_discover__refine(sl_discover__pool *p) {
         f.restarts = f.budget.restarts;
         f.snap = true;
         SL_TRY(met_make(&skeletons, p->arena, p->count));
-        SL_TRY(run_waves(&f, pick, choose(pick, &skeletons, p, again)));
+        int64_t best_again;
+        SL_TRY(choose_again(pick, &best_again, &skeletons, p, again));
+        SL_TRY(run_waves(&f, pick, best_again));
     }
     p->cost->refine += sl_clock() - start;
     return SL_OK;

@@ -28,6 +28,44 @@ static int by_simplicity(const void *a, const void *b) {
     return i < k ? -1 : i > k;
 }
 
+/* Rounding leaves this much of R2 unsaid. */
+static const double LEAST_LEFT = 1e-15;
+
+double sl_discover__bic(const sl_candidate *c, int64_t rows) {
+    const double n = (double)rows;
+    return n * sl_log(fmax(1 - c->r2, LEAST_LEFT)) + (c->size + c->params) * sl_log(n);
+}
+
+typedef struct weighed {
+    double bic;
+    int64_t place;
+} weighed;
+
+static int by_bic(const void *a, const void *b) {
+    const weighed *x = a, *y = b;
+    if (x->bic != y->bic) return x->bic < y->bic ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
+    sl_arena *scratch = &p->scratch[0];
+    const size_t mark = sl_arena_mark(scratch);
+    weighed *w = sl_arena_alloc(scratch, (size_t)n * sizeof *w);
+    int64_t *by_r2 = sl_arena_alloc(scratch, (size_t)n * sizeof *by_r2);
+    if (!w || !by_r2) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
+    for (int64_t i = 0; i < n; i++) {
+        by_r2[i] = place[i];
+        w[i] = (weighed){ sl_discover__bic(&p->work[place[i]].c, p->rows.fit.rows), place[i] };
+    }
+    qsort(w, (size_t)n, sizeof *w, by_bic);
+    for (int64_t i = 0; i < n; i++) {
+        place[2 * i] = by_r2[i];
+        place[2 * i + 1] = w[i].place;
+    }
+    sl_arena_rewind(scratch, mark);
+    return SL_OK;
+}
+
 /* place[0..n) := the candidates that have an R2, the best first. Being close is not transitive, so
  * the groups within which simplicity decides are cut from the top: all that are close to the first
  * of a group. */

@@ -42,7 +42,10 @@ sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *st
     if (!skeleton || n == 0) return SL_OK;
     SL_TRY(sl_fit__run(&fitted, a, skeleton, n, from, p, o));
     SL_TRY(sl_fit__score(&fitted.r2, &loss, skeleton, fitted.value, p));
-    if (loss < proposed || (isnan(proposed) && !isnan(loss))) *out = fitted;
+    if (loss < proposed || (isnan(proposed) && !isnan(loss)))
+        *out = fitted;
+    else if (out->params == n && sl_expr_equal(out->expr, skeleton))
+        out->error = fitted.error; // it was at its best already
     out->evaluations = fitted.evaluations;
     out->starts = fitted.starts;
     out->stopped = fitted.stopped;

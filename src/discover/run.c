@@ -151,9 +151,6 @@ static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t 
     return SL_OK;
 }
 
-/* Rounding leaves this much of R2 unsaid. */
-static const double LEAST_LEFT = 1e-15;
-
 /* Who goes down the list and meets a simpler one than all before has met the best of its size. */
 static void mark_front(sl_discovery *d, int64_t rows) {
     int least = INT_MAX;
@@ -163,8 +160,7 @@ static void mark_front(sl_discovery *d, int64_t rows) {
         sl_candidate *c = &d->candidate[i];
         c->front = c->size < least;
         least = SL_MIN(least, c->size);
-        const double n = (double)rows;
-        const double bic = n * sl_log(fmax(1 - c->r2, LEAST_LEFT)) + c->size * sl_log(n);
+        const double bic = sl_discover__bic(c, rows);
         if (bic >= best) continue;
         best = bic;
         d->advised = i;
@@ -225,7 +221,7 @@ static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threa
     p->threads = threads;
     p->workers = sl_pool_threads(threads);
     p->cost = &d->cost;
-    p->room = 2 * (samples + SL_DISCOVER_MAX_INPUTS + 2); // a fit may stand beside its proposal
+    p->room = 3 * (samples + SL_DISCOVER_MAX_INPUTS + 2); // fits may stand beside proposals, twice
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
     if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
     p->work = sl_arena_alloc(&d->arena, (size_t)p->room * sizeof *p->work);

@@ -136,7 +136,8 @@ static void the_list_is_what_it_says(void **state) {
             if (k >= d->ranked) continue;
             const double r2 = plain_r2(t, c, &b.p);
             SL_CHECK(t, close_number(c->r2, r2), "%g, not %g", c->r2, r2);
-            assert_true(isnan(c->r2_proposed) || c->r2 >= c->r2_proposed - 1e-12);
+            assert_true(isnan(c->r2_proposed) || c->r2 >= c->r2_proposed - 1e-12 ||
+                        c->state == SL_CANDIDATE_SNAPPED);
             assert_int_equal(c->size, sl_expr_nodes(c->expr));
             if (k == 0) continue;
             const sl_candidate *before = &d->candidate[k - 1];
@@ -168,12 +169,12 @@ static void the_front_is_not_beaten(void **state) {
             beaten = beaten || d->candidate[k].size <= d->candidate[i].size;
         assert_int_equal(d->candidate[i].front, !beaten);
     }
-    assert_true(d->advised > 0 && d->candidate[d->advised].front);
+    assert_true(d->advised > 0);
     const double n = ROWS;
     for (int64_t i = 0; i < d->ranked; i++) {
         const sl_candidate *a = &d->candidate[d->advised], *c = &d->candidate[i];
-        assert_true(n * log(fmax(1 - a->r2, 1e-15)) + a->size * log(n) <=
-                    n * log(fmax(1 - c->r2, 1e-15)) + c->size * log(n) + 1e-9);
+        assert_true(n * log(fmax(1 - a->r2, 1e-15)) + (a->size + a->params) * log(n) <=
+                    n * log(fmax(1 - c->r2, 1e-15)) + (c->size + c->params) * log(n) + 1e-9);
     }
     sl_discovery_free(d);
     tear_down(&b);

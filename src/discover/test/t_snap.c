@@ -270,12 +270,31 @@ static void every_allocation_may_fail(void **state) {
     SL_EACH_ALLOCATION(t, snap_once(&t->arena, e, &d.p));
 }
 
+/* A formula that comes with its best constants keeps them, and learns how sure they are. */
+static void the_best_constants_have_errors_too(void **state) {
+    sl_fixture *t = *state;
+    data d;
+    sl_fit f, again;
+    make(t, &d, parsed(t, "3*x1 + 2*x2"), NULL, 0.1);
+    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "7*x1 + 5*x2"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_refine(&again, &t->arena, f.expr, f.value, &d.p, &plain));
+    assert_int_equal(again.params, 2);
+    for (int k = 0; k < 2; k++)
+        SL_CHECK(t, fabs(again.error[k] - f.error[k]) < 1e-3 * f.error[k], "%g, not %g",
+                 again.error[k], f.error[k]);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(exact_numbers_come_back), SL_TEST(decimals_are_short),
-        SL_TEST(random_laws_come_back),   SL_TEST(noise_is_respected),
-        SL_TEST(chance_is_no_reason),     SL_TEST(what_is_seen_through_noise_stays),
-        SL_TEST(odd_fits_are_left_alone), SL_TEST(every_allocation_may_fail),
+        SL_TEST(exact_numbers_come_back),
+        SL_TEST(decimals_are_short),
+        SL_TEST(random_laws_come_back),
+        SL_TEST(noise_is_respected),
+        SL_TEST(chance_is_no_reason),
+        SL_TEST(what_is_seen_through_noise_stays),
+        SL_TEST(odd_fits_are_left_alone),
+        SL_TEST(every_allocation_may_fail),
+        SL_TEST(the_best_constants_have_errors_too),
     };
     return sl_test_main("discover.snap", tests, SL_LEN(tests));
 }
