@@ -754,3 +754,13 @@ def test_constants_are_listed_as_the_formula_shows_them(discover, tmp_path):
     assert len(values) >= 2
     assert [v for v in values if any(abs(v - s) < 0.02 * v for s in shown)] == \
         sorted(values, key=lambda v: min(range(len(shown)), key=lambda i: abs(shown[i] - v)))
+
+
+def test_a_law_under_noise_is_advised_with_exact_numbers(discover, tmp_path):
+    rows = plane(200)
+    rows[:, 2] += 7 + 0.01 * np.random.default_rng(8).standard_normal(200)
+    path = write(tmp_path, rows)
+    j = discover(path, "--json", "--top", "1000").json
+    advised = j["candidates"][j["advised"] - 1]
+    assert advised["formula"] == "3*a - 2*b + 7" and advised["status"] == "snapped"
+    assert advised["r2"] > 0.9999
