@@ -28,9 +28,8 @@ static sl_status random_order(int64_t **out, sl_arena *a, int64_t n, uint64_t se
     return SL_OK;
 }
 
-/* The rows of p that `pick` names, n of them, as a problem of its own. */
-static sl_status gather(sl_problem *out, const double **columns, sl_arena *a, const sl_problem *p,
-                        const int64_t *pick, int64_t n) {
+sl_status sl_discover__pick_rows(sl_problem *out, const double **columns, sl_arena *a,
+                                 const sl_problem *p, const int64_t *pick, int64_t n) {
     for (int c = 0; c <= p->inputs; c++) {
         const double *from = c < p->inputs ? p->x[c] : p->y;
         double *to = sl_arena_alloc(a, (size_t)n * sizeof *to);
@@ -69,8 +68,8 @@ static sl_status hold_out(sl_discover__rows *r, sl_arena *a, const sl_problem *p
     if (!taken) return sl_fail_memory((size_t)p->rows, 1, "rows");
     sort_rows(order, held, taken, p->rows);
     sort_rows(order + held, p->rows - held, taken, p->rows);
-    SL_TRY(gather(&r->held, r->columns[1], a, p, order, held));
-    return gather(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
+    SL_TRY(sl_discover__pick_rows(&r->held, r->columns[1], a, p, order, held));
+    return sl_discover__pick_rows(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
 }
 
 /* The sum of numbers near the largest double is none. */
@@ -120,8 +119,7 @@ static bool is_unit(const sl_discover__rows *r) {
     return true;
 }
 
-/* A constant input has no deviation: it is moved to 0 and left so. */
-static double scale_of(const sl_discover__rows *r, int c) {
+double sl_discover__scale(const sl_discover__rows *r, int c) {
     return r->deviation[c] > 0 ? 1 / r->deviation[c] : 1;
 }
 
@@ -132,11 +130,11 @@ static sl_status fill_bag(sl_discover__bag *b, sl_arena *a, const sl_discover__r
     int64_t *pick = sl_arena_alloc(a, (size_t)points * sizeof *pick);
     if (!pick) return sl_fail_memory((size_t)points, sizeof *pick, "rows");
     for (int64_t i = 0; i < points; i++) pick[i] = order ? order[(from + i) % p->rows] : i;
-    SL_TRY(gather(&shown, b->x, a, p, pick, points));
+    SL_TRY(sl_discover__pick_rows(&shown, b->x, a, p, pick, points));
     for (int c = 0; c < p->inputs && b->unit; c++) {
         double *x = (double *)b->x[c];   // gathered just now: our own
         for (int i = 0; i < points; i++) // by halves, or the difference may be no double
-            x[i] = (0.5 * x[i] - 0.5 * r->mean[c]) * scale_of(r, c) * 2;
+            x[i] = (0.5 * x[i] - 0.5 * r->mean[c]) * sl_discover__scale(r, c) * 2;
     }
     b->data = (sl_infer_data){ .inputs = p->inputs, .points = points, .x = b->x, .y = shown.y };
     return SL_OK;

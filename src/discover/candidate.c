@@ -1,4 +1,6 @@
-/* candidate - its text and its values. */
+/* candidate - its text, its values, its canonical form. */
+#include <string.h>
+
 #include "discover/discover_impl.h"
 
 sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
@@ -22,4 +24,19 @@ sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e, co
     if (st == SL_OK) *r2 = sl_r2(y, p->y, p->rows);
     sl_arena_rewind(scratch, mark);
     return st;
+}
+
+sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e) {
+    sl_status st = sl_expr_canon(form, a, e);
+    if (st != SL_ELIMIT && st != SL_EOVERFLOW) return st;
+    *form = e;
+    return SL_OK;
+}
+
+sl_status sl_discover__copy(const double **out, sl_arena *a, const double *v, int n) {
+    double *copy = sl_arena_alloc(a, (size_t)n * sizeof *copy);
+    if (!copy) return sl_fail_memory((size_t)n, sizeof *copy, "constants");
+    if (n > 0) memcpy(copy, v, (size_t)n * sizeof *copy);
+    *out = copy;
+    return SL_OK;
 }

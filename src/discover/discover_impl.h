@@ -48,6 +48,11 @@ typedef struct sl_discover__rows {
 } sl_discover__rows;
 SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a,
                                               const sl_problem *p, const sl_discover_options *o);
+/* What brings input c to variance 1. A constant one has no deviation: it is moved to 0 and left so. */
+double sl_discover__scale(const sl_discover__rows *r, int c);
+/* *out := the rows of p that `pick` names, n of them, as a problem of its own; its columns in `columns`. */
+SL_NODISCARD sl_status sl_discover__pick_rows(sl_problem *out, const double **columns, sl_arena *a,
+                                              const sl_problem *p, const int64_t *pick, int64_t n);
 
 /* What the model is shown at once, and the samples it is asked for. */
 typedef struct sl_discover__bag {
@@ -105,6 +110,11 @@ double sl_discover__bic(const sl_candidate *c, int64_t rows);
 SL_NODISCARD sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p);
 /* Takes out of them, and marks, what fitting has made the same as a better one. */
 SL_NODISCARD sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n);
+
+/* *form := the canonical form of e; where there is none, e itself will do. */
+SL_NODISCARD sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e);
+/* *out := a copy of v[0..n) in a. */
+SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const double *v, int n);
 
 /* r2 := of the candidate's expression on these rows. */
 SL_NODISCARD sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e,

@@ -1,5 +1,4 @@
-/* fit - the best candidates get their constants fitted and, where that costs nothing, exact again.
- */
+/* fit - the best candidates get their constants fitted and, where it costs nothing, exact again. */
 #include <math.h>
 #include <string.h>
 
@@ -154,14 +153,6 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
 
 /* ---------------------------------------------------------------- taking it ----------------- */
 
-static sl_status copy_numbers(const double **out, sl_arena *a, const double *v, int n) {
-    double *copy = sl_arena_alloc(a, (size_t)n * sizeof *copy);
-    if (!copy) return sl_fail_memory((size_t)n, sizeof *copy, "constants");
-    if (n > 0) memcpy(copy, v, (size_t)n * sizeof *copy);
-    *out = copy;
-    return SL_OK;
-}
-
 static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
     return sl_expr_nodes(f->expr) > c->size || f->params > c->params;
 }
@@ -190,8 +181,8 @@ static sl_status take(sl_discover__pool *p, sl_discover__work *w, const sl_fit *
     }
     const sl_node *e = sl_expr_copy(p->arena, f->expr);
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
-    SL_TRY(copy_numbers(&c->value, p->arena, f->value, f->params));
-    SL_TRY(copy_numbers(&c->error, p->arena, f->error, f->params));
+    SL_TRY(sl_discover__copy(&c->value, p->arena, f->value, f->params));
+    SL_TRY(sl_discover__copy(&c->error, p->arena, f->error, f->params));
     c->expr = e;
     w->start = c->value;
     c->params = f->params;

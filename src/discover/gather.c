@@ -6,8 +6,7 @@
 
 /* ---------------------------------------------------------------- known forms --------------- */
 
-/* Places of candidates by canonical form; -1: empty. Twice as many as candidates, a power of two.
- */
+/* Places of candidates by canonical form; -1: empty. Twice as many as candidates, a power of 2. */
 typedef struct known {
     int64_t *place;
     size_t mask;
@@ -46,22 +45,12 @@ typedef struct reading {
     bool unit;
 } reading;
 
-/* The canonical form; where there is none, the expression itself will do. */
-static sl_status find_form(sl_discover__work *w, sl_arena *a) {
-    sl_status st = sl_expr_canon(&w->form, a, w->c.expr);
-    if (st == SL_ELIMIT || st == SL_EOVERFLOW) {
-        w->form = w->c.expr;
-        return SL_OK;
-    }
-    return st;
-}
-
 /* Over inputs of mean 0 and variance 1 to over the inputs themselves. */
 static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_discover__rows *r) {
     const sl_node *with[SL_DISCOVER_MAX_INPUTS], *e;
     double given[2 * SL_DISCOVER_MAX_INPUTS], *value;
     for (int v = 0; v < r->fit.inputs; v++) {
-        const double scale = r->deviation[v] > 0 ? 1 / r->deviation[v] : 1;
+        const double scale = sl_discover__scale(r, v);
         given[2 * v] = scale;
         given[2 * v + 1] = -r->mean[v] * scale;
         const sl_node *factors[2] = { sl_expr_par(a, 2 * v + 1), sl_expr_var(a, v + 1) };
@@ -86,7 +75,7 @@ static sl_status read_sample(sl_discover__work *w, sl_arena *a, const sl_sampled
     SL_TRY(sl_token_to_expr(&w->c.expr, &w->c.reason, &at, a, s->tokens, s->n, r->fit.inputs));
     if (w->c.reason != SL_TOKEN_FINE) return SL_OK;
     w->c.state = SL_CANDIDATE_SCORED;
-    SL_TRY(find_form(w, a));
+    SL_TRY(sl_discover__form(&w->form, a, w->c.expr));
     if (!w->unit) return SL_OK;
     sl_status st = to_raw_inputs(w, a, r);
     if (st != SL_ELIMIT && st != SL_EOVERFLOW) return st;
@@ -167,15 +156,6 @@ static sl_status copy_expr(const sl_node **e, sl_arena *a) {
     return *e ? SL_OK : sl_fail_memory(1, sizeof **e, "candidates");
 }
 
-static sl_status copy_values(const double **v, sl_arena *a, int n) {
-    if (!*v) return SL_OK;
-    double *copy = sl_arena_alloc(a, (size_t)n * sizeof *copy);
-    if (!copy) return sl_fail_memory((size_t)n, sizeof *copy, "candidates");
-    memcpy(copy, *v, (size_t)n * sizeof *copy);
-    *v = copy;
-    return SL_OK;
-}
-
 /* Of constants that were not fitted nothing can be said. */
 static sl_status set_errors(sl_candidate *c, sl_arena *a) {
     double *error = sl_arena_alloc(a, (size_t)c->params * sizeof *error);
@@ -189,7 +169,7 @@ static sl_status set_errors(sl_candidate *c, sl_arena *a) {
 static sl_status keep(sl_discover__pool *p, sl_discover__work *w) {
     SL_TRY(copy_expr(&w->c.expr, p->arena));
     SL_TRY(copy_expr(&w->form, p->arena));
-    SL_TRY(copy_values(&w->start, p->arena, w->c.params));
+    if (w->start) SL_TRY(sl_discover__copy(&w->start, p->arena, w->start, w->c.params));
     SL_TRY(set_errors(&w->c, p->arena));
     w->c.value = w->start;
     SL_ASSERT(p->count < p->room);
@@ -271,7 +251,7 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
     SL_TRY(set_errors(&w.c, p->arena));
     if (error) w.c.error = error;
-    SL_TRY(find_form(&w, p->arena));
+    SL_TRY(sl_discover__form(&w.form, p->arena, e));
     SL_ASSERT(p->count < p->room);
     p->work[p->count++] = w;
     return SL_OK;

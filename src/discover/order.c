@@ -51,15 +51,15 @@ sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
     sl_arena *scratch = &p->scratch[0];
     const size_t mark = sl_arena_mark(scratch);
     weighed *w = sl_arena_alloc(scratch, (size_t)n * sizeof *w);
-    int64_t *by_r2 = sl_arena_alloc(scratch, (size_t)n * sizeof *by_r2);
-    if (!w || !by_r2) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
+    int64_t *given = sl_arena_alloc(scratch, (size_t)n * sizeof *given);
+    if (!w || !given) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
     for (int64_t i = 0; i < n; i++) {
-        by_r2[i] = place[i];
+        given[i] = place[i];
         w[i] = (weighed){ sl_discover__bic(&p->work[place[i]].c, p->rows.fit.rows), place[i] };
     }
     qsort(w, (size_t)n, sizeof *w, by_bic);
     for (int64_t i = 0; i < n; i++) {
-        place[2 * i] = by_r2[i];
+        place[2 * i] = given[i];
         place[2 * i + 1] = w[i].place;
     }
     sl_arena_rewind(scratch, mark);
@@ -88,11 +88,7 @@ static sl_status renew_forms(sl_discover__pool *p) {
     for (int64_t i = 0; i < p->count; i++) {
         sl_discover__work *w = &p->work[i];
         if (w->c.state != SL_CANDIDATE_SNAPPED || w->c.params > 0) continue;
-        sl_status st = sl_expr_canon(&w->form, p->arena, w->c.expr);
-        if (st == SL_ELIMIT || st == SL_EOVERFLOW)
-            w->form = w->c.expr;
-        else if (st != SL_OK)
-            return st;
+        SL_TRY(sl_discover__form(&w->form, p->arena, w->c.expr));
         w->unit = false;
     }
     return SL_OK;
@@ -110,20 +106,12 @@ enum { COMPARED = 1000, CLOSEST = 64 }; // rows; candidates above it in the list
 
 static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
     const int64_t n = SL_MIN(p->rows, COMPARED);
-    *w = (view){ .rows = { .inputs = p->inputs, .rows = n } };
-    w->u = sl_arena_alloc(a, 2 * (size_t)n * sizeof *w->u);
-    if (!w->u) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
+    *w = (view){ .u = sl_arena_alloc(a, 2 * (size_t)n * sizeof *w->u) };
+    int64_t *pick = sl_arena_alloc(a, (size_t)n * sizeof *pick);
+    if (!w->u || !pick) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
     w->v = w->u + n;
-    for (int c = 0; c <= p->inputs; c++) {
-        double *to = sl_arena_alloc(a, (size_t)n * sizeof *to);
-        if (!to) return sl_fail_memory((size_t)n, sizeof *to, "values");
-        for (int64_t i = 0; i < n; i++) to[i] = (c < p->inputs ? p->x[c] : p->y)[i * p->rows / n];
-        if (c < p->inputs)
-            w->x[c] = to;
-        else
-            w->rows.y = to;
-    }
-    w->rows.x = w->x;
+    for (int64_t i = 0; i < n; i++) pick[i] = i * p->rows / n;
+    SL_TRY(sl_discover__pick_rows(&w->rows, w->x, a, p, pick, n));
     for (int64_t i = 0; i < n; i++) w->largest = fmax(w->largest, fabs(w->rows.y[i]));
     return SL_OK;
 }
