@@ -11,10 +11,6 @@ JSON object: ms (median of a round, encoder included), best_ms, peak_bytes, para
 tools/bench_sample.py runs it beside ours.
 
     pip install torch"""
-import argparse
-import json
-import resource
-import statistics
 import time
 
 try:
@@ -24,7 +20,7 @@ except ImportError as e:
 
 from torch.nn import functional as F
 
-from peer_train import COLUMNS, POINTS, SIZES, Model
+from peer_train import COLUMNS, POINTS, SIZES, Model, main
 
 START, END = 1, 2
 WARM_UP = 2  # rounds that are not counted
@@ -111,23 +107,5 @@ def measure(size, samples, tokens, sdpa, rounds):
     return seconds[WARM_UP:], sum(p.numel() for p in model.parameters())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["sample"])
-    parser.add_argument("size", choices=SIZES)
-    parser.add_argument("samples", type=int)
-    parser.add_argument("tokens", type=int)
-    parser.add_argument("way", nargs="?", choices=["plain", "sdpa"], default="plain")
-    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="timed (default 10)")
-    parser.add_argument("--threads", type=int, default=2, metavar="N", help="default 2")
-    o = parser.parse_args()
-    torch.set_num_threads(o.threads)
-    seconds, parameters = measure(o.size, o.samples, o.tokens, o.way == "sdpa", o.rounds)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"ms": 1e3 * statistics.median(seconds), "best_ms": 1e3 * min(seconds),
-                      "peak_bytes": peak, "parameters": parameters,
-                      "way": o.way, "version": torch.__version__}))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, "sample", "samples", "rounds", measure)

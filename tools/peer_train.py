@@ -165,23 +165,24 @@ def measure(size, batch, tokens, sdpa, steps):
     return seconds[WARM_UP:], sum(p.numel() for p in model.parameters())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=["train"])
+def main(doc, what, count, rounds, measure):
+    """The program: `count` and `rounds` are what it calls how many at a time and how often."""
+    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
+    parser.add_argument("what", choices=[what])
     parser.add_argument("size", choices=SIZES)
-    parser.add_argument("batch", type=int)
+    parser.add_argument(count, type=int)
     parser.add_argument("tokens", type=int)
     parser.add_argument("way", nargs="?", choices=["plain", "sdpa"], default="plain")
-    parser.add_argument("--steps", type=int, default=10, metavar="N", help="timed (default 10)")
+    parser.add_argument(f"--{rounds}", type=int, default=10, metavar="N", help="timed (default 10)")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="default 2")
-    o = parser.parse_args()
-    torch.set_num_threads(o.threads)
-    seconds, parameters = measure(o.size, o.batch, o.tokens, o.way == "sdpa", o.steps)
+    o = vars(parser.parse_args())
+    torch.set_num_threads(o["threads"])
+    seconds, parameters = measure(o["size"], o[count], o["tokens"], o["way"] == "sdpa", o[rounds])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"ms": 1e3 * statistics.median(seconds), "best_ms": 1e3 * min(seconds),
-                      "peak_bytes": peak, "parameters": parameters, "way": o.way,
+                      "peak_bytes": peak, "parameters": parameters, "way": o["way"],
                       "version": torch.__version__}))
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, "train", "batch", "steps", measure)
