@@ -15,7 +15,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION 
 
 # A static link also needs what the library itself stands on. By name and not by Requires.private, which
 # would ask every user for the headers of all of them.
-set(pc_libs_private "-lxxhash -lcminpack -ljansson -lz -ldnnl -lopenblas -lgomp -pthread -lm")
+set(pc_libs_private "-lxxhash -lcminpack -ljansson -lz -pthread -ldl -lm")
 if(MPI_C_FOUND)
     string(APPEND pc_libs_private " -lmpi")
 endif()

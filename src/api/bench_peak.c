@@ -13,12 +13,13 @@ static sl_status multiply(int64_t begin, int64_t end, int worker, void *payload)
     float *a = s->numbers + 3 * (size_t)worker * square, *b = a + square, *c = b + square;
     for (int64_t i = begin; i < end; i++)
         sl_gemm(false, true, s->n, s->n, s->n, 1, a, s->n, b, s->n, 0, c, s->n);
-    return SL_OK;
+    return sl_gemm_status();
 }
 
 /* A round is one product per thread; the best one is the machine's, the others were disturbed. */
 sl_status sl_api__gemm_rate(double *out, sl_pool *pool, int n, double seconds) {
     const int threads = sl_pool_threads(pool);
+    SL_TRY(sl_nn_prepare(threads));
     const size_t numbers = 3 * (size_t)threads * (size_t)n * (size_t)n;
     squares s = { .numbers = sl_malloc_wide(numbers, sizeof(float)), .n = n };
     if (!s.numbers) return sl_fail_memory(numbers, sizeof(float), "matrices to measure with");

@@ -89,7 +89,9 @@ static sl_status time_product(double *best, sl_api__run *run, const product *p,
                    p->tb ? p->K : p->N, 0, x + a + b, p->N);
         const double took = sl_clock() - start;
         if (i <= 0 || took < *best) *best = took;
-        st = sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0);
+        st = sl_gemm_status();
+        if (st == SL_OK)
+            st = sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0);
     }
     sl_free(x);
     return st;
@@ -143,7 +145,7 @@ static sl_status compare(sl_api__run *run, sl_str *result, const product *p) {
         double best = 0;
         SL_TRY(time_product(&best, run, p, libraries[i].id));
         add_row(run, result, p, libraries[i].name,
-                sl_gemm_rule(p->ta, p->tb, p->M, p->N) == libraries[i].id, 1, best);
+                sl_gemm_rule(sl_cpu(), p->ta, p->tb, p->M, p->N) == libraries[i].id, 1, best);
     }
     return SL_OK;
 }
@@ -164,6 +166,7 @@ static sl_status time_products(sl_api__run *run, const sl_api__setup *s, const s
                                sl_str *result) {
     const sl_model *m = s->model;
     const int rows = plan->chunk * (int)m->options.columns * (int)value(run, OPT_POINTS)->whole;
+    SL_TRY(sl_nn_prepare(s->threads));
     sl_json_add_text(result, "libraries", sl_nn_libraries());
     sl_json_add_text(result, "level", sl_nn_level());
     sl_json_open(result, "products", '[');

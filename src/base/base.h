@@ -1,5 +1,5 @@
 /* base - what every other folder stands on: status, memory, randomness, elementary functions,
- * strings, hashing, files, clock.
+ * strings, hashing, files, clock, and the CPU's instruction set.
  *
  * Three rules are made here and kept everywhere:
  *
@@ -134,6 +134,29 @@ void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);
 size_t sl_arena_mark(const sl_arena *a);
 void sl_arena_rewind(sl_arena *a, size_t mark); // keeps the newest chunk for reuse
 void sl_arena_clear(sl_arena *a);               // gives all memory back
+
+/* ---------------------------------------------------------------- the CPU ------------------- */
+
+/* A kernel that gains from wider vectors is one text compiled for several instruction sets: X.c,
+ * X.avx2.c, X.avx512.c. Every choice between them in the library, and what the GEMM libraries may
+ * use, is made by sl_cpu(). */
+typedef enum sl_isa {
+    SL_ISA_BASE,   // x86-64-v2: 16-byte vectors, no fused multiply-add
+    SL_ISA_AVX2,   // with FMA and F16C: 32-byte vectors
+    SL_ISA_AVX512, // F, DQ, VL, BW: 64-byte vectors
+    SL_ISA_COUNT
+} sl_isa;
+
+#define SL_CPU_VARIABLE "SYMLAW_CPU" // in the environment: a name from below lowers sl_cpu()
+
+sl_isa sl_cpu(void);      // the one in use; read from CPU and environment once, then constant
+sl_isa sl_cpu_best(void); // the widest that this CPU has: tests run all up to it
+const char *sl_isa_name(sl_isa isa); // "base", "avx2", "avx512"
+/* What the environment's word makes of `best`: never a wider one; NULL and other words change
+ * nothing. */
+sl_isa sl_cpu_lowered(sl_isa best, const char *word);
+/* SL_EINVAL: the word names no instruction set, or one wider than `best`. NULL and "" are fine. */
+SL_NODISCARD sl_status sl_cpu_check(const char *word, sl_isa best);
 
 /* ---------------------------------------------------------------- randomness ---------------- */
 

@@ -188,6 +188,7 @@ sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements, sl_
     SL_TRY(check(source, o));
     const double start = sl_clock();
     const int workers = sl_pool_threads(pool);
+    SL_TRY(sl_nn_prepare(workers)); // each encodes its own problems
     const size_t mark = sl_arena_mark(a);
     sl_status st;
     evaluation e = { .model = model,

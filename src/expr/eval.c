@@ -362,7 +362,7 @@ sl_status sl_program_run(double *y, const sl_program *p, const double *const *x,
                          const double *params, sl_arena *scratch) {
     SL_ASSERT(n >= 0);
     if (n == 0) return SL_OK;
-    const sl_expr__kernels *k = sl_expr__kernels_at(sl_expr__kernel_levels() - 1);
+    const sl_expr__kernels *k = sl_expr__kernels_at(sl_cpu());
     const size_t mark = sl_arena_mark(scratch);
 
     // addresses of all operands, then scalars, then registers that begin on a cache line

@@ -49,9 +49,7 @@ typedef struct sl_expr__kernels {
 
 extern const sl_expr__kernels sl_expr__kernels_base, sl_expr__kernels_avx2;
 
-/* The variants that this CPU can run, slowest first: level 0 is the baseline, the last one is
- * sl_expr__kernel_levels() - 1. */
-int sl_expr__kernel_levels(void);
-const sl_expr__kernels *sl_expr__kernels_at(int level);
+/* Kernels for AVX-512 are those for AVX2. */
+const sl_expr__kernels *sl_expr__kernels_at(sl_isa isa);
 
 #endif

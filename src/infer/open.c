@@ -15,6 +15,7 @@ static sl_status hash_weights(char out[33], const float *weights, int64_t n) {
 }
 
 static sl_status finish(sl_infer *m) {
+    SL_TRY(sl_nn_prepare(1)); // the encoder's products
     SL_TRY(sl_decoder_new(&m->decoder, m->model, m->weights));
     SL_TRY(hash_weights(m->hash, m->weights, m->model->block));
     m->info.model = m->model;

@@ -55,6 +55,7 @@ sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
     cells.batch.begin = begin;
     cells.batch.number = &number;
     *out = sl_model_pass(work, NULL, NULL, m->weights, &cells.batch, (sl_dropout){ 0 });
+    st = sl_gemm_status();
 done:
     sl_work_free(work);
     sl_arena_clear(&scratch);

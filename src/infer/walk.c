@@ -10,6 +10,7 @@ static sl_status encode(sl_infer__walk *w, const sl_infer_data *d) {
     SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, w->o->seed, w->o->problem));
     SL_GO(sl_work_new(&work, m->model, 1, d->points, 1, 0));
     sl_model_encode(w->memory, work, m->weights, &cells.batch);
+    st = sl_gemm_status();
 done:
     sl_work_free(work);
     sl_arena_clear(&scratch);

@@ -2,16 +2,16 @@
  * attention_body.h and columns_body.h. */
 #include "nn/attention_impl.h"
 
-const sl_nn__attention *sl_nn__attention_at(sl_nn__cpu cpu) {
-    static const sl_nn__attention *const tables[SL_NN__CPUS] = {
-        [SL_NN__BASE] = &sl_nn__attention_base,
-        [SL_NN__AVX2] = &sl_nn__attention_avx2,
-        [SL_NN__AVX512] = &sl_nn__attention_avx512,
+const sl_nn__attention *sl_nn__attention_at(sl_isa cpu) {
+    static const sl_nn__attention *const tables[SL_ISA_COUNT] = {
+        [SL_ISA_BASE] = &sl_nn__attention_base,
+        [SL_ISA_AVX2] = &sl_nn__attention_avx2,
+        [SL_ISA_AVX512] = &sl_nn__attention_avx512,
     };
     return tables[cpu];
 }
 
-static const sl_nn__attention *level(void) { return sl_nn__attention_at(sl_nn__level()); }
+static const sl_nn__attention *level(void) { return sl_nn__attention_at(sl_cpu()); }
 
 /* Enough for every level: panels are rounded up to two of the widest vectors. Backward needs most:
  * V transposed (D x Tk), K (Tk x D), a block of queries (x D), and twice a block's weights (x Tk).

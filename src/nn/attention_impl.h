@@ -3,7 +3,7 @@
 #ifndef SL_ATTENTION_IMPL_H
 #define SL_ATTENTION_IMPL_H
 
-#include "nn/nn_impl.h"
+#include "nn/nn.h"
 
 typedef struct sl_nn__attention {
     // as the public functions of these names
@@ -27,7 +27,7 @@ typedef struct sl_nn__attention {
 
 extern const sl_nn__attention sl_nn__attention_base, sl_nn__attention_avx2,
     sl_nn__attention_avx512;
-const sl_nn__attention *sl_nn__attention_at(sl_nn__cpu cpu);
+const sl_nn__attention *sl_nn__attention_at(sl_isa cpu);
 
 /* Queries are worked on in blocks, so that scratch does not grow with the square of T. */
 enum { SL_ATTN__BLOCK = 64 };

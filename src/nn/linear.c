@@ -1,7 +1,7 @@
 /* linear - y = x W^T + b and its gradients: products by gemm.c, and one pass for the bias. */
 #include "nn/attention_impl.h"
 
-static const sl_nn__attention *level(void) { return sl_nn__attention_at(sl_nn__level()); }
+static const sl_nn__attention *level(void) { return sl_nn__attention_at(sl_cpu()); }
 
 /* One product, one pass. Adding the bias block by block while rows are in the second cache was no
  * faster for 96 to 768 rows and slower for more: the library then packs W for each block. */

@@ -17,8 +17,8 @@
  * last bits differ: wider vectors sum in another order, and fused multiply-add is used where the
  * CPU has it.
  *
- * Which library multiplies is a fixed rule of transposition and shape (gemm.c), from measurements
- * in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias
+ * Which library multiplies is a fixed rule of instruction set, transposition and shape (gemm.c),
+ * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias
  * belongs to whoever reads the product next.
  *
  * Dropout: bits are made ahead by sl_keep_bits from Philox counters, so a mask is a function of
@@ -94,19 +94,31 @@ double sl_sum_squares(const float *x, int64_t n); // in double
 
 /* ---------------------------------------------------------------- the machine --------------- */
 
-/* C = alpha op(A) op(B) + beta C, row-major, on the calling thread; ta, tb: transposed. */
+/* Products are computed by oneDNN and OpenBLAS, on the calling thread. Neither is mapped before it
+ * is needed. Call this first, with the number of threads that will multiply at once: it loads them
+ * and takes the memory that they need for that, since most of them do not survive its lack later.
+ * SL_EIO: a library cannot be loaded; SL_ENOMEM: too little memory or address space; SL_ELIMIT: too
+ * many threads. Later calls are cheap unless they ask for more threads. */
+SL_NODISCARD sl_status sl_nn_prepare(int threads);
+
+/* C = alpha op(A) op(B) + beta C, row-major; ta, tb: transposed. A product that fails fills C with
+ * NaN: who multiplies asks sl_gemm_status once, at the end of a piece of work. */
 void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
              const float *B, int ldb, float beta, float *C, int ldc);
+/* The first failure of a product of this thread since it last asked; SL_OK: none. */
+SL_NODISCARD sl_status sl_gemm_status(void);
 
 typedef enum sl_gemm_library { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS } sl_gemm_library;
-/* Which one the rule takes. */
-sl_gemm_library sl_gemm_rule(bool ta, bool tb, int M, int N);
+/* Which one the rule takes for a product of M rows and N columns. */
+sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N);
+bool sl_gemm_uses(sl_gemm_library library); // for some product, with sl_cpu()
 /* The same by a given library, for benches and tests of the rule. */
 void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
                 const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc);
 
-/* Names that a checkpoint keeps, since bits hang on them: "avx2", "oneDNN 2.6.3, OpenBLAS 0.3.21".
- * The level is the best of the CPU, or a lower one that the environment's SYMLAW_CPU names. */
+/* Names that a checkpoint keeps, since bits depend on them: "avx2" for sl_cpu(), and the libraries
+ * in use with the instruction sets that they chose, "oneDNN 2.6.3 avx2, OpenBLAS 0.3.21 Haswell";
+ * "" if they cannot be loaded. */
 const char *sl_nn_level(void);
 const char *sl_nn_libraries(void);
 

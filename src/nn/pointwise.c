@@ -10,8 +10,8 @@ const sl_nn__pointwise sl_nn__pointwise_base = {
         .exp_array = exp_array,
 };
 
-const sl_nn__pointwise *sl_nn__pointwise_at(sl_nn__cpu cpu) {
-    static const sl_nn__pointwise *const table[SL_NN__CPUS] = {
+const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa cpu) {
+    static const sl_nn__pointwise *const table[SL_ISA_COUNT] = {
         &sl_nn__pointwise_base,
         &sl_nn__pointwise_avx2,
         &sl_nn__pointwise_avx512,
@@ -19,7 +19,7 @@ const sl_nn__pointwise *sl_nn__pointwise_at(sl_nn__cpu cpu) {
     return table[cpu];
 }
 
-static const sl_nn__pointwise *chosen(void) { return sl_nn__pointwise_at(sl_nn__level()); }
+static const sl_nn__pointwise *chosen(void) { return sl_nn__pointwise_at(sl_cpu()); }
 
 void sl_seam_fwd(float *xo, float *h, float *stat, const float *x, const float *y, const float *b,
                  const uint8_t *keep, float scale, const float *gain, const float *offset,

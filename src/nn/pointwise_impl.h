@@ -9,7 +9,7 @@
 #ifndef SL_NN_POINTWISE_IMPL_H
 #define SL_NN_POINTWISE_IMPL_H
 
-#include "nn/nn_impl.h"
+#include "nn/nn.h"
 
 #define SL_NN__POINTWISE(X)                                                                     \
     X(seam_fwd) X(seam_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) X(tokens_fwd)     \
@@ -25,6 +25,6 @@ typedef struct sl_nn__pointwise {
 
 extern const sl_nn__pointwise sl_nn__pointwise_base, sl_nn__pointwise_avx2, sl_nn__pointwise_avx512;
 
-const sl_nn__pointwise *sl_nn__pointwise_at(sl_nn__cpu cpu);
+const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa cpu);
 
 #endif

@@ -10,8 +10,8 @@ const sl_nn__rows sl_nn__rows_base = {
 #undef X
 };
 
-const sl_nn__rows *sl_nn__rows_at(sl_nn__cpu cpu) {
-    static const sl_nn__rows *const table[SL_NN__CPUS] = {
+const sl_nn__rows *sl_nn__rows_at(sl_isa cpu) {
+    static const sl_nn__rows *const table[SL_ISA_COUNT] = {
         &sl_nn__rows_base,
         &sl_nn__rows_avx2,
         &sl_nn__rows_avx512,
@@ -19,7 +19,7 @@ const sl_nn__rows *sl_nn__rows_at(sl_nn__cpu cpu) {
     return table[cpu];
 }
 
-static const sl_nn__rows *chosen(void) { return sl_nn__rows_at(sl_nn__level()); }
+static const sl_nn__rows *chosen(void) { return sl_nn__rows_at(sl_cpu()); }
 
 size_t sl_panels_size(int C, int K) {
     const size_t panels = ((size_t)K + SL_PANEL - 1) / SL_PANEL;

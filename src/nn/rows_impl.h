@@ -3,7 +3,7 @@
 #ifndef SL_NN_ROWS_IMPL_H
 #define SL_NN_ROWS_IMPL_H
 
-#include "nn/nn_impl.h"
+#include "nn/nn.h"
 
 #define SL_NN__ROWS(X) X(panels_fwd) X(softmax_rows) X(attn_row_fwd)
 
@@ -15,6 +15,6 @@ typedef struct sl_nn__rows {
 
 extern const sl_nn__rows sl_nn__rows_base, sl_nn__rows_avx2, sl_nn__rows_avx512;
 
-const sl_nn__rows *sl_nn__rows_at(sl_nn__cpu cpu);
+const sl_nn__rows *sl_nn__rows_at(sl_isa cpu);
 
 #endif

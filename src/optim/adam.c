@@ -7,13 +7,11 @@
 
 const sl_optim__kernels sl_optim__base = { "base", sizeof(float), adam, shrink, squares };
 
+static const sl_optim__kernels *const variants[SL_ISA_COUNT] = { &sl_optim__base, &sl_optim__avx2,
+                                                                &sl_optim__avx512 };
+
 const sl_optim__kernels *sl_optim__usable(int i) {
-    const sl_optim__kernels *list[3] = { &sl_optim__base };
-    int n = 1;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        list[n++] = &sl_optim__avx2;
-    if (n == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        list[n++] = &sl_optim__avx512;
-    return i < n ? list[i] : NULL;
+    return i <= (int)sl_cpu_best() ? variants[i] : NULL;
 }
+
+const sl_optim__kernels *sl_optim__chosen(void) { return variants[sl_cpu()]; }

@@ -35,6 +35,7 @@ extern const sl_optim__kernels sl_optim__base, sl_optim__avx2, sl_optim__avx512,
 
 /* The i-th for float that this CPU can run, slowest first; NULL past the last. */
 const sl_optim__kernels *sl_optim__usable(int i);
+const sl_optim__kernels *sl_optim__chosen(void); // by sl_cpu()
 
 /* ---------------------------------------------------------------- bounds -------------------- */
 

@@ -149,8 +149,6 @@ sl_status sl_optim__step(sl_optim_report *out, sl_optim *s, sl_pool *pool,
 
 sl_status sl_optim_step(sl_optim_report *out, sl_optim *s, sl_pool *pool, float *weights,
                         const float *grad, double scale) {
-    const sl_optim__kernels *best = &sl_optim__base, *next;
-    for (int i = 1; (next = sl_optim__usable(i)) != NULL; i++) best = next;
-    const sl_optim__arrays a = { best, weights, s->m, s->v, grad };
+    const sl_optim__arrays a = { sl_optim__chosen(), weights, s->m, s->v, grad };
     return sl_optim__step(out, s, pool, &a, scale, sl_optim__gather);
 }

@@ -156,11 +156,20 @@ static void *work(void *arg) {
     }
 }
 
-/* Workers take no signals: an interrupt belongs to the thread that can act on it. */
-static int start_thread(worker *w) {
-    sigset_t all, old;
+/* A fault of our own must still end the process or reach the host's handler: blocked, it would end
+ * it without one. */
+void sl_par_signals_block(sigset_t *old) {
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    for (int i = 0; i < SL_LEN(faults); i++) sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+/* A thread inherits the mask of the one that makes it. */
+static int start_thread(worker *w) {
+    sigset_t old;
+    sl_par_signals_block(&old);
     int error = pthread_create(&w->thread, NULL, work, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return error;

@@ -64,6 +64,7 @@ sl_status sl_train__engine_new(sl_train__engine *e, sl_pool *pool, const sl_mode
     e->dropout.key = sl_hash("dropout", 7, seed);
     e->dropout.on = m->options.dropout > 0 || m->options.attention_dropout > 0;
     sl_tensor *tensors;
+    SL_TRY(sl_nn_prepare(s->threads));
     SL_TRY(sl_train__tensors(&tensors, m));
     sl_status st = allocate(e, o, steps, tensors);
     sl_free(tensors);
@@ -107,7 +108,7 @@ typedef struct job {
     int lanes; // parts before it are lanes, those behind it make pairs of `next`
 } job;
 
-static void run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
+static sl_status run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
     const sl_train__shape *s = &e->shape;
     const int first = (int)e->lanes_of[s->rank], lane = first + l;
     const int base = sl_train__lane_begin(s, first); // place in the batch of our first slot
@@ -118,6 +119,7 @@ static void run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
                                         sl_train__lane_begin(s, lane) - base,
                                         sl_train__lane_begin(s, lane + 1) - base, e->dropout);
     sl_train__seat_leave(seat);
+    return sl_gemm_status();
 }
 
 static sl_status make_some(sl_train__feed *f, sl_train__engine *e, int worker, int64_t part) {
@@ -131,7 +133,7 @@ static sl_status run_parts(int64_t begin, int64_t end, int worker, void *payload
     const job *j = payload;
     for (int64_t i = begin; i < end; i++) {
         if (i < j->lanes)
-            run_lane(j->e, j->now, (int)i);
+            SL_TRY(run_lane(j->e, j->now, (int)i));
         else
             SL_TRY(make_some(j->next, j->e, worker, i - j->lanes));
     }

@@ -75,7 +75,7 @@ static sl_status run_groups(int64_t begin, int64_t end, int worker, void *payloa
                                          from, to, (sl_dropout){ .on = false });
     }
     sl_train__seat_leave(seat);
-    return SL_OK;
+    return sl_gemm_status();
 }
 
 sl_status sl_train__validate(double *loss, int64_t *tokens, sl_train__valid *v,

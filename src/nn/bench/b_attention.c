@@ -183,9 +183,9 @@ int main(int argc, char **argv) {
     printf("# sgemm of %d: %.1f GFLOP/s\n", PEAK, peak);
     printf(
         "what\tpass\tlevel\tTq\tTk\tH\tD\tnq\tcols\tdropout\tbest us\tmedian us\tGFLOP/s\tshare\n");
-    for (int c = (int)sl_nn__best(); c >= 0; c--) {
-        const char *level = sl_nn__cpu_name((sl_nn__cpu)c);
-        const sl_nn__attention *l = sl_nn__attention_at((sl_nn__cpu)c);
+    for (int c = (int)sl_cpu_best(); c >= 0; c--) {
+        const char *level = sl_isa_name((sl_isa)c);
+        const sl_nn__attention *l = sl_nn__attention_at((sl_isa)c);
         if (argc > 1 && strcmp(argv[1], level) != 0) continue;
         for (int i = 0; i < SL_LEN(shapes); i++) {
             const shape *s = &shapes[i];

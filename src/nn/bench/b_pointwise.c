@@ -239,10 +239,10 @@ int main(int argc, char **argv) {
 
     if (!status) printf("name\tshape\tlevel\tbest_ns\tmedian_ns\tgb_per_s\tmax_error\n");
     for (int i = 0; i < SL_LEN(subjects) && !status; i++)
-        for (int cpu = 0; cpu <= (int)sl_nn__best(); cpu++) {
+        for (int cpu = 0; cpu <= (int)sl_cpu_best(); cpu++) {
             const subject *s = &subjects[i];
-            const char *level = sl_nn__cpu_name((sl_nn__cpu)cpu);
-            const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_nn__cpu)cpu);
+            const char *level = sl_isa_name((sl_isa)cpu);
+            const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_isa)cpu);
             if (!wanted(s->name, level, argc, argv)) continue;
             for (int w = 0; w < (s->width ? 1 : SL_LEN(swept)) && !status; w++) {
                 double best, median;

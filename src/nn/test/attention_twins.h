@@ -16,10 +16,10 @@ static inline const sl_nn__attention *attention_variant(int i, const char **name
                                             .attn_bwd = sl_ref_f_attn_bwd,
                                             .cols_fwd = sl_ref_f_cols_fwd,
                                             .cols_bwd = sl_ref_f_cols_bwd };
-    const int levels = (int)sl_nn__best() + 1;
+    const int levels = (int)sl_cpu_best() + 1;
     if (i < levels) {
-        *name = sl_nn__cpu_name((sl_nn__cpu)i);
-        return sl_nn__attention_at((sl_nn__cpu)i);
+        *name = sl_isa_name((sl_isa)i);
+        return sl_nn__attention_at((sl_isa)i);
     }
     *name = i == levels ? "face" : "plain float";
     return i == levels ? &face : i == levels + 1 ? &plain : NULL;

@@ -1,10 +1,14 @@
 /* Products: right by either library, by the rule, on one thread, and always the same bits. */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "nn/test/twins.h"
-
-int omp_get_max_threads(void);
-void omp_set_num_threads(int n);
 
 static const sl_gemm_library libraries[] = { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS };
 
@@ -187,22 +191,32 @@ static void equal_factors_give_equal_bits(void **state) {
     sl_pool_free(pool);
 }
 
-/* Told by the bits: the libraries sum in different orders. */
+/* The table, and that products follow it: sl_gemm has the bits of the library that the rule names.
+ * Where the libraries differ in some bit, as they do below AVX-512, that tells one from the other.
+ */
 static void the_rule_is_the_one_written_down(void **state) {
     sl_fixture *t = *state;
+#define D SL_GEMM_ONEDNN
+#define O SL_GEMM_OPENBLAS
     static const struct {
         bool ta, tb;
         int M, N;
-        sl_gemm_library is;
+        sl_gemm_library is[SL_ISA_COUNT]; // base, avx2, avx512
     } rules[] = {
-        { false, true, 192, 512, SL_GEMM_ONEDNN },  { false, false, 192, 512, SL_GEMM_ONEDNN },
-        { true, false, 127, 128, SL_GEMM_ONEDNN },  { true, false, 128, 128, SL_GEMM_OPENBLAS },
-        { true, false, 128, 127, SL_GEMM_ONEDNN },  { true, false, 16, 511, SL_GEMM_ONEDNN },
-        { true, false, 16, 512, SL_GEMM_OPENBLAS }, { true, false, 512, 16, SL_GEMM_OPENBLAS },
-        { true, true, 512, 512, SL_GEMM_ONEDNN },
+        { false, true, 192, 512, { D, D, O } }, { false, false, 192, 512, { D, D, O } },
+        { true, false, 127, 128, { D, D, O } }, { true, false, 128, 128, { O, O, O } },
+        { true, false, 128, 127, { D, D, O } }, { true, false, 16, 511, { D, D, O } },
+        { true, false, 16, 512, { O, O, O } },  { true, false, 512, 16, { O, O, O } },
+        { true, true, 512, 512, { D, D, O } },
     };
+#undef D
+#undef O
     for (int r = 0; r < SL_LEN(rules); r++) {
         sl_arena_rewind(&t->arena, 0);
+        for (int isa = 0; isa < SL_ISA_COUNT; isa++)
+            assert_int_equal(
+                sl_gemm_rule((sl_isa)isa, rules[r].ta, rules[r].tb, rules[r].M, rules[r].N),
+                rules[r].is[isa]);
         const int K = 300; // long enough that one sum at least is rounded in another way
         task j = { .ta = rules[r].ta, .tb = rules[r].tb, .M = rules[r].M, .N = rules[r].N, .K = K };
         j.lda = j.ta ? j.M : K;
@@ -217,43 +231,171 @@ static void the_rule_is_the_one_written_down(void **state) {
             run(&j, libraries[l], j.A.f, j.B.f, C[l].f);
         }
         const size_t bytes = C[0].n * sizeof *C[0].f;
-        assert_memory_not_equal(C[1].f, C[2].f, bytes);
-        SL_CHECK(t, memcmp(C[0].f, C[rules[r].is].f, bytes) == 0, "case %d", r);
-        sl_gemm(j.ta, j.tb, j.M, j.N, K, 1, j.A.f, j.lda, j.B.f, j.ldb, 0, C[2].f, j.ldc);
-        SL_CHECK(t, memcmp(C[0].f, C[2].f, bytes) == 0, "sl_gemm in case %d", r);
+        const sl_gemm_library is = rules[r].is[sl_cpu()];
+        SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "case %d", r);
+        sl_gemm(j.ta, j.tb, j.M, j.N, K, 1, j.A.f, j.lda, j.B.f, j.ldb, 0, C[0].f, j.ldc);
+        SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "sl_gemm in case %d", r);
     }
+    assert_int_equal(sl_gemm_status(), SL_OK);
+}
+
+/* oneDNN's AVX-512 kernels do not survive a signal (libraries.c): no rule may ask for them. */
+static void avx512_products_are_not_onednns(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++)
+        for (int M = 1; M <= 2048; M *= 2)
+            for (int N = 1; N <= 2048; N *= 2)
+                assert_int_equal(sl_gemm_rule(SL_ISA_AVX512, way & 1, way >> 1, M, N),
+                                 SL_GEMM_OPENBLAS);
 }
 
 /* OpenMP's setting of the calling thread is the caller's again afterwards. */
 static void a_callers_number_of_threads_stays(void **state) {
     sl_fixture *t = *state;
-    const int before = omp_get_max_threads();
     const task j = task_random(t, 20, 20, 20);
+    run(&j, SL_GEMM_ONEDNN, j.A.f, j.B.f, j.C.f); // loads it, and OpenMP with it
+    void *openmp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(openmp);
+    int (*get)(void);
+    void (*set)(int);
+    *(void **)&get = dlsym(openmp, "omp_get_max_threads");
+    *(void **)&set = dlsym(openmp, "omp_set_num_threads");
+    assert_true(get && set);
+    const int before = get();
     for (int n = 1; n <= 3; n++) {
-        omp_set_num_threads(n);
+        set(n);
         run(&j, SL_GEMM_ONEDNN, j.A.f, j.B.f, j.C.f);
-        assert_int_equal(omp_get_max_threads(), n);
+        assert_int_equal(get(), n);
     }
-    omp_set_num_threads(before);
+    set(before);
+    dlclose(openmp);
+}
+
+/* The file that the library has loaded as its OpenBLAS, or NULL. */
+static char *openblas_file(void) {
+    static char line[4096];
+    char *path = NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (!path && fgets(line, sizeof line, maps))
+        if (strstr(line, "libopenblas")) path = strchr(line, '/');
+    fclose(maps);
+    if (path) path[strcspn(path, "\n")] = '\0';
+    return path;
+}
+
+/* A host that uses the same OpenBLAS with several threads finds its setting again, and our products
+ * do not use them. */
+static void a_hosts_openblas_keeps_its_threads(void **state) {
+    sl_fixture *t = *state;
+    SL_MUST(t, sl_nn_prepare(1));
+    void *host = dlopen(openblas_file(), RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(host);
+    int (*get)(void);
+    void (*set)(int);
+    *(void **)&get = dlsym(host, "openblas_get_num_threads");
+    *(void **)&set = dlsym(host, "openblas_set_num_threads");
+    assert_true(get && set);
+    assert_int_equal(get(), 1); // it was loaded without workers of its own
+    const task j = task_random(t, 256, 256, 256);
+    both one = both_copy(t, j.C), many = both_copy(t, j.C);
+    run(&j, SL_GEMM_OPENBLAS, j.A.f, j.B.f, one.f);
+    set(3);
+    const int threads = get(); // 3, or as many as it is built for
+    run(&j, SL_GEMM_OPENBLAS, j.A.f, j.B.f, many.f);
+    assert_int_equal(get(), threads);
+    assert_memory_equal(one.f, many.f, one.n * sizeof *one.f);
+    set(1);
+    dlclose(host);
+}
+
+static int threads_of_this_process(void) {
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* Loading and multiplying start no threads; only our own pools do. */
+static void libraries_start_no_threads(void **state) {
+    sl_fixture *t = *state;
+    const int before = threads_of_this_process();
+    const task j = task_random(t, 100, 100, 100);
+    for (int l = 0; l < SL_LEN(libraries); l++) run(&j, libraries[l], j.A.f, j.B.f, j.C.f);
+    assert_int_equal(threads_of_this_process(), before);
+    assert_int_equal(sl_gemm_status(), SL_OK);
 }
 
 static void libraries_have_names_with_versions(void **state) {
     (void)state;
-    int v[6];
-    assert_int_equal(sscanf(sl_nn_libraries(), "oneDNN %d.%d.%d, OpenBLAS %d.%d.%d", &v[0], &v[1],
-                            &v[2], &v[3], &v[4], &v[5]),
-                     6);
-    assert_null(strchr(strrchr(sl_nn_libraries(), 'S') + 2, ' '));
+    const char *text = sl_nn_libraries();
+    int v[3];
+    char isa[32];
+    assert_int_equal(strncmp(text, "oneDNN ", 7) == 0, sl_gemm_uses(SL_GEMM_ONEDNN));
+    if (sl_gemm_uses(SL_GEMM_ONEDNN)) {
+        assert_int_equal(sscanf(text, "oneDNN %d.%d.%d %31[a-z0-9_], ", v, v + 1, v + 2, isa), 4);
+        text = strchr(text, ',') + 2;
+        assert_null(strstr(isa, "avx512")); // never together with the rule that asks for it
+    }
+    assert_int_equal(sscanf(text, "OpenBLAS %d.%d.%d %31s", v, v + 1, v + 2, isa), 4);
+}
+
+/* What a process with `megabytes` more of address space answers; 0: as it should. */
+static int with_little_memory(const task *j, int megabytes, int threads) {
+    char statm[64] = "";
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || !fgets(statm, sizeof statm, f)) return 10;
+    fclose(f);
+    const rlim_t now = (rlim_t)strtoll(statm, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+    const rlim_t most = now + ((rlim_t)megabytes << 20);
+    if (setrlimit(RLIMIT_AS, &(struct rlimit){ most, most }) != 0) return 11;
+    if (sl_nn_prepare(threads) != SL_ENOMEM) return 12;
+    if (!strstr(sl_last_error(), "address space")) return 13;
+    if (sl_gemm_status() != SL_OK) return 14;
+    if (threads > 1) return 0; // a single thread may have all it needs
+    sl_gemm(j->ta, j->tb, j->M, j->N, j->K, 1, j->A.f, j->lda, j->B.f, j->ldb, 0, j->C.f, j->ldc);
+    if (!isnan(j->C.f[0]) || !isnan(j->C.f[(j->M - 1) * j->ldc + j->N - 1])) return 15;
+    if (sl_gemm_status() != SL_ENOMEM || sl_gemm_status() != SL_OK) return 16;
+    return 0;
+}
+
+/* Refused with a status before work starts; a product that was not announced is refused as well and
+ * leaves NaN. Each in a process of its own, since what is loaded stays. */
+static void without_memory_there_is_a_status(void **state) {
+    sl_fixture *t = *state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); // the sanitizer itself has terabytes of address space
+#endif
+    const task j = task_random(t, 20, 20, 20);
+    static const int cases[][2] = { { 5, 1 }, { 50, 1 }, { 100, 1 }, { 400, 4 }, { 1500, 16 } };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(20); // OpenBLAS without memory waits for ever
+            _exit(with_little_memory(&j, cases[i][0], cases[i][1]));
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        SL_CHECK(t, WIFEXITED(status) && WEXITSTATUS(status) == 0,
+                 "%d MB and %d threads: status %x", cases[i][0], cases[i][1], (unsigned)status);
+    }
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        SL_TEST(without_memory_there_is_a_status), // first: nothing is loaded yet
         SL_TEST(products_are_those_of_loops),
         SL_TEST(large_products_map_a_vector_as_their_factors_do),
         SL_TEST(without_beta_what_was_there_does_not_matter),
         SL_TEST(equal_factors_give_equal_bits),
         SL_TEST(the_rule_is_the_one_written_down),
         SL_TEST(a_callers_number_of_threads_stays),
+        SL_TEST(avx512_products_are_not_onednns),
+        SL_TEST(a_hosts_openblas_keeps_its_threads),
+        SL_TEST(libraries_start_no_threads),
         SL_TEST(libraries_have_names_with_versions),
     };
     return sl_test_main("nn.gemm", tests, SL_LEN(tests));

@@ -62,9 +62,9 @@ static void maps_are_those_of_the_twin(void **state) {
 static void biases_and_their_sums_are_those_of_loops(void **state) {
     sl_fixture *t = *state;
     char shape[64];
-    for (int cpu = 0; cpu <= (int)sl_nn__best(); cpu++) {
-        const sl_nn__attention *k = sl_nn__attention_at((sl_nn__cpu)cpu);
-        const char *level = sl_nn__cpu_name((sl_nn__cpu)cpu);
+    for (int cpu = 0; cpu <= (int)sl_cpu_best(); cpu++) {
+        const sl_nn__attention *k = sl_nn__attention_at((sl_isa)cpu);
+        const char *level = sl_isa_name((sl_isa)cpu);
         for (int i = 0; i < sl_test_iters(t, 150); i++) {
             sl_arena_rewind(&t->arena, 0);
             const int N = (int)sl_rng_below(&t->rng, i % 10 == 0 ? 300 : 20);

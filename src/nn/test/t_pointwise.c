@@ -287,8 +287,8 @@ static double ulps(float y, double exact) {
 static void exp_is_within_its_ulps(void **state) {
     sl_fixture *t = *state;
     enum { N = 999 };
-    for (int cpu = 0; cpu <= (int)sl_nn__best(); cpu++) {
-        const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_nn__cpu)cpu);
+    for (int cpu = 0; cpu <= (int)sl_cpu_best(); cpu++) {
+        const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_isa)cpu);
         float x[N], y[N];
         double worst = 0;
         for (int round = 0; round < sl_test_iters(t, 100); round++) {
@@ -299,7 +299,7 @@ static void exp_is_within_its_ulps(void **state) {
                 const double u = ulps(y[i], exp((double)x[i]));
                 if (u > worst) worst = u;
                 SL_CHECK(t, u <= 1.1, "%s: exp(%a) is %a, off by %g ulp",
-                         sl_nn__cpu_name((sl_nn__cpu)cpu), (double)x[i], (double)y[i], u);
+                         sl_isa_name((sl_isa)cpu), (double)x[i], (double)y[i], u);
             }
         }
         SL_CHECK(t, worst > 0.5, "%g: nothing was measured", worst);
@@ -327,16 +327,27 @@ static void exp_at_its_edges(void **state) {
         { 3e38f, INFINITY },
         { INFINITY, INFINITY },
     };
-    for (int cpu = 0; cpu <= (int)sl_nn__best(); cpu++)
+    for (int cpu = 0; cpu <= (int)sl_cpu_best(); cpu++)
         for (int i = 0; i < SL_LEN(known); i++) {
             // in a whole vector, and in a rest; NaN beside it
             float x[17], y[17];
             for (int j = 0; j < 17; j++) x[j] = j % 2 ? NAN : known[i].x;
-            sl_nn__pointwise_at((sl_nn__cpu)cpu)->exp_array(y, x, 17);
+            sl_nn__pointwise_at((sl_isa)cpu)->exp_array(y, x, 17);
             for (int j = 0; j < 17; j++)
                 SL_CHECK(t, j % 2 ? isnan(y[j]) : y[j] == known[i].y, "%s: exp(%g) is %g",
-                         sl_nn__cpu_name((sl_nn__cpu)cpu), (double)x[j], (double)y[j]);
+                         sl_isa_name((sl_isa)cpu), (double)x[j], (double)y[j]);
         }
+}
+
+static void every_isa_has_its_table(void **state) {
+    (void)state;
+    for (int i = 0; i < SL_ISA_COUNT; i++) {
+        const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_isa)i);
+#define X(name) assert_true(k->name != NULL);
+        SL_NN__POINTWISE(X)
+#undef X
+        for (int j = 0; j < i; j++) assert_true(sl_nn__pointwise_at((sl_isa)j) != k);
+    }
 }
 
 int main(void) {
@@ -352,6 +363,7 @@ int main(void) {
         SL_TEST(xent_takes_infinities),
         SL_TEST(exp_is_within_its_ulps),
         SL_TEST(exp_at_its_edges),
+        SL_TEST(every_isa_has_its_table),
     };
     return sl_test_main("nn.pointwise", tests, SL_LEN(tests));
 }

@@ -39,11 +39,11 @@ static void products_are_those_of_plain_loops(void **state) {
         rows r = rows_random(t);
         const bool bias = sl_rng_below(&t->rng, 2);
         sl_ref_d_linear_fwd(r.y.d, r.ldy, r.x.d, r.ldx, r.W.d, bias ? r.b.d : NULL, r.N, r.C, r.K);
-        for (sl_nn__cpu cpu = SL_NN__BASE; cpu <= sl_nn__best(); cpu++) {
+        for (sl_isa cpu = SL_ISA_BASE; cpu <= sl_cpu_best(); cpu++) {
             sl_nn__rows_at(cpu)->panels_fwd(r.y.f, r.ldy, r.x.f, r.ldx, r.panels,
                                             bias ? r.b.f : NULL, r.N, r.C, r.K);
             snprintf(shape, sizeof shape, "N %d, C %d, K %d, bias %d", r.N, r.C, r.K, bias);
-            both_agree(t, r.y, 5e-5, "y", sl_nn__cpu_name(cpu), shape);
+            both_agree(t, r.y, 5e-5, "y", sl_isa_name(cpu), shape);
         }
     }
 }
@@ -57,21 +57,21 @@ static void rows_do_not_know_each_other(void **state) {
         rows r = rows_random(t);
         float *one = sl_arena_alloc(&t->arena, (size_t)r.K * sizeof *one);
         assert_non_null(one);
-        for (sl_nn__cpu cpu = SL_NN__BASE; cpu <= sl_nn__best(); cpu++) {
+        for (sl_isa cpu = SL_ISA_BASE; cpu <= sl_cpu_best(); cpu++) {
             const sl_nn__rows *k = sl_nn__rows_at(cpu);
             k->panels_fwd(r.y.f, r.ldy, r.x.f, r.ldx, r.panels, r.b.f, r.N, r.C, r.K);
             for (int n = 0; n < r.N; n++) {
                 k->panels_fwd(one, r.K, r.x.f + n * r.ldx, r.ldx, r.panels, r.b.f, 1, r.C, r.K);
                 SL_CHECK(t, memcmp(one, r.y.f + n * r.ldy, (size_t)r.K * sizeof *one) == 0,
-                         "%s: row %d of %d depends on the others", sl_nn__cpu_name(cpu), n, r.N);
+                         "%s: row %d of %d depends on the others", sl_isa_name(cpu), n, r.N);
             }
             const float *x = r.x.f, *w = r.panels; // of the first number
             float sum = 0;
             for (int c = 0; c < r.C; c++)
-                sum = cpu == SL_NN__BASE ? sum + x[c] * w[c * SL_PANEL]
+                sum = cpu == SL_ISA_BASE ? sum + x[c] * w[c * SL_PANEL]
                                          : fmaf(x[c], w[c * SL_PANEL], sum);
             SL_CHECK(t, r.y.f[0] == sum + r.b.f[0], "%s: the sum is not taken in order",
-                     sl_nn__cpu_name(cpu));
+                     sl_isa_name(cpu));
         }
     }
 }
@@ -84,7 +84,7 @@ static void softmax_is_that_of_plain_loops(void **state) {
         const int ld = n + (int)sl_rng_below(&t->rng, 4);
         const float scale = (float)sl_rng_range(&t->rng, 0.01, 3);
         const both from = both_random(t, (size_t)N * (size_t)ld, -20, 20);
-        for (sl_nn__cpu cpu = SL_NN__BASE; cpu <= sl_nn__best(); cpu++) {
+        for (sl_isa cpu = SL_ISA_BASE; cpu <= sl_cpu_best(); cpu++) {
             both z = both_copy(t, from);
             sl_nn__rows_at(cpu)->softmax_rows(z.f, ld, scale, N, n);
             for (int r = 0; r < N; r++) {
@@ -93,7 +93,7 @@ static void softmax_is_that_of_plain_loops(void **state) {
                 for (int k = 0; k < n; k++) sum += row[k] = exp((row[k] - top) * (double)scale);
                 for (int k = 0; k < n; k++) row[k] /= sum;
             }
-            both_agree(t, z, 1e-6, "softmax", sl_nn__cpu_name(cpu), "");
+            both_agree(t, z, 1e-6, "softmax", sl_isa_name(cpu), "");
         }
     }
 }
@@ -133,9 +133,9 @@ static void a_row_attends_to_keys_anywhere(void **state) {
                     o.d[h * D + c] += w[k] / sum * kv.d[order[k] * 2 * d + d + h * D + c];
             }
         }
-        for (sl_nn__cpu cpu = SL_NN__BASE; cpu <= sl_nn__best(); cpu++) {
+        for (sl_isa cpu = SL_ISA_BASE; cpu <= sl_cpu_best(); cpu++) {
             sl_nn__rows_at(cpu)->attn_row_fwd(o.f, q.f, at, T, H, D, p);
-            both_agree(t, o, 1e-5, "o", sl_nn__cpu_name(cpu), "");
+            both_agree(t, o, 1e-5, "o", sl_isa_name(cpu), "");
         }
     }
 }

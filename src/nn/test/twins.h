@@ -72,9 +72,9 @@ static inline const sl_nn__pointwise *variant(int i, const char **name) {
         SL_NN__POINTWISE(X)
 #undef X
     };
-    const int levels = (int)sl_nn__best() + 1;
-    *name = i < levels ? sl_nn__cpu_name((sl_nn__cpu)i) : "face";
-    return i < levels ? sl_nn__pointwise_at((sl_nn__cpu)i) : i == levels ? &face : NULL;
+    const int levels = (int)sl_cpu_best() + 1;
+    *name = i < levels ? sl_isa_name((sl_isa)i) : "face";
+    return i < levels ? sl_nn__pointwise_at((sl_isa)i) : i == levels ? &face : NULL;
 }
 
 #define EACH_VARIANT(k, name)                                                                   \

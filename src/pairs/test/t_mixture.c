@@ -360,7 +360,7 @@ static void points_are_those_of_the_twin(void **state) {
 /* Compiled for any x86-64 and for AVX2: the same bits, at every size. */
 static void variants_give_the_same_bits(void **state) {
     sl_fixture *t = *state;
-    if (!__builtin_cpu_supports("avx2")) skip();
+    if (sl_cpu_best() < SL_ISA_AVX2) skip();
     for (int i = 0; i < sl_test_iters(t, 600); i++) {
         const sl_pairs_options o = random_options(t);
         const int D = 1 + i % MAX_D, N = (int)o.points;

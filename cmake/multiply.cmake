@@ -1,0 +1,35 @@
+# The libraries that multiply matrices: headers to compile with, and the files that src/nn/libraries.c
+# loads when a product is first needed. Nothing is linked with them.
+#
+# OpenBLAS exists in variants that share one name, libopenblas.so.0: serial, pthread, openmp. On Debian
+# that name is one of them by `update-alternatives`; the pthread one is asked for by its own path first.
+pkg_check_modules(OPENBLAS REQUIRED openblas)
+# By name: oneDNN's own package file asks for the headers of OpenCL, which we have no use for.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+
+# The name that a library gives itself, without the folder it stands in: libdnnl.so.2.
+function(soname out file)
+    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${file} OUTPUT_VARIABLE text RESULT_VARIABLE failed)
+    if(failed OR NOT text MATCHES "SONAME +([^ \n]+)")
+        message(FATAL_ERROR "${file} is no shared library with a name; symlaw loads it at run time")
+    endif()
+    set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
+find_library(OPENBLAS_LIBRARY openblas HINTS ${OPENBLAS_LIBRARY_DIRS} REQUIRED)
+soname(onednn_name ${DNNL_LIBRARY})
+soname(openblas_name ${OPENBLAS_LIBRARY})
+find_file(OPENBLAS_PTHREAD ${openblas_name} HINTS ${OPENBLAS_LIBRARY_DIRS}
+          PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
+                /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib
+          PATH_SUFFIXES openblas-pthread NO_DEFAULT_PATH)
+if(NOT OPENBLAS_PTHREAD OR NOT OPENBLAS_PTHREAD MATCHES "openblas-pthread/")
+    set(openblas_file "")
+else()
+    set(openblas_file ${OPENBLAS_PTHREAD})
+endif()
+set(multiply_includes ${DNNL_INCLUDE_DIR} ${OPENBLAS_INCLUDE_DIRS})
+list(REMOVE_ITEM multiply_includes ${CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES})
+set(multiply_definitions SYMLAW_ONEDNN_FILE="${onednn_name}" SYMLAW_OPENBLAS_FILE="${openblas_file}"
+    SYMLAW_OPENBLAS_NAME="${openblas_name}")

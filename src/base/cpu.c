@@ -1,0 +1,48 @@
+/* cpu - which instruction set the kernels of this process use: the only question put to the CPU. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static const char *const names[SL_ISA_COUNT] = { "base", "avx2", "avx512" };
+
+const char *sl_isa_name(sl_isa isa) { return names[isa]; }
+
+/* The features that CMakeLists.txt compiles each variant with. */
+sl_isa sl_cpu_best(void) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("f16c"))
+        return SL_ISA_BASE;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512bw"))
+        return SL_ISA_AVX2;
+    return SL_ISA_AVX512;
+}
+
+sl_isa sl_cpu_lowered(sl_isa best, const char *word) {
+    for (int k = 0; word && k < (int)best; k++)
+        if (strcmp(word, names[k]) == 0) return (sl_isa)k;
+    return best;
+}
+
+sl_status sl_cpu_check(const char *word, sl_isa best) {
+    if (!word || !*word) return SL_OK;
+    for (int k = 0; k < SL_ISA_COUNT; k++) {
+        if (strcmp(word, names[k]) != 0) continue;
+        if (k <= (int)best) return SL_OK;
+        return sl_fail(SL_EINVAL, "SYMLAW_CPU=%s: this CPU has %s at most", word, names[best]);
+    }
+    return sl_fail(SL_EINVAL, "SYMLAW_CPU=%s: must be base, avx2 or avx512", word);
+}
+
+/* Threads that ask first at the same time compute the same answer, so no lock is needed. */
+sl_isa sl_cpu(void) {
+    static atomic_int known = -1;
+    int isa = atomic_load_explicit(&known, memory_order_relaxed);
+    if (isa < 0) {
+        isa = (int)sl_cpu_lowered(sl_cpu_best(), getenv(SL_CPU_VARIABLE));
+        atomic_store_explicit(&known, isa, memory_order_relaxed);
+    }
+    return (sl_isa)isa;
+}
