@@ -15,22 +15,27 @@
  * A process has one OpenBLAS of a given file. If the host has loaded the same one, its number of
  * threads is set to one while we multiply and restored afterwards.
  *
- * oneDNN 2.6 must not run its AVX-512 products where a signal handler may run: its copy kernels
- * move the stack pointer into a heap buffer, and the operating system writes the signal frame
- * there. The rule (gemm.c) never asks for them; benches that do block signals meanwhile. Below
- * AVX-512 oneDNN is told not to use more. */
+ * Its kernels are chosen by instruction set here, not by its own list of CPUs: 0.3.21 takes a CPU
+ * that it does not know for a Prescott, at a fifth of the speed. And so equal instruction sets have
+ * equal bits.
+ *
+ * oneDNN 2.6 gets parts of a product only. Its kernels copy a block of K rows of a factor to the
+ * stack where that fits into 16 kB, and otherwise move the stack pointer into a heap buffer: a
+ * signal frame is then written over the heap. K of 252 fits for vectors up to 32 bytes, 84 for
+ * those of 64 (found by looking at the stack pointer during products of 576 shapes; nn.signals
+ * repeats it). Longer sums are cut into parts that fit. */
 #include <cblas.h>
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <oneapi/dnnl/dnnl_debug.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "nn/libraries_impl.h"
 
@@ -42,16 +47,17 @@
 #endif
 
 /* The functions we use of a library, found by name. */
-#define ONEDNN(X)                                                             \
-    X(dnnl_sgemm)                                                             \
-    X(dnnl_version)                                                           \
-    X(dnnl_set_max_cpu_isa) X(dnnl_get_effective_cpu_isa) X(dnnl_cpu_isa2str) \
-        X(omp_get_max_threads) X(omp_set_num_threads)
-#define OPENBLAS(X)                                                             \
-    X(cblas_sgemm)                                                              \
-    X(openblas_set_num_threads)                                                 \
-    X(openblas_get_num_threads) X(openblas_get_parallel) X(openblas_get_config) \
-        X(openblas_get_corename) X(blas_memory_alloc) X(blas_memory_free)
+#define ONEDNN(X)           \
+    X(dnnl_sgemm)           \
+    X(dnnl_version)         \
+    X(dnnl_set_max_cpu_isa) \
+    X(dnnl_get_effective_cpu_isa) X(dnnl_cpu_isa2str) X(omp_get_max_threads) X(omp_set_num_threads)
+#define OPENBLAS(X)             \
+    X(cblas_sgemm)              \
+    X(openblas_set_num_threads) \
+    X(openblas_get_num_threads) \
+    X(openblas_get_parallel)    \
+    X(openblas_get_config) X(openblas_get_corename) X(blas_memory_alloc) X(blas_memory_free)
 
 /* OpenMP's, which oneDNN is built on: the setting belongs to the calling thread. Not every compiler
  * that we support comes with <omp.h>. */
@@ -74,7 +80,7 @@ typedef struct loaded {
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static loaded onednn_library, openblas_library;
-static bool onednn_avx512; // it may use AVX-512: no signals during a product
+static int onednn_most_k; // rows of a factor that it copies to the stack
 
 static sl_status fail_load(const char *what, const char *package) {
     const char *why = dlerror();
@@ -108,15 +114,25 @@ static sl_status room_for(size_t bytes, const char *what) {
  * much it ends in a segmentation fault. */
 static const size_t ONEDNN_BYTES = (size_t)96 << 20;
 
+static dnnl_status_t multiply_part(bool ta, bool tb, int M, int N, int K, float alpha,
+                                   const float *A, int lda, const float *B, int ldb, float beta,
+                                   float *C, int ldc) {
+    return onednn.dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K, alpha, A, lda, B, ldb, beta,
+                             C, ldc);
+}
+
 static sl_status multiply_onednn(bool ta, bool tb, int M, int N, int K, float alpha, const float *A,
                                  int lda, const float *B, int ldb, float beta, float *C, int ldc) {
     const int threads = onednn.omp_get_max_threads();
     if (threads != 1) onednn.omp_set_num_threads(1);
-    sigset_t signals;
-    if (onednn_avx512) sl_par_signals_block(&signals);
-    const dnnl_status_t st = onednn.dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K, alpha, A,
-                                               lda, B, ldb, beta, C, ldc);
-    if (onednn_avx512) pthread_sigmask(SIG_SETMASK, &signals, NULL);
+    const int parts = (K + onednn_most_k - 1) / onednn_most_k;
+    const int rows = (K + parts - 1) / parts;
+    dnnl_status_t st = dnnl_success;
+    for (int k = 0; k < K && st == dnnl_success; k += rows) {
+        const size_t a = (size_t)k * (size_t)(ta ? lda : 1), b = (size_t)k * (size_t)(tb ? 1 : ldb);
+        st = multiply_part(ta, tb, M, N, SL_MIN(rows, K - k), alpha, A + a, lda, B + b, ldb,
+                           k == 0 ? beta : 1, C, ldc);
+    }
     if (threads != 1) onednn.omp_set_num_threads(threads);
     if (st == dnnl_success) return SL_OK;
     SL_ASSERT(st == dnnl_out_of_memory); // else it refuses the shape, which would be our mistake
@@ -145,7 +161,8 @@ static sl_status load_onednn(void) {
                                                        dnnl_cpu_isa_all };
     (void)onednn.dnnl_set_max_cpu_isa(most[sl_cpu()]);
     const dnnl_cpu_isa_t isa = onednn.dnnl_get_effective_cpu_isa();
-    onednn_avx512 = isa & ~(unsigned)dnnl_cpu_isa_avx2_vnni; // bits that neither AVX2 nor it has
+    const bool wide = isa & ~(unsigned)dnnl_cpu_isa_avx2_vnni; // it may use AVX-512
+    onednn_most_k = wide ? 84 : 252;
     SL_TRY(warm_onednn());
     const dnnl_version_t *v = onednn.dnnl_version();
     const char *isa_text = onednn.dnnl_cpu_isa2str(isa);
@@ -185,15 +202,26 @@ static void *open_on_one_core(const char *file) {
     return handle;
 }
 
-/* Its kernels are chosen while it is loaded, by the CPU or by this variable alone. The environment
- * of the process is changed for that moment only if the user has lowered the CPU. */
+/* Its kernels are chosen while it is loaded, by its list of CPUs or by a variable of the
+ * environment. The process gets another list of variables for that moment: setenv would move the
+ * one that other threads of the host may be reading. */
 static void *open_openblas(const char *file) {
-    static const char variable[] = "OPENBLAS_CORETYPE";
-    static const char *const cores[SL_ISA_COUNT] = { "NEHALEM", "HASWELL", NULL };
-    const bool lower = sl_cpu() < sl_cpu_best() && !getenv(variable);
-    if (lower) setenv(variable, cores[sl_cpu()], 1);
+    enum { MOST = 4096 };
+    static char *variables[MOST + 2];
+    static char core[SL_ISA_COUNT][32] = { "OPENBLAS_CORETYPE=NEHALEM", "OPENBLAS_CORETYPE=HASWELL",
+                                           "OPENBLAS_CORETYPE=SKYLAKEX" };
+    char **old = environ;
+    int n = 0;
+    while (old && n < MOST && old[n]) {
+        variables[n] = old[n];
+        n++;
+    }
+    const bool choose = n < MOST && !getenv("OPENBLAS_CORETYPE");
+    variables[n] = core[sl_cpu()];
+    variables[n + 1] = NULL;
+    if (choose) environ = variables;
     void *handle = open_on_one_core(file);
-    if (lower) unsetenv(variable);
+    if (choose) environ = old;
     return handle;
 }
 
