@@ -22,6 +22,7 @@ foreach(module IN LISTS SYMLAW_LAYERS)
         else()
             set_tests_properties(${name} PROPERTIES LABELS unit COST ${cost})
         endif()
+        set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77) # SL_TEST_SKIPPED
         math(EXPR cost "${cost} - 1")
     endforeach()
 
@@ -87,6 +88,11 @@ if(python_any)
     add_test(NAME includes COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/includes/includes.py
              --self-test ${CMAKE_SOURCE_DIR})
     set_tests_properties(includes PROPERTIES LABELS tree COST 20000)
+    add_test(NAME locale.calls COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/locale/calls.py
+             --self-test ${CMAKE_C_COMPILER} $<TARGET_OBJECTS:symlaw_objects>
+             $<$<TARGET_EXISTS:symlaw>:$<TARGET_OBJECTS:symlaw>> COMMAND_EXPAND_LISTS)
+    set_tests_properties(locale.calls PROPERTIES LABELS tree COST 20000
+        ENVIRONMENT "NM=${CMAKE_NM}")
 endif()
 
 find_program(cxx NAMES c++ g++ clang++ NO_CACHE)

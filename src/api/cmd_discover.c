@@ -164,7 +164,7 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     char text[64], digits[32];
     r->rows = rows;
     r->late = r->deadline > 0 && sl_clock() > r->deadline + grace;
-    snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
+    sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
     return r->late || sl_api__tell(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
                                    (double)bytes, (double)size) != SL_OK;
 }

@@ -155,8 +155,8 @@ static int on_judgement(int64_t done, int64_t total, double solved, void *payloa
     char line[128];
     w->done = done;
     w->total = total;
-    const int n = snprintf(line, sizeof line, "evaluating, %lld/%lld, solved %.3f", (long long)done,
-                           (long long)total, solved);
+    const int n = sl_snprintf(line, sizeof line, "evaluating, %lld/%lld, solved %.3f",
+                              (long long)done, (long long)total, solved);
     return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, line, (size_t)n, (double)done,
                         (double)total) != SL_OK;
 }

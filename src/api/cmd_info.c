@@ -41,9 +41,9 @@ static const sl_api__value *value(const sl_api__run *run, int option) {
 
 static void add_shape(char out[32], const sl_param *p) {
     if (p->dims == 1)
-        snprintf(out, 32, "%d", p->shape[0]);
+        sl_snprintf(out, 32, "%d", p->shape[0]);
     else
-        snprintf(out, 32, "%d x %d", p->shape[0], p->shape[1]);
+        sl_snprintf(out, 32, "%d x %d", p->shape[0], p->shape[1]);
 }
 
 void sl_api__tensor_table(sl_str *s, const sl_model *m) {

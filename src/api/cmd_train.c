@@ -79,13 +79,13 @@ static sl_status place_find(place *p, sl_api__run *run) {
 
 static const char *duration_text(char buffer[32], double seconds) {
     if (seconds < 120)
-        snprintf(buffer, 32, "%.2g s", seconds);
+        sl_snprintf(buffer, 32, "%.2g s", seconds);
     else if (seconds < 7200)
-        snprintf(buffer, 32, "%.0f min", seconds / 60);
+        sl_snprintf(buffer, 32, "%.0f min", seconds / 60);
     else if (seconds < 48 * 3600)
-        snprintf(buffer, 32, "%.1f h", seconds / 3600);
+        sl_snprintf(buffer, 32, "%.1f h", seconds / 3600);
     else
-        snprintf(buffer, 32, "%.1f days", seconds / 86400);
+        sl_snprintf(buffer, 32, "%.1f days", seconds / 86400);
     return buffer;
 }
 
@@ -119,12 +119,13 @@ static int on_news(const sl_train_news *n, void *payload) {
     const watcher *w = payload;
     if (n->note) sl_api__note(&w->run->listener, "%s", n->note);
     char valid[40] = "", text[256];
-    if (!isnan(n->loss_valid)) snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
-    int length = snprintf(text, sizeof text,
-                          "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s, %.2f "
-                          "of peak",
-                          (long long)n->step, (long long)n->steps, n->loss, valid,
-                          n->pairs_per_second, n->gflops, 1e9 * n->gflops / w->peak);
+    if (!isnan(n->loss_valid)) sl_snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
+    int length =
+        sl_snprintf(text, sizeof text,
+                    "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s, %.2f "
+                    "of peak",
+                    (long long)n->step, (long long)n->steps, n->loss, valid, n->pairs_per_second,
+                    n->gflops, 1e9 * n->gflops / w->peak);
     return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, text,
                         SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1), (double)n->step,
                         (double)n->steps) != SL_OK;

@@ -11,15 +11,15 @@
 /* A fit of 0.9999999 and one of 0.99999 differ by a factor of a hundred in what they leave. */
 static const char *r2_text(char out[24], double r2) {
     if (isnan(r2))
-        snprintf(out, 24, "-");
+        sl_snprintf(out, 24, "-");
     else if (r2 == 1)
-        snprintf(out, 24, "1");
+        sl_snprintf(out, 24, "1");
     else if (r2 > 0.9999)
-        snprintf(out, 24, "1 - %.1e", 1 - r2);
+        sl_snprintf(out, 24, "1 - %.1e", 1 - r2);
     else if (r2 > -1000)
-        snprintf(out, 24, "%.6f", fabs(r2) < 5e-7 ? 0 : r2); // not -0.000000
+        sl_snprintf(out, 24, "%.6f", fabs(r2) < 5e-7 ? 0 : r2); // not -0.000000
     else
-        snprintf(out, 24, "%.3g", r2);
+        sl_snprintf(out, 24, "%.3g", r2);
     return out;
 }
 
@@ -73,8 +73,8 @@ static bool round_all(double *value, const sl_candidate *c, int more) {
     for (int i = 0; i < c->params; i++) {
         char text[40];
         const int digits = SL_MIN(digits_of(c->value[i], c->error[i], FEW) + more, ALL);
-        snprintf(text, sizeof text, "%.*g", digits, c->value[i]);
-        value[i] = strtod(text, NULL);
+        sl_snprintf(text, sizeof text, "%.*g", digits, c->value[i]);
+        value[i] = sl_strtod(text, NULL);
         whole = whole && digits == ALL;
     }
     return whole;
@@ -105,7 +105,7 @@ static sl_status order_constants(int *n, int *order, const sl_candidate *c) {
     *n = 0;
     for (const char *at = text; st == SL_OK && *at && *n < c->params; at++) {
         if (at[0] != 'c' || at[1] < '0' || at[1] > '9') continue;
-        const int k = (int)strtol(at + 1, NULL, 10) - 1;
+        const int k = (int)sl_strtoll(at + 1, NULL) - 1;
         bool known = k < 0 || k >= c->params;
         for (int i = 0; i < *n; i++) known = known || order[i] == k;
         if (!known) order[(*n)++] = k;
@@ -169,7 +169,7 @@ static void add_origin(sl_str *s, const sl_api__finding *f, const sl_candidate *
 #undef X
     };
     char line[200];
-    snprintf(line, sizeof line, "%s: %s", sl_candidate_state_name(c->state), texts[c->state]);
+    sl_snprintf(line, sizeof line, "%s: %s", sl_candidate_state_name(c->state), texts[c->state]);
     sl_api__line(s, "status", "%s", line);
     if (c->source == SL_SOURCE_MODEL)
         sl_api__line(s, "proposed by", "the model, in %lld of %lld samples", (long long)c->times,
@@ -298,29 +298,29 @@ typedef void (*sayer)(void *to, const char *name, const char *sentence);
 
 static void say_rows(sayer say, void *to, const sl_table *t) {
     char line[300], digits[32], kept[32];
-    int n = snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
+    int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
     if (t->rows < t->read)
-        n +=
-            snprintf(line + n, sizeof line - (size_t)n, " of %s", sl_group_digits(digits, t->read));
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, " of %s",
+                         sl_group_digits(digits, t->read));
     const char *between = ": ";
     if (t->missing > 0) {
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s%lld with a missing cell dropped",
-                      between, (long long)t->missing);
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%lld with a missing cell dropped",
+                         between, (long long)t->missing);
         between = ", ";
     }
     if (t->infinite > 0) {
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s%lld with an infinite cell dropped",
-                      between, (long long)t->infinite);
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%lld with an infinite cell dropped",
+                         between, (long long)t->infinite);
         between = ", ";
     }
     if (t->rows < t->read - t->missing - t->infinite) {
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)", between,
-                      t->missing + t->infinite > 0 ? "of the others " : "");
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)",
+                         between, t->missing + t->infinite > 0 ? "of the others " : "");
         between = ", ";
     }
     if (t->repeated > 0)
-        snprintf(line + n, sizeof line - (size_t)n, "%s%lld repeat%s an earlier one", between,
-                 (long long)t->repeated, t->repeated == 1 ? "s" : "");
+        sl_snprintf(line + n, sizeof line - (size_t)n, "%s%lld repeat%s an earlier one", between,
+                    (long long)t->repeated, t->repeated == 1 ? "s" : "");
     say(to, "rows", line);
 }
 
@@ -328,15 +328,15 @@ static void say_columns(sayer say, void *to, const sl_api__finding *f) {
     const sl_table *t = f->table;
     char line[300];
     if (t->chosen_from > 0) {
-        snprintf(line, sizeof line,
-                 "%d of %d columns of numbers, picked because they "
-                 "explain most, %.0f %% of the variance; --inputs names others",
-                 t->inputs, t->chosen_from, 100 * t->explained);
+        sl_snprintf(line, sizeof line,
+                    "%d of %d columns of numbers, picked because they "
+                    "explain most, %.0f %% of the variance; --inputs names others",
+                    t->inputs, t->chosen_from, 100 * t->explained);
         say(to, "inputs", line);
     }
     if (t->text_columns > 0) {
-        snprintf(line, sizeof line, "%d column%s of text passed over", t->text_columns,
-                 plural(t->text_columns));
+        sl_snprintf(line, sizeof line, "%d column%s of text passed over", t->text_columns,
+                    plural(t->text_columns));
         say(to, "text", line);
     }
     if (f->constant)

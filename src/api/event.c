@@ -21,7 +21,7 @@ void sl_api__note(const sl_api__listener *l, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    int n = sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (n < 0) return;
     size_t length = SL_MIN((size_t)n, sizeof text - 1);

@@ -71,9 +71,9 @@ static void add_row(table *t, const char *name, const sl_universe_counts *c) {
     SL_ASSERT(t->rows < MAX_ROWS); // a head, the levels, and their sum
     const int64_t numbers[COLUMNS - 2] = { c->raw, c->constant, c->nowhere, c->known, c->distinct };
     char(*cell)[32] = t->cell[t->rows++];
-    snprintf(cell[0], sizeof cell[0], "%s", name);
+    sl_snprintf(cell[0], sizeof cell[0], "%s", name);
     for (int i = 0; i < COLUMNS - 2; i++) sl_group_digits(cell[i + 1], numbers[i]);
-    snprintf(cell[COLUMNS - 1], sizeof cell[0], "%.2f", c->seconds);
+    sl_snprintf(cell[COLUMNS - 1], sizeof cell[0], "%.2f", c->seconds);
 }
 
 /* Every column as wide as its widest cell, flush right. */
@@ -93,9 +93,9 @@ void sl_api__count_table(sl_str *s, const sl_universe *u) {
     const int depth = sl_universe_config(u)->depth;
     const sl_universe_counts all = total(u);
     table t = { .rows = 1 };
-    for (int i = 0; i < COLUMNS; i++) snprintf(t.cell[0][i], sizeof t.cell[0][i], "%s", head[i]);
+    for (int i = 0; i < COLUMNS; i++) sl_snprintf(t.cell[0][i], sizeof t.cell[0][i], "%s", head[i]);
     for (int i = 0; i <= depth; i++) {
-        snprintf(name, sizeof name, "%d", i);
+        sl_snprintf(name, sizeof name, "%d", i);
         add_row(&t, name, sl_universe_count(u, i));
     }
     add_row(&t, "all", &all);

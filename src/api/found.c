@@ -12,9 +12,9 @@ static int on_progress(const char *what, double done, double total, const sl_can
                        void *payload) {
     char text[80];
     if (best && !isnan(best->r2))
-        snprintf(text, sizeof text, "%.40s, best R2 %.6g", what, best->r2);
+        sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g", what, best->r2);
     else
-        snprintf(text, sizeof text, "%.40s", what);
+        sl_snprintf(text, sizeof text, "%.40s", what);
     return sl_api__tell(payload, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
 }
 
@@ -63,7 +63,7 @@ static sl_status check_problem(const sl_trained *model, const sl_problem *p,
                        (long long)p->rows);
     for (int i = 0; i < p->inputs; i++) {
         char name[24];
-        snprintf(name, sizeof name, "input %d", i + 1);
+        sl_snprintf(name, sizeof name, "input %d", i + 1);
         if (!p->x[i]) return sl_fail(SL_EINVAL, "sl_discover: %s is NULL", name);
         if (names && !names[i])
             return sl_fail(SL_EINVAL, "sl_discover: the name of %s is NULL", name);

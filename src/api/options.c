@@ -24,7 +24,7 @@ void sl_api__guess_offer(sl_api__guess *g, const char *candidate) {
 
 const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char buffer[96]) {
     buffer[0] = '\0';
-    if (g->best) snprintf(buffer, 96, "; did you mean %s%s?", dashes, g->best);
+    if (g->best) sl_snprintf(buffer, 96, "; did you mean %s%s?", dashes, g->best);
     return buffer;
 }
 
@@ -33,23 +33,24 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 /* A number for messages, without an exponent where it is whole. */
 static const char *number_text(char buffer[40], double x) {
     if (x == floor(x) && fabs(x) < 1e16)
-        snprintf(buffer, 40, "%.0f", x);
+        sl_snprintf(buffer, 40, "%.0f", x);
     else
-        snprintf(buffer, 40, "%g", x);
+        sl_snprintf(buffer, 40, "%g", x);
     return buffer;
 }
 
 /* The value as its writer would recognise it, cut to a sensible length. */
 static const char *value_text(char buffer[64], const sl_json *j) {
     switch (sl_json_kind_of(j)) {
-    case SL_JSON_TEXT: snprintf(buffer, 64, "\"%.40s\"", sl_json_text(j)); break;
-    case SL_JSON_INT: snprintf(buffer, 64, "%" PRId64, sl_json_int(j)); break;
+    case SL_JSON_TEXT: sl_snprintf(buffer, 64, "\"%.40s\"", sl_json_text(j)); break;
+    case SL_JSON_INT: sl_snprintf(buffer, 64, "%" PRId64, sl_json_int(j)); break;
     case SL_JSON_REAL: // 1e200 is 9.9999999999999997e+199 to 17 digits
-        snprintf(buffer, 64, "%.15g", sl_json_real(j));
-        if (strtod(buffer, NULL) != sl_json_real(j)) snprintf(buffer, 64, "%.17g", sl_json_real(j));
+        sl_snprintf(buffer, 64, "%.15g", sl_json_real(j));
+        if (sl_strtod(buffer, NULL) != sl_json_real(j))
+            sl_snprintf(buffer, 64, "%.17g", sl_json_real(j));
         break;
-    case SL_JSON_BOOL: snprintf(buffer, 64, "%s", sl_json_bool(j) ? "true" : "false"); break;
-    default: snprintf(buffer, 64, "%s", sl_json_kind_text(sl_json_kind_of(j)));
+    case SL_JSON_BOOL: sl_snprintf(buffer, 64, "%s", sl_json_bool(j) ? "true" : "false"); break;
+    default: sl_snprintf(buffer, 64, "%s", sl_json_kind_text(sl_json_kind_of(j)));
     }
     return buffer;
 }
@@ -149,8 +150,8 @@ static void read_default(sl_api__value *v, const sl_option_info *o) {
     if (!o->default_value) return;
     v->text[0] = o->default_value;
     v->flag = strcmp(o->default_value, "true") == 0;
-    v->whole = strtoll(o->default_value, NULL, 10);
-    v->real = strtod(o->default_value, NULL);
+    v->whole = sl_strtoll(o->default_value, NULL);
+    v->real = sl_strtod(o->default_value, NULL);
 }
 
 /* ---------------------------------------------------------------- all of them --------------- */

@@ -40,7 +40,7 @@ static void add_reals(sl_str *s, const char *name, const double *v, int n) {
 static sl_status write_jsonl(sl_str *s, worker *w, const sl_api__export *x, const sl_pair *p) {
     char id[40];
     (void)x;
-    snprintf(id, sizeof id, "%s/%lld", sl_split_name(p->split), (long long)p->index);
+    sl_snprintf(id, sizeof id, "%s/%lld", sl_split_name(p->split), (long long)p->index);
     sl_json_open(s, NULL, '{');
     sl_json_add_text(s, "id", id);
     sl_json_add_int(s, "base", p->base);

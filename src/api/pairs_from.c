@@ -51,7 +51,7 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
     char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return tell(c, &c->notes, ++c->noted, "note: ", text);
 }
@@ -88,7 +88,7 @@ static sl_status check_expr(checker *c, const sl_pair_given *p) {
     sl_status st = sl_token_from_expr(ids, &n, SL_TOKEN_MAX, p->expr, &c->text);
     if (st == SL_EINVAL || st == SL_ELIMIT) {
         char reason[256];
-        snprintf(reason, sizeof reason, "%s", sl_last_error());
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
         st = tell_note(c, "expr cannot be written as tokens: %s", reason);
     }
     SL_TRY(st);
@@ -108,7 +108,7 @@ static sl_status check_line(checker *c, const char *line, size_t n, int variable
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK) {
         char reason[512]; // whoever prints it may fail and overwrite the line
-        snprintf(reason, sizeof reason, "%s", sl_last_error());
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
         return tell_bad(c, reason);
     }
     const bool first = c->good++ == 0;

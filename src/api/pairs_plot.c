@@ -120,18 +120,18 @@ static void add_line(sl_str *s, const char *line, int n) {
 static void end_label(char out[16], const axis *a, bool top, bool negative) {
     double h = top != negative ? a->high : a->low;
     double y = !a->logarithmic ? (top ? a->high : a->low) : negative ? -pow(10, h) : pow(10, h);
-    snprintf(out, 16, "%.3g", y);
+    sl_snprintf(out, 16, "%.3g", y);
 }
 
 static void add_rows(sl_str *s, const plot *g, int plots, int width, const axis *a, bool negative) {
     char line[LINE_BYTES], label[16];
     for (int r = 0; r < ROWS; r++) {
-        snprintf(label, sizeof label, "%s", r == ROWS / 2 ? "y" : "");
+        sl_snprintf(label, sizeof label, "%s", r == ROWS / 2 ? "y" : "");
         if (r == 0 || r == ROWS - 1) end_label(label, a, r == 0, negative);
-        int n = snprintf(line, sizeof line, "%*s ", MARGIN, label);
+        int n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, label);
         for (int i = 0; i < plots; i++)
-            n += snprintf(line + n, sizeof line - (size_t)n, "%s|%.*s", i > 0 ? "   " : "", width,
-                          g[i].cell[r]);
+            n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s|%.*s", i > 0 ? "   " : "",
+                             width, g[i].cell[r]);
         add_line(s, line, n);
     }
 }
@@ -140,21 +140,21 @@ static void add_rows(sl_str *s, const plot *g, int plots, int width, const axis 
 static void add_feet(sl_str *s, const plot *g, int plots, int width) {
     char line[LINE_BYTES], low[16], high[16], name[16];
     static const char dashes[] = "------------------------------";
-    int n = snprintf(line, sizeof line, "%*s ", MARGIN, "");
+    int n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, "");
     for (int i = 0; i < plots; i++)
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s+%.*s", i > 0 ? "   " : "", width,
-                      dashes);
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s+%.*s", i > 0 ? "   " : "", width,
+                         dashes);
     add_line(s, line, n);
 
-    n = snprintf(line, sizeof line, "%*s ", MARGIN, "");
+    n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, "");
     for (int i = 0; i < plots; i++) {
-        snprintf(low, sizeof low, "%.3g", g[i].low);
-        snprintf(high, sizeof high, "%.3g", g[i].high);
-        snprintf(name, sizeof name, "x%d", g[i].column + 1);
+        sl_snprintf(low, sizeof low, "%.3g", g[i].low);
+        sl_snprintf(high, sizeof high, "%.3g", g[i].high);
+        sl_snprintf(name, sizeof name, "x%d", g[i].column + 1);
         int before = (width - (int)strlen(name)) / 2;
-        n += snprintf(line + n, sizeof line - (size_t)n, "%s%-*s%-*s%*s", i > 0 ? "    " : " ",
-                      before, low, (int)strlen(name), name, width - before - (int)strlen(name),
-                      high);
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%-*s%-*s%*s", i > 0 ? "    " : " ",
+                         before, low, (int)strlen(name), name, width - before - (int)strlen(name),
+                         high);
     }
     add_line(s, line, n);
 }

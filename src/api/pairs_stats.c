@@ -44,14 +44,14 @@ static bool add_option(sl_str *s, const sl_option_info *o, const sl_api__value *
     const char *preset = o->default_value;
     switch (o->type) {
     case SL_OPTION_INT:
-        if (v->whole == strtoll(preset, NULL, 10)) return false;
+        if (v->whole == sl_strtoll(preset, NULL)) return false;
         sl_str_addf(s, " --%s %lld", o->name, (long long)v->whole);
         return true;
     case SL_OPTION_REAL: {
-        if (v->real == strtod(preset, NULL)) return false;
+        if (v->real == sl_strtod(preset, NULL)) return false;
         char text[32]; // as short as it may be to be read as the same number
-        snprintf(text, sizeof text, "%.15g", v->real);
-        if (strtod(text, NULL) != v->real) snprintf(text, sizeof text, "%.17g", v->real);
+        sl_snprintf(text, sizeof text, "%.15g", v->real);
+        if (sl_strtod(text, NULL) != v->real) sl_snprintf(text, sizeof text, "%.17g", v->real);
         sl_str_addf(s, " --%s %s", o->name, text);
         return true;
     }
@@ -216,7 +216,7 @@ static void add_checks(sl_str *s, const sl_pairs_stats *stats) {
     for (int i = 0; i < stats->n_checks; i++) {
         const sl_pairs_check *c = &stats->check[i];
         char p[16];
-        snprintf(p, sizeof p, isnan(c->p) ? "-" : "%.2g", c->p);
+        sl_snprintf(p, sizeof p, isnan(c->p) ? "-" : "%.2g", c->p);
         sl_str_addf(s, "  %-*s  %10.5g  %10.5g  %8s  %s%s\n", width, c->what, c->measured,
                     c->expected, p, c->test ? c->test : "-", check_good(c) ? "" : "  <- not so");
     }

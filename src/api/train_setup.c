@@ -164,7 +164,7 @@ void sl_api__line(sl_str *s, const char *name, const char *format, ...) {
     char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     sl_str_addf(s, "  %-13s %s\n", name, text);
 }

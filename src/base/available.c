@@ -13,8 +13,9 @@ static int64_t number_in(const char *path, const char *key) {
     char line[256];
     size_t n = strlen(key);
     while (found < 0 && fgets(line, sizeof line, f)) {
-        long long value;
-        if (strncmp(line, key, n) == 0 && sscanf(line + n, "%lld", &value) == 1) found = value;
+        char *end;
+        const int64_t value = strncmp(line, key, n) == 0 ? sl_strtoll(line + n, &end) : -1;
+        if (value >= 0 && end > line + n) found = value;
     }
     fclose(f);
     return found;
@@ -24,12 +25,12 @@ static int64_t number_in(const char *path, const char *key) {
  * used there, but the kernel drops its inactive part before it refuses memory. */
 static int64_t left_in_group(const char *group) {
     char path[1200];
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+    sl_snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
     int64_t max = number_in(path, "");
     if (max < 0) return -1;
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
+    sl_snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
     int64_t used = number_in(path, "");
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
+    sl_snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
     int64_t cache = number_in(path, "inactive_file ");
     if (used < 0) return -1;
     if (cache > 0) used -= SL_MIN(cache, used);
@@ -44,7 +45,7 @@ static void own_group(char *group, size_t size) {
     char line[1024];
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "0::/", 4) == 0) snprintf(group, size, "%s", line + 3);
+        if (strncmp(line, "0::/", 4) == 0) sl_snprintf(group, size, "%s", line + 3);
     }
     fclose(f);
     if (strcmp(group, "/") == 0) group[0] = '\0';

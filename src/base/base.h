@@ -11,7 +11,8 @@
  *             mark, work, rewind.
  *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every x86-64 machine.
  *             libm does not (it picks code by CPU), and a data set that is computed rather than
- *             stored must not depend on who computes it.
+ *             stored must not depend on who computes it. Nor on where: text becomes numbers and
+ *             numbers text by sl_strtod, sl_snprintf and friends, which the locale does not touch.
  *
  * Threads: nothing here is shared but the allocation counters, which are atomic. The error line is
  * thread-local; par/ carries it from worker to caller. */
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdarg.h>
+#include <locale.h>
 
 #include "symlaw/symlaw.h" // sl_status, sl_truth: the types that cross the public boundary
 
@@ -234,6 +236,29 @@ int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
 
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
 const char *sl_group_digits(char buffer[32], int64_t n);
+
+/* ---------------------------------------------------------------- locale -------------------- */
+
+/* The host program may have set any locale. These do as the C functions they are named after do in
+ * the C locale, with the host's in force again when they return; no other file calls those. */
+SL_PRINTF(3, 4) int sl_snprintf(char *text, size_t size, const char *format, ...);
+SL_PRINTF(3, 0) int sl_vsnprintf(char *text, size_t size, const char *format, va_list args);
+double sl_strtod(const char *text, char **end);   // end may be NULL
+int64_t sl_strtoll(const char *text, char **end); // to base 10; numbers beyond become the nearest
+int sl_strcasecmp(const char *a, const char *b);  // only A-Z and a-z are letters
+int sl_strncasecmp(const char *a, const char *b, size_t n);
+const char *sl_strerror(int error);
+const char *sl_dlerror(void); // of the thread's last dlopen or dlsym; never NULL
+
+static inline bool sl_isdigit(char c) { return c >= '0' && c <= '9'; }
+static inline bool sl_isspace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static inline char sl_tolower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
+static inline bool sl_isalpha(char c) { return sl_tolower(c) >= 'a' && sl_tolower(c) <= 'z'; }
+
+/* Around a call into another library that formats or reads numbers: the thread works in the C locale
+ * until it leaves with what entering returned. Nothing of the host's is called in between. */
+SL_NODISCARD locale_t sl_locale_enter(void);
+void sl_locale_leave(locale_t before);
 
 /* ---------------------------------------------------------------- hashing ------------------- */
 

@@ -77,7 +77,7 @@ static sl_status fail_create(const char *path, int error) {
     else if (folder && error == ENOTDIR)
         st = sl_fail(SL_EIO, "cannot write %s: %s is not a folder", path, folder);
     else
-        st = sl_fail(SL_EIO, "cannot write %s: %s", path, strerror(error));
+        st = sl_fail(SL_EIO, "cannot write %s: %s", path, sl_strerror(error));
     sl_free(folder);
     return st;
 }
@@ -97,9 +97,9 @@ static sl_status open_temp(sl_file *f, const struct stat *old) {
     if (!f->temp) return sl_fail_memory(size, 1, "a file name");
     for (int i = 0; i < 1000; i++) {
         if (i == 0)
-            snprintf(f->temp, size, "%s.tmp-%ld", f->path, (long)getpid());
+            sl_snprintf(f->temp, size, "%s.tmp-%ld", f->path, (long)getpid());
         else
-            snprintf(f->temp, size, "%s.tmp-%ld-%d", f->path, (long)getpid(), i);
+            sl_snprintf(f->temp, size, "%s.tmp-%ld-%d", f->path, (long)getpid(), i);
         f->fd = open_again(f->temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (f->fd >= 0 || errno != EEXIST) break;
     }
@@ -159,7 +159,7 @@ static sl_status write_all(sl_file *f, const char *bytes, size_t n) {
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) {
             f->failed = true;
-            return sl_fail(SL_EIO, "writing %s: %s", f->shown, strerror(errno));
+            return sl_fail(SL_EIO, "writing %s: %s", f->shown, sl_strerror(errno));
         }
         bytes += done;
         n -= (size_t)done;
@@ -178,7 +178,7 @@ static sl_status flush(sl_file *f) {
 sl_status sl_file_write(sl_file *f, const void *bytes, size_t n) {
     if (refused()) {
         f->failed = true;
-        return sl_fail(SL_EIO, "writing %s: %s", f->shown, strerror(errno));
+        return sl_fail(SL_EIO, "writing %s: %s", f->shown, sl_strerror(errno));
     }
     if (n > sizeof f->buffer - f->held) SL_TRY(flush(f));
     if (n > sizeof f->buffer) return write_all(f, bytes, n);
@@ -217,7 +217,7 @@ done:
 sl_status sl_file_flush(sl_file *f, bool sync) {
     SL_TRY(flush(f));
     if (sync && (refused() || !synced(f->fd)))
-        return sl_fail(SL_EIO, "syncing %s: %s", f->shown, strerror(errno));
+        return sl_fail(SL_EIO, "syncing %s: %s", f->shown, sl_strerror(errno));
     return SL_OK;
 }
 
@@ -228,7 +228,7 @@ static sl_status sync_folder(const sl_file *f) {
     int fd = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
     // a folder we may write to but not read cannot be synced; the file is in place all the same
     if (fd >= 0 && !synced(fd))
-        st = sl_fail(SL_EIO, "syncing folder %s: %s", folder, strerror(errno));
+        st = sl_fail(SL_EIO, "syncing folder %s: %s", folder, sl_strerror(errno));
     if (fd >= 0) close(fd);
     sl_free(folder);
     return st;
@@ -240,17 +240,17 @@ sl_status sl_file_commit(sl_file **file) {
     if (f->failed) SL_GO(sl_fail(SL_EIO, "%s is not written: an earlier write failed", f->shown));
     SL_GO(flush(f));
     if (refused() || (f->temp && !synced(f->fd)))
-        SL_GO(sl_fail(SL_EIO, "syncing %s: %s", f->shown, strerror(errno)));
+        SL_GO(sl_fail(SL_EIO, "syncing %s: %s", f->shown, sl_strerror(errno)));
 
     // close reports what a network file system found out late
     int fd = f->fd;
     f->fd = -1;
     if (close(fd) != 0 && errno != EINTR)
-        SL_GO(sl_fail(SL_EIO, "closing %s: %s", f->shown, strerror(errno)));
+        SL_GO(sl_fail(SL_EIO, "closing %s: %s", f->shown, sl_strerror(errno)));
 
     if (f->temp) {
         if (rename(f->temp, f->path) != 0)
-            SL_GO(sl_fail(SL_EIO, "renaming %s to %s: %s", f->temp, f->path, strerror(errno)));
+            SL_GO(sl_fail(SL_EIO, "renaming %s to %s: %s", f->temp, f->path, sl_strerror(errno)));
         sl_free(f->temp); // nothing left to remove
         f->temp = NULL;
         SL_GO(sync_folder(f));
@@ -288,7 +288,7 @@ sl_status sl_folder_make(const char *path, unsigned mode) {
     struct stat s;
     if (!error && stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) error = ENOTDIR;
     // a folder above may be there and refuse all the same, as a read-only / does: the last counts
-    return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", path, strerror(error)) : SL_OK;
+    return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", path, sl_strerror(error)) : SL_OK;
 }
 
 sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes) {
@@ -296,8 +296,8 @@ sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes
     struct stat s;
     char *text = NULL;
     int fd = open_again(path, O_RDONLY | O_NOCTTY, 0);
-    if (fd < 0) return sl_fail(SL_EIO, "cannot read %s: %s", path, strerror(errno));
-    if (fstat(fd, &s) != 0) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", path, strerror(errno)));
+    if (fd < 0) return sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
+    if (fstat(fd, &s) != 0) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno)));
     if (S_ISDIR(s.st_mode))
         SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", path));
 
@@ -312,7 +312,7 @@ sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes
         while (len <= cap) {
             ssize_t got = read(fd, text + len, cap + 1 - len);
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) SL_GO(sl_fail(SL_EIO, "reading %s: %s", path, strerror(errno)));
+            if (got < 0) SL_GO(sl_fail(SL_EIO, "reading %s: %s", path, sl_strerror(errno)));
             if (got == 0) break;
             len += (size_t)got;
         }

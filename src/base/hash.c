@@ -35,7 +35,7 @@ void sl_hasher_add(sl_hasher *h, const void *bytes, size_t n) {
 void sl_hasher_text(const sl_hasher *h, char out[33]) {
     XXH128_canonical_t c; // big-endian bytes: the text is the same on every machine
     XXH128_canonicalFromHash(&c, XXH3_128bits_digest(&h->state));
-    for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", c.digest[i]);
+    for (int i = 0; i < 16; i++) sl_snprintf(out + 2 * i, 3, "%02x", c.digest[i]);
 }
 
 void sl_hasher_free(sl_hasher *h) {

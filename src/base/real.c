@@ -115,12 +115,9 @@ static char *lay_out(char *w, uint64_t digits, int n, int k) {
 /* The definition, for the largest and smallest numbers. */
 static int by_library(char *text, double v) {
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, SL_REAL_TEXT_MAX, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) break;
+        sl_snprintf(text, SL_REAL_TEXT_MAX, "%.*g", digits, v);
+        if (sl_strtod(text, NULL) == v) break;
     }
-    // the decimal point may be a comma where the host program has set a locale
-    for (char *p = text; *p; p++)
-        if (*p == ',') *p = '.';
     if (!strpbrk(text, ".e")) strcat(text, ".0");
     return (int)strlen(text);
 }

@@ -47,14 +47,17 @@ sl_status(sl_fail)(sl_status st, const char *format, ...) {
     char line[LINE_MAX_BYTES + 1];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    int n = sl_vsnprintf(line, sizeof line, format, args);
     va_end(args);
     sl_fail_restore(n >= 0 ? line : sl_status_text(st));
     return st;
 }
 
 void sl_assert_failed(const char *what, const char *file, int line) {
-    fprintf(stderr, "symlaw: internal error: %s does not hold (%s:%d); please report this\n", what,
-            file, line);
+    char text[1024];
+    sl_snprintf(text, sizeof text,
+                "symlaw: internal error: %s does not hold (%s:%d); please report this\n", what,
+                file, line);
+    fputs(text, stderr);
     abort();
 }

@@ -66,7 +66,7 @@ void sl_str_add_uint(sl_str *s, uint64_t n) {
 void sl_str_addf(sl_str *s, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = sl_vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0) {
         s->failed = true;
@@ -74,7 +74,7 @@ void sl_str_addf(sl_str *s, const char *format, ...) {
     }
     if (!reserve(s, (size_t)n)) return;
     va_start(args, format);
-    vsnprintf(s->text + s->len, (size_t)n + 1, format, args);
+    sl_vsnprintf(s->text + s->len, (size_t)n + 1, format, args);
     va_end(args);
     s->len += (size_t)n;
 }
@@ -145,7 +145,7 @@ int32_t sl_utf8_read(const char *text, size_t n, int *used) {
 const char *sl_group_digits(char buffer[32], int64_t n) {
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; // INT64_MIN has no positive twin
     char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, u);
+    int len = sl_snprintf(digits, sizeof digits, "%" PRIu64, u);
     char *w = buffer;
     if (n < 0) *w++ = '-';
     for (int i = 0; i < len; i++) {

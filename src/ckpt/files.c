@@ -19,7 +19,8 @@ const char *sl_ckpt__kind_text(sl_ckpt__kind kind) {
 }
 
 static void name_of(char name[NAME_BYTES], sl_ckpt__kind kind, int64_t step) {
-    snprintf(name, NAME_BYTES, "%s-%08lld.safetensors", sl_ckpt__kind_text(kind), (long long)step);
+    sl_snprintf(name, NAME_BYTES, "%s-%08lld.safetensors", sl_ckpt__kind_text(kind),
+                (long long)step);
 }
 
 sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t step) {
@@ -28,14 +29,14 @@ sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t
     const size_t n = strlen(dir) + strlen(name) + 2;
     *out = sl_malloc(n, 1);
     if (!*out) return sl_fail_memory(n, 1, "a file name");
-    snprintf(*out, n, "%s/%s", dir, name);
+    sl_snprintf(*out, n, "%s/%s", dir, name);
     return SL_OK;
 }
 
 void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step) {
     char name[NAME_BYTES];
     name_of(name, SL_CKPT__MODEL, step);
-    snprintf(out, size, "%s/%s", dir, name);
+    sl_snprintf(out, size, "%s/%s", dir, name);
 }
 
 typedef struct entry {
@@ -49,7 +50,7 @@ static bool parse(entry *e, const char *name) {
     for (sl_ckpt__kind kind = SL_CKPT__MODEL; kind <= SL_CKPT__STATE; kind++) {
         const size_t stem = strlen(sl_ckpt__kind_text(kind));
         if (strncmp(name, sl_ckpt__kind_text(kind), stem) != 0 || name[stem] != '-') continue;
-        *e = (entry){ kind, strtoll(name + stem + 1, NULL, 10), false };
+        *e = (entry){ kind, sl_strtoll(name + stem + 1, NULL), false };
         char whole[NAME_BYTES];
         name_of(whole, kind, e->step);
         const size_t n = strlen(whole);

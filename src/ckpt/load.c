@@ -123,7 +123,7 @@ static sl_status warn(sl_ckpt_loaded *l, const char *newest) {
     const size_t n = strlen(newest) + 64;
     l->warning = sl_malloc(n, 1);
     if (!l->warning) return sl_fail_memory(n, 1, "a warning");
-    snprintf(l->warning, n, "%s; continued from step %lld", newest, (long long)l->step);
+    sl_snprintf(l->warning, n, "%s; continued from step %lld", newest, (long long)l->step);
     return SL_OK;
 }
 
@@ -138,7 +138,7 @@ sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *mod
     for (int64_t step = INT64_MAX; (step = sl_ckpt__newest_below(dir, step)) >= 0;) {
         st = load_step(out, dir, step, model, weights, optim);
         if (st == SL_OK || st == SL_ENOMEM) break;
-        if (tried++ == 0) snprintf(newest, sizeof newest, "%s", sl_last_error());
+        if (tried++ == 0) sl_snprintf(newest, sizeof newest, "%s", sl_last_error());
     }
     if (st == SL_EINVAL) return sl_fail(st, "no checkpoint in %s", dir);
     if (st == SL_OK && newest[0]) st = warn(out, newest);

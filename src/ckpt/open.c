@@ -34,7 +34,7 @@ static sl_status name_missing(const sl_st_file *f, const char *path, sl_ckpt__ki
     for (int i = 0; i < SL_LEN(needed); i++) {
         const size_t n = strlen(list);
         if (!sl_st_metadata(f, needed[i]))
-            snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", needed[i]);
+            sl_snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", needed[i]);
     }
     if (!list[0]) return SL_OK;
     return sl_fail(SL_EFORMAT, "%s: a safetensors file, but no symlaw %s: its metadata lack %s",
@@ -50,7 +50,7 @@ sl_status sl_ckpt__texts(sl_ckpt_loaded *out, const sl_st_file *f, const char *p
                        sl_ckpt__kind_text(kind));
     if (!step[0] || strlen(step) > 18 || step[strspn(step, "0123456789")])
         return sl_fail(SL_EFORMAT, "%s: its step is \"%s\"", path, step);
-    out->step = strtoll(step, NULL, 10);
+    out->step = sl_strtoll(step, NULL);
     SL_TRY(copy(&out->config, sl_st_metadata(f, "config")));
     SL_TRY(copy(&out->vocabulary, sl_st_metadata(f, "vocabulary")));
     SL_TRY(copy(&out->universe, sl_st_metadata(f, "universe")));
@@ -68,10 +68,10 @@ sl_status sl_ckpt__texts(sl_ckpt_loaded *out, const sl_st_file *f, const char *p
 
 /* "F32 (64, 128)" */
 static void describe(char out[128], const sl_st_tensor *t) {
-    int n = snprintf(out, 128, "%s (", sl_st__dtype_name(t->dtype));
+    int n = sl_snprintf(out, 128, "%s (", sl_st__dtype_name(t->dtype));
     for (int d = 0; d < t->dims; d++)
-        n += snprintf(out + n, 128 - (size_t)n, "%s%lld", d ? ", " : "", (long long)t->shape[d]);
-    snprintf(out + n, 128 - (size_t)n, ")");
+        n += sl_snprintf(out + n, 128 - (size_t)n, "%s%lld", d ? ", " : "", (long long)t->shape[d]);
+    sl_snprintf(out + n, 128 - (size_t)n, ")");
 }
 
 sl_status sl_ckpt__expect(const sl_st_tensor **out, const sl_st_file *f, const char *path,

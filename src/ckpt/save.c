@@ -8,7 +8,7 @@ enum { TEXTS = 16, CPR = SL_CKPT__CPR, ROWS = SL_CKPT__ROWS };
 
 sl_st_tensor sl_ckpt__tensor(char name[SL_CKPT__NAME], const char *prefix, const sl_param *p) {
     sl_st_tensor t = { .name = name, .dtype = SL_F32, .dims = p->dims };
-    snprintf(name, SL_CKPT__NAME, "%s%s", prefix, p->name);
+    sl_snprintf(name, SL_CKPT__NAME, "%s%s", prefix, p->name);
     for (int d = 0; d < p->dims; d++) t.shape[d] = p->shape[d];
     return t;
 }
@@ -37,7 +37,7 @@ static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
         { "level", sl_nn_level() },
         { "libraries", sl_nn_libraries() },
     };
-    snprintf(step, 24, "%lld", (long long)meta->step);
+    sl_snprintf(step, 24, "%lld", (long long)meta->step);
     for (int i = 0; i < SL_LEN(list); i++) {
         text[i] = list[i];
         if (!text[i].text) text[i].text = "";

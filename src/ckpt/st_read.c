@@ -35,7 +35,7 @@ static sl_status read_at(const sl_st_file *f, void *out, int64_t at, size_t n) {
     for (char *to = out; n > 0;) {
         const ssize_t got = pread(f->fd, to, n, (off_t)at);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", f->path, strerror(errno));
+        if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", f->path, sl_strerror(errno));
         if (got == 0)
             return sl_fail(SL_EFORMAT, "%s: truncated while it was read, at byte %lld", f->path,
                            (long long)at);
@@ -52,7 +52,7 @@ static sl_status open_file(sl_st_file *f) {
     do f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     while (f->fd < 0 && errno == EINTR);
     if (f->fd < 0 || fstat(f->fd, &s) != 0)
-        return sl_fail(SL_EIO, "cannot read %s: %s", f->path, strerror(errno));
+        return sl_fail(SL_EIO, "cannot read %s: %s", f->path, sl_strerror(errno));
     if (S_ISDIR(s.st_mode))
         return sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", f->path);
     if (!S_ISREG(s.st_mode)) return sl_fail(SL_EIO, "cannot read %s: not a plain file", f->path);
@@ -115,7 +115,7 @@ static sl_status check_version(const sl_st_file *f) {
     const char *text = sl_st_metadata(f, SL_ST__FORMAT);
     if (!text) return SL_OK; // somebody else's
     char *end;
-    const long long version = strtoll(text, &end, 10);
+    const int64_t version = sl_strtoll(text, &end);
     if (*end || text[0] < '1' || text[0] > '9')
         return sl_fail(SL_EFORMAT, "%s: damaged: " SL_ST__FORMAT " is \"%s\"", f->path, text);
     if (version > SL_CKPT_VERSION)

@@ -117,7 +117,7 @@ sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
     sl_file *f = NULL;
     sl_str header = { 0 };
     char version[16], hash[33];
-    snprintf(version, sizeof version, "%d", SL_CKPT_VERSION);
+    sl_snprintf(version, sizeof version, "%d", SL_CKPT_VERSION);
     sl_st_text *text = sl_malloc((size_t)n_metadata + 2, sizeof *text);
     sl_st_tensor *tensor = sl_malloc((size_t)n, sizeof *tensor);
     const sl_st_tensor **by_name = sl_malloc((size_t)n, sizeof *by_name);

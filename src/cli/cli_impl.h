@@ -17,6 +17,7 @@
 #ifndef SL_CLI_IMPL_H
 #define SL_CLI_IMPL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,6 +45,16 @@ void sl_cli__text_clear(sl_cli__text *t);
 
 /* Byte of the first thing in `value` that is no UTF-8, or -1. */
 long sl_cli__bad_utf8(const char *value);
+
+/* ---------------------------------------------------------------- locale -------------------- */
+
+/* As vsnprintf and strerror in the C locale. */
+SL_CLI__PRINTF(3, 0)
+int sl_cli__vsnprintf(char *text, size_t size, const char *format, va_list args);
+const char *sl_cli__strerror(int error);
+/* Is all of the text a whole number that fits; a finite decimal number? */
+bool sl_cli__whole(long long *out, const char *text);
+bool sl_cli__real(double *out, const char *text);
 
 /* ---------------------------------------------------------------- standard output ----------- */
 

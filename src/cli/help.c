@@ -70,13 +70,15 @@ static void add_facts(sl_cli__text *facts, const sl_option_info *o) {
 
 static void add_option(sl_cli__text *t, const sl_option_info *o, bool positional) {
     sl_cli__text facts = { 0 };
-    char left[64];
-    snprintf(left, sizeof left, "  %s%s--%s%s%s", positional ? o->value_name : "",
-             positional ? ", " : "", o->name, o->value_name ? " " : "",
-             o->value_name ? o->value_name : "");
-    sl_cli__addf(t, "%-*s", COLUMN, left);
+    const size_t begin = t->len;
+    sl_cli__addf(t, "  %s%s--%s%s%s", positional ? o->value_name : "", positional ? ", " : "",
+                 o->name, o->value_name ? " " : "", o->value_name ? o->value_name : "");
+    const int left = (int)(t->len - begin);
     int column = COLUMN;
-    if (strlen(left) >= COLUMN) sl_cli__addf(t, "\n%*s", COLUMN, "");
+    if (left >= COLUMN)
+        sl_cli__addf(t, "\n%*s", COLUMN, "");
+    else
+        sl_cli__addf(t, "%*s", COLUMN - left, "");
     add_wrapped(t, &column, o->help, false);
     add_facts(&facts, o);
     if (facts.len > 0) {

@@ -29,7 +29,7 @@ static int code_of(sl_status st) {
 static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
     static const char negative[] = "{\"exit\":1,", stopped[] = "{\"exit\":130,";
     if ((st == SL_ECANCEL || st == SL_OK) && s->output_error && s->output_error != EINTR) {
-        sl_cli__error("cannot write to standard output: %s", strerror(s->output_error));
+        sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(s->output_error));
         return SL_CLI__WORLD;
     }
     if (st == SL_ECANCEL && sl_cli__signal()) {
@@ -38,7 +38,10 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
     }
     if (st != SL_OK) {
         sl_cli__error("%s", sl_last_error());
-        if (s->excerpt.len > 0) fprintf(stderr, "%s\n", s->excerpt.text);
+        if (s->excerpt.len > 0) {
+            fputs(s->excerpt.text, stderr);
+            fputs("\n", stderr);
+        }
         return code_of(st);
     }
     if (strncmp(result, stopped, strlen(stopped)) == 0) {

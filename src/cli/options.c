@@ -3,9 +3,6 @@
  * Here are only the matters of a command line: dashes, `=`, values that are missing. Whether a name
  * exists and a value is fit is the library's to say, so a number that is none travels on as a text
  * and comes back as the library's message. */
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,17 +36,12 @@ static bool is_option(const sl_command_info *info, const char *arg) {
 /* ---------------------------------------------------------------- values to JSON ------------ */
 
 static void add_number(sl_cli__text *json, const char *value) {
-    char *end;
-    bool begins = isdigit((unsigned char)value[0]) || (value[0] && strchr("+-.", value[0]));
-    errno = 0;
-    long long whole = strtoll(value, &end, 10);
-    if (begins && end != value && *end == '\0' && errno == 0) {
+    const bool begins = value[0] && strchr("0123456789+-.", value[0]);
+    long long whole;
+    double real;
+    if (begins && sl_cli__whole(&whole, value))
         sl_cli__addf(json, "%lld", whole);
-        return;
-    }
-    double real = strtod(value, &end);
-    bool hexadecimal = strpbrk(value, "xX") != NULL;
-    if (begins && !hexadecimal && end != value && *end == '\0' && isfinite(real))
+    else if (begins && sl_cli__real(&real, value))
         sl_cli__addf(json, "%.17g", real);
     else
         sl_cli__add_quoted(json, value);

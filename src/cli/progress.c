@@ -76,9 +76,12 @@ static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e
 
 static void show_progress(sl_cli__screen *s, const sl_event *e) {
     char what[sizeof s->what];
-    snprintf(what, sizeof what, "%.*s", (int)head_of(e), e->text);
+    size_t head = head_of(e);
+    if (head >= sizeof what) head = sizeof what - 1;
+    memcpy(what, e->text, head);
+    what[head] = '\0';
     if (strcmp(s->what, what) != 0) {
-        memcpy(s->what, what, sizeof what);
+        memcpy(s->what, what, head + 1);
         s->since = e->seconds;
         s->at_first = e->done;
     }
@@ -86,10 +89,14 @@ static void show_progress(sl_cli__screen *s, const sl_event *e) {
     s->next = e->seconds + (s->live ? live_pause : line_pause);
     sl_cli__text t = { 0 };
     describe(&t, s, e);
-    if (s->live)
-        fprintf(stderr, "\r%.*s\033[K", terminal_width() - 1, t.text);
-    else
+    if (s->live) {
+        sl_cli__text line = { 0 };
+        sl_cli__addf(&line, "\r%.*s\033[K", terminal_width() - 1, t.text);
+        fputs(line.text, stderr);
+        sl_cli__text_clear(&line);
+    } else {
         sl_cli__error("%s", t.text);
+    }
     s->shown = s->live;
     sl_cli__text_clear(&t);
 }

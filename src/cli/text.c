@@ -18,13 +18,16 @@ static void blank_controls(char *text) {
 }
 
 void sl_cli__error(const char *format, ...) {
-    char line[2048]; // longer than any message of the library; what is cut was somebody's argument
+    char line[2048] = "symlaw: "; // longer than any message of the library; what is cut was
+                                  // somebody's argument
+    const size_t head = strlen(line);
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    sl_cli__vsnprintf(line + head, sizeof line - head - 1, format, args);
     va_end(args);
     blank_controls(line);
-    if (sl_rank() == 0) fprintf(stderr, "symlaw: %s\n", line);
+    strcat(line, "\n");
+    if (sl_rank() == 0) fputs(line, stderr);
 }
 
 /* ---------------------------------------------------------------- growing text -------------- */
@@ -51,12 +54,12 @@ void sl_cli__add(sl_cli__text *t, const char *bytes, size_t n) {
 void sl_cli__addf(sl_cli__text *t, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = sl_cli__vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0) return;
     reserve(t, (size_t)n);
     va_start(args, format);
-    vsnprintf(t->text + t->len, (size_t)n + 1, format, args);
+    sl_cli__vsnprintf(t->text + t->len, (size_t)n + 1, format, args);
     va_end(args);
     t->len += (size_t)n;
 }
@@ -115,6 +118,6 @@ int sl_cli__print(sl_cli__text *t) {
     sl_cli__text_clear(t);
     if (error == 0) return SL_CLI__GOOD;
     if (sl_cli__signal()) return 128 + sl_cli__signal();
-    sl_cli__error("cannot write to standard output: %s", strerror(error));
+    sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(error));
     return SL_CLI__WORLD;
 }

@@ -57,9 +57,9 @@ sl_status sl_picture__round(sl_candidate *out, sl_arena *a, const sl_candidate *
     double *value = numbers(a, c->params);
     if (!value) return SL_ENOMEM;
     for (int i = 0; i < c->params; i++) {
-        char text[64]; // in the program's locale, there and back
-        snprintf(text, sizeof text, "%.5e", c->value[i]);
-        value[i] = strtod(text, NULL);
+        char text[64];
+        sl_snprintf(text, sizeof text, "%.5e", c->value[i]);
+        value[i] = sl_strtod(text, NULL);
         if (!isfinite(value[i])) value[i] = c->value[i]; // the largest numbers round up to none
     }
     *out = *c;
@@ -80,7 +80,7 @@ static sl_status values(sl_picture__shown *v) {
 static void name_columns(sl_picture__shown *v) {
     const sl_names *names = v->p->names;
     for (int k = 0; k < v->p->problem->inputs; k++) {
-        snprintf(v->plain[k], sizeof v->plain[k], "x%d", k + 1);
+        sl_snprintf(v->plain[k], sizeof v->plain[k], "x%d", k + 1);
         const bool given = names && names->names && k < names->count && names->names[k];
         v->name[k] = given ? names->names[k] : v->plain[k];
     }

@@ -179,8 +179,8 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
 static double short_decimal(double v) {
     for (int digits = 1; digits <= 9; digits++) {
         char text[SL_REAL_TEXT_MAX];
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        const double w = strtod(text, NULL); // by the same locale
+        sl_snprintf(text, sizeof text, "%.*g", digits, v);
+        const double w = sl_strtod(text, NULL);
         if (fabs(w - v) <= 1e-12 * fabs(v)) return w;
     }
     return v;

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "discover/table_impl.h"
 
@@ -81,7 +80,7 @@ static const char *nearest(const sl_csv *csv, const char *word) {
     int distance = n < 2 ? 1 : 2 + (int)SL_MIN(n, (size_t)64) / 4;
     for (int i = 0; i < sl_csv_columns(csv); i++) {
         const char *name = sl_csv_name(csv, i);
-        const bool begins = n >= 1 && strncasecmp(name, word, n) == 0;
+        const bool begins = n >= 1 && sl_strncasecmp(name, word, n) == 0;
         const int d = begins ? name[n] != 0 : sl_edit_distance(word, name);
         if (d >= distance) continue;
         distance = d;
@@ -127,7 +126,7 @@ static sl_status find_target(reader *r) {
     r->target = sl_csv_columns(r->csv) - 1;
     for (int k = 0; k < SL_LEN(usual); k++)
         for (int i = 0; i < sl_csv_columns(r->csv); i++)
-            if (strcasecmp(sl_csv_name(r->csv, i), usual[k]) == 0)
+            if (sl_strcasecmp(sl_csv_name(r->csv, i), usual[k]) == 0)
                 return find_column(&r->target, r, sl_csv_name(r->csv, i), "target");
     return SL_OK;
 }

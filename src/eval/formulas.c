@@ -53,7 +53,7 @@ static sl_status read_formula(sl_eval_problem *p, const reader *r, const sl_cell
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK) {
         char reason[512];
-        snprintf(reason, sizeof reason, "%s", sl_last_error());
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
         return bad(r, "formula,", reason);
     }
     return sl_expr_max_par(p->truth) ? bad(r, "formula", "has a constant without a value") : SL_OK;

@@ -246,7 +246,7 @@ static sl_status check_header(const char *path, const char *line, size_t n, cons
 /* Does the file end in a line feed? An empty one has no line that could lack it. */
 static sl_status is_whole(bool *out, const char *path) {
     FILE *f = fopen(path, "rb");
-    if (!f) return sl_fail(SL_EIO, "cannot read %s: %s", path, strerror(errno));
+    if (!f) return sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
     const int last = fseek(f, -1, SEEK_END) == 0 ? fgetc(f) : '\n';
     fclose(f);
     *out = last == '\n';
@@ -282,7 +282,7 @@ static sl_status scan_lines(scan *s, sl_lines *lines) {
         }
         if (st != SL_EFORMAT && st != SL_ELIMIT) return st;
         char reason[512];
-        snprintf(reason, sizeof reason, "%s", sl_last_error());
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
         const int64_t number = sl_lines_number(lines);
         SL_TRY(sl_lines_next(&line, &n, lines));
         if (!line && !s->whole) return SL_OK; // the last one, cut off

@@ -26,7 +26,7 @@ static bool is_blank(const char *line, size_t n) {
 static sl_status placed(const reader *r, sl_status st) {
     if (st != SL_EFORMAT && st != SL_ELIMIT) return st;
     char reason[512];
-    snprintf(reason, sizeof reason, "%s", sl_last_error());
+    sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
     return sl_fail(st, "%s:%lld: %s", r->name, (long long)sl_lines_number(r->lines), reason);
 }
 
@@ -50,7 +50,7 @@ static sl_status read_line(reader *r, const char *line, size_t n) {
     sl_eval_problem p = { .id = g.id, .id_whole = g.id_whole, .truth = g.expr, .depth = -1 };
     if (!*g.id) {
         char id[32];
-        snprintf(id, sizeof id, "%lld", (long long)sl_lines_number(r->lines));
+        sl_snprintf(id, sizeof id, "%lld", (long long)sl_lines_number(r->lines));
         SL_TRY(sl_eval__text(&p.id, a, id));
         p.id_whole = true;
     }

@@ -35,7 +35,7 @@ static sl_status get(sl_eval_problem *out, sl_arena *a, int64_t i, const sl_eval
         .n_tokens = pair.n_tokens,
         .depth = sl_universe_level(sl_pairs_universe(from->pairs), pair.base),
     };
-    snprintf(id, sizeof id, "%s/%lld", sl_split_name(from->split), (long long)i);
+    sl_snprintf(id, sizeof id, "%s/%lld", sl_split_name(from->split), (long long)i);
     SL_TRY(sl_eval__text(&out->id, a, id));
 
     // the pair's list of columns is its own, and ours must outlive it

@@ -85,12 +85,12 @@ static int value_in(group g, const sl_eval__traits *t) {
 }
 
 static void name_row(sl_eval_row *row, group g, int value) {
-    snprintf(row->group, sizeof row->group, "%s", group_name[g]);
+    sl_snprintf(row->group, sizeof row->group, "%s", group_name[g]);
     if (g == BY_TOP)
-        snprintf(row->value, sizeof row->value, "%s", top_name[value]);
+        sl_snprintf(row->value, sizeof row->value, "%s", top_name[value]);
     else if (g != BY_ALL)
-        snprintf(row->value, sizeof row->value, "%d%s", value,
-                 value == group_values[g] - 1 ? "+" : "");
+        sl_snprintf(row->value, sizeof row->value, "%d%s", value,
+                    value == group_values[g] - 1 ? "+" : "");
 }
 
 /* ---------------------------------------------------------------- shares -------------------- */

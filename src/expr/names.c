@@ -85,9 +85,9 @@ int sl_text__underscores(const sl_names *names, char letter, int number) {
     if (!names || !names->names) return 0;
     // each round rules out a given name, of which there are at most SL_EXPR_MAX_VARS
     for (;; n++) {
-        snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
-                 "________________________________________________________________", letter,
-                 number);
+        sl_snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
+                    "________________________________________________________________", letter,
+                    number);
         int taken = find_given(names, spelled);
         if (!taken || (letter == 'x' && taken == number)) return n;
     }
@@ -141,7 +141,7 @@ SL_PRINTF(3, 4) static void append(char *text, size_t size, const char *format, 
     size_t len = strlen(text);
     va_list args;
     va_start(args, format);
-    vsnprintf(text + len, size - len, format, args);
+    sl_vsnprintf(text + len, size - len, format, args);
     va_end(args);
 }
 
@@ -156,7 +156,7 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
         if (given)
             sl_text__quote(quote, given, strlen(given));
         else
-            snprintf(quote, sizeof quote, "x%d", i);
+            sl_snprintf(quote, sizeof quote, "x%d", i);
         if (strlen(text) + strlen(quote) + 8 > size) {
             append(text, size, ", ...");
             return;

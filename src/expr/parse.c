@@ -12,7 +12,7 @@ sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *for
     r->where = where;
     va_list args;
     va_start(args, format);
-    vsnprintf(r->reason, sizeof r->reason, format, args);
+    sl_vsnprintf(r->reason, sizeof r->reason, format, args);
     va_end(args);
     return NULL;
 }

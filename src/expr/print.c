@@ -63,7 +63,7 @@ sl_decimal sl_text__decimal(double value) {
     int n = sl_real_text(d.digits, fabs(value));
     char *e = strchr(d.digits, 'e');
     if (e) {
-        d.exponent = atoi(e + 1);
+        d.exponent = (int)sl_strtoll(e + 1, NULL);
         *e = '\0';
     } else if (n > 2 && strcmp(d.digits + n - 2, ".0") == 0) {
         d.digits[n - 2] = '\0';

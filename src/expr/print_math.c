@@ -119,8 +119,8 @@ static void put_plain(sl_str *s, const sl_node *e, char letter) {
 /* x_1 or c_1, unless a column has taken that spelling. */
 static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, char letter) {
     char plain[16], lowered[16];
-    snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
-    snprintf(lowered, sizeof lowered, "%c_%d", letter, e->arg);
+    sl_snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
+    sl_snprintf(lowered, sizeof lowered, "%c_%d", letter, e->arg);
     int taken = sl_text__variable(names, plain);
     if (e->op == SL_OP_VAR && taken == e->arg) taken = 0;
     if (taken || sl_text__variable(names, lowered)) return false;
@@ -135,7 +135,7 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
         return;
     }
     const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
-    snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
+    sl_snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
     if ((!given || strcmp(given, spelled) == 0) && put_numbered(s, e, names, letter)) return;
     if (given) {
         // a single letter stands for itself, but e^{...} is the exponential
@@ -149,7 +149,7 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
     }
     int n = sl_text__underscores(names, letter, e->arg);
     memset(spelled, '_', (size_t)n);
-    snprintf(spelled + n, sizeof spelled - (size_t)n, "%c%d", letter, e->arg);
+    sl_snprintf(spelled + n, sizeof spelled - (size_t)n, "%c%d", letter, e->arg);
     put_upright(s, spelled);
 }
 

@@ -95,7 +95,7 @@ static sl_status open_folder(sl_infer *m, const char *dir) {
         if (st == SL_OK) return set_path(m, path);
         forget(m);
         if (st != SL_EFORMAT) return st;
-        if (!reason[0]) snprintf(reason, sizeof reason, "%s", sl_last_error());
+        if (!reason[0]) sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
     }
     return reason[0] ? sl_fail(SL_EFORMAT, "%s", reason) : st;
 }

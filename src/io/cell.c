@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "io/io.h"
 
@@ -158,8 +157,8 @@ static double by_library(const spelling *s) {
     if (more)
         text[n - 1] = '1'; // no double is half way here, so any digit but 0 says what is needed
     power = SL_MAX(-(int64_t)POWER_MAX, SL_MIN(power, (int64_t)POWER_MAX));
-    snprintf(text + n, sizeof text - (size_t)n, "e%lld", (long long)power);
-    return strtod(text, NULL);
+    sl_snprintf(text + n, sizeof text - (size_t)n, "e%lld", (long long)power);
+    return sl_strtod(text, NULL);
 }
 
 static double value_of(const spelling *s) {
@@ -173,7 +172,7 @@ static double value_of(const spelling *s) {
 /* ---------------------------------------------------------------- words --------------------- */
 
 static bool is_word(const char *text, size_t n, const char *word) {
-    return strlen(word) == n && strncasecmp(text, word, n) == 0;
+    return strlen(word) == n && sl_strncasecmp(text, word, n) == 0;
 }
 
 static bool says_missing(const char *text, size_t n) {

@@ -250,7 +250,7 @@ static sl_status name_columns(sl_csv *c) {
         char made[32];
         const char *name = c->header ? c->cells[i].text : "";
         if (!*name) {
-            snprintf(made, sizeof made, c->header ? "column %d" : "x%d", i + 1);
+            sl_snprintf(made, sizeof made, c->header ? "column %d" : "x%d", i + 1);
             name = made;
         }
         c->names[i] = sl_malloc(strlen(name) + 1, 1);
@@ -338,6 +338,6 @@ int sl_csv_find(const sl_csv *c, const char *name) {
         if (strcmp(c->names[i], name) == 0) return i;
     const size_t n = strlen(name);
     if (n == 0 || n > 9 || strspn(name, "0123456789") != n) return -1;
-    const int number = atoi(name);
+    const int number = (int)sl_strtoll(name, NULL);
     return number >= 1 && number <= c->columns ? number - 1 : -1;
 }

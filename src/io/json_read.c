@@ -1,7 +1,5 @@
 /* json_read - JSON text to a tree, by jansson, with our errors. */
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include <jansson.h>
 
@@ -20,10 +18,14 @@ void sl_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
 
 /* jansson with our flags. NULL with *e, or with SL_ENOMEM in *st. Where memory was short even a
  * tree is not to be trusted: jansson 2.14 drops a character of a token that needs a larger buffer
- * and cannot have one, so that 99999999999999999999 may come out as 1e19. */
+ * and cannot have one, so that 99999999999999999999 may come out as 1e19. Numbers are read in the C
+ * locale: jansson takes the first byte of the host's decimal point for all of it, and aborts where
+ * that has two, as in ps_AF. */
 static json_t *load(sl_status *st, json_error_t *e, const char *text, size_t n, size_t flags) {
     starved = false;
+    locale_t before = sl_locale_enter();
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, e);
+    sl_locale_leave(before);
     *st = SL_OK;
     if (starved || (!j && json_error_code(e) == json_error_out_of_memory)) {
         json_decref(j);
@@ -48,16 +50,16 @@ sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
 /* The word that ends at or goes on behind line[at), with its sign; *begin is where it begins. */
 static int word_around(size_t *begin, const char *line, size_t n, size_t at) {
     size_t end = at;
-    while (at > 0 && isalpha((unsigned char)line[at - 1])) at--;
+    while (at > 0 && sl_isalpha(line[at - 1])) at--;
     if (at > 0 && (line[at - 1] == '-' || line[at - 1] == '+')) at--;
-    while (end < n && isalpha((unsigned char)line[end])) end++;
+    while (end < n && sl_isalpha(line[end])) end++;
     *begin = at;
     return (int)SL_MIN(end - at, (size_t)100);
 }
 
 static bool is_word(const char *text, int n, const char *word) {
     if (n > 0 && (*text == '-' || *text == '+')) text++, n--;
-    return (size_t)n == strlen(word) && strncasecmp(text, word, (size_t)n) == 0;
+    return (size_t)n == strlen(word) && sl_strncasecmp(text, word, (size_t)n) == 0;
 }
 
 /* jansson speaks of the end of a file, first or last in its text; here it is that of a line. What
@@ -73,7 +75,7 @@ static void say_line(char *text) {
 /* Why jansson did not like the line. Of a bad word it read all, of a bad number only the sign. */
 static sl_status fail_line(json_error_t *e, const char *line, size_t n) {
     size_t blank = 0;
-    while (blank < n && isspace((unsigned char)line[blank])) blank++;
+    while (blank < n && sl_isspace(line[blank])) blank++;
     if (blank == n) return sl_fail(SL_EFORMAT, "the line is empty");
 
     size_t at = (size_t)SL_MAX(e->position, 0), begin;

@@ -73,10 +73,9 @@ void sl_json_add_bool(sl_str *s, const char *name, bool value) {
 }
 
 void sl_json_add_int(sl_str *s, const char *name, int64_t value) {
-    char text[24]; // not sl_str_addf, which formats twice: listings add millions of these
-    snprintf(text, sizeof text, "%lld", (long long)value);
     begin(s, name);
-    sl_str_add(s, text);
+    if (value < 0) sl_str_add_char(s, '-');
+    sl_str_add_uint(s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value); // millions in listings
 }
 
 void sl_json_add_real(sl_str *s, const char *name, double value) {

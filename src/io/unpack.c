@@ -58,7 +58,7 @@ sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path) {
     struct stat s;
     b->fd = b->standard ? STDIN_FILENO : open_again(path);
     if (b->fd < 0 || fstat(b->fd, &s) != 0)
-        SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, strerror(errno)));
+        SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, sl_strerror(errno)));
     if (S_ISDIR(s.st_mode))
         SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", shown));
     if (S_ISREG(s.st_mode)) b->size = s.st_size;
@@ -90,7 +90,7 @@ static sl_status load(sl_io__bytes *b) {
     const ssize_t got = read(b->fd, b->raw + b->end, sizeof b->raw - b->end);
     if (got < 0 && errno == EINTR)
         return sl_fail(SL_ECANCEL, "a signal came while waiting for %s", b->shown);
-    if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", b->shown, strerror(errno));
+    if (got < 0) return sl_fail(SL_EIO, "reading %s: %s", b->shown, sl_strerror(errno));
     b->end += (size_t)got;
     b->taken += got;
     b->last = got == 0;

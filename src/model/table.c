@@ -31,7 +31,7 @@ sl_status sl_model_size_find(sl_model_options *o, const char *name) {
     char list[128] = "";
     for (int i = 0; i < SL_LEN(sizes); i++) {
         size_t n = strlen(list);
-        snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", sizes[i].name);
+        sl_snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", sizes[i].name);
     }
     return sl_fail(SL_EINVAL, "no size is called %.40s; there are %s", name, list);
 }
@@ -88,9 +88,9 @@ static int64_t add(sl_model *m, bool encoder, const char *stem, int layer, const
                    int64_t rows, int64_t columns, sl_init init, bool regularised) {
     sl_param *p = &m->param[m->n_param++];
     if (stem)
-        snprintf(p->name, sizeof p->name, "%s.%d.%s", stem, layer, name);
+        sl_snprintf(p->name, sizeof p->name, "%s.%d.%s", stem, layer, name);
     else
-        snprintf(p->name, sizeof p->name, "%s", name);
+        sl_snprintf(p->name, sizeof p->name, "%s", name);
     p->dims = columns > 0 ? 2 : 1;
     p->shape[0] = (int)rows;
     p->shape[1] = (int)columns;

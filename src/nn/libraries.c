@@ -83,9 +83,8 @@ static loaded onednn_library, openblas_library;
 static int onednn_most_k; // rows of a factor that it copies to the stack
 
 static sl_status fail_load(const char *what, const char *package) {
-    const char *why = dlerror();
     return sl_fail(SL_EIO, "cannot load %s: %s (Debian has it in the package %s)", what,
-                   why ? why : "unknown reason", package);
+                   sl_dlerror(), package);
 }
 
 static sl_status find(void *out, void *handle, const char *name, const char *package) {
@@ -166,8 +165,9 @@ static sl_status load_onednn(void) {
     SL_TRY(warm_onednn());
     const dnnl_version_t *v = onednn.dnnl_version();
     const char *isa_text = onednn.dnnl_cpu_isa2str(isa);
-    snprintf(onednn_library.name, sizeof onednn_library.name, "oneDNN %d.%d.%d %s", v->major,
-             v->minor, v->patch, strncmp(isa_text, "cpu_isa_", 8) == 0 ? isa_text + 8 : isa_text);
+    sl_snprintf(onednn_library.name, sizeof onednn_library.name, "oneDNN %d.%d.%d %s", v->major,
+                v->minor, v->patch,
+                strncmp(isa_text, "cpu_isa_", 8) == 0 ? isa_text + 8 : isa_text);
     return SL_OK;
 }
 
@@ -236,9 +236,10 @@ static sl_status load_openblas(void) {
 #undef X
     one_at_a_time = openblas.openblas_get_parallel() == 0;
     char version[32] = "unknown"; // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
-    sscanf(openblas.openblas_get_config(), "%*s %31s", version);
-    snprintf(openblas_library.name, sizeof openblas_library.name, "OpenBLAS %s %s", version,
-             openblas.openblas_get_corename());
+    const char *word = strchr(openblas.openblas_get_config(), ' ');
+    if (word) sl_snprintf(version, sizeof version, "%.*s", (int)strcspn(word + 1, " "), word + 1);
+    sl_snprintf(openblas_library.name, sizeof openblas_library.name, "OpenBLAS %s %s", version,
+                openblas.openblas_get_corename());
     return SL_OK;
 }
 
@@ -367,7 +368,8 @@ const char *sl_nn_libraries(void) {
     if (sl_nn_prepare(1) != SL_OK) return "";
     if (!sl_gemm_uses(SL_GEMM_ONEDNN)) return openblas_library.name;
     pthread_mutex_lock(&lock);
-    if (!*both) snprintf(both, sizeof both, "%s, %s", onednn_library.name, openblas_library.name);
+    if (!*both)
+        sl_snprintf(both, sizeof both, "%s, %s", onednn_library.name, openblas_library.name);
     pthread_mutex_unlock(&lock);
     return both;
 }

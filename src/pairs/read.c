@@ -31,13 +31,13 @@ static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
     char text[32];
     switch (sl_json_kind_of(j)) {
     case SL_JSON_TEXT: return copy_text(&g->id, a, sl_json_text(j));
-    case SL_JSON_INT: snprintf(text, sizeof text, "%lld", (long long)sl_json_int(j)); break;
+    case SL_JSON_INT: sl_snprintf(text, sizeof text, "%lld", (long long)sl_json_int(j)); break;
     case SL_JSON_REAL: {
         const double v = sl_json_real(j);
         if (fabs(v) > 0x1p53)
             return sl_fail(SL_EFORMAT, "id is a number of too many digits; write it as a text");
         if (v != floor(v)) return sl_fail(SL_EFORMAT, "id is %g, not a text or whole number", v);
-        snprintf(text, sizeof text, "%lld", (long long)v);
+        sl_snprintf(text, sizeof text, "%lld", (long long)v);
         break;
     }
     default: return sl_fail(SL_EFORMAT, "id is %s, not a text or whole number", kind_of(j));
@@ -94,7 +94,7 @@ static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int var
         const sl_json *column = sl_json_at(x, i);
         const int n = sl_json_count(column);
         char name[16];
-        snprintf(name, sizeof name, "x[%d]", i);
+        sl_snprintf(name, sizeof name, "x[%d]", i);
         if (n != g->points)
             return sl_fail(SL_EFORMAT, "%s has %d value%s but y has %d", name, n, plural(n),
                            g->points);

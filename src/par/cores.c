@@ -9,10 +9,11 @@
 static int cores_by_quota(void) {
     FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
     if (!f) return 0;
-    long long quota, period; // the quota reads "max" when there is none
-    int got = fscanf(f, "%lld %lld", &quota, &period);
+    char line[64] = "", *at; // the quota reads "max" when there is none, and that as 0
+    if (!fgets(line, sizeof line, f)) line[0] = '\0';
     fclose(f);
-    if (got != 2 || quota <= 0 || period <= 0) return 0;
+    const int64_t quota = sl_strtoll(line, &at), period = sl_strtoll(at, NULL);
+    if (quota <= 0 || period <= 0) return 0;
     return (int)SL_MIN((quota + period - 1) / period, 1 << 20);
 }
 

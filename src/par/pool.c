@@ -73,7 +73,7 @@ static void record(sl_pool *p, sl_status st, int64_t part) {
     if (st < j->st || (st == j->st && part < j->st_part)) {
         j->st = st;
         j->st_part = part;
-        snprintf(j->line, sizeof j->line, "%s", sl_last_error());
+        sl_snprintf(j->line, sizeof j->line, "%s", sl_last_error());
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -196,7 +196,7 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
         if (error) {
             sl_pool_free(p);
             return sl_fail(SL_ELIMIT, "cannot start thread %d of %d: %s", i + 1, threads,
-                           strerror(error));
+                           sl_strerror(error));
         }
         p->started++;
     }

@@ -104,7 +104,7 @@ sl_status sl_par_agree(sl_status mine) {
     if (worst.st == SL_OK) return SL_OK;
 
     char line[LINE_BYTES];
-    snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
     error = MPI_Bcast(line, sizeof line, MPI_CHAR, worst.rank, world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "passing on a message");
     sl_status st = (sl_status)worst.st;

@@ -28,15 +28,15 @@ void sl_plot__plain(char *w, const char *digits, int n, int e) {
 void sl_plot__raised(char *w, int e) {
     static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
     char digits[16];
-    snprintf(digits, sizeof digits, "%d", e < 0 ? -e : e);
-    w += sprintf(w, "10%s", e < 0 ? "⁻" : "");
-    for (const char *d = digits; *d; d++) w += sprintf(w, "%s", raised[*d - '0']);
+    sl_snprintf(digits, sizeof digits, "%d", e < 0 ? -e : e);
+    w = stpcpy(stpcpy(w, "10"), e < 0 ? "⁻" : "");
+    for (const char *d = digits; *d; d++) w = stpcpy(w, raised[*d - '0']);
 }
 
 void sl_plot__power(char *w, const char *digits, int n, int e, int top) {
     sl_plot__plain(w, digits, n, e - top);
     w += strlen(w);
-    w += sprintf(w, "·");
+    w = stpcpy(w, "·");
     sl_plot__raised(w, top);
 }
 
@@ -50,14 +50,14 @@ void sl_plot_number(sl_str *s, double value, int digits) {
         sl_str_add_char(s, '0');
         return;
     }
-    // -d.dddde-nn, where the locale may have put anything for the point
+    // d.dddde-nn
     char text[64], kept[24], out[SL_PLOT__LABEL];
-    snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
-    int n = 0, top = 0;
+    sl_snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
+    int n = 0;
     const char *at = text;
     for (; *at != 'e'; at++)
         if (*at >= '0' && *at <= '9') kept[n++] = *at;
-    (void)sscanf(at + 1, "%d", &top);
+    const int top = (int)sl_strtoll(at + 1, NULL);
     while (n > 1 && kept[n - 1] == '0') n--;
 
     if (value < 0) sl_str_add(s, "−");

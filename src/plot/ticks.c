@@ -89,7 +89,7 @@ static step choose_step(long double lo, long double hi, int max) {
 }
 
 static int digits_of(char w[24], int64_t k) {
-    return snprintf(w, 24, "%lld", (long long)(k < 0 ? -k : k));
+    return sl_snprintf(w, 24, "%lld", (long long)(k < 0 ? -k : k));
 }
 
 /* Is a number whose first digit stands for 10^top shown without a power of ten? */
@@ -99,7 +99,7 @@ static bool is_plain(int top) { return top >= -4 && top <= 5; }
 static void put_label(char *w, int64_t k, int e, int top, bool plain) {
     char digits[24];
     const int n = digits_of(digits, k);
-    if (k < 0) w += sprintf(w, "−");
+    if (k < 0) w = stpcpy(w, "−");
     if (k == 0 || plain)
         sl_plot__plain(w, digits, n, k ? e : 0);
     else

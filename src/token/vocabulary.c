@@ -81,8 +81,8 @@ void sl_token_vocabulary_hash(char out[33]) {
         memcpy(all + n, sl_token__rows[id].text, length);
         n += length;
     }
-    snprintf(out, 33, "%016llx%016llx", (unsigned long long)sl_hash(all, n, 0),
-             (unsigned long long)sl_hash(all, n, 1));
+    sl_snprintf(out, 33, "%016llx%016llx", (unsigned long long)sl_hash(all, n, 0),
+                (unsigned long long)sl_hash(all, n, 1));
 }
 
 /* ---------------------------------------------------------------- reasons ------------------- */

@@ -48,7 +48,7 @@ bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const s
             const sl_json *other = sl_json_get(b, m.name);
             const bool option = strcmp(m.name, "run") != 0;
             if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
-            snprintf(name, size, "%s", m.name);
+            sl_snprintf(name, size, "%s", m.name);
             return true;
         }
         const sl_json *swap = a; // then what only b has
@@ -147,8 +147,8 @@ static sl_status lock(sl_train__folder *f) {
 
 static sl_status set_paths(sl_train__folder *f, const char *out) {
     f->path = out;
-    const int a = snprintf(f->run, sizeof f->run, "%s/run.json", out);
-    const int b = snprintf(f->log, sizeof f->log, "%s/log.jsonl", out);
+    const int a = sl_snprintf(f->run, sizeof f->run, "%s/run.json", out);
+    const int b = sl_snprintf(f->log, sizeof f->log, "%s/log.jsonl", out);
     if (a >= (int)sizeof f->run - 40 || b >= (int)sizeof f->log - 40)
         return sl_fail(SL_EINVAL, "the folder's name is too long: %.60s...", out);
     return SL_OK;

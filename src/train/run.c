@@ -76,7 +76,7 @@ SL_PRINTF(2, 3) static void note(run *r, const char *format, ...) {
     char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tell(r, text);
 }
@@ -196,7 +196,7 @@ done:
 /* Adds to a failure what is left to go on from. */
 static sl_status with_kept(const run *r, sl_status st) {
     char line[600];
-    snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
     if (r->saved < 0) return sl_fail(st, "%s; nothing was saved before", line);
     return sl_fail(st, "%s; the checkpoint of step %lld is kept", line, (long long)r->saved);
 }

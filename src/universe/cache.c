@@ -327,7 +327,7 @@ static void count_files(tally *t, DIR *d, const char *mine) {
         if (strcmp(e->d_name, mine) == 0) continue;
         if (!t->oldest[0] || s.st_mtim.tv_sec < t->when.tv_sec ||
             (s.st_mtim.tv_sec == t->when.tv_sec && s.st_mtim.tv_nsec < t->when.tv_nsec)) {
-            snprintf(t->oldest, sizeof t->oldest, "%s", e->d_name);
+            sl_snprintf(t->oldest, sizeof t->oldest, "%s", e->d_name);
             t->when = s.st_mtim;
         }
     }
@@ -387,7 +387,7 @@ sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_
     sl_universe *u = NULL;
     sl_status st = SL_OK;
     char line[1024], text[1200]; // a call that succeeds leaves the stored line alone
-    snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
 
     // no memory is the one failure that is passed on: building takes more than reading
     if (kept) {
@@ -403,7 +403,7 @@ sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_
         if (kept && worth_keeping(u, c)) st = keep(u, path.text, &k, c);
         if (st == SL_ENOMEM) goto done;
         if (st != SL_OK) {
-            snprintf(text, sizeof text, "the set is not kept for later: %s", sl_last_error());
+            sl_snprintf(text, sizeof text, "the set is not kept for later: %s", sl_last_error());
             sl_universe__note(watch, text);
         }
     }

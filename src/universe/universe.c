@@ -156,7 +156,7 @@ static double level_bytes(const sl_universe *u, const level *l, bool last) {
 }
 
 static const char *bytes_text(char buffer[32], double bytes) {
-    snprintf(buffer, 32, bytes < 1e9 ? "%.0f MB" : "%.1f GB", bytes / (bytes < 1e9 ? 1e6 : 1e9));
+    sl_snprintf(buffer, 32, bytes < 1e9 ? "%.0f MB" : "%.1f GB", bytes / (bytes < 1e9 ? 1e6 : 1e9));
     return buffer;
 }
 
@@ -170,8 +170,8 @@ static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch
                        i, sl_group_digits(raw, l->raw));
     double need = level_bytes(u, l, i == u->options.depth);
     double most = (double)(u->options.max_memory ? u->options.max_memory : sl_mem_available());
-    snprintf(text, sizeof text, "level %d has %s raw candidates and needs about %s", i,
-             sl_group_digits(raw, l->raw), bytes_text(size[0], need));
+    sl_snprintf(text, sizeof text, "level %d has %s raw candidates and needs about %s", i,
+                sl_group_digits(raw, l->raw), bytes_text(size[0], need));
     if (most > 0 && need > most)
         return sl_fail(SL_ELIMIT,
                        "%s, but %s are %s; take less depth, fewer variables or operators, or "

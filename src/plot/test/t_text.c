@@ -144,13 +144,13 @@ static void numbers_are_these(void **state) {
 
 static void the_locale_makes_no_difference(void **state) {
     sl_fixture *t = *state;
-    static const char *const commas[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
-                                          "ps_AF.utf8" };
-    for (int i = 0; i < SL_LEN(commas); i++)
-        if (setlocale(LC_NUMERIC, commas[i])) break; // where there is none, this shows nothing
-    check_number(t, 0.25, 3, "0.25");
-    check_number(t, 1234567, 3, "1.23·10⁶");
-    setlocale(LC_NUMERIC, "C");
+    static const char *const commas[] = { "de_DE.UTF-8", "ps_AF.UTF-8" };
+    for (int i = 0; i < SL_LEN(commas); i++) {
+        if (!setlocale(LC_NUMERIC, commas[i])) sl_test_skip("no locale %s", commas[i]);
+        check_number(t, 0.25, 3, "0.25");
+        check_number(t, 1234567, 3, "1.23·10⁶");
+        setlocale(LC_NUMERIC, "C");
+    }
 }
 
 static void coordinates_are_rounded_to_hundredths(void **state) {
