@@ -11,7 +11,11 @@
  *     the end, so a program built against an older header keeps working.
  *
  * Threads: a handle may be read by any number of threads at once; none is changed after it was
- * made. */
+ * made.
+ *
+ * Locale: whatever setlocale and uselocale have set, numbers and messages are as in the C locale,
+ * in what is read and in what is returned. The caller's locale is in force in every callback and
+ * after every call. */
 #ifndef SYMLAW_H
 #define SYMLAW_H
 

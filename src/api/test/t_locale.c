@@ -236,8 +236,8 @@ static const struct call {
     { "discover", "{\"file\":\"missing.csv\",\"model\":\"run\"}" },
     { "eval", "{\"model\":\"run\",\"limit\":3,\"samples\":4,\"seeds\":2,\"threads\":1,"
               "\"predictions\":\"predictions.jsonl\"}" },
-    { "bench", "{\"what\":\"train\",\"width\":8,\"layers\":1,\"points\":2,\"batch\":2,\"lanes\":1,"
-               "\"steps\":1,\"threads\":1}" },
+    { "bench", "{\"what\":\"sample\",\"width\":8,\"layers\":1,\"points\":2,\"samples\":2,"
+               "\"tokens\":4,\"steps\":1,\"threads\":1}" },
     // refused, with numbers in the message
     { "info", "{\"dropout\":1.75}" },
     { "info", "{\"warmup\":-0.125}" },
@@ -384,7 +384,7 @@ static void make(transcript *x) {
 /* ---------------------------------------------------------------- comparing ----------------- */
 
 static transcript begin(sl_fixture *t) {
-    transcript x = { .t = t, .host = { .own = uselocale((locale_t)0) } };
+    transcript x = { .t = t, .host = { .own = LC_GLOBAL_LOCALE } };
     snprintf(x.host.point, sizeof x.host.point, "%s", localeconv()->decimal_point);
     return x;
 }
