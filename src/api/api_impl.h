@@ -169,6 +169,8 @@ SL_NODISCARD sl_status sl_api__options_read(sl_api__value *values, const sl_comm
 /* One of them, from JSON. */
 SL_NODISCARD sl_status sl_api__option_read(sl_api__value *v, const sl_option_info *o,
                                            const sl_json *j);
+/* The default that an option has in configurations of this format. */
+void sl_api__option_default(sl_api__value *v, const sl_option_info *o, int format);
 /* Adds one as a member to the object that s is in the middle of; null if it is not given. */
 void sl_api__option_write(sl_str *s, const sl_option_info *o, const sl_api__value *v);
 /* Adds them all as members to the object that s is in the middle of. */
@@ -189,7 +191,8 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 typedef struct sl_api__run {
     const sl_command_info *info;
     sl_api__value *values; // by option
-    sl_json *kept;         // what values may borrow texts from, besides what the caller gave
+    sl_json *kept[2];      // what values may borrow texts from, besides what the caller gave: the
+                           // configuration of a resumed run, in run.json and in its checkpoint
     sl_api__listener listener;
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
@@ -324,11 +327,25 @@ typedef struct sl_api__setup {
 SL_NODISCARD sl_status sl_api__setup_read(sl_api__setup *out, sl_api__run *run);
 void sl_api__setup_clear(sl_api__setup *s);
 
-/* The configuration of a run as JSON: what its result depends on, and how often it is saved. */
+/* The configuration of a run as JSON: what its result depends on, how often it is saved, and what a
+ * resumed run has that is not known here. */
 void sl_api__run_config(sl_str *s, const sl_api__run *run);
-/* run->kept := what the run in folder `dir` was started with, or NULL if there is none. Options that
- * were not told become the run's; SL_EINVAL names one that was told otherwise. */
-SL_NODISCARD sl_status sl_api__run_resume(sl_api__run *run, const char *dir);
+/* run->kept := what the run in folder `dir` was started with; both stay NULL if there is none.
+ * Options that were not told become the run's, or, where it is from before they existed, their
+ * defaults of that time, which are appended to *missing and noted. SL_EINVAL names one that was told
+ * otherwise. */
+SL_NODISCARD sl_status sl_api__run_resume(sl_str *missing, sl_api__run *run, const char *dir);
+/* Is this option part of a run's configuration? */
+bool sl_api__run_keeps(const char *name);
+/* Options that a configuration lacks: appends "name" (default); notes all of them, if there are any.
+ */
+void sl_api__missing_add(sl_str *s, const sl_option_info *o, const sl_api__value *v);
+void sl_api__missing_note(const sl_api__listener *l, const char *missing, const char *where);
+/* Adds to a failure that may come from it what the configuration lacks, if it lacks anything. */
+SL_NODISCARD sl_status sl_api__with_missing(sl_status st, const char *missing);
+/* Notes what an opened model lacks and has too much: a newer checkpoint that is damaged, options that
+ * its configuration does not say, members that are not known here. */
+SL_NODISCARD sl_status sl_api__model_notes(const sl_api__listener *l, const sl_infer *m);
 /* The configuration alone, and, unless text is NULL, as the text it is read from (sl_free it); NULL
  * if there is none. */
 SL_NODISCARD sl_status sl_api__run_read(sl_json **out, char **text, const char *dir);

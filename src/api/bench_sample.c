@@ -133,7 +133,8 @@ static sl_status open_model(sl_infer **out, sl_api__run *run) {
     if (path) {
         if (sl_api__named(run, "size")->given)
             return sl_fail(SL_EINVAL, "--model has its size already; leave --size out");
-        return sl_infer_open(out, path);
+        SL_TRY(sl_infer_open(out, path));
+        return sl_api__model_notes(&run->listener, *out);
     }
     sl_model_options o;
     SL_TRY(sl_api__model_options(&o, run));

@@ -311,6 +311,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     sl_file *plot = NULL;
     if (picture) SL_GO(sl_file_create(&plot, picture));
     SL_GO(sl_infer_open(&model, path));
+    SL_GO(sl_api__model_notes(&run->listener, model));
     st = find(run, model, &plot, html, how, result, ok);
 done:
     sl_file_discard(&plot);

@@ -235,6 +235,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     SL_GO(check_source(run));
     SL_GO(place_find(&where, run));
     SL_GO(sl_infer_open(&model, path));
+    SL_GO(sl_api__model_notes(&run->listener, model));
     SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model)));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,

@@ -5,11 +5,13 @@
 
 #include "api/api_impl.h"
 
-#define OWN_OPTIONS(X)                                                             \
-    X(OUT, "out", FOLDER, 1, "DIR", NULL, NULL, 0, 0,                              \
-      "folder of the run, made if it is missing: configuration, log, checkpoints") \
-    X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                        \
-      "go on with the run in --out; its options are known there and need not be given")
+#define OWN_OPTIONS(X)                                                                         \
+    X(OUT, "out", FOLDER, 1, "DIR", NULL, NULL, 0, 0,                                          \
+      "folder of the run, made if it is missing: configuration, log, checkpoints")             \
+    X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
+      "go on with the run in --out; its options are known there and need not be given. Where " \
+      "there "                                                                                 \
+      "is no run, one begins only if --size (or --width and --layers) and a length are given")
 
 enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
 
@@ -34,7 +36,8 @@ static const char help[] =
     "  model-<step>.safetensors    weights, which Python's safetensors opens too\n"
     "  state-<step>.safetensors    what is needed to go on\n"
     "with the last two checkpoints. Ctrl-C or SIGTERM ends the step, saves and stops;\n"
-    "a run that was killed goes on from the last checkpoint.\n"
+    "a run that was killed goes on from the last checkpoint, and one of an older\n"
+    "version with the options it had then. A loss that is not finite ends the run.\n"
     "\n"
     "The same options give the same weights, bit by bit, for any number of threads\n"
     "and processes and however often a run was interrupted, on one kind of CPU.\n"
@@ -50,7 +53,20 @@ static const sl_api__value *value(const sl_api__run *run, int option) {
 typedef struct place {
     const char *dir;
     sl_str config;
+    sl_str missing; // of a resumed run: options that its configuration lacks
 } place;
+
+/* A mistyped folder must not begin a run of many hours. */
+static sl_status check_new(const sl_api__run *run, const char *dir) {
+    const bool size = value(run, OPT_width)->told && value(run, OPT_layers)->told;
+    const bool length =
+        value(run, OPT_ratio)->told || value(run, OPT_steps)->told || value(run, OPT_flops)->told;
+    if (size && length) return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "%.300s has no run to resume; to begin one there, give its size (--size, or "
+                   "--width and --layers) and its length (--steps, --ratio or --flops)",
+                   dir);
+}
 
 static sl_status place_find(place *p, sl_api__run *run) {
     p->dir = value(run, OPT_OUT)->text[0];
@@ -60,11 +76,12 @@ static sl_status place_find(place *p, sl_api__run *run) {
     // what --size means must be known before it is held against what the run has
     sl_model_options ignored;
     SL_TRY(sl_api__model_options(&ignored, run));
+    bool there;
+    SL_TRY(sl_api__run_is_there(&there, p->dir));
     if (value(run, OPT_RESUME)->flag) {
-        SL_TRY(sl_api__run_resume(run, p->dir));
+        if (!there) SL_TRY(check_new(run, p->dir));
+        SL_TRY(sl_api__run_resume(&p->missing, run, p->dir));
     } else {
-        bool there;
-        SL_TRY(sl_api__run_is_there(&there, p->dir));
         if (there)
             return sl_fail(SL_EINVAL,
                            "%.300s has a run already; --resume goes on with it, another --out "
@@ -283,13 +300,14 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     st = sl_pairs_new(&pairs, u, &setup.pairs);
     if (st == SL_OK) st = sl_pool_new(&pool, setup.threads);
     SL_GO(sl_par_agree(st));
-    st = train(run, &setup, pairs, pool, result);
+    st = sl_api__with_missing(train(run, &setup, pairs, pool, result), where.missing.text);
 done:
     sl_pool_free(pool);
     sl_pairs_free(pairs);
     sl_universe_free(u);
     sl_api__setup_clear(&setup);
     sl_str_clear(&where.config);
+    sl_str_clear(&where.missing);
     return st;
 }
 

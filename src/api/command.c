@@ -111,7 +111,7 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
 done:
     sl_api__output_discard(&run);
     sl_arena_clear(&run.arena);
-    sl_json_free(run.kept);
+    for (int i = 0; i < SL_LEN(run.kept); i++) sl_json_free(run.kept[i]);
     sl_str_clear(&result);
     sl_str_clear(&members);
     sl_free(run.values);

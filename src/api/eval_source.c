@@ -23,19 +23,27 @@ static const sl_command_info data_info = { .name = "train",
                                            .options = data_options,
                                            .n_options = SL_LEN(data_options) };
 
-/* The options of a run's data; texts are borrowed from config. */
-static sl_status take_options(sl_api__value *values, const sl_json *config, const char *path) {
-    SL_TRY(sl_api__options_read(values, &data_info, NULL));
+/* The options of a run's data; texts are borrowed from config. Those that it lacks have the
+ * defaults of its format, and are appended to *missing. */
+static sl_status take_options(sl_api__value *values, sl_str *missing, const sl_json *config,
+                              const char *path) {
+    int format;
+    SL_TRY(sl_ckpt_config_format(&format, config, path));
     for (int i = 0; i < DATA_OPTIONS; i++) {
-        const sl_json *j = sl_json_get(config, data_options[i].name);
-        if (!j || sl_json_kind_of(j) == SL_JSON_NULL) continue;
-        const sl_status st = sl_api__option_read(&values[i], &data_options[i], j);
+        const sl_option_info *o = &data_options[i];
+        const sl_json *j = sl_json_get(config, o->name);
+        sl_api__option_default(&values[i], o, format);
+        if (!j || sl_json_kind_of(j) == SL_JSON_NULL) {
+            if (sl_api__run_keeps(o->name)) sl_api__missing_add(missing, o, &values[i]);
+            continue;
+        }
+        const sl_status st = sl_api__option_read(&values[i], o, j);
         if (st == SL_EINVAL)
             return sl_fail(SL_EFORMAT, "%.300s: its configuration is damaged: %s", path,
                            sl_last_error());
         SL_TRY(st);
     }
-    return SL_OK;
+    return sl_str_status(missing);
 }
 
 /* The set must be the one of the run, or its test split would not be what training kept away from.
@@ -55,12 +63,10 @@ static sl_status check_set(const sl_universe *u, const char *path) {
 }
 
 static sl_status open_set(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
-                          const sl_json *config, sl_split split) {
-    sl_api__value values[DATA_OPTIONS];
+                          sl_api__value *values, sl_split split) {
     sl_api__run data = { .info = &data_info, .values = values, .listener = run->listener };
     sl_universe_options universe;
     sl_pairs_options pairs;
-    SL_TRY(take_options(values, config, model->path));
     SL_TRY(sl_api__universe_options(&universe, &data));
     sl_api__pairs_options(&pairs, &data);
     if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
@@ -77,20 +83,37 @@ static sl_status open_set(sl_api__problems *out, sl_api__run *run, const sl_infe
     return SL_OK;
 }
 
+/* Does the configuration say anything of data? That of a model which was not trained here does not.
+ */
+static bool says_of_data(const sl_json *config) {
+    if (sl_json_kind_of(config) != SL_JSON_OBJECT) return false;
+    for (int i = 0; i < DATA_OPTIONS; i++) {
+        const char *name = data_options[i].name;
+        // the model says how many variables it has, whatever it was trained on
+        if (strcmp(name, "variables") != 0 && sl_json_get(config, name)) return true;
+    }
+    return false;
+}
+
 static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
                             int64_t limit) {
     const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
     sl_json *config = NULL;
+    sl_str missing = { 0 };
+    sl_api__value values[DATA_OPTIONS];
     sl_status st;
     SL_GO(sl_json_parse(&config, model->config, strlen(model->config)));
-    if (sl_json_kind_of(config) != SL_JSON_OBJECT || !sl_json_get(config, "depth"))
+    if (!says_of_data(config))
         SL_GO(sl_fail(SL_EINVAL,
                       "%.300s does not say what it was trained on, so it has no splits; give "
                       "problems by --pairs or --formulas",
                       model->path));
-    SL_GO(open_set(out, run, model, config, split));
+    SL_GO(take_options(values, &missing, config, model->path));
+    SL_GO(sl_api__with_missing(open_set(out, run, model, values, split), missing.text));
+    sl_api__missing_note(&run->listener, missing.text, model->path);
     st = sl_eval_from_split(&out->source, out->pairs, split, limit);
 done:
+    sl_str_clear(&missing);
     sl_json_free(config);
     return st;
 }

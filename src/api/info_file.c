@@ -122,9 +122,13 @@ sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors, s
     sl_json *config = NULL;
     SL_GO(sl_st_open(&f, path));
     SL_GO(sl_st_verify(f));
+    const bool ours = sl_st_metadata(f, "symlaw_format") != NULL;
+    if (ours) SL_GO(sl_st_finite(f)); // others may have reasons of their own
     const bool hashed = sl_st_metadata(f, "data_hash") != NULL;
     const char *text = text_of(f, "config");
     if (text) SL_GO(read_config(&config, text));
+    int format;
+    if (config && ours) SL_GO(sl_ckpt_config_format(&format, config, path));
     if (!config) text = NULL;
     add_file_json(result, f, path, text, hashed);
     if (tensors) add_tensors_json(result, f);
@@ -200,33 +204,44 @@ static void add_go_on(sl_str *s, const char *dir, int64_t saved) {
     sl_str_clear(&word);
 }
 
-static void add_run_table(sl_str *s, const char *dir, const sl_json *config, const figures *f,
-                          int64_t steps, int64_t saved) {
+/* What the files of a folder say of its run. */
+typedef struct state {
+    figures log;
+    int64_t steps; // of the whole run; 0: not known
+    int64_t saved; // step of the newest checkpoint that is whole; -1: none
+    char *warning; // NULL, or why a newer one is not
+} state;
+
+static void add_run_table(sl_str *s, const char *dir, const sl_json *config, const state *r) {
+    const figures *f = &r->log;
+    const int64_t saved = r->saved;
+    char steps[32] = "an unknown number";
+    if (r->steps > 0) snprintf(steps, sizeof steps, "%lld", (long long)r->steps);
     sl_api__line(s, "run", "%s", dir);
     add_model_line(s, config);
     if (f->step >= 0)
-        sl_api__line(s, "step", "%lld of %lld, after %.0f s", (long long)f->step, (long long)steps,
-                     f->seconds);
+        sl_api__line(s, "step", "%lld of %s, after %.0f s", (long long)f->step, steps, f->seconds);
     else if (saved < 0)
-        sl_api__line(s, "step", "none of %lld yet", (long long)steps);
+        sl_api__line(s, "step", "none of %s yet", steps);
     else
-        sl_api__line(s, "step", "%lld of %lld; the log is missing", (long long)saved,
-                     (long long)steps);
+        sl_api__line(s, "step", "%lld of %s; the log is missing", (long long)saved, steps);
     if (!isnan(f->loss)) sl_api__line(s, "loss", "%.4f nats per token", f->loss);
     if (!isnan(f->loss_valid)) sl_api__line(s, "validation", "%.4f nats per token", f->loss_valid);
     if (saved < 0)
         sl_api__line(s, "saved", "nothing yet");
-    else if (saved < steps)
+    else if (saved < r->steps || r->steps == 0)
         add_go_on(s, dir, saved);
     else
         sl_api__line(s, "saved", "step %lld: it is finished", (long long)saved);
+    if (r->warning) sl_api__line(s, "damaged", "%s", r->warning);
 }
 
-static void add_run_json(sl_str *s, const char *dir, const char *config, const figures *f,
-                         int64_t steps, int64_t saved) {
+static void add_run_json(sl_str *s, const char *dir, const char *config, const state *r) {
+    const figures *f = &r->log;
+    const int64_t saved = r->saved;
     sl_json_add_text(s, "run", dir);
     sl_json_add_int(s, "step", f->step >= 0 ? f->step : SL_MAX(saved, 0));
-    sl_json_add_int(s, "steps", steps);
+    sl_json_add_int(s, "steps", r->steps);
     sl_json_add_real(s, "loss", f->loss);
     sl_json_add_real(s, "loss_valid", f->loss_valid);
     sl_json_add_real(s, "training_seconds", f->seconds);
@@ -234,8 +249,17 @@ static void add_run_json(sl_str *s, const char *dir, const char *config, const f
         sl_json_add_int(s, "saved", saved);
     else
         sl_json_add_null(s, "saved");
-    sl_json_add_bool(s, "finished", steps > 0 && saved == steps);
+    sl_json_add_text(s, "warning", r->warning); // null: none
+    sl_json_add_bool(s, "finished", r->steps > 0 && saved == r->steps);
     add_configuration(s, config);
+}
+
+/* By what train/ has added to the configuration, or by the option. */
+static int64_t steps_of(const sl_json *config) {
+    const sl_json *made = sl_json_get(config, "run");
+    const bool known = made && sl_json_kind_of(made) == SL_JSON_OBJECT;
+    const int64_t steps = known ? whole_of(made, "steps") : 0;
+    return steps > 0 ? steps : whole_of(config, "steps");
 }
 
 sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
@@ -243,20 +267,20 @@ sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
     sl_json *config = NULL;
     char *text = NULL;
     sl_str log = { 0 };
-    figures f;
+    state r = { .saved = -1 };
     SL_GO(sl_api__run_read(&config, &text, dir));
     if (!config) SL_GO(sl_fail(SL_EINVAL, "%.300s holds no run: it has no run.json", dir));
     sl_str_addf(&log, "%s/log.jsonl", dir);
     SL_GO(sl_str_status(&log));
-    SL_GO(read_log(&f, log.text));
-    const sl_json *made = sl_json_get(config, "run"); // what train/ adds to the configuration
-    const bool known = made && sl_json_kind_of(made) == SL_JSON_OBJECT;
-    const int64_t steps = known ? whole_of(made, "steps") : 0, saved = sl_ckpt_newest(dir);
-    add_run_json(result, dir, text, &f, steps, saved);
+    SL_GO(read_log(&r.log, log.text));
+    r.steps = steps_of(config);
+    if (sl_ckpt_newest(dir) >= 0) SL_GO(sl_ckpt_look(&r.saved, &r.warning, dir));
+    add_run_json(result, dir, text, &r);
     if (sl_api__named(run, "json")->flag) goto done;
-    add_run_table(&run->output, dir, config, &f, steps, saved);
+    add_run_table(&run->output, dir, config, &r);
     st = sl_api__output(run);
 done:
+    sl_free(r.warning);
     sl_str_clear(&log);
     sl_json_free(config);
     sl_free(text);

@@ -154,6 +154,13 @@ static void read_default(sl_api__value *v, const sl_option_info *o) {
     v->real = sl_strtod(o->default_value, NULL);
 }
 
+void sl_api__option_default(sl_api__value *v, const sl_option_info *o, int format) {
+    const sl_ckpt_older *older = sl_ckpt_older_default(o->name, format);
+    sl_option_info then = *o;
+    if (older) then.default_value = older->text;
+    read_default(v, &then);
+}
+
 /* ---------------------------------------------------------------- all of them --------------- */
 
 sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *info,

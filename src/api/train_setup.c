@@ -31,7 +31,7 @@ void sl_api__setup_clear(sl_api__setup *s) {
 /* ---------------------------------------------------------------- kept with a run ----------- */
 
 /* Neither what only says how the work is done, nor what other options say already. */
-static bool is_kept(const char *name) {
+bool sl_api__run_keeps(const char *name) {
     static const char *const others[] = { "json", "quiet", "threads", "max-memory",
                                           "out",  "size",  "resume" };
     for (int i = 0; i < SL_LEN(others); i++)
@@ -39,11 +39,32 @@ static bool is_kept(const char *name) {
     return true;
 }
 
+/* Is this member of a configuration one that we know? "run" is what train/ adds to it. */
+static bool is_known(const sl_command_info *info, const char *name) {
+    if (strcmp(name, SL_CKPT_CONFIG_MEMBER) == 0 || strcmp(name, "run") == 0) return true;
+    return sl_api__run_keeps(name) && sl_api__option_find(info, name) >= 0;
+}
+
+/* Members that are not known here: of run.json, then what the checkpoint alone has. */
+static void add_unknown(sl_str *s, const sl_api__run *run) {
+    const sl_json *const *kept = (const sl_json *const *)run->kept;
+    for (int k = 0; k < SL_LEN(run->kept); k++) {
+        if (!kept[k]) continue;
+        for (sl_json_member m = sl_json_first(kept[k]); m.name; m = sl_json_next(kept[k], m)) {
+            if (is_known(run->info, m.name) || (k > 0 && kept[0] && sl_json_get(kept[0], m.name)))
+                continue;
+            sl_json_add_tree(s, m.name, m.value);
+        }
+    }
+}
+
 void sl_api__run_config(sl_str *s, const sl_api__run *run) {
     sl_json_open(s, NULL, '{');
+    sl_json_add_int(s, SL_CKPT_CONFIG_MEMBER, SL_CKPT_CONFIG_FORMAT);
     for (int i = 0; i < run->info->n_options; i++)
-        if (is_kept(run->info->options[i].name))
+        if (sl_api__run_keeps(run->info->options[i].name))
             sl_api__option_write(s, &run->info->options[i], &run->values[i]);
+    add_unknown(s, run);
     sl_json_close(s, '}');
 }
 
@@ -74,24 +95,48 @@ static sl_status fail_other(const sl_option_info *o, const sl_api__value *told,
     return st;
 }
 
+void sl_api__missing_add(sl_str *s, const sl_option_info *o, const sl_api__value *v) {
+    sl_str text = { 0 };
+    sl_api__option_write(&text, o, v);
+    const size_t skip = strlen(o->name) + 3; // "name":value
+    if (text.failed)
+        s->failed = true;
+    else
+        sl_str_addf(s, "%s\"%s\" (%s)", s->len > 0 ? ", " : "", o->name, text.text + skip);
+    sl_str_clear(&text);
+}
+
+/* What the run has for an option: by run.json, by its checkpoint, else by the format of either. */
+static sl_status kept_value(sl_api__value *out, sl_str *missing, const sl_api__run *run,
+                            const sl_option_info *o, int format, const char *dir) {
+    for (int k = 0; k < SL_LEN(run->kept); k++) {
+        const sl_json *j = run->kept[k] ? sl_json_get(run->kept[k], o->name) : NULL;
+        if (!j || sl_json_kind_of(j) == SL_JSON_NULL) continue;
+        sl_status st = sl_api__option_read(out, o, j);
+        if (st == SL_EINVAL)
+            st = sl_fail(SL_EFORMAT, "the configuration of the run in %.200s is damaged: %s", dir,
+                         sl_last_error());
+        return st;
+    }
+    if (sl_ckpt_config_needs(o->name)) return sl_ckpt_config_lacks(o->name, dir);
+    sl_api__option_default(out, o, format);
+    if (out->given) sl_api__missing_add(missing, o, out);
+    return SL_OK;
+}
+
 /* Options that were not told become what the run has. */
-static sl_status take_over(sl_api__run *run, const sl_json *config, const char *dir) {
+static sl_status take_over(sl_str *missing, sl_api__run *run, int format, const char *dir) {
     for (int i = 0; i < run->info->n_options; i++) {
         const sl_option_info *o = &run->info->options[i];
-        const sl_json *j = is_kept(o->name) ? sl_json_get(config, o->name) : NULL;
-        if (!j || sl_json_kind_of(j) == SL_JSON_NULL) continue;
+        if (!sl_api__run_keeps(o->name)) continue;
         sl_api__value kept = { 0 }, *v = &run->values[i];
-        sl_status st = sl_api__option_read(&kept, o, j);
-        if (st == SL_EINVAL)
-            return sl_fail(SL_EFORMAT, "the configuration of the run in %.200s is damaged: %s", dir,
-                           sl_last_error());
-        SL_TRY(st);
+        SL_TRY(kept_value(&kept, missing, run, o, format, dir));
         if (!v->told)
             *v = kept;
         else if (!sl_train_may_change(o->name) && !same_value(o, v, &kept))
             return fail_other(o, v, &kept, dir);
     }
-    return SL_OK;
+    return sl_str_status(missing);
 }
 
 /* *out := dir/run.json. */
@@ -123,6 +168,8 @@ sl_status sl_api__run_read(sl_json **out, char **text_out, const char *dir) {
         st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
                      sl_json_kind_text(sl_json_kind_of(*out)));
     if (st == SL_EFORMAT) st = sl_fail(st, "%.300s is damaged: %s", path.text, sl_last_error());
+    int format;
+    if (st == SL_OK) st = sl_ckpt_config_format(&format, *out, path.text);
     if (st == SL_OK && text_out) {
         *text_out = text;
         text = NULL;
@@ -133,29 +180,107 @@ done:
     return st;
 }
 
-/* Where run.json is lost, the newest checkpoint has the configuration too. */
-static sl_status read_checkpoint(sl_json **out, const char *dir) {
-    char path[PATH_MAX];
+/* *out stays NULL where the file cannot be opened. */
+static sl_status read_file(sl_json **out, const char *path) {
     sl_st_file *f = NULL;
-    const int64_t step = sl_ckpt_newest(dir);
-    if (step < 0) return SL_OK;
-    sl_ckpt_model_path(path, sizeof path, dir, step);
-    if (sl_st_open(&f, path) != SL_OK) return SL_OK; // said when the weights are wanted from it
+    sl_status st = sl_st_open(&f, path);
+    if (st != SL_OK)
+        return st == SL_ENOMEM ? st : SL_OK; // said when the weights are wanted from it
     const char *config = sl_st_metadata(f, "config");
-    sl_status st = config ? sl_json_parse(out, config, strlen(config)) : SL_OK;
+    st = config ? sl_json_parse(out, config, strlen(config)) : SL_OK;
     if (st == SL_OK && *out && sl_json_kind_of(*out) != SL_JSON_OBJECT)
         st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
                      sl_json_kind_text(sl_json_kind_of(*out)));
     if (st == SL_EFORMAT)
         st = sl_fail(st, "%.300s: its configuration is damaged: %s", path, sl_last_error());
+    int format;
+    if (st == SL_OK && *out) st = sl_ckpt_config_format(&format, *out, path);
     sl_st_close(f);
     return st;
 }
 
-sl_status sl_api__run_resume(sl_api__run *run, const char *dir) {
-    SL_TRY(sl_api__run_read(&run->kept, NULL, dir));
-    if (!run->kept) SL_TRY(read_checkpoint(&run->kept, dir));
-    return run->kept ? take_over(run, run->kept, dir) : SL_OK;
+/* A checkpoint has the configuration too: of what run.json has lost, and where it is lost itself.
+ */
+static sl_status read_checkpoint(sl_json **out, const char *dir) {
+    char path[PATH_MAX];
+    for (int64_t step = sl_ckpt_newest(dir); step >= 0 && !*out; step = sl_ckpt_before(dir, step)) {
+        sl_ckpt_model_path(path, sizeof path, dir, step);
+        SL_TRY(read_file(out, path));
+    }
+    return SL_OK;
+}
+
+/* Names what is not known here. */
+static sl_status note_unknown(const sl_api__listener *l, const sl_command_info *info,
+                              const sl_json *config, const sl_json *but, const char *where) {
+    sl_str s = { 0 };
+    for (sl_json_member m = sl_json_first(config); m.name; m = sl_json_next(config, m)) {
+        if (is_known(info, m.name) || (but && sl_json_get(but, m.name))) continue;
+        sl_str_addf(&s, "%s\"%.60s\"", s.len > 0 ? ", " : "", m.name);
+    }
+    const sl_status st = sl_str_status(&s);
+    if (st == SL_OK && s.len > 0)
+        sl_api__note(
+            l,
+            "%.300s: its configuration has %.400s, which is not known here: it is kept and "
+            "has no effect",
+            where, s.text);
+    sl_str_clear(&s);
+    return st;
+}
+
+void sl_api__missing_note(const sl_api__listener *l, const char *missing, const char *where) {
+    if (missing && *missing)
+        sl_api__note(l,
+                     "%.300s: its configuration lacks %.600s: it is from before that existed, and "
+                     "the default of that time is taken",
+                     where, missing);
+}
+
+/* No configuration can be read: if there are checkpoints all the same, says what is wrong with
+ * them. */
+static sl_status refuse_damaged(const char *dir) {
+    int64_t step;
+    char *warning = NULL;
+    if (sl_ckpt_newest(dir) < 0) return SL_OK;
+    const sl_status st = sl_ckpt_look(&step, &warning, dir);
+    sl_free(warning);
+    return st;
+}
+
+sl_status sl_api__run_resume(sl_str *missing, sl_api__run *run, const char *dir) {
+    int format;
+    SL_TRY(sl_api__run_read(&run->kept[0], NULL, dir));
+    SL_TRY(read_checkpoint(&run->kept[1], dir));
+    const sl_json *first = run->kept[0] ? run->kept[0] : run->kept[1];
+    if (!first) return refuse_damaged(dir);
+    SL_TRY(sl_ckpt_config_format(&format, first, dir));
+    SL_TRY(take_over(missing, run, format, dir));
+    sl_api__missing_note(&run->listener, missing->text, dir);
+    for (int k = 0; k < SL_LEN(run->kept); k++)
+        if (run->kept[k])
+            SL_TRY(note_unknown(&run->listener, run->info, run->kept[k],
+                                k > 0 ? run->kept[0] : NULL, dir));
+    return SL_OK;
+}
+
+sl_status sl_api__with_missing(sl_status st, const char *missing) {
+    if (!missing || !*missing || (st != SL_EINVAL && st != SL_EFORMAT)) return st;
+    char line[800];
+    snprintf(line, sizeof line, "%s", sl_last_error());
+    return sl_fail(st, "%s; its configuration lacks %.400s, whose default was taken", line,
+                   missing);
+}
+
+sl_status sl_api__model_notes(const sl_api__listener *l, const sl_infer *m) {
+    const sl_infer_info *i = sl_infer_about(m);
+    if (i->warning) sl_api__note(l, "%s", i->warning);
+    sl_api__missing_note(l, i->missing, i->path);
+    sl_json *config = NULL;
+    sl_status st = sl_json_parse(&config, i->config, strlen(i->config));
+    if (st == SL_OK) st = note_unknown(l, &sl_api__train.info, config, NULL, i->path);
+    sl_json_free(config);
+    return st;
 }
 
 /* ---------------------------------------------------------------- cost ---------------------- */

@@ -33,6 +33,7 @@ void sl_api__model_json(sl_str *s, const sl_infer *m) {
     sl_json_add_int(s, "parameters", i->model->count);
     sl_json_add_int(s, "inputs", i->variables);
     sl_json_add_int(s, "points", i->points);
+    sl_json_add_text(s, "warning", i->warning); // null: none
 }
 
 sl_status sl_model_about(char **json, const sl_trained *m) {

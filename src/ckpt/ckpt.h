@@ -12,8 +12,8 @@
  *
  * safetensors has no checksum, so ours stand in the metadata: "data_hash", of all data bytes, and
  * "header_hash", of what the header says. Both are verified on reading; so are version, shapes, and
- * which run, step and weights a file belongs to. What is damaged is named as such and the older
- * checkpoint is used. */
+ * which run, step and weights a file belongs to. Numbers that are NaN or infinite are of no use and
+ * count as damage too. What is damaged is named as such and the older checkpoint is used. */
 #ifndef SL_CKPT_H
 #define SL_CKPT_H
 
@@ -22,6 +22,46 @@
 #include "optim/optim.h"
 
 #define SL_CKPT_VERSION 1
+
+/* ---------------------------------------------------------------- configurations ------------ */
+
+/* A configuration is a JSON object: options of the run by name, and "format", the version of what
+ * they mean. Without a "format" it is 1. What later versions promise is in docs/formats.md:
+ *
+ *   - an option that a configuration lacks did not exist when it was written, and has the default of
+ *     that format;
+ *   - a member that is not known is kept, written back, and named;
+ *   - a format newer than ours is refused.
+ *
+ * The format grows when a default changes, or when an option comes that an older program must not
+ * pass over. */
+#define SL_CKPT_CONFIG_FORMAT 1
+#define SL_CKPT_CONFIG_MEMBER "format"
+
+/* Defaults that have changed: what a missing option meant up to a format. Those of today stand in the
+ * tables of options. Rows are added, never removed.
+ *    option    last format it held in    as a number    as text */
+#define SL_CKPT_OLDER_DEFAULTS(X)
+
+typedef struct sl_ckpt_older {
+    const char *option;
+    int until;        // last format
+    double value;     // 0 for a choice
+    const char *text; // as in the tables of options
+} sl_ckpt_older;
+
+/* The default that the option had in this format; NULL: today's. */
+const sl_ckpt_older *sl_ckpt_older_default(const char *option, int format);
+
+/* *out := the configuration's. SL_EFORMAT: newer than ours, or none; `where` names it. */
+SL_NODISCARD sl_status sl_ckpt_config_format(int *out, const sl_json *config, const char *where);
+
+/* Options that no default can stand for: the shape of the model, which tensors alone do not tell. */
+bool sl_ckpt_config_needs(const char *option);
+/* SL_EFORMAT: says that one of them is missing, and why nothing goes on. */
+SL_NODISCARD sl_status sl_ckpt_config_lacks(const char *option, const char *where);
+/* Appends to a list of missing options with the defaults that they have: "noise" (0), ... */
+void sl_ckpt_missing_add(sl_str *s, const char *option, double value);
 
 /* ---------------------------------------------------------------- safetensors --------------- */
 
@@ -61,6 +101,8 @@ SL_NODISCARD sl_status sl_st_read(const sl_st_file *f, const sl_st_tensor *t, in
 /* Reads all data once and holds it against data_hash: SL_EFORMAT "... damaged". A file without one,
  * which is somebody else's, passes. */
 SL_NODISCARD sl_status sl_st_verify(const sl_st_file *f);
+/* Reads all data once: SL_EFORMAT names the first tensor with a number that is NaN or infinite. */
+SL_NODISCARD sl_status sl_st_finite(const sl_st_file *f);
 
 /* ---------------------------------------------------------------- checkpoints --------------- */
 
@@ -74,8 +116,9 @@ typedef struct sl_ckpt_meta {
 
 /* dir/model-<step> and dir/state-<step>; then removes what is older than the one before. weights:
  * the whole block; m, v: whole blocks too (the optimiser's own where one rank owns all). The
- * optimiser has a tensor for each parameter of the model, in the same order. After a failure all
- * earlier checkpoints are as they were. */
+ * optimiser has a tensor for each parameter of the model, in the same order. SL_ELIMIT: a number is
+ * NaN or infinite, and nothing is written. After a failure all earlier checkpoints are as they
+ * were. */
 SL_NODISCARD sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weights,
                                     const sl_optim *optim, const float *m, const float *v,
                                     const sl_ckpt_meta *meta);
@@ -86,6 +129,7 @@ typedef struct sl_ckpt_loaded {
     char *config, *progress, *vocabulary, *universe;
     char *level, *libraries; // of the machine that wrote it: elsewhere bits may differ
     char *warning;           // NULL, or why a newer checkpoint was passed over
+    char *missing; // NULL, or the model's options that the configuration lacks, with their defaults
 } sl_ckpt_loaded;
 void sl_ckpt_loaded_clear(sl_ckpt_loaded *l);
 
@@ -95,6 +139,9 @@ void sl_ckpt_loaded_clear(sl_ckpt_loaded *l);
  * whole or fits the model, with what is wrong with the newest. */
 SL_NODISCARD sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *model,
                                     float *weights, sl_optim *optim);
+/* *step := that of the newest checkpoint of dir that is whole, by its files alone; *warning (sl_free
+ * it): NULL, or why a newer one is passed over. Statuses as of sl_ckpt_load. */
+SL_NODISCARD sl_status sl_ckpt_look(int64_t *step, char **warning, const char *dir);
 /* Where the weights of a step are, or would be; cut where `size` is too small. */
 void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step);
 /* Step of the newest checkpoint by its name; -1 if there is none. */
@@ -103,7 +150,8 @@ int64_t sl_ckpt_newest(const char *dir);
 int64_t sl_ckpt_before(const char *dir, int64_t step);
 
 /* The model of a weights file: its options from the configuration in the metadata (members called
- * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For who needs no state. */
+ * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For callers that need no
+ * state. */
 SL_NODISCARD sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *out,
                                           const char *path);
 

@@ -54,8 +54,16 @@ int sl_st__name_order(const void *a, const void *b);
  * each tensor; both sorted by name. */
 SL_NODISCARD sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
                                           const sl_st_tensor *const *tensor, int n);
+/* Which of n numbers is the first that is NaN or infinite; -1: none. */
+int64_t sl_st__not_finite(const void *numbers, sl_dtype dtype, int64_t n);
+
 /* Hash of the data of tensors in memory, one after the other. */
 SL_NODISCARD sl_status sl_st__data_hash(char out[33], const sl_st_tensor *tensor, int n);
+
+/* ---------------------------------------------------------------- configurations ------------ */
+
+/* Among rows that end with one without an option: see sl_ckpt_older_default. */
+const sl_ckpt_older *sl_ckpt__older_find(const sl_ckpt_older *rows, const char *option, int format);
 
 /* ---------------------------------------------------------------- checkpoints --------------- */
 

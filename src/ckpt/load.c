@@ -36,7 +36,17 @@ static sl_status expect_state(const sl_st_file *f, const char *path, const sl_mo
     return SL_OK;
 }
 
-/* Both files by themselves and against each other, cheapest first; all data last. */
+static sl_status open_pair(pair *p, const char *dir, int64_t step) {
+    for (sl_ckpt__kind k = SL_CKPT__MODEL; k <= SL_CKPT__STATE; k++) {
+        SL_TRY(sl_ckpt__path(&p->path[k], dir, k, step));
+        SL_TRY(sl_st_open(&p->file[k], p->path[k]));
+        SL_TRY(sl_ckpt__texts(&p->texts[k], p->file[k], p->path[k], k));
+    }
+    return SL_OK;
+}
+
+/* Both files by themselves and against each other, cheapest first; all data last. m: NULL, or the
+ * model that they must fit. */
 static sl_status check(const pair *p, int64_t step, const sl_model *m) {
     const sl_ckpt_loaded *model = &p->texts[SL_CKPT__MODEL], *state = &p->texts[SL_CKPT__STATE];
     const char *path = p->path[SL_CKPT__STATE];
@@ -53,9 +63,10 @@ static sl_status check(const pair *p, int64_t step, const sl_model *m) {
                sl_st_metadata(p->file[SL_CKPT__MODEL], SL_ST__DATA_HASH)) != 0)
         return sl_fail(SL_EFORMAT, "%s: it belongs to other weights than the model beside it",
                        path);
-    SL_TRY(sl_ckpt__expect_weights(p->file[SL_CKPT__MODEL], p->path[SL_CKPT__MODEL], m));
-    SL_TRY(expect_state(p->file[SL_CKPT__STATE], path, m));
+    if (m) SL_TRY(sl_ckpt__expect_weights(p->file[SL_CKPT__MODEL], p->path[SL_CKPT__MODEL], m));
+    if (m) SL_TRY(expect_state(p->file[SL_CKPT__STATE], path, m));
     for (int k = 0; k < 2; k++) SL_TRY(sl_st_verify(p->file[k]));
+    for (int k = 0; k < 2; k++) SL_TRY(sl_st_finite(p->file[k]));
     return SL_OK;
 }
 
@@ -104,11 +115,7 @@ static sl_status load_step(sl_ckpt_loaded *out, const char *dir, int64_t step, c
                            float *weights, sl_optim *optim) {
     sl_status st;
     pair p = { 0 };
-    for (sl_ckpt__kind k = SL_CKPT__MODEL; k <= SL_CKPT__STATE; k++) {
-        SL_GO(sl_ckpt__path(&p.path[k], dir, k, step));
-        SL_GO(sl_st_open(&p.file[k], p.path[k]));
-        SL_GO(sl_ckpt__texts(&p.texts[k], p.file[k], p.path[k], k));
-    }
+    SL_GO(open_pair(&p, dir, step));
     SL_GO(check(&p, step, m));
     SL_GO(sl_ckpt__read_weights(weights, p.file[SL_CKPT__MODEL], m));
     SL_GO(read_state(optim, p.file[SL_CKPT__STATE], m));
@@ -119,32 +126,69 @@ done:
     return st;
 }
 
-static sl_status warn(sl_ckpt_loaded *l, const char *newest) {
-    const size_t n = strlen(newest) + 64;
-    l->warning = sl_malloc(n, 1);
-    if (!l->warning) return sl_fail_memory(n, 1, "a warning");
-    sl_snprintf(l->warning, n, "%s; continued from step %lld", newest, (long long)l->step);
+static sl_status look_step(const char *dir, int64_t step) {
+    pair p = { 0 };
+    sl_status st = open_pair(&p, dir, step);
+    if (st == SL_OK) st = check(&p, step, NULL);
+    close_pair(&p);
+    return st;
+}
+
+/* ---------------------------------------------------------------- which one ----------------- */
+
+/* What is wrong with the newest ones, while older ones are tried. */
+typedef struct search {
+    char newest[LINE]; // "": nothing
+    int tried;
+} search;
+
+/* The next older step, or -1; `st` is what became of the one before, which ends the search unless
+ * it was of no use. Lack of memory says nothing about a file, so it is no reason to take an older
+ * one.
+ */
+static int64_t next_step(search *s, const char *dir, int64_t step, sl_status st) {
+    if (st == SL_OK || st == SL_ENOMEM) return -1;
+    if (step < INT64_MAX && s->tried++ == 0)
+        sl_snprintf(s->newest, sizeof s->newest, "%s", sl_last_error());
+    return sl_ckpt__newest_below(dir, step);
+}
+
+/* Ends a search: *warning, or what is to be said. */
+static sl_status end_search(char **warning, const search *s, const char *dir, int64_t step,
+                            sl_status st, const char *verb) {
+    *warning = NULL;
+    if (st == SL_ENOMEM || (st == SL_OK && !s->newest[0])) return st;
+    if (s->tried == 0) return sl_fail(SL_EINVAL, "no checkpoint in %s", dir);
+    if (st != SL_OK)
+        return sl_fail(SL_EFORMAT, "%s%s", s->newest,
+                       s->tried > 1 ? "; the older one is not whole either" : "");
+    const size_t n = strlen(s->newest) + 64;
+    *warning = sl_malloc(n, 1);
+    if (!*warning) return sl_fail_memory(n, 1, "a warning");
+    sl_snprintf(*warning, n, "%s; %s step %lld", s->newest, verb, (long long)step);
     return SL_OK;
 }
 
-/* Lack of memory says nothing about a file, so it is no reason to take an older one. */
 sl_status sl_ckpt_load(sl_ckpt_loaded *out, const char *dir, const sl_model *model, float *weights,
                        sl_optim *optim) {
     SL_ASSERT(optim->n_tensor == model->n_param);
-    char newest[LINE] = "";
-    int tried = 0;
+    search s = { 0 };
     sl_status st = SL_EINVAL;
+    char *warning;
     *out = (sl_ckpt_loaded){ 0 };
-    for (int64_t step = INT64_MAX; (step = sl_ckpt__newest_below(dir, step)) >= 0;) {
+    for (int64_t step = INT64_MAX; (step = next_step(&s, dir, step, st)) >= 0;)
         st = load_step(out, dir, step, model, weights, optim);
-        if (st == SL_OK || st == SL_ENOMEM) break;
-        if (tried++ == 0) sl_snprintf(newest, sizeof newest, "%s", sl_last_error());
-    }
-    if (st == SL_EINVAL) return sl_fail(st, "no checkpoint in %s", dir);
-    if (st == SL_OK && newest[0]) st = warn(out, newest);
-    if (st == SL_OK) return SL_OK;
-    sl_ckpt_loaded_clear(out);
-    if (st == SL_ENOMEM) return st;
-    return sl_fail(SL_EFORMAT, "%s%s", newest,
-                   tried > 1 ? "; the older one is not whole either" : "");
+    st = end_search(&warning, &s, dir, out->step, st, "continued from");
+    out->warning = warning;
+    if (st != SL_OK) sl_ckpt_loaded_clear(out);
+    return st;
+}
+
+sl_status sl_ckpt_look(int64_t *step, char **warning, const char *dir) {
+    search s = { 0 };
+    sl_status st = SL_EINVAL;
+    *step = -1;
+    for (int64_t at = INT64_MAX; (at = next_step(&s, dir, at, st)) >= 0; *step = at)
+        st = look_step(dir, at);
+    return end_search(warning, &s, dir, *step, st, "the newest whole one is of");
 }

@@ -15,10 +15,12 @@ void sl_ckpt_loaded_clear(sl_ckpt_loaded *l) {
     sl_free(l->level);
     sl_free(l->libraries);
     sl_free(l->warning);
+    sl_free(l->missing);
     *l = (sl_ckpt_loaded){ 0 };
 }
 
 static sl_status copy(char **out, const char *text) {
+    if (!text) text = ""; // from before it was written, or after: it is not known
     const size_t n = strlen(text) + 1;
     *out = sl_malloc(n, 1);
     if (!*out) return sl_fail_memory(n, 1, "texts of a checkpoint");
@@ -28,8 +30,7 @@ static sl_status copy(char **out, const char *text) {
 
 /* Whoever opened the wrong file should see at once that it is, or how much is gone. */
 static sl_status name_missing(const sl_st_file *f, const char *path, sl_ckpt__kind kind) {
-    static const char *const needed[] = { SL_ST__FORMAT, "kind",     "step",  "config",
-                                          "vocabulary",  "universe", "level", "libraries" };
+    static const char *const needed[] = { SL_ST__FORMAT, "kind", "step", "config" };
     char list[160] = "";
     for (int i = 0; i < SL_LEN(needed); i++) {
         const size_t n = strlen(list);
@@ -115,60 +116,90 @@ sl_status sl_ckpt__read_weights(float *weights, const sl_st_file *f, const sl_mo
 
 /* ---------------------------------------------------------------- the model of a file ------- */
 
-static sl_status bad_member(const char *path, const char *name, const sl_json *j,
+/* A configuration that is being read. */
+typedef struct reading {
+    const sl_json *config;
+    const char *path;
+    int format;
+    sl_str missing; // what has its default: "heads" (0), ...
+} reading;
+
+static sl_status bad_member(const reading *r, const char *name, const sl_json *j,
                             const char *need) {
-    if (!j) return sl_fail(SL_EFORMAT, "%s: its config lacks \"%s\"", path, name);
-    return sl_fail(SL_EFORMAT, "%s: \"%s\" of its config is %s, not %s", path, name,
+    return sl_fail(SL_EFORMAT, "%s: \"%s\" of its config is %s, not %s", r->path, name,
                    sl_json_kind_text(sl_json_kind_of(j)), need);
 }
 
-static sl_status get_int(int64_t *out, const sl_json *config, const char *name, const char *path) {
-    const sl_json *j = sl_json_get(config, name);
-    if (!j || sl_json_kind_of(j) != SL_JSON_INT)
-        return bad_member(path, name, j, sl_json_kind_text(SL_JSON_INT));
+/* The number that an option has which is missing: that of the configuration's format. */
+static sl_status take_default(double *out, reading *r, const char *name, double today) {
+    const sl_ckpt_older *then = sl_ckpt_older_default(name, r->format);
+    if (sl_ckpt_config_needs(name)) return sl_ckpt_config_lacks(name, r->path);
+    *out = then ? then->value : today;
+    sl_ckpt_missing_add(&r->missing, name, *out);
+    return SL_OK;
+}
+
+/* *out has the default of today. */
+static sl_status get_int(int64_t *out, reading *r, const char *name) {
+    const sl_json *j = sl_json_get(r->config, name);
+    if (!j) {
+        double x = 0;
+        SL_TRY(take_default(&x, r, name, (double)*out));
+        *out = (int64_t)x;
+        return SL_OK;
+    }
+    if (sl_json_kind_of(j) != SL_JSON_INT)
+        return bad_member(r, name, j, sl_json_kind_text(SL_JSON_INT));
     *out = sl_json_int(j);
     return SL_OK;
 }
 
-static sl_status get_real(double *out, const sl_json *config, const char *name, const char *path) {
-    const sl_json *j = sl_json_get(config, name);
-    if (!j || (sl_json_kind_of(j) != SL_JSON_INT && sl_json_kind_of(j) != SL_JSON_REAL))
-        return bad_member(path, name, j, sl_json_kind_text(SL_JSON_REAL));
+static sl_status get_real(double *out, reading *r, const char *name) {
+    const sl_json *j = sl_json_get(r->config, name);
+    if (!j) return take_default(out, r, name, *out);
+    if (sl_json_kind_of(j) != SL_JSON_INT && sl_json_kind_of(j) != SL_JSON_REAL)
+        return bad_member(r, name, j, sl_json_kind_text(SL_JSON_REAL));
     *out = sl_json_real(j);
     return SL_OK;
 }
 
-/* All of them must be there: a default in place of what is missing could fit the shapes and still
- * be another model, as with the number of heads. */
-static sl_status read_options(sl_model_options *o, const sl_json *config, const char *path) {
-    int64_t variables;
+static sl_status read_options(sl_model_options *o, reading *r) {
+    int64_t variables = o->columns - 1;
 #define GET_INT                     get_int
 #define GET_REAL                    get_real
-#define X(field, option, kind, ...) SL_TRY(GET_##kind(&o->field, config, option, path));
+#define X(field, option, kind, ...) SL_TRY(GET_##kind(&o->field, r, option));
     SL_MODEL_TABLE(X)
 #undef X
 #undef GET_INT
 #undef GET_REAL
-    SL_TRY(get_int(&variables, config, "variables", path));
+    SL_TRY(get_int(&variables, r, "variables"));
     if (variables < 0 || variables >= SL_NN_MAX_COLUMNS) // before 1 is added
-        return sl_fail(SL_EFORMAT, "%s: its config has %lld variables", path, (long long)variables);
+        return sl_fail(SL_EFORMAT, "%s: its config has %lld variables", r->path,
+                       (long long)variables);
     o->columns = variables + 1;
-    return SL_OK;
+    return sl_str_status(&r->missing);
 }
 
-static sl_status options_of(sl_model_options *o, const sl_st_file *f, const char *text,
-                            const char *path) {
+/* *missing := NULL, or the options that have their default; sl_free it. */
+static sl_status options_of(sl_model_options *o, char **missing, const sl_st_file *f,
+                            const char *text, const char *path) {
     sl_json *config = NULL;
     sl_status st = sl_json_parse(&config, text, strlen(text));
     if (st == SL_EFORMAT) return sl_fail(st, "%s: its config: %s", path, sl_last_error());
     SL_TRY(st);
-    if (sl_json_kind_of(config) == SL_JSON_OBJECT)
-        st = read_options(o, config, path);
-    else
+    reading r = { .config = config, .path = path };
+    *o = (sl_model_options)SL_MODEL_OPTIONS_INIT;
+    if (sl_json_kind_of(config) == SL_JSON_OBJECT) {
+        st = sl_ckpt_config_format(&r.format, config, path);
+        if (st == SL_OK) st = read_options(o, &r);
+    } else {
         st = sl_fail(SL_EFORMAT, "%s: its config is %s, not an object", path,
                      sl_json_kind_text(sl_json_kind_of(config)));
+    }
     sl_json_free(config);
+    if (st != SL_OK) sl_str_clear(&r.missing);
     SL_TRY(st);
+    *missing = r.missing.text; // NULL if nothing was added
 
     const sl_st_tensor *table = sl_st_find(f, "tokens.weight");
     if (!table || table->dims != 2)
@@ -187,12 +218,13 @@ sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *
     sl_model_options o;
     SL_GO(sl_st_open(&f, path));
     SL_GO(sl_ckpt__texts(&texts, f, path, SL_CKPT__MODEL));
-    SL_GO(options_of(&o, f, texts.config, path));
+    SL_GO(options_of(&o, &texts.missing, f, texts.config, path));
     st = sl_model_new(&m, &o);
     if (st == SL_EINVAL) st = sl_fail(SL_EFORMAT, "%s: %s", path, sl_last_error());
     if (st != SL_OK) goto done;
     SL_GO(sl_ckpt__expect_weights(f, path, m));
     SL_GO(sl_st_verify(f));
+    SL_GO(sl_st_finite(f));
     w = sl_malloc_wide((size_t)m->block, sizeof *w);
     if (!w) SL_GO(sl_fail_memory((size_t)m->block, sizeof *w, "weights"));
     SL_GO(sl_ckpt__read_weights(w, f, m));

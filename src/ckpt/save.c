@@ -123,6 +123,17 @@ done:
     return st;
 }
 
+/* What is saved can be gone on from. */
+static sl_status check_finite(const sl_st_tensor *tensor, int n, sl_ckpt__kind kind) {
+    for (int i = 0; i < n; i++) {
+        const sl_st_tensor *t = &tensor[i];
+        if (sl_st__not_finite(t->data, t->dtype, sl_st__numbers(t)) >= 0)
+            return sl_fail(SL_ELIMIT, "tensor \"%s\" of the %s has a number that is not finite",
+                           t->name, sl_ckpt__kind_text(kind));
+    }
+    return SL_OK;
+}
+
 sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weights,
                        const sl_optim *optim, const float *m, const float *v,
                        const sl_ckpt_meta *meta) {
@@ -130,8 +141,12 @@ sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weig
     parts p;
     SL_TRY(allocate(&p, model->n_param));
     fill(&p, model, weights, optim, m, v);
-    sl_ckpt__remove_temporaries(dir); // before: the disk may be full of them
-    sl_status st = write_files(dir, &p, model->n_param, meta);
+    sl_status st = check_finite(p.model, model->n_param, SL_CKPT__MODEL);
+    if (st == SL_OK) st = check_finite(p.state, ROWS + 2 * model->n_param, SL_CKPT__STATE);
+    if (st == SL_OK) {
+        sl_ckpt__remove_temporaries(dir); // before: the disk may be full of them
+        st = write_files(dir, &p, model->n_param, meta);
+    }
     clear(&p);
     if (st == SL_OK) sl_ckpt__remove_old(dir, meta->step);
     return st;

@@ -340,3 +340,31 @@ done:
     sl_free(buffer);
     return st;
 }
+
+/* A slice at a time, so that a large tensor takes no memory of its size. */
+static sl_status finite_tensor(const sl_st_file *f, const sl_st_tensor *t, void *buffer,
+                               int64_t slice) {
+    const int64_t n = sl_st__numbers(t), some = slice / sl_st__dtype_bytes(t->dtype);
+    for (int64_t at = 0; at < n; at += some) {
+        const int64_t count = SL_MIN(some, n - at);
+        SL_TRY(sl_st_read(f, t, at, count, buffer));
+        const int64_t bad = sl_st__not_finite(buffer, t->dtype, count);
+        if (bad >= 0)
+            return sl_fail(SL_EFORMAT,
+                           "%s: tensor \"%s\": number %lld is not finite: training went wrong "
+                           "before it was saved",
+                           f->path, t->name, (long long)(at + bad));
+    }
+    return SL_OK;
+}
+
+sl_status sl_st_finite(const sl_st_file *f) {
+    const size_t slice = (size_t)SL_MAX(SL_MIN(f->bytes - f->data, (int64_t)SLICE), 8);
+    char *buffer = sl_malloc(slice, 1);
+    if (!buffer) return sl_fail_memory(slice, 1, "reading a file");
+    sl_status st = SL_OK;
+    for (int i = 0; i < f->n && st == SL_OK; i++)
+        st = finite_tensor(f, &f->tensor[i], buffer, (int64_t)slice);
+    sl_free(buffer);
+    return st;
+}

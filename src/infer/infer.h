@@ -31,6 +31,10 @@
 
 typedef struct sl_infer sl_infer;
 
+/* Defaults of options of pairs/ that a configuration may lack; api/ holds them against its table. */
+#define SL_INFER_POINTS 64
+#define SL_INFER_DROP_COLUMN 0
+
 /* What the checkpoint says besides weights. Texts are borrowed from the sl_infer. */
 typedef struct sl_infer_info {
     const sl_model *model;
@@ -42,6 +46,8 @@ typedef struct sl_infer_info {
     const char *path;     // of the weights file; "" for one that was made here
     const char *config;   // the run's, a JSON object; "{}"
     const char *hash;     // 32 hex digits of the weights
+    const char *warning;  // NULL, or why a newer checkpoint of the folder was passed over
+    const char *missing;  // NULL, or options that the configuration lacks, with their defaults
 } sl_infer_info;
 
 /* path: a weights file, or a run's folder, whose newest whole checkpoint is taken. SL_EINVAL: there

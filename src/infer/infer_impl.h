@@ -15,6 +15,7 @@ struct sl_infer {
     sl_ckpt_loaded loaded; // of a checkpoint
     char hash[33];
     char *path;
+    sl_str missing; // options that its configuration lacks
 };
 
 /* ---------------------------------------------------------------- data ---------------------- */

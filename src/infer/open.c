@@ -25,23 +25,39 @@ static sl_status finish(sl_infer *m) {
     return SL_OK;
 }
 
-static double number_of(const sl_json *config, const char *name, double otherwise) {
+/* What a configuration says of data, in numbers. An older one may lack an option; `today` is its
+ * default, unless the format says otherwise. */
+static double number_of(sl_infer *m, const sl_json *config, int format, const char *name,
+                        double today) {
     const sl_json *j = sl_json_get(config, name);
-    if (!j) return otherwise;
-    const sl_json_kind kind = sl_json_kind_of(j);
-    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : otherwise;
+    if (j && (sl_json_kind_of(j) == SL_JSON_INT || sl_json_kind_of(j) == SL_JSON_REAL))
+        return sl_json_real(j);
+    const sl_ckpt_older *then = sl_ckpt_older_default(name, format);
+    const double value = then ? then->value : today;
+    sl_ckpt_missing_add(&m->missing, name, value);
+    return value;
 }
 
 /* What the run's configuration says about data. */
 static sl_status take_config(sl_infer *m, const char *path) {
     sl_json *config;
+    int format;
     const char *text = m->loaded.config;
     SL_TRY(sl_json_parse(&config, text, strlen(text)));
     m->info.config = text;
     m->info.step = m->loaded.step;
-    m->info.drop_column = number_of(config, "drop-column", 0);
-    const double points = number_of(config, "points", 64);
+    m->info.warning = m->loaded.warning;
+    if (m->loaded.missing) sl_str_add(&m->missing, m->loaded.missing);
+    sl_status st = sl_ckpt_config_format(&format, config, path);
+    double points = 0;
+    if (st == SL_OK) {
+        points = number_of(m, config, format, "points", SL_INFER_POINTS);
+        m->info.drop_column = number_of(m, config, format, "drop-column", SL_INFER_DROP_COLUMN);
+        st = sl_str_status(&m->missing);
+    }
     sl_json_free(config);
+    SL_TRY(st);
+    m->info.missing = m->missing.text;
     if (!(points >= 1 && points <= 1e6))
         return sl_fail(SL_EFORMAT, "%s: its configuration says %g points", path, points);
     m->info.points = (int)points;
@@ -85,6 +101,15 @@ static sl_status set_path(sl_infer *m, const char *path) {
     return SL_OK;
 }
 
+static sl_status warn(sl_infer *m, const char *reason) {
+    const size_t n = strlen(reason) + 64;
+    char *text = sl_malloc(n, 1);
+    if (!text) return sl_fail_memory(n, 1, "a warning");
+    snprintf(text, n, "%s; step %lld is used instead", reason, (long long)m->loaded.step);
+    m->loaded.warning = text;
+    return SL_OK;
+}
+
 /* The newest checkpoint that is whole; the message is about the newest of all. */
 static sl_status open_folder(sl_infer *m, const char *dir) {
     char path[4096], reason[512] = "";
@@ -92,6 +117,7 @@ static sl_status open_folder(sl_infer *m, const char *dir) {
     for (int64_t step = sl_ckpt_newest(dir); step >= 0; step = sl_ckpt_before(dir, step)) {
         sl_ckpt_model_path(path, sizeof path, dir, step);
         st = open_file(m, path);
+        if (st == SL_OK && reason[0]) SL_TRY(warn(m, reason));
         if (st == SL_OK) return set_path(m, path);
         forget(m);
         if (st != SL_EFORMAT) return st;
@@ -155,6 +181,7 @@ void sl_infer_close(sl_infer *m) {
     if (!m) return;
     sl_decoder_free(m->decoder);
     forget(m);
+    sl_str_clear(&m->missing);
     sl_free(m->path);
     sl_free(m);
 }

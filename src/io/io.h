@@ -84,6 +84,7 @@ void sl_json_add_bool(sl_str *s, const char *name, bool value);
 void sl_json_add_int(sl_str *s, const char *name, int64_t value);
 void sl_json_add_real(sl_str *s, const char *name, double value); // shortest text that reads back
 void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
+void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value); // what was read, again
 
 /* ---------------------------------------------------------------- lines --------------------- */
 

@@ -97,3 +97,25 @@ void sl_json_add_text(sl_str *s, const char *name, const char *value) {
     begin(s, name);
     add_quoted(s, value);
 }
+
+void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value) {
+    switch (sl_json_kind_of(value)) {
+    case SL_JSON_NULL: sl_json_add_null(s, name); break;
+    case SL_JSON_BOOL: sl_json_add_bool(s, name, sl_json_bool(value)); break;
+    case SL_JSON_INT: sl_json_add_int(s, name, sl_json_int(value)); break;
+    case SL_JSON_REAL: sl_json_add_real(s, name, sl_json_real(value)); break;
+    case SL_JSON_TEXT: sl_json_add_text(s, name, sl_json_text(value)); break;
+    case SL_JSON_ARRAY:
+        sl_json_open(s, name, '[');
+        for (int i = 0; i < sl_json_count(value); i++)
+            sl_json_add_tree(s, NULL, sl_json_at(value, i));
+        sl_json_close(s, ']');
+        break;
+    case SL_JSON_OBJECT:
+        sl_json_open(s, name, '{');
+        for (sl_json_member m = sl_json_first(value); m.name; m = sl_json_next(value, m))
+            sl_json_add_tree(s, m.name, m.value);
+        sl_json_close(s, '}');
+        break;
+    }
+}

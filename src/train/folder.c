@@ -20,14 +20,24 @@ static bool is_number(const sl_json *j) {
     return sl_json_kind_of(j) == SL_JSON_INT || sl_json_kind_of(j) == SL_JSON_REAL;
 }
 
+static bool same(const sl_json *a, const sl_json *b);
+
+static bool same_members(const sl_json *a, const sl_json *b) {
+    if (sl_json_count(a) != sl_json_count(b)) return false;
+    for (sl_json_member m = sl_json_first(a); m.name; m = sl_json_next(a, m)) {
+        const sl_json *other = sl_json_get(b, m.name);
+        if (!other || !same(m.value, other)) return false;
+    }
+    return true;
+}
+
 static bool same(const sl_json *a, const sl_json *b) {
-    char name[2];
     if (is_number(a) && is_number(b)) return sl_json_real(a) == sl_json_real(b);
     if (sl_json_kind_of(a) != sl_json_kind_of(b)) return false;
     switch (sl_json_kind_of(a)) {
     case SL_JSON_BOOL: return sl_json_bool(a) == sl_json_bool(b);
     case SL_JSON_TEXT: return strcmp(sl_json_text(a), sl_json_text(b)) == 0;
-    case SL_JSON_OBJECT: return !sl_train__config_differs(name, sizeof name, a, b);
+    case SL_JSON_OBJECT: return same_members(a, b);
     case SL_JSON_ARRAY:
         if (sl_json_count(a) != sl_json_count(b)) return false;
         for (int i = 0; i < sl_json_count(a); i++)
@@ -42,18 +52,16 @@ bool sl_train_may_change(const char *option) {
     return strncmp(option, start, sizeof start - 1) == 0;
 }
 
-bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const sl_json *b) {
-    for (int turn = 0; turn < 2; turn++) {
-        for (sl_json_member m = sl_json_first(a); m.name; m = sl_json_next(a, m)) {
-            const sl_json *other = sl_json_get(b, m.name);
-            const bool option = strcmp(m.name, "run") != 0;
-            if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
-            sl_snprintf(name, size, "%s", m.name);
-            return true;
-        }
-        const sl_json *swap = a; // then what only b has
-        a = b;
-        b = swap;
+/* Of an option that the run's configuration lacks nothing can differ: the run is from before it
+ * existed, and the caller has given it the default of that time. */
+bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, const sl_json *kept) {
+    for (sl_json_member m = sl_json_first(kept); m.name; m = sl_json_next(kept, m)) {
+        const sl_json *other = sl_json_get(mine, m.name);
+        const bool option =
+            strcmp(m.name, "run") != 0 && strcmp(m.name, SL_CKPT_CONFIG_MEMBER) != 0;
+        if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
+        sl_snprintf(name, size, "%s", m.name);
+        return true;
     }
     return false;
 }
@@ -90,7 +98,7 @@ static sl_status same_options(const sl_json *kept, const sl_train_config *c) {
 
 static sl_status same_hash(const char *kept, const char *mine, const char *what,
                            const sl_train_config *c) {
-    if (strcmp(kept, mine) == 0) return SL_OK;
+    if (!*kept || strcmp(kept, mine) == 0) return SL_OK; // not known, or the same
     return sl_fail(SL_EINVAL,
                    "%s holds a run whose %s had the hash %.40s; the same options now give %s: the"
                    " program that began it made other data",
@@ -115,10 +123,11 @@ static sl_status compare(const sl_train__folder *f, const sl_train_config *c) {
     st = sl_json_parse(&kept, text, n);
     if (st == SL_OK) st = expect_object(kept, "it");
     const sl_json *run = st == SL_OK ? sl_json_get(kept, "run") : NULL;
-    if (st == SL_OK) st = expect_object(run, "\"run\"");
+    if (run) st = expect_object(run, "\"run\"");
     if (st == SL_EFORMAT) st = sl_fail(st, "%.400s is damaged: %.400s", f->run, sl_last_error());
     if (st != SL_OK) goto done;
     SL_GO(same_options(kept, c));
+    if (!run) goto done; // it does not say what it was made with
     SL_GO(same_data(text_of(run, "universe"), text_of(run, "vocabulary"), c));
     st = same_hash(text_of(run, "pairs"), f->pairs, "training pairs", c);
 done:

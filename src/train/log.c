@@ -49,7 +49,7 @@ void sl_train__tally_write(sl_str *s, const sl_train__tally *t) {
 
 static sl_status read_int(int64_t *out, const sl_json *j, const char *name) {
     const sl_json *v = sl_json_get(j, name);
-    if (!v || sl_json_kind_of(v) != SL_JSON_INT)
+    if (sl_json_kind_of(v) != SL_JSON_INT)
         return sl_fail(SL_EFORMAT, "progress of the checkpoint: no whole number \"%s\"", name);
     *out = sl_json_int(v);
     return SL_OK;
@@ -57,24 +57,29 @@ static sl_status read_int(int64_t *out, const sl_json *j, const char *name) {
 
 static sl_status read_real(double *out, const sl_json *j, const char *name) {
     const sl_json *v = sl_json_get(j, name);
-    const sl_json_kind kind = v ? sl_json_kind_of(v) : SL_JSON_TEXT;
+    const sl_json_kind kind = sl_json_kind_of(v);
     if (kind != SL_JSON_INT && kind != SL_JSON_REAL && kind != SL_JSON_NULL)
         return sl_fail(SL_EFORMAT, "progress of the checkpoint: no number \"%s\"", name);
     *out = kind == SL_JSON_NULL ? NAN : sl_json_real(v);
     return SL_OK;
 }
 
-sl_status sl_train__tally_read(sl_train__tally *t, const char *text) {
+sl_status sl_train__tally_read(sl_train__tally *t, sl_str *missing, const char *text) {
     sl_json *j = NULL;
     sl_status st;
     SL_GO(sl_json_parse(&j, text, strlen(text)));
     if (sl_json_kind_of(j) != SL_JSON_OBJECT)
         SL_GO(sl_fail(SL_EFORMAT, "progress of the checkpoint is no object"));
-#define READ_REAL       read_real
-#define READ_INT        read_int
-#define X(kind, member) SL_GO(READ_##kind(&t->member, j, #member));
+#define READ_REAL read_real
+#define READ_INT  read_int
+#define X(kind, member)                                                          \
+    if (!sl_json_get(j, #member))                                                \
+        sl_str_addf(missing, "%s\"%s\"", missing->len > 0 ? ", " : "", #member); \
+    else                                                                         \
+        SL_GO(READ_##kind(&t->member, j, #member));
     TALLY(X)
 #undef X
+    st = sl_str_status(missing);
 done:
     sl_json_free(j);
     return st;

@@ -24,6 +24,7 @@ typedef struct run {
     sl_train__folder folder; // rank 0
     sl_train__log log;       // rank 0
     sl_ckpt_loaded loaded;
+    sl_str missing; // sums that the checkpoint lacks
 
     int64_t step, resumed_at,
         saved; // steps done; where it was resumed, and last saved: -1 if never
@@ -201,6 +202,25 @@ static sl_status with_kept(const run *r, sl_status st) {
     return sl_fail(st, "%s; the checkpoint of step %lld is kept", line, (long long)r->saved);
 }
 
+/* Whatever of a step is not finite ends the run: with the message so far, what is left, and what
+ * helps. A resumed run takes the same steps again, so going on with the same options does not. */
+static sl_status fail_not_finite(const run *r, int64_t step, sl_status st) {
+    char line[600];
+    snprintf(line, sizeof line, "step %lld: %s", (long long)step, sl_last_error());
+    if (r->saved < 0)
+        return sl_fail(
+            st,
+            "%s; nothing was saved before; begin again with a lower learning rate (--lr) "
+            "or a smaller --clip",
+            line);
+    return sl_fail(
+        st,
+        "%s; the checkpoint of step %lld is kept, and its numbers are finite; resumed with the "
+        "same options, the run would come to the same step: begin another with a lower learning "
+        "rate (--lr) or a smaller --clip",
+        line, (long long)r->saved);
+}
+
 /* Collective. Where ranks share the moments, rank 0 collects them in blocks that lie idle now. */
 static sl_status save(run *r) {
     sl_train__engine *e = &r->engine;
@@ -213,6 +233,7 @@ static sl_status save(run *r) {
     }
     sl_status st = r->rank == 0 ? save_files(r, m, v) : SL_OK;
     if (st == SL_EIO) st = with_kept(r, st);
+    if (st == SL_ELIMIT) st = fail_not_finite(r, r->step, st);
     SL_TRY(sl_par_agree(st));
     r->saved = r->step;
     r->clock_saved = sl_clock();
@@ -258,7 +279,7 @@ static sl_status load(run *r) {
     }
     SL_TRY(sl_ckpt_load(&r->loaded, r->c->out, r->model, r->engine.weights, r->engine.optim));
     SL_TRY(sl_train__folder_fits(&r->loaded, r->c));
-    SL_TRY(sl_train__tally_read(&r->tally, r->loaded.progress));
+    SL_TRY(sl_train__tally_read(&r->tally, &r->missing, r->loaded.progress));
     r->step = r->resumed_at = r->saved = r->loaded.step;
     r->seconds_before = r->tally.seconds;
     return SL_OK;
@@ -289,6 +310,11 @@ static sl_status begin(run *r) {
     return sl_par_agree(st);
 }
 
+/* A checkpoint that does not say is not known to differ. */
+static bool differs(const char *theirs, const char *ours) {
+    return *theirs && strcmp(theirs, ours) != 0;
+}
+
 /* What the user should know before the first step. */
 static void tell_beginning(run *r) {
     const sl_train_config *c = r->c;
@@ -303,9 +329,12 @@ static void tell_beginning(run *r) {
              c->out);
     if (r->resumed_at >= 0)
         note(r, "resumed at step %lld of %lld", (long long)r->step, (long long)r->plan.steps);
-    if (l->level &&
-        (strcmp(l->level, sl_nn_level()) != 0 || strcmp(l->libraries, sl_nn_libraries()) != 0))
-        note(r, "the checkpoint is from %s with %s, this is %s with %s: last bits may differ",
+    if (r->missing.len > 0)
+        note(r, "the checkpoint lacks %s: they are counted from here on", r->missing.text);
+    if (l->level && (differs(l->level, sl_nn_level()) || differs(l->libraries, sl_nn_libraries())))
+        note(r,
+             "the checkpoint is from %s with %s, this is %s with %s: bits may differ from those of "
+             "an uninterrupted run",
              l->level, l->libraries, sl_nn_level(), sl_nn_libraries());
     if (c->optim.optimizer == SL_OPTIM_ADAMCPR && c->optim.kappa_init == SL_KAPPA_INFLECTION &&
         looks > r->plan.steps)
@@ -320,19 +349,20 @@ static void tell_beginning(run *r) {
 
 static sl_status fail_bad(const run *r, const sl_train__outcome *o) {
     const int64_t first = r->step * r->shape.batch;
-    sl_status st = sl_fail(SL_ELIMIT,
-                           "step %lld: the %s is not finite (training pairs %lld to %lld, learning"
-                           " rate %.3g)",
-                           (long long)r->step + 1, o->bad, (long long)first,
-                           (long long)(first + r->shape.batch - 1),
-                           sl_optim_lr(&r->c->optim, r->step, r->plan.steps));
-    return with_kept(r, st);
+    return fail_not_finite(
+        r, r->step + 1,
+        sl_fail(SL_ELIMIT, "the %s is not finite (training pairs %lld to %lld, learning rate %.3g)",
+                o->bad, (long long)first, (long long)(first + r->shape.batch - 1),
+                sl_optim_lr(&r->c->optim, r->step, r->plan.steps)));
 }
 
 static sl_status validate(run *r) {
     double loss;
     int64_t tokens;
     SL_TRY(sl_train__validate(&loss, &tokens, &r->valid, &r->engine));
+    if (!isfinite(loss))
+        return fail_not_finite(r, r->step,
+                               sl_fail(SL_ELIMIT, "the loss on validation pairs is not finite"));
     r->tally.loss_valid = loss / (double)tokens;
     r->tally.loss_valid_expression = loss / (double)r->shape.valid;
     return SL_OK;
@@ -440,5 +470,6 @@ done:
     sl_train__engine_clear(&r.engine);
     sl_model_free(r.model);
     sl_ckpt_loaded_clear(&r.loaded);
+    sl_str_clear(&r.missing);
     return st;
 }

@@ -171,7 +171,9 @@ typedef struct sl_train__tally {
 
 void sl_train__tally_init(sl_train__tally *t);
 void sl_train__tally_write(sl_str *s, const sl_train__tally *t);
-SL_NODISCARD sl_status sl_train__tally_read(sl_train__tally *t, const char *text);
+/* Members that the text lacks, from a version that did not count them, stay as they are in *t and are
+ * appended to *missing. */
+SL_NODISCARD sl_status sl_train__tally_read(sl_train__tally *t, sl_str *missing, const char *text);
 
 typedef struct sl_train__log {
     sl_file *file;
@@ -207,7 +209,8 @@ void sl_train__folder_close(sl_train__folder *f);
 /* Is the checkpoint of this run? run.json may be lost, and files may have been copied there. */
 SL_NODISCARD sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *c);
 
-/* Where two configurations differ: true, and the first member's name ("model.width"), or false. */
-bool sl_train__config_differs(char *name, size_t size, const sl_json *a, const sl_json *b);
+/* Where a configuration differs from the one that a run was begun with: true, and the first member's
+ * name, or false. What the run's configuration lacks does not count. */
+bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, const sl_json *kept);
 
 #endif

@@ -279,6 +279,30 @@ def test_resume_without_a_run_starts_one(whole, tmp_path):
     same(outcome(tmp_path / "new"), outcome(whole[0]))
 
 
+@pytest.mark.parametrize("args", [[], ["--steps", "5"], ["--size", "micro"], ["--width", "16", "--steps", "5"],
+                                  ["--layers", "1", "--ratio", "1"], ["--width", "16", "--layers", "1"]])
+def test_a_mistyped_folder_begins_no_run(args, tmp_path):
+    """A new run under --resume needs both a size and a length."""
+    for folder in ("TYPO", "empty", "other"):
+        if folder != "TYPO":
+            (tmp_path / folder).mkdir()
+        if folder == "other":
+            (tmp_path / folder / "notes.txt").touch()
+        r = train("--resume", *args, "--depth", "1", "--out", tmp_path / folder)
+        assert r.code == 2 and f"{tmp_path / folder} has no run to resume" in r.err, r
+        for word in ("--size", "--width and --layers", "--steps, --ratio or --flops"):
+            assert word in r.err, r
+    assert sorted(x.name for x in tmp_path.rglob("*")) == ["empty", "notes.txt", "other"]
+
+
+@pytest.mark.parametrize("size", [["--size", "micro"], ["--width", "8", "--layers", "1"]])
+@pytest.mark.parametrize("length", [["--steps", "1"], ["--flops", "1e3"], ["--ratio", "1e-6"]])
+def test_a_size_and_a_length_begin_one(size, length, tmp_path):
+    r = train("--resume", *size, *length, "--depth", "1", "--points", "4", "--batch", "2", "--valid-pairs", "0",
+              "--out", tmp_path / "new")
+    assert r.code == 0 and r.out.split("steps")[1].split()[0] == "1", r
+
+
 def test_a_lost_configuration_is_in_the_checkpoint(whole, tmp_path):
     assert train(*SHORT, "--threads", 2, "--checkpoint-steps", 40, "--out", tmp_path).code == 0
     for path in [tmp_path / "run.json", *tmp_path.glob(f"*-{STEPS:08d}.safetensors")]:
@@ -448,7 +472,7 @@ def test_a_run_that_explodes_says_so(tmp_path):
     """Each step multiplies the weights by -10,000."""
     r = train(*SHORT, "--lr", 1000, "--weight-decay", 10, "--optimizer", "adamw", "--checkpoint-steps", 2,
               "--out", tmp_path)
-    assert r.code == 2 and "not finite" in r.err and "learning rate" in r.err, r
+    assert r.code == 2 and "not finite" in r.err and "a lower learning rate (--lr)" in r.err, r
     kept = run("info", "--run", str(tmp_path), "--json").json["saved"]
     assert f"the checkpoint of step {kept} is kept" in r.err and kept > 0
 

@@ -40,6 +40,15 @@ static void what_is_not_given_has_its_default(void **state) {
     assert_null(v[OPT_OUT].text[0]);
 }
 
+/* What infer/ takes for what a configuration lacks is what the table of pairs/ says, which it does not
+ * see. */
+static void defaults_stand_in_one_place(void **state) {
+    (void)state;
+    const sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    assert_int_equal(o.points, SL_INFER_POINTS);
+    assert_true(o.drop_column == SL_INFER_DROP_COLUMN);
+}
+
 static void what_is_given_counts(void **state) {
     sl_fixture *t = *state;
     sl_api__value v[N_OPTIONS];
@@ -115,6 +124,7 @@ static void what_is_wrong_is_named(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(what_is_not_given_has_its_default),
+        SL_TEST(defaults_stand_in_one_place),
         SL_TEST(what_is_given_counts),
         SL_TEST(what_is_wrong_is_named),
     };

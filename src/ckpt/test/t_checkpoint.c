@@ -3,12 +3,13 @@
 #include "fixture/fixture.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ckpt/ckpt.h"
+#include "ckpt/ckpt_impl.h"
 
 /* ---------------------------------------------------------------- a run --------------------- */
 
@@ -32,13 +33,14 @@ static sl_model_options small(void) {
     return o;
 }
 
-/* Any bits, NaN with all payloads among them; 0 between tensors. rng NULL: another value than 0
+/* Any bits of a finite number; 0 between tensors. rng NULL: another value than 0
  * everywhere, so that what is not filled in shows. */
 static void fill(float *block, const sl_model *m, sl_rng *rng) {
     memset(block, rng ? 0 : 0x55, (size_t)m->block * sizeof *block);
     for (int i = 0; i < m->n_param && rng; i++) {
         for (int64_t k = 0; k < m->param[i].count; k++) {
-            const uint32_t bits = k == 0 ? 0x80000000 : sl_rng_u32(rng);
+            uint32_t bits = k == 0 ? 0x80000000 : sl_rng_u32(rng);
+            if ((bits & 0x7F800000) == 0x7F800000) bits ^= 0x00800000;
             memcpy(&block[m->param[i].offset + k], &bits, sizeof bits);
         }
     }
@@ -53,7 +55,8 @@ static void refill(run *r, sl_rng *rng) {
         sl_cpr *c = &r->optim.cpr[i];
         double *number[] = { &c->lambda, &c->kappa, &c->sampled, &c->increase };
         for (int k = 0; k < SL_LEN(number); k++) {
-            const uint64_t bits = sl_rng_u64(rng);
+            uint64_t bits = sl_rng_u64(rng);
+            if ((bits >> 52) % 2048 == 2047) bits ^= UINT64_C(1) << 52;
             memcpy(number[k], &bits, sizeof bits);
         }
         c->set_at = (int64_t)sl_rng_u64(rng);
@@ -655,8 +658,16 @@ static void a_state_has_all_its_tensors(void **state) {
         less[i] = text[0];
         SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, less + 1,
                                SL_LEN(text) - 1));
+        if (strcmp(names[i], "level") == 0 || strcmp(names[i], "libraries") == 0) {
+            SL_MUST(t, load(&b, &l)); // where it is from need not be known
+            assert_string_equal(i == 5 ? l.level : l.libraries, "");
+            sl_ckpt_loaded_clear(&l);
+            continue;
+        }
         assert_int_equal(load(&b, &l), SL_EFORMAT);
-        SL_CHECK(t, strstr(sl_last_error(), names[i]), "%s: %s", names[i], sl_last_error());
+        // of what both files must say alike, the other half is there
+        SL_CHECK(t, strstr(sl_last_error(), i == 3 || i == 4 ? "another run" : names[i]), "%s: %s",
+                 names[i], sl_last_error());
     }
     SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, text, SL_LEN(text)));
     SL_MUST(t, load(&b, &l)); // with all of them it is one
@@ -665,6 +676,41 @@ static void a_state_has_all_its_tensors(void **state) {
     sl_st_close(f);
     drop(&a);
     drop(&b);
+}
+
+/* Both files of a checkpoint that is there, with the numbers of r, which nobody looks at. */
+static void write_blindly(sl_fixture *t, const run *r, int64_t step) {
+    char name[40], hash[33] = "";
+    for (int k = 0; k < 2; k++) {
+        sl_st_file *f = NULL;
+        snprintf(name, sizeof name, "%s-%08lld.safetensors", k ? "state" : "model",
+                 (long long)step);
+        SL_MUST(t, sl_st_open(&f, in_folder(name)));
+        const int n = sl_st_count(f);
+        sl_st_tensor *list = sl_malloc((size_t)n, sizeof *list);
+        void *zeros = sl_calloc((size_t)n * 4, sizeof(double));
+        for (int i = 0; i < n; i++) {
+            list[i] = *sl_st_at(f, i);
+            const char *bare = list[i].name + (k && i >= 4 ? 2 : 0);
+            const int at = sl_model_find(r->model, bare);
+            const float *block = !k ? r->weights : list[i].name[0] == 'm' ? r->m : r->v;
+            list[i].data = at < 0 ? zeros : (const void *)(block + r->model->param[at].offset);
+        }
+        static const char *const names[] = { "kind",     "step",  "config",    "vocabulary",
+                                             "universe", "level", "libraries", "progress" };
+        sl_st_text text[SL_LEN(names) + 1];
+        int texts = 0;
+        for (int i = 0; i < SL_LEN(names) - !k; i++)
+            text[texts++] = (sl_st_text){ names[i], sl_st_metadata(f, names[i]) };
+        if (k) text[texts++] = (sl_st_text){ "model_hash", hash };
+        SL_MUST(t, sl_st_write(in_folder(name), list, n, text, texts));
+        sl_st_close(f);
+        SL_MUST(t, sl_st_open(&f, in_folder(name)));
+        snprintf(hash, sizeof hash, "%s", sl_st_metadata(f, "data_hash"));
+        sl_st_close(f);
+        sl_free(zeros);
+        sl_free(list);
+    }
 }
 
 /* ---------------------------------------------------------------- opening a model ----------- */
@@ -685,9 +731,11 @@ static void a_model_needs_its_configuration(void **state) {
     static const struct {
         const char *name, *value, *reason;
     } rows[] = {
-        { "heads", NULL, "its config lacks \"heads\"" },
-        { "variables", NULL, "its config lacks \"variables\"" },
-        { "norm-eps", NULL, "its config lacks \"norm-eps\"" },
+        { "width", NULL, "its configuration lacks \"width\"" },
+        { "layers", NULL, "its configuration lacks \"layers\"" },
+        { "decoder-layers", NULL, "its configuration lacks \"decoder-layers\"" },
+        { "heads", NULL, "its configuration lacks \"heads\"" },
+        { "variables", NULL, "its configuration lacks \"variables\"" },
         { "heads", "\"1\"", "\"heads\" of its config is a text, not a whole number" },
         { "heads", "1.0", "\"heads\" of its config is a number, not a whole number" },
         { "dropout", "null", "\"dropout\" of its config is null, not a number" },
@@ -714,6 +762,115 @@ static void a_model_needs_its_configuration(void **state) {
     SL_MUST(t, save_as(&a, 1, "[3]"));
     not_a_model(t, "model-00000001.safetensors", "its config is an array, not an object");
     drop(&a);
+}
+
+/* A configuration from before an option existed, and of a version to come. */
+static void what_a_configuration_lacks_has_its_default(void **state) {
+    sl_fixture *t = *state;
+    static const char *const lacking[] = { "dropout", "attention-dropout", "norm-eps",
+                                           "init-scale" };
+    const sl_model_options o = small(), preset = SL_MODEL_OPTIONS_INIT;
+    run a = make(t, &o, &t->rng);
+    empty_folder();
+    for (int i = 0; i < SL_LEN(lacking); i++) {
+        sl_model *m;
+        float *weights;
+        sl_ckpt_loaded l;
+        SL_MUST(t, save_as(&a, 1, config_with(&o, lacking[i], NULL)));
+        SL_MUST(t, sl_ckpt_open_model(&m, &weights, &l, in_folder("model-00000001.safetensors")));
+        const double got[] = { m->options.dropout, m->options.attention_dropout,
+                               m->options.norm_eps, m->options.init_scale };
+        const double want[] = { preset.dropout, preset.attention_dropout, preset.norm_eps,
+                                preset.init_scale };
+        assert_true(got[i] == want[i]);
+        SL_CHECK(t, l.missing && strstr(l.missing, lacking[i]), "%s", lacking[i]);
+        sl_ckpt_loaded_clear(&l);
+        sl_free(weights);
+        sl_model_free(m);
+    }
+    static const char *const formats[][2] = {
+        { "2", "a newer version" }, { "0", "from 1" },
+        { "\"1\"", "from 1" },      { "1.0", "from 1" },
+        { "null", "from 1" },       { "9223372036854775807", "a newer version" }
+    };
+    for (int i = 0; i < SL_LEN(formats); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "{\"format\":%s}", formats[i][0]);
+        SL_MUST(t, save_as(&a, 1, text));
+        not_a_model(t, "model-00000001.safetensors", formats[i][1]);
+    }
+    config_clear();
+    drop(&a);
+}
+
+/* Of rows for one option, the one with the lowest last format that is not below the asked one. */
+static void older_defaults_hold_up_to_their_format(void **state) {
+    (void)state;
+    static const sl_ckpt_older rows[] = { { "lr", 5, 5e-4, "5e-4" },
+                                          { "clip", 2, 1, "1" },
+                                          { "lr", 2, 2e-4, "2e-4" },
+                                          { .option = NULL } };
+    static const struct {
+        const char *option;
+        int format;
+        const char *text; // NULL: today's
+    } want[] = { { "lr", 1, "2e-4" }, { "lr", 2, "2e-4" }, { "lr", 3, "5e-4" }, { "lr", 5, "5e-4" },
+                 { "lr", 6, NULL },   { "clip", 1, "1" },  { "clip", 3, NULL }, { "l", 1, NULL } };
+    for (int i = 0; i < SL_LEN(want); i++) {
+        const sl_ckpt_older *got = sl_ckpt__older_find(rows, want[i].option, want[i].format);
+        assert_true(!got == !want[i].text);
+        if (got) assert_string_equal(got->text, want[i].text);
+    }
+    assert_null(sl_ckpt_older_default("lr", SL_CKPT_CONFIG_FORMAT)); // today's are in the tables
+}
+
+/* ---------------------------------------------------------------- numbers that are none ----- */
+
+static void numbers_that_are_not_finite_are_damage(void **state) {
+    sl_fixture *t = *state;
+    const sl_model_options o = small();
+    run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), got = make(t, &o, NULL);
+    const sl_param *p = &b.model->param[b.model->n_param / 2];
+    struct {
+        float *at;
+        const char *tensor;
+    } place[] = { { &b.weights[p->offset + p->count - 1], "" },
+                  { &b.m[p->offset], "m." },
+                  { &b.v[p->offset + 1], "v." } };
+    static const float numbers[] = { NAN, INFINITY, -INFINITY };
+    for (int i = 0; i < 9; i++) {
+        char name[80], *warning;
+        sl_ckpt_loaded l;
+        int64_t step;
+        snprintf(name, sizeof name, "tensor \"%s%s\"", place[i / 3].tensor, p->name);
+        two(t, &a, &b);
+        const float kept = *place[i / 3].at;
+        *place[i / 3].at = numbers[i % 3];
+        assert_int_equal(save(&b, 30), SL_ELIMIT); // is not saved
+        SL_CHECK(t, strstr(sl_last_error(), name), "%s: %s", name, sl_last_error());
+        assert_int_equal(files(), 4);
+        assert_int_equal(sl_ckpt_newest(folder()), 20);
+
+        // written by other means it is not loaded
+        write_blindly(t, &b, 20);
+        refill(&got, NULL);
+        SL_MUST(t, load(&got, &l));
+        SL_CHECK(t, l.step == 10 && same_bits(&got, &a), "%s: step %lld", name, (long long)l.step);
+        SL_CHECK(t, l.warning && strstr(l.warning, name) && strstr(l.warning, "not finite"), "%s",
+                 l.warning ? l.warning : "no warning");
+        sl_ckpt_loaded_clear(&l);
+        SL_MUST(t, sl_ckpt_look(&step, &warning, folder()));
+        SL_CHECK(t, step == 10 && warning && strstr(warning, name), "%s", name);
+        sl_free(warning);
+        if (i < 3) not_a_model(t, NEWEST_MODEL, name);
+        *place[i / 3].at = kept;
+    }
+    b.optim.cpr[3].kappa = NAN;
+    assert_int_equal(save(&b, 30), SL_ELIMIT);
+    config_clear();
+    drop(&a);
+    drop(&b);
+    drop(&got);
 }
 
 static void other_files_are_no_models(void **state) {
@@ -845,6 +1002,9 @@ int main(void) {
         SL_TEST(a_checkpoint_of_another_model_is_refused),
         SL_TEST(a_state_has_all_its_tensors),
         SL_TEST(a_model_needs_its_configuration),
+        SL_TEST(what_a_configuration_lacks_has_its_default),
+        SL_TEST(older_defaults_hold_up_to_their_format),
+        SL_TEST(numbers_that_are_not_finite_are_damage),
         SL_TEST(other_files_are_no_models),
         SL_TEST(a_full_disk_costs_no_checkpoint),
         SL_TEST(a_missing_folder_is_named),

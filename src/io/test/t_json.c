@@ -163,6 +163,26 @@ static void what_is_written_reads_back(void **state) {
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
+/* Members that nobody here knows must survive being read and written. */
+static void a_tree_is_written_as_it_was_read(void **state) {
+    sl_fixture *t = *state;
+    static const char text[] =
+        "{\"z\":1,\"a\":[true,false,null,-0.5,1e+300,\"t\xc3\xa4\\\"\",[],{}],"
+        "\"m\":{\"\":{\"x\":9223372036854775807}}}";
+    sl_json *j = parsed(t, text);
+    sl_str s = { 0 };
+    sl_json_add_tree(&s, NULL, j);
+    assert_string_equal(sl_str_text(&s), text);
+    sl_str_clear(&s);
+    sl_json_open(&s, NULL, '{');
+    sl_json_add_int(&s, "n", 1);
+    sl_json_add_tree(&s, "again", sl_json_get(j, "m"));
+    sl_json_close(&s, '}');
+    assert_string_equal(sl_str_text(&s), "{\"n\":1,\"again\":{\"\":{\"x\":9223372036854775807}}}");
+    sl_str_clear(&s);
+    sl_json_free(j);
+}
+
 static void a_bad_line_tells_its_column(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -256,6 +276,7 @@ int main(void) {
         SL_TEST(written_text_is_exactly_this),
         SL_TEST(bytes_that_are_no_utf8_are_replaced),
         SL_TEST(what_is_written_reads_back),
+        SL_TEST(a_tree_is_written_as_it_was_read),
         SL_TEST(a_bad_line_tells_its_column),
         SL_TEST(long_whole_numbers_in_lines_are_reals),
         SL_TEST(lack_of_memory_is_reported),

@@ -95,36 +95,49 @@ static void sums_come_back_with_all_their_bits(void **state) {
         sl_str s = { 0 };
         sl_train__tally_write(&s, &a);
         memset(&b, 0, sizeof b);
-        SL_MUST(t, sl_train__tally_read(&b, s.text));
+        sl_str none = { 0 };
+        SL_MUST(t, sl_train__tally_read(&b, &none, s.text));
+        assert_int_equal(none.len, 0);
         SL_CHECK(t, memcmp(&a, &b, sizeof a) == 0, "not the same: %s", s.text);
         sl_str_clear(&s);
     }
     sl_train__tally a, b;
-    sl_str s = { 0 };
+    sl_str s = { 0 }, missing = { 0 };
     sl_train__tally_init(&a);
     sl_train__tally_write(&s, &a);
-    SL_MUST(t, sl_train__tally_read(&b, s.text));
+    SL_MUST(t, sl_train__tally_read(&b, &missing, s.text));
     assert_true(isnan(b.loss) && isnan(b.loss_valid_expression) && b.tokens == 0);
     sl_str_clear(&s);
-    tiny_says(t, sl_train__tally_read(&b, "{}"), SL_EFORMAT, "progress", "seconds");
-    tiny_says(t, sl_train__tally_read(&b, "{\"seconds\":1,\"tokens\":1.5}"), SL_EFORMAT, "progress",
-              "tokens");
-    tiny_says(t, sl_train__tally_read(&b, "[]"), SL_EFORMAT, "progress", "object");
-    assert_int_equal(sl_train__tally_read(&b, "{"), SL_EFORMAT);
+    tiny_says(t, sl_train__tally_read(&b, &missing, "{\"seconds\":1,\"tokens\":1.5}"), SL_EFORMAT,
+              "progress", "tokens");
+    tiny_says(t, sl_train__tally_read(&b, &missing, "{\"seconds\":\"1\"}"), SL_EFORMAT, "progress",
+              "seconds");
+    tiny_says(t, sl_train__tally_read(&b, &missing, "[]"), SL_EFORMAT, "progress", "object");
+    assert_int_equal(sl_train__tally_read(&b, &missing, "{"), SL_EFORMAT);
+    assert_int_equal(missing.len, 0);
+
+    // what an older version has not counted stays as it is, and is named
+    b.tokens = 77;
+    SL_MUST(t, sl_train__tally_read(&b, &missing, "{\"seconds\":1.5,\"of_a_later_one\":3}"));
+    assert_true(b.tokens == 77 && b.seconds == 1.5);
+    assert_non_null(strstr(sl_str_text(&missing), "\"tokens\", \"line_steps\""));
+    assert_null(strstr(sl_str_text(&missing), "\"seconds\""));
+    sl_str_clear(&missing);
 }
 
 static void configurations_differ_by_name(void **state) {
     sl_fixture *t = *state;
     static const struct {
-        const char *a, *b, *name; // NULL: the same
+        const char *mine, *kept, *name; // NULL: the same
     } row[] = {
         { "{}", "{}", NULL },
         { "{\"a\":1}", "{\"a\":1.0}", NULL },
         { "{\"a\":1,\"b\":\"x\"}", "{\"b\":\"x\",\"a\":1}", NULL },
         { "{\"a\":1,\"b\":\"x\"}", "{\"b\":\"y\",\"a\":1}", "b" },
         { "{\"a\":1}", "{\"a\":2}", "a" },
-        { "{\"a\":1}", "{}", "a" },
+        { "{\"a\":1}", "{}", NULL }, // from before it existed
         { "{}", "{\"a\":1}", "a" },
+        { "{\"format\":2}", "{\"format\":1}", NULL },
         { "{\"a\":true}", "{\"a\":false}", "a" },
         { "{\"a\":true}", "{\"a\":1}", "a" },
         { "{\"a\":null}", "{\"a\":null}", NULL },
@@ -133,6 +146,8 @@ static void configurations_differ_by_name(void **state) {
         { "{\"a\":[1,2]}", "{\"a\":[1]}", "a" },
         { "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}", NULL },
         { "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":2}}", "a" },
+        { "{\"a\":{\"b\":1}}", "{\"a\":{}}", "a" },
+        { "{\"a\":{\"b\":1}}", "{\"a\":{\"c\":1}}", "a" },
         { "{\"checkpoint-steps\":1}", "{\"checkpoint-steps\":2}", NULL },
         { "{\"checkpoint-minutes\":1}", "{}", NULL },
         { "{}", "{\"run\":{\"level\":\"x\"}}", NULL },
@@ -140,10 +155,10 @@ static void configurations_differ_by_name(void **state) {
     for (int i = 0; i < SL_LEN(row); i++) {
         sl_json *a, *b;
         char name[50] = "";
-        SL_MUST(t, sl_json_parse(&a, row[i].a, strlen(row[i].a)));
-        SL_MUST(t, sl_json_parse(&b, row[i].b, strlen(row[i].b)));
+        SL_MUST(t, sl_json_parse(&a, row[i].mine, strlen(row[i].mine)));
+        SL_MUST(t, sl_json_parse(&b, row[i].kept, strlen(row[i].kept)));
         const bool differs = sl_train__config_differs(name, sizeof name, a, b);
-        SL_CHECK(t, differs == (row[i].name != NULL), "%s and %s", row[i].a, row[i].b);
+        SL_CHECK(t, differs == (row[i].name != NULL), "%s and %s", row[i].mine, row[i].kept);
         if (differs) assert_string_equal(name, row[i].name);
         sl_json_free(a);
         sl_json_free(b);
