@@ -1,5 +1,5 @@
 /* cmd_info - the verb `info`: what a model and its training would take, or what a file or a folder
- * of a run holds. Nothing large is allocated and no set is built. */
+ * of a run holds. Nothing of the model's size is allocated. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +10,10 @@
       "print what a file of weights holds, and whether it is whole")                               \
     X(RUN, "run", FOLDER, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")           \
     X(TENSORS, "tensors", FLAG, 0, NULL, "false", NULL, 0, 0, "print every tensor with its shape") \
-    X(TOKENS, "tokens", REAL, 1, "T", "31.5", NULL, 1, SL_TOKEN_MAX,                               \
-      "target tokens of a pair; \"symlaw pairs --stats\" measures them")
+    X(TOKENS, "tokens", REAL, 1, "T", NULL, NULL, 1, SL_TOKEN_MAX,                                 \
+      "target tokens of a pair; if it is not given, they are measured as training does, for "      \
+      "which "                                                                                     \
+      "the set of expressions is built")
 
 enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
 
@@ -20,7 +22,9 @@ static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_API__RU
 
 static const char help[] =
     "Prints what a model has and what training it would take, from the options of\n"
-    "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained.\n"
+    "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained. The plan is\n"
+    "the one that \"symlaw train\" follows: a length by --ratio or --flops depends on how\n"
+    "long targets are, which the first training pairs tell. --tokens spares their set.\n"
     "\n"
     "FLOPs are counted twice: as the paper does, 6 for each parameter and item, half\n"
     "of the parameters seeing the cells of the data and half the tokens; and as\n"
@@ -28,7 +32,7 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  symlaw info --size 6.5M --ratio 5              the paper's smallest run\n"
-    "  symlaw info --size 93M --batch 256 --json      the largest, for a program\n"
+    "  symlaw info --size 93M --batch 256 --tokens 32 --json     the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
     "  symlaw info --model runs/a/model-00001000.safetensors\n"
     "  symlaw info --run runs/a                       how far is it?";
@@ -112,13 +116,42 @@ static void add_json(sl_str *s, const sl_api__setup *u, const sl_train_plan *p) 
     sl_api__plan_json(s, p);
 }
 
+/* The paper's, by its FLOPs: taken where no set can be built. */
+static const double paper_tokens = 31.5;
+
+/* With tokens as given, or of the pairs of the set. */
+static sl_status make_plan(sl_train_plan *out, sl_api__run *run, sl_api__setup *u) {
+    const sl_api__value *tokens = value(run, OPT_TOKENS);
+    sl_universe *set = NULL;
+    sl_pairs *pairs = NULL;
+    // first of all what needs no set: options that contradict each other are told at once
+    SL_TRY(sl_train_plan_make(out, &u->config, u->model, (int)u->pairs.points,
+                              tokens->given ? tokens->real : paper_tokens, u->threads, 1));
+    if (tokens->given) return SL_OK;
+    sl_status st =
+        sl_api__universe(&set, &u->universe, u->threads, SL_API__MEMBERS, &run->listener);
+    if (st == SL_ELIMIT) {
+        sl_api__note(&run->listener,
+                     "%s; targets are taken to have %g tokens; --tokens says "
+                     "otherwise",
+                     sl_last_error(), paper_tokens);
+        return SL_OK;
+    }
+    if (st == SL_OK) st = sl_pairs_new(&pairs, set, &u->pairs);
+    u->config.pairs = pairs;
+    if (st == SL_OK) st = sl_train_plan_make(out, &u->config, u->model, 0, 0, u->threads, 1);
+    u->config.pairs = NULL;
+    sl_pairs_free(pairs);
+    sl_universe_free(set);
+    return st;
+}
+
 static sl_status plan(sl_api__run *run, sl_str *result) {
     sl_api__setup u;
     sl_train_plan p;
     sl_status st;
     SL_GO(sl_api__setup_read(&u, run));
-    SL_GO(sl_train_plan_make(&p, &u.config, u.model, (int)u.pairs.points,
-                             value(run, OPT_TOKENS)->real, u.threads, 1));
+    SL_GO(make_plan(&p, run, &u));
     add_json(result, &u, &p);
     if (value(run, OPT_TENSORS)->flag) sl_api__tensor_json(result, u.model);
     if (value(run, OPT_JSON)->flag) goto done;

@@ -22,6 +22,9 @@ def info(*args, **more):
 
 
 def result(*args):
+    """A plan is for targets as long as the paper's unless the caller says more; so no set is built for it."""
+    if not {"--model", "--run", "--tokens", "--depth"} & set(args):
+        args = (*args, "--tokens", "31.5")
     r = info(*args, "--json")
     assert r.code == 0 and r.err == "", r
     return r.json
@@ -56,7 +59,7 @@ def test_the_three_lengths_of_a_run_agree():
     assert a["flops"] == b["flops"]
     d = result("--size", "6.5M", "--ratio", "5", "--tokens", "63")["plan"]
     assert abs(d["steps"] / a["steps"] - 0.5) < 1e-3
-    r = info("--size", "6.5M", "--ratio", "5", "--steps", "9")
+    r = info("--size", "6.5M", "--ratio", "5", "--steps", "9")  # told before a set is built
     assert r.code == 2 and "ratio" in r.err and "steps" in r.err
 
 
@@ -68,11 +71,25 @@ def test_memory_is_the_sum_of_its_parts():
         assert abs(sum(parts) - m["total"]) <= 0.02 * m["total"]
 
 
+@pytest.mark.parametrize("length", [["--ratio", "5"], ["--flops", "1e9"], ["--steps", "7"], []])
+def test_a_plan_is_the_one_that_training_follows(length, tmp_path):
+    """Also where targets are as short as those of depth 1. Lengths by tokens differed when info assumed 31.5."""
+    args = [*TINY, *length, "--seed", "3", "--threads", "1", "--valid-pairs", "10", "--dropout", "0"]
+    plan = result(*args)["plan"]
+    assert plan["tokens_per_pair"] < 20
+    r = run("train", *args, "--out", str(tmp_path / "run"), "--json")
+    assert r.code == 0 and r.json["plan"] == plan and r.json["step"] == plan["steps"], r
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["run"]["steps"] == plan["steps"]
+
+
 def test_no_set_is_built_and_nothing_large_allocated():
     """A set of this depth and a batch of this size fit no machine."""
-    r = info("--size", "93M", "--depth", "4", "--variables", "3", "--set-size", "0", "--batch", "1000000",
-             "--lanes", "1024", "--ratio", "80")
-    assert r.code == 0 and r.err == "", r
+    large = ["--size", "93M", "--depth", "4", "--variables", "3", "--set-size", "0", "--batch", "1000000",
+             "--lanes", "1024", "--ratio", "80"]
+    r = info(*large)
+    assert r.code == 0 and "raw candidates" in r.err and "taken to have 31.5 tokens" in r.err, r
+    again = info(*large, "--tokens", "31.5")
+    assert again.err == "" and again.out.split("memory")[0] == r.out.split("memory")[0]
     assert re.search(r"parameters +93,\d\d\d,\d\d\d: ", r.out) and "memory, in MB" in r.out
     assert max(map(len, r.lines)) <= 100
 
@@ -88,7 +105,7 @@ def test_tensors_add_up():
     assert count == j["parameters"]
     names = [t["name"] for t in j["tensors"]]
     assert len(set(names)) == len(names)
-    text = info("--size", "micro", "--tensors").out
+    text = info("--size", "micro", "--tensors", "--tokens", "31.5").out
     assert all(n in text for n in names)
 
 
