@@ -26,7 +26,10 @@ def ours(o, size):
     text, peak = run([o.program, "bench", "train", "--size", size, "--batch", str(o.batch),
                       "--tokens", str(o.tokens), "--steps", str(o.steps), "--threads", str(CORES),
                       "--json", "--quiet"])
-    return json.loads(text) | {"peak": peak}
+    result = json.loads(text)
+    if result["share"] is None:  # the machine was busy while its peak was measured
+        result["share"] = float("nan")
+    return result | {"peak": peak}
 
 
 def peer(o, size, way):

@@ -390,9 +390,16 @@ SL_NODISCARD sl_status sl_api__predictions_write(const char *path, const sl_api_
 /* `symlaw bench sample`. */
 SL_NODISCARD sl_status sl_api__bench_sample(sl_api__run *run, sl_str *result);
 
-/* FLOP/s of products of n x n matrices, each thread of the pool at one of its own: the best of the
- * rounds that fit `seconds`, of three at least. */
+/* FLOP/s of products of n x n matrices on all threads of the pool at once, by the libraries and
+ * instruction sets that training uses: the sum of each thread's fastest, in as many rounds as fit
+ * `seconds`, in three at least. */
 SL_NODISCARD sl_status sl_api__gemm_rate(double *out, sl_pool *pool, int n, double seconds);
+/* Large enough for the rate to be the machine's, and so short that on a busy one some products are not
+ * interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it can.) */
+enum { SL_API__SQUARE = 384 };
+/* The part of that which work at `rate` FLOP/s, as executed, is; NaN where it is above 1: then the
+ * machine was busy with something else while it was measured, and nothing is known. */
+double sl_api__peak_share(double rate, double peak);
 
 /* For people: the parts of a plan's memory, in MB; for programs: members of an object. */
 void sl_api__plan_json(sl_str *s, const sl_train_plan *p);

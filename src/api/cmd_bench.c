@@ -42,7 +42,8 @@ static const char help[] =
     "\n"
     "\"bench train\": whole steps of training on made-up pairs, and beside them the\n"
     "machine's products of square matrices on the same threads. GFLOP/s are by the\n"
-    "paper's count (3 N (cells + tokens) a pair for N parameters) and as executed.\n"
+    "paper's count (3 N (cells + tokens) a pair for N parameters) and as executed;\n"
+    "the share of the machine is of those executed.\n"
     "\n"
     "\"bench sample\": what a model writes about a data set of two inputs, each sample\n"
     "of exactly --tokens, the end token being masked. Weights are random, or those of\n"
@@ -60,7 +61,7 @@ static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
 }
 
-enum { SQUARE = 1024 };
+enum { SQUARE = SL_API__SQUARE };
 static const double square_seconds = 0.5;
 
 /* ---------------------------------------------------------------- products ------------------ */
@@ -129,7 +130,7 @@ static sl_status time_square(sl_api__run *run, sl_str *result, int threads) {
     sl_status st = sl_api__gemm_rate(&rate, pool, SQUARE, square_seconds);
     sl_pool_free(pool);
     SL_TRY(st);
-    const product p = { "square", "forward", false, true, SQUARE, SQUARE, SQUARE };
+    const product p = { "square", "best of all three", false, true, SQUARE, SQUARE, SQUARE };
     add_row(run, result, &p, "rule", true, threads,
             2.0 * SQUARE * SQUARE * SQUARE * threads / rate);
     return SL_OK;
@@ -209,6 +210,7 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
     const double pairs = (double)s->config.train.batch;
     const double paper = 1e-9 * pairs * t.plan.flops_pair_paper / t.median;
     const double executed = 1e-9 * pairs * t.plan.flops_pair / t.median;
+    const double share = sl_api__peak_share(1e9 * executed, peak);
     const int64_t resident = resident_bytes();
     sl_json_add_int(result, "parameters", s->model->count);
     sl_json_add_int(result, "threads", s->threads);
@@ -218,7 +220,7 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
     sl_json_add_real(result, "gflops_6nd", paper);
     sl_json_add_real(result, "gflops_executed", executed);
     sl_json_add_real(result, "sgemm_gflops", 1e-9 * peak);
-    sl_json_add_real(result, "share", 1e9 * paper / peak);
+    sl_json_add_real(result, "share", share); // null if it is not known
     sl_json_add_int(result, "peak_bytes", t.peak_bytes);
     sl_json_add_int(result, "planned_bytes", t.planned_bytes);
     sl_json_add_int(result, "rss_bytes", resident);
@@ -226,15 +228,15 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
     if (value(run, OPT_JSON)->flag) goto done;
 
     sl_str *o = &run->output;
-    char a[32];
+    char a[32], part[40] = "";
+    if (share <= 1) snprintf(part, sizeof part, "; share %.2f", share); // not if it is NaN
     sl_api__line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
                  sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
                  t.plan.lanes, t.plan.chunk);
     sl_api__line(o, "step", "%.1f ms in the middle, %.1f at best; %.1f pairs/s", 1e3 * t.median,
                  1e3 * t.best, pairs / t.median);
     sl_api__line(o, "GFLOP/s", "%.1f as the paper counts, %.1f executed", paper, executed);
-    sl_api__line(o, "machine", "%.1f GFLOP/s in products of matrices; share %.2f", 1e-9 * peak,
-                 1e9 * paper / peak);
+    sl_api__line(o, "machine", "%.1f GFLOP/s in products of matrices%s", 1e-9 * peak, part);
     sl_api__line(o, "memory", "%.1f MB at most, %.1f planned, %.1f resident",
                  1e-6 * (double)t.peak_bytes, 1e-6 * (double)t.planned_bytes,
                  1e-6 * (double)resident);

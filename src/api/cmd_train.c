@@ -118,9 +118,10 @@ static void note_cost(const sl_api__run *run, const sl_api__setup *s, const sl_t
                  (long long)batch, sl_group_digits(c, p->steps * batch), p->ratio,
                  p->passes > 1 ? "more than a pass" : "less than a pass");
     sl_api__note(l,
-                 "%.3g FLOPs as the paper counts, in products of matrices %s of this machine at "
-                 "%.0f GFLOP/s",
-                 p->flops, duration_text(a, p->flops / peak), 1e-9 * peak);
+                 "%.3g FLOPs as the paper counts; those executed in products of matrices take this "
+                 "machine %s at %.0f GFLOP/s",
+                 p->flops, duration_text(a, p->flops * p->flops_pair / p->flops_pair_paper / peak),
+                 1e-9 * peak);
     sl_api__note(l, "%.1f MB of memory, of %.0f MB that are free", 1e-6 * (double)p->memory,
                  1e-6 * (double)sl_mem_available());
 }
@@ -129,20 +130,21 @@ static void note_cost(const sl_api__run *run, const sl_api__setup *s, const sl_t
 
 typedef struct watcher {
     const sl_api__run *run;
-    double peak; // FLOP/s of products on all threads of all ranks
+    double peak;     // FLOP/s of products on all threads of all ranks
+    double executed; // FLOPs in products for one that the paper counts
 } watcher;
 
 static int on_news(const sl_train_news *n, void *payload) {
     const watcher *w = payload;
     if (n->note) sl_api__note(&w->run->listener, "%s", n->note);
-    char valid[40] = "", text[256];
+    char valid[40] = "", share[40] = "", text[256];
+    const double part = sl_api__peak_share(1e9 * n->gflops * w->executed, w->peak);
     if (!isnan(n->loss_valid)) sl_snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
-    int length =
-        sl_snprintf(text, sizeof text,
-                    "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s, %.2f "
-                    "of peak",
-                    (long long)n->step, (long long)n->steps, n->loss, valid, n->pairs_per_second,
-                    n->gflops, 1e9 * n->gflops / w->peak);
+    if (!isnan(part)) sl_snprintf(share, sizeof share, ", %.2f of peak", part);
+    int length = sl_snprintf(text, sizeof text,
+                          "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s%s",
+                          (long long)n->step, (long long)n->steps, n->loss, valid,
+                          n->pairs_per_second, n->gflops, share);
     return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, text,
                         SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1), (double)n->step,
                         (double)n->steps) != SL_OK;
@@ -203,9 +205,8 @@ static sl_status open_set(sl_universe **out, sl_api__run *run, const sl_api__set
 
 /* All ranks work at once, so what they reach together is the sum. */
 static sl_status measure_peak(double *out, sl_pool *pool) {
-    enum { SQUARE = 768 }; // large enough for the rate to be the machine's
     static const double seconds = 0.1;
-    SL_TRY(sl_par_agree(sl_api__gemm_rate(out, pool, SQUARE, seconds)));
+    SL_TRY(sl_par_agree(sl_api__gemm_rate(out, pool, SL_API__SQUARE, seconds)));
     int64_t sum = (int64_t)*out;
     SL_TRY(sl_par_sum(&sum, 1));
     *out = (double)sum;
@@ -255,6 +256,7 @@ static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs
     SL_TRY(sl_par_agree(
         sl_train_plan_make(&plan, &s->config, s->model, 0, 0, s->threads, sl_par_ranks())));
     SL_TRY(measure_peak(&w.peak, pool));
+    w.executed = plan.flops_pair / plan.flops_pair_paper;
     note_cost(run, s, &plan, w.peak);
     SL_TRY(measure_entropy(&entropy, run, pool, pairs));
     sl_status st = sl_train_run(&r, pool, &s->config, on_news, &w);

@@ -14,11 +14,12 @@ def test_steps_of_training_are_timed():
     r = run("bench", "train", *SMALL, "--tokens", "12", "--json", "--threads", "2")
     assert r.code == 0, r
     j = r.json
-    for name in ("ms", "best_ms", "gflops_6nd", "gflops_executed", "sgemm_gflops", "share", "peak_bytes",
-                 "planned_bytes", "rss_bytes", "loss"):
+    for name in ("ms", "best_ms", "gflops_6nd", "gflops_executed", "sgemm_gflops", "peak_bytes", "planned_bytes",
+                 "rss_bytes", "loss"):
         assert j[name] > 0, name
     assert j["best_ms"] <= j["ms"] and j["threads"] == 2
-    assert j["share"] == pytest.approx(j["gflops_6nd"] / j["sgemm_gflops"])
+    share = j["gflops_executed"] / j["sgemm_gflops"]  # more than all there is cannot be: then it is left out
+    assert j["share"] == (pytest.approx(share) if share <= 1 else None)
     # 3 N (cells + tokens) a pair
     flops = 3 * j["parameters"] * (8 * 3 + 12) * 16
     assert j["gflops_6nd"] == pytest.approx(flops / j["ms"] * 1e-6)

@@ -1,5 +1,6 @@
 /* train, info and bench through the one call: results, memory that runs out, stops at every event.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,6 +46,28 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     forget(&h);
 }
 
+/* Whatever was measured, nobody is told of more than all of the machine. */
+static void a_share_of_the_peak_is_at_most_1(void **state) {
+    sl_fixture *t = *state;
+    assert_true(sl_api__peak_share(1e9, 4e9) == 0.25);
+    assert_true(sl_api__peak_share(4e9, 4e9) == 1);
+    static const double bad[][2] = {
+        { 4.001e9, 4e9 }, { 1e9, 0 }, { 0, 0 }, { NAN, 1e9 }, { 1e9, NAN }
+    };
+    for (int i = 0; i < SL_LEN(bad); i++)
+        SL_CHECK(t, isnan(sl_api__peak_share(bad[i][0], bad[i][1])), "%g of %g", bad[i][0],
+                 bad[i][1]);
+    // products of every kind, on each number of threads
+    for (int threads = 1; threads <= 3; threads++) {
+        sl_pool *pool;
+        double rate = 0;
+        SL_MUST(t, sl_pool_new(&pool, threads));
+        SL_MUST(t, sl_api__gemm_rate(&rate, pool, 32, 0));
+        assert_true(rate > 0 && isfinite(rate));
+        sl_pool_free(pool);
+    }
+}
+
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *folder = sl_test_path("faults");
@@ -87,6 +110,7 @@ static void bench_stops_when_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(a_run_and_what_info_tells_of_it),
+        SL_TEST(a_share_of_the_peak_is_at_most_1),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(bench_stops_when_told),
     };
