@@ -71,7 +71,8 @@ typedef struct sl_train_config {
     const sl_pairs *pairs;    // borrowed; columns and points come from it
     const char *config_json;  // the same as text, to be kept with the run
     const char *out;          // folder of the run
-    bool resume;
+    bool resume;              // with every option that the run's configuration says; what it lacks, from
+                              // before that existed, has its default of that time
 } sl_train_config;
 
 /* May this option be another one when a run is resumed? How often it is saved may: that changes no
@@ -125,8 +126,8 @@ typedef struct sl_train_result {
 } sl_train_result;
 
 /* Runs or resumes until the end; a run that is at its end answers at once. SL_ECANCEL: stopped on
- * request, saved. A loss that is not finite is SL_ELIMIT with the step and its pairs, and the last
- * checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it is another run,
+ * request, saved. A loss, gradient, weight or moment that is not finite is SL_ELIMIT with the step,
+ * and the last checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it is another run,
  * or somebody trains there. config_json is a JSON object; run.json has its members, and "run". With
  * SL_ECANCEL and whatever ends a run between steps, *out is filled too. Collective over ranks; only
  * rank 0 writes and calls progress. */

@@ -273,6 +273,23 @@ def test_a_run_of_another_machine_goes_on_with_a_note(key, told, folder):
     assert made[key] == checkpoint.read(folder / "state-00000002.safetensors")[0][key] == now[key]
 
 
+def test_a_run_goes_on_with_other_products_with_a_note(tmp_path):
+    """The same program on the same CPU, whose libraries are told to use other instructions."""
+    args = ["--width", "8", "--layers", "1", "--depth", "1", "--points", "4", "--batch", "2", "--valid-pairs", "0",
+            "--checkpoint-steps", "1", "--steps", "3", "--out", tmp_path]
+    assert train(*args).code == 0
+    def again(**env):
+        for path in tmp_path.glob("*-00000003.safetensors"):
+            path.unlink()
+        r = run("train", "--resume", "--out", str(tmp_path), env={**os.environ, **env})
+        assert r.code == 0 and "resumed at step 2 of 3" in r.err, r
+        return r.err
+    assert "bits may differ" not in again()
+    err = again(DNNL_MAX_CPU_ISA="SSE41", OPENBLAS_CORETYPE="Nehalem")
+    assert "bits may differ from those of an uninterrupted run" in err and "Nehalem" in err
+    assert "Nehalem" in checkpoint.read(tmp_path / "model-00000003.safetensors")[0]["libraries"]
+
+
 def test_a_journal_goes_on_with_other_products(tmp_path):
     """Which library multiplies is no part of what a journal must agree with."""
     ask = ["eval", "--model", str(GOLDEN / "model.safetensors"), "--split", "test", "--limit", "2", "--samples", "2",
