@@ -22,9 +22,10 @@ static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_API__RU
 
 static const char help[] =
     "Prints what a model has and what training it would take, from the options of\n"
-    "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained. The plan is\n"
-    "the one that \"symlaw train\" follows: a length by --ratio or --flops depends on how\n"
-    "long targets are, which the first training pairs tell. --tokens spares their set.\n"
+    "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained. The plan\n"
+    "is the one that training follows: a length by --ratio or --flops depends on how\n"
+    "long targets are, which the first training pairs tell. --tokens spares their\n"
+    "set.\n"
     "\n"
     "FLOPs are counted twice: as the paper does, 6 for each parameter and item, half\n"
     "of the parameters seeing the cells of the data and half the tokens; and as\n"
@@ -32,7 +33,7 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  symlaw info --size 6.5M --ratio 5              the paper's smallest run\n"
-    "  symlaw info --size 93M --batch 256 --tokens 32 --json     the largest, at once\n"
+    "  symlaw info --size 93M --tokens 32 --json      the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
     "  symlaw info --model runs/a/model-00001000.safetensors\n"
     "  symlaw info --run runs/a                       how far is it?";
