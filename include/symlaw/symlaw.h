@@ -214,7 +214,8 @@ typedef struct sl_trained sl_trained;
 SL_API SL_NODISCARD sl_status sl_model_open(sl_trained **out, const char *path);
 SL_API void sl_model_close(sl_trained *m);
 SL_API int sl_model_inputs(const sl_trained *m); /* the most inputs that its data had */
-/* A JSON object: path, hash, step, parameters, inputs, points, and the run's configuration. */
+/* A JSON object: path, hash, step, parameters, inputs, points, warning (null, or why a newer
+ * checkpoint of the folder was passed over), and the run's configuration. */
 SL_API SL_NODISCARD sl_status sl_model_about(char **json, const sl_trained *m);
 
 /* Formulas for a table, the best first. */

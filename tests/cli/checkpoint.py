@@ -58,7 +58,7 @@ def change(folder, step, config=None, metadata=None):
 
 
 def put(folder, step, kind, tensor, number, at=0):
-    """Another number in a tensor of floats, and hashes that fit: a file that says it is whole. None: any tensor."""
+    """Another number in a tensor of floats, and hashes that fit: a file that says it is whole."""
     folder = Path(folder)
     path = folder / f"{kind}-{step:08d}.safetensors"
     texts, header, data = read(path)
