@@ -11,13 +11,34 @@
 #include "train/train.h"
 #include "universe/universe.h"
 
+/* ---------------------------------------------------------------- calls --------------------- */
+
+/* A public call that is under way: what sl_last_error said before it. */
+typedef struct sl_api__call {
+    char line[SL_FAIL_LINE];
+} sl_api__call;
+
+void sl_api__enter(sl_api__call *c);
+/* Returns st. SL_OK puts the line back: a call that succeeds leaves it alone, whatever failed
+ * inside on the way. */
+SL_NODISCARD sl_status sl_api__leave(const sl_api__call *c, sl_status st);
+
+/* The body of every public function that returns a status. `work` may use `call`. */
+#define SL_API__PUBLIC(work)               \
+    do {                                   \
+        sl_api__call call;                 \
+        sl_api__enter(&call);              \
+        return sl_api__leave(&call, work); \
+    } while (0)
+
 /* ---------------------------------------------------------------- events -------------------- */
 
 /* Who hears of the work. All events of one call go to one listener, from the calling thread. */
 typedef struct sl_api__listener {
     sl_event_fn fn; // NULL: nobody
     void *payload;
-    double start; // sl_clock() when the work began
+    double start;       // sl_clock() when the work began
+    sl_api__call *call; // that the callback is called from
 } sl_api__listener;
 
 /* SL_ECANCEL if the listener wants no more. */

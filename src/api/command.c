@@ -119,8 +119,8 @@ done:
     return st;
 }
 
-sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
-                     void *payload, char **result_json) {
+static sl_status command(const char *name, const char *options_json,
+                         const sl_api__listener *listener, char **result_json) {
     if (!name) return sl_fail(SL_EINVAL, "sl_command: no name of a command");
     const sl_api__command *c;
     SL_TRY(find_command(&c, name));
@@ -129,8 +129,7 @@ sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_
                        "%s runs as one process, not as %d; start it without mpirun or srun", name,
                        sl_par_ranks());
     char *result = NULL;
-    sl_api__listener listener = { sl_par_rank() == 0 ? on_event : NULL, payload, sl_clock() };
-    sl_status st = sl_par_agree(run_command(&result, c, options_json, &listener));
+    sl_status st = sl_par_agree(run_command(&result, c, options_json, listener));
     if (st == SL_OK && result_json)
         *result_json = result;
     else
@@ -138,9 +137,17 @@ sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_
     return st;
 }
 
+sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
+                     void *payload, char **result_json) {
+    SL_API__PUBLIC(command(
+        name, options_json,
+        &(sl_api__listener){ sl_par_rank() == 0 ? on_event : NULL, payload, sl_clock(), &call },
+        result_json));
+}
+
 /* ---------------------------------------------------------------- ranks --------------------- */
 
-sl_status sl_begin(void) { return sl_par_begin(); }
+sl_status sl_begin(void) { SL_API__PUBLIC(sl_par_begin()); }
 void sl_end(void) { sl_par_end(); }
 int sl_rank(void) { return sl_par_rank(); }
 int sl_ranks(void) { return sl_par_ranks(); }

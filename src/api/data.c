@@ -32,7 +32,7 @@ static sl_status read_options(sl_pairs_options *out, const char *json, const sl_
     return st;
 }
 
-sl_status sl_data_open(sl_data **out, const sl_set *set, const char *options_json) {
+static sl_status open_data(sl_data **out, const sl_set *set, const char *options_json) {
     if (!out || !set) return sl_fail(SL_EINVAL, "sl_data_open: out or set is NULL");
     sl_pairs_options o;
     SL_TRY(read_options(&o, options_json, set->universe));
@@ -45,6 +45,10 @@ sl_status sl_data_open(sl_data **out, const sl_set *set, const char *options_jso
     }
     *out = d;
     return SL_OK;
+}
+
+sl_status sl_data_open(sl_data **out, const sl_set *set, const char *options_json) {
+    SL_API__PUBLIC(open_data(out, set, options_json));
 }
 
 void sl_data_close(sl_data *d) {
@@ -68,7 +72,7 @@ static sl_status find_split(sl_split *out, const char *name) {
                    sl_api__guess_text(&g, "", end));
 }
 
-sl_status sl_data_get(sl_sample **out, const sl_data *d, const char *split, int64_t index) {
+static sl_status get(sl_sample **out, const sl_data *d, const char *split, int64_t index) {
     if (!out || !d || !split) return sl_fail(SL_EINVAL, "sl_data_get: an argument is NULL");
     sl_split which;
     SL_TRY(find_split(&which, split));
@@ -83,15 +87,23 @@ sl_status sl_data_get(sl_sample **out, const sl_data *d, const char *split, int6
     return SL_OK;
 }
 
+sl_status sl_data_get(sl_sample **out, const sl_data *d, const char *split, int64_t index) {
+    SL_API__PUBLIC(get(out, d, split, index));
+}
+
 void sl_sample_free(sl_sample *s) {
     if (!s) return;
     sl_arena_clear(&s->arena);
     sl_free(s);
 }
 
-sl_status sl_sample_formula(sl_formula **out, const sl_sample *s) {
+static sl_status formula_of(sl_formula **out, const sl_sample *s) {
     if (!out || !s) return sl_fail(SL_EINVAL, "sl_sample_formula: out or sample is NULL");
     return sl_api__formula_of(out, s->pair.expr);
+}
+
+sl_status sl_sample_formula(sl_formula **out, const sl_sample *s) {
+    SL_API__PUBLIC(formula_of(out, s));
 }
 
 int64_t sl_sample_base(const sl_sample *s) { return s ? s->pair.base : -1; }

@@ -4,6 +4,18 @@
 
 #include "api/api_impl.h"
 
+/* To the callback the call has not failed yet: sl_last_error is what it was before, and what calls
+ * of its own make of it stays when ours succeeds. */
+static int call_back(const sl_api__listener *l, const sl_event *e) {
+    sl_api__call inside;
+    sl_api__enter(&inside);
+    sl_fail_restore(l->call->line);
+    const int answer = l->fn(e, l->payload);
+    sl_api__enter(l->call);
+    sl_fail_restore(inside.line);
+    return answer;
+}
+
 sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
                        size_t length, double done, double total) {
     if (!l->fn) return SL_OK;
@@ -14,7 +26,7 @@ sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char
                    .done = done,
                    .total = total,
                    .seconds = sl_clock() - l->start };
-    return l->fn(&e, l->payload) == 0 ? SL_OK : sl_fail(SL_ECANCEL, "stopped on request");
+    return call_back(l, &e) == 0 ? SL_OK : sl_fail(SL_ECANCEL, "stopped on request");
 }
 
 void sl_api__note(const sl_api__listener *l, const char *format, ...) {

@@ -83,8 +83,8 @@ static sl_status find_format(sl_format *out, const char *name, const char *who) 
                    sl_api__guess_text(&g, "", end));
 }
 
-sl_status sl_formula_parse(sl_formula **out, const char *text, const char *format,
-                           const char *const *names, int n_names) {
+static sl_status parse(sl_formula **out, const char *text, const char *format,
+                       const char *const *names, int n_names) {
     if (!out || !text) return sl_fail(SL_EINVAL, "sl_formula_parse: out or text is NULL");
     sl_format fmt;
     SL_TRY(find_format(&fmt, format, "sl_formula_parse"));
@@ -102,13 +102,18 @@ done:
     return st;
 }
 
+sl_status sl_formula_parse(sl_formula **out, const char *text, const char *format,
+                           const char *const *names, int n_names) {
+    SL_API__PUBLIC(parse(out, text, format, names, n_names));
+}
+
 void sl_formula_free(sl_formula *f) {
     if (!f) return;
     sl_arena_clear(&f->arena);
     sl_free(f);
 }
 
-sl_status sl_formula_print(char **out, const sl_formula *f, const char *format) {
+static sl_status print(char **out, const sl_formula *f, const char *format) {
     if (!out || !f) return sl_fail(SL_EINVAL, "sl_formula_print: out or formula is NULL");
     sl_format fmt;
     SL_TRY(find_format(&fmt, format, "sl_formula_print"));
@@ -124,8 +129,12 @@ done:
     return st;
 }
 
+sl_status sl_formula_print(char **out, const sl_formula *f, const char *format) {
+    SL_API__PUBLIC(print(out, f, format));
+}
+
 /* Variables keep their names, constants their values. */
-sl_status sl_formula_canon(sl_formula **out, const sl_formula *f) {
+static sl_status canon(sl_formula **out, const sl_formula *f) {
     if (!out || !f) return sl_fail(SL_EINVAL, "sl_formula_canon: out or formula is NULL");
     sl_status st;
     sl_formula *c = NULL;
@@ -139,6 +148,8 @@ done:
     sl_formula_free(c);
     return st;
 }
+
+sl_status sl_formula_canon(sl_formula **out, const sl_formula *f) { SL_API__PUBLIC(canon(out, f)); }
 
 /* *out := the exact number that the shortest text of a double says; false in *fits where it is
  * beyond 64-bit rationals. */
@@ -179,7 +190,7 @@ static bool same_text(const sl_formula *a, const sl_formula *b) {
            memcmp(a->value, b->value, (size_t)a->params * sizeof *a->value) == 0;
 }
 
-sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
+static sl_status same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
     if (!out || !a || !b) return sl_fail(SL_EINVAL, "sl_formula_same: out or a formula is NULL");
     sl_arena scratch = { 0 };
     const sl_node *p = NULL, *q = NULL;
@@ -195,8 +206,12 @@ done:
     return st;
 }
 
-sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x, int n_columns,
-                          int64_t n) {
+sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
+    SL_API__PUBLIC(same(out, a, b));
+}
+
+static sl_status eval(double *y, const sl_formula *f, const double *const *x, int n_columns,
+                      int64_t n) {
     if (!f || n < 0 || n_columns < 0 || (n > 0 && !y) || (n_columns > 0 && !x))
         return sl_fail(SL_EINVAL, "sl_formula_eval: a pointer is NULL or a count negative");
     int needed = sl_expr_max_var(f->e);
@@ -214,6 +229,11 @@ sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x
     sl_status st = sl_expr_eval(y, &scratch, f->e, x, n, f->value);
     sl_arena_clear(&scratch);
     return st;
+}
+
+sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x, int n_columns,
+                          int64_t n) {
+    SL_API__PUBLIC(eval(y, f, x, n_columns, n));
 }
 
 int sl_formula_nodes(const sl_formula *f) { return f ? sl_expr_nodes(f->e) : 0; }

@@ -35,7 +35,7 @@ sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *
 /* ---------------------------------------------------------------- the call ------------------ */
 
 static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION) //
                                           SL_API__TIMEOUT(SL_API__OPTION)            //
                                           SL_API__REPEAT(SL_API__COMMON_OPTION) };
 
@@ -93,28 +93,33 @@ static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
     return sl_api__find(&f->discovery, model ? model->infer : NULL, p, &run);
 }
 
-sl_status sl_discover(sl_found **out, const sl_trained *model, const double *const *x, int n_inputs,
-                      const double *y, int64_t rows, const char *const *names,
-                      const char *options_json, sl_event_fn on_event, void *payload) {
-    if (!out || !x || !y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
-    const sl_problem p = { n_inputs, rows, x, y };
-    const sl_api__listener listener = { on_event, payload, sl_clock() };
-    SL_TRY(check_problem(model, &p, names));
+static sl_status discover(sl_found **out, const sl_trained *model, const sl_problem *p,
+                          const char *const *names, const char *options_json,
+                          const sl_api__listener *listener) {
+    if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
+    SL_TRY(check_problem(model, p, names));
 
     sl_status st;
     sl_json *given = NULL;
     sl_found *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
-    f->names.count = n_inputs;
-    if (names) SL_GO(copy_names(f, names, n_inputs));
+    f->names.count = p->inputs;
+    if (names) SL_GO(copy_names(f, names, p->inputs));
     if (options_json) SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
-    SL_GO(find(f, model, &p, given, &listener));
+    SL_GO(find(f, model, p, given, listener));
     *out = f;
     f = NULL;
 done:
     sl_json_free(given);
     sl_found_free(f);
     return st;
+}
+
+sl_status sl_discover(sl_found **out, const sl_trained *model, const double *const *x, int n_inputs,
+                      const double *y, int64_t rows, const char *const *names,
+                      const char *options_json, sl_event_fn on_event, void *payload) {
+    SL_API__PUBLIC(discover(out, model, &(sl_problem){ n_inputs, rows, x, y }, names, options_json,
+                            &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void sl_found_free(sl_found *f) {
@@ -134,12 +139,16 @@ int64_t sl_found_count(const sl_found *f) { return f ? f->discovery->ranked : 0;
 
 int64_t sl_found_advised(const sl_found *f) { return f ? f->discovery->advised : -1; }
 
-sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i) {
+static sl_status formula_of(sl_formula **out, const sl_found *f, int64_t i) {
     const sl_candidate *c = candidate(f, i);
     if (!out || !c)
         return sl_fail(SL_EINVAL, "sl_found_formula: out is NULL, or there is no formula %lld",
                        (long long)i);
     return sl_api__formula_fitted(out, c->expr, c->value, c->params, &f->names);
+}
+
+sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i) {
+    SL_API__PUBLIC(formula_of(out, f, i));
 }
 
 double sl_found_r2(const sl_found *f, int64_t i) {
@@ -185,7 +194,7 @@ const char *sl_api__cut_name(sl_cut cut) {
 
 const char *sl_found_cut(const sl_found *f) { return f ? sl_api__cut_name(f->discovery->cut) : ""; }
 
-sl_status sl_found_json(char **json, const sl_found *f) {
+static sl_status write_json(char **json, const sl_found *f) {
     if (!json || !f) return sl_fail(SL_EINVAL, "sl_found_json: json or found is NULL");
     sl_status st;
     sl_str s = { 0 };
@@ -199,3 +208,5 @@ done:
     sl_str_clear(&s);
     return st;
 }
+
+sl_status sl_found_json(char **json, const sl_found *f) { SL_API__PUBLIC(write_json(json, f)); }

@@ -51,8 +51,8 @@ done:
     return st;
 }
 
-sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn on_event,
-                      void *payload) {
+static sl_status open_set(sl_set **out, const sl_set_options *options,
+                          const sl_api__listener *listener) {
     if (!out) return sl_fail(SL_EINVAL, "sl_set_open: out is NULL");
     sl_set_options o = SL_SET_OPTIONS_INIT;
     if (options) {
@@ -75,14 +75,19 @@ sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn o
 
     sl_set *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "a set");
-    sl_api__listener listener = { on_event, payload, sl_clock() };
-    sl_status st = sl_api__universe(&s->universe, &u, o.threads, SL_API__BUILT, &listener);
+    sl_status st = sl_api__universe(&s->universe, &u, o.threads, SL_API__BUILT, listener);
     if (st != SL_OK) {
         sl_set_close(s);
         return st;
     }
     *out = s;
     return SL_OK;
+}
+
+sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn on_event,
+                      void *payload) {
+    SL_API__PUBLIC(
+        open_set(out, options, &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void sl_set_close(sl_set *s) {
@@ -96,7 +101,7 @@ void sl_set_close(sl_set *s) {
 int64_t sl_set_count(const sl_set *s) { return s ? sl_universe_size(s->universe) : 0; }
 const char *sl_set_hash(const sl_set *s) { return s ? sl_universe_hash(s->universe) : ""; }
 
-sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
+static sl_status get(sl_formula **out, const sl_set *s, int64_t index) {
     if (!out || !s) return sl_fail(SL_EINVAL, "sl_set_get: out or set is NULL");
     int64_t count = sl_universe_size(s->universe);
     if (index < 0 || index >= count)
@@ -105,13 +110,21 @@ sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
     return sl_api__formula_of(out, sl_universe_get(s->universe, index));
 }
 
+sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
+    SL_API__PUBLIC(get(out, s, index));
+}
+
 int sl_set_is_withheld(const sl_set *s, int64_t index) {
     if (!s || index < 0 || index >= sl_universe_size(s->universe)) return 0;
     return sl_universe_withheld(s->universe, index);
 }
 
-sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f) {
+static sl_status find(int64_t *index, const sl_set *s, const sl_formula *f) {
     if (!index || !s || !f) return sl_fail(SL_EINVAL, "sl_set_find: an argument is NULL");
     *index = sl_universe_find(s->universe, f->e);
     return SL_OK;
+}
+
+sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f) {
+    SL_API__PUBLIC(find(index, s, f));
 }

@@ -4,7 +4,7 @@
 
 #include "api/api_impl.h"
 
-sl_status sl_model_open(sl_trained **out, const char *path) {
+static sl_status open_model(sl_trained **out, const char *path) {
     if (!out || !path) return sl_fail(SL_EINVAL, "sl_model_open: out or path is NULL");
     sl_trained *m = sl_calloc(1, sizeof *m);
     if (!m) return sl_fail_memory(1, sizeof *m, "a model");
@@ -15,6 +15,10 @@ sl_status sl_model_open(sl_trained **out, const char *path) {
     }
     *out = m;
     return SL_OK;
+}
+
+sl_status sl_model_open(sl_trained **out, const char *path) {
+    SL_API__PUBLIC(open_model(out, path));
 }
 
 void sl_model_close(sl_trained *m) {
@@ -36,7 +40,7 @@ void sl_api__model_json(sl_str *s, const sl_infer *m) {
     sl_json_add_text(s, "warning", i->warning); // null: none
 }
 
-sl_status sl_model_about(char **json, const sl_trained *m) {
+static sl_status about(char **json, const sl_trained *m) {
     if (!json || !m) return sl_fail(SL_EINVAL, "sl_model_about: json or model is NULL");
     sl_str s = { 0 };
     sl_json_open(&s, NULL, '{');
@@ -51,6 +55,8 @@ sl_status sl_model_about(char **json, const sl_trained *m) {
         sl_str_clear(&s);
     return st;
 }
+
+sl_status sl_model_about(char **json, const sl_trained *m) { SL_API__PUBLIC(about(json, m)); }
 
 /* ---------------------------------------------------------------- for commands -------------- */
 

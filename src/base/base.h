@@ -46,8 +46,10 @@ SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
         sl_fail_;                               \
     })
 
-/* Replaces the stored line: for par/, which moves a worker's message to the caller. */
+/* Replaces the stored line: for par/, which moves a worker's message to the caller, and for calls
+ * that go on after a failure inside and must leave the line as it was. */
 void sl_fail_restore(const char *line);
+#define SL_FAIL_LINE 1024 // bytes of the stored line at most, its end included
 
 #define SL_TRY(call)                            \
     do {                                        \

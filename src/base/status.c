@@ -5,9 +5,7 @@
 
 #include "base/base.h"
 
-enum { LINE_MAX_BYTES = 1024 };
-
-static _Thread_local char last_line[LINE_MAX_BYTES];
+static _Thread_local char last_line[SL_FAIL_LINE];
 
 const char *sl_status_text(sl_status st) {
     switch (st) {
@@ -44,7 +42,7 @@ void sl_fail_restore(const char *line) {
 
 sl_status(sl_fail)(sl_status st, const char *format, ...) {
     // not straight into last_line: the arguments may quote sl_last_error()
-    char line[LINE_MAX_BYTES + 1];
+    char line[SL_FAIL_LINE + 1];
     va_list args;
     va_start(args, format);
     int n = sl_vsnprintf(line, sizeof line, format, args);

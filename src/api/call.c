@@ -1,0 +1,19 @@
+/* call - what a public call leaves behind in sl_last_error.
+ *
+ * Inside, a failure may be no failure of the call: a set that is not in the cache is built, a
+ * constant too long for exact numbers makes two formulas incomparable, a discovery that is told to
+ * stop returns what it has. Each of these has stored a line. So the line is kept at the edge of the
+ * library, once for all of it. */
+#include <string.h>
+
+#include "api/api_impl.h"
+
+void sl_api__enter(sl_api__call *c) {
+    const char *line = sl_last_error();
+    memcpy(c->line, line, strlen(line) + 1);
+}
+
+sl_status sl_api__leave(const sl_api__call *c, sl_status st) {
+    if (st == SL_OK) sl_fail_restore(c->line);
+    return st;
+}
