@@ -13,11 +13,14 @@
 
 /* ---------------------------------------------------------------- calls --------------------- */
 
-/* A public call that is under way: what sl_last_error said before it. */
+/* A public call that is under way. */
 typedef struct sl_api__call {
-    char line[SL_FAIL_LINE];
+    char line[SL_FAIL_LINE]; // what sl_last_error said before it
+    bool stop;               // the callback wants no more, and the work does not know yet
 } sl_api__call;
 
+/* line := what sl_last_error says now. */
+void sl_api__keep_line(char line[SL_FAIL_LINE]);
 void sl_api__enter(sl_api__call *c);
 /* Returns st. SL_OK puts the line back: a call that succeeds leaves it alone, whatever failed
  * inside on the way. */
@@ -44,7 +47,8 @@ typedef struct sl_api__listener {
 /* SL_ECANCEL if the listener wants no more. */
 SL_NODISCARD sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
                                     size_t length, double done, double total);
-/* A note as printf makes it. Notes cannot stop the work: the next progress or output can. */
+/* A note as printf makes it. Where it is told the work cannot stop; if the listener wants that, the
+ * next progress or output does. */
 SL_PRINTF(2, 3) void sl_api__note(const sl_api__listener *l, const char *format, ...);
 
 /* ---------------------------------------------------------------- handles ------------------- */

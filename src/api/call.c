@@ -8,9 +8,14 @@
 
 #include "api/api_impl.h"
 
+void sl_api__keep_line(char line[SL_FAIL_LINE]) {
+    const char *now = sl_last_error();
+    memcpy(line, now, strlen(now) + 1);
+}
+
 void sl_api__enter(sl_api__call *c) {
-    const char *line = sl_last_error();
-    memcpy(c->line, line, strlen(line) + 1);
+    c->stop = false;
+    sl_api__keep_line(c->line);
 }
 
 sl_status sl_api__leave(const sl_api__call *c, sl_status st) {

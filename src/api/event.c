@@ -7,18 +7,22 @@
 /* To the callback the call has not failed yet: sl_last_error is what it was before, and what calls
  * of its own make of it stays when ours succeeds. */
 static int call_back(const sl_api__listener *l, const sl_event *e) {
-    sl_api__call inside;
-    sl_api__enter(&inside);
+    char inside[SL_FAIL_LINE];
+    sl_api__keep_line(inside);
     sl_fail_restore(l->call->line);
     const int answer = l->fn(e, l->payload);
-    sl_api__enter(l->call);
-    sl_fail_restore(inside.line);
+    sl_api__keep_line(l->call->line);
+    sl_fail_restore(inside);
     return answer;
 }
 
 sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
                        size_t length, double done, double total) {
     if (!l->fn) return SL_OK;
+    if (l->call->stop) { // asked for at a note
+        l->call->stop = false;
+        return sl_fail(SL_ECANCEL, "stopped on request");
+    }
     sl_event e = { .size = sizeof e,
                    .kind = kind,
                    .text = text,
@@ -37,7 +41,5 @@ void sl_api__note(const sl_api__listener *l, const char *format, ...) {
     va_end(args);
     if (n < 0) return;
     size_t length = SL_MIN((size_t)n, sizeof text - 1);
-    // who wants to stop says so again at the next progress or output
-    sl_status ignored = sl_api__tell(l, SL_EVENT_NOTE, text, length, 0, 0);
-    (void)ignored;
+    if (sl_api__tell(l, SL_EVENT_NOTE, text, length, 0, 0) != SL_OK) l->call->stop = true;
 }

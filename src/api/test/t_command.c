@@ -337,8 +337,41 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, quietly("{\"depth\":1,\"ops\":\"+\",\"threads\":1,\"json\":true}"));
 }
 
+/* Says stop once, to the first note, and then goes on listening. */
+typedef struct once {
+    heard h;
+    int after; // events behind the stop
+    bool said;
+} once;
+
+static int stop_at_note(const sl_event *e, void *payload) {
+    once *o = payload;
+    listen(e, &o->h);
+    o->after += o->said;
+    const bool stop = !o->said && e->kind == SL_EVENT_NOTE;
+    o->said = o->said || stop;
+    return stop;
+}
+
+/* Work cannot end at a note, but at what comes next. */
+static void a_stop_at_a_note_counts(void **state) {
+    sl_fixture *t = *state;
+    once o = { 0 };
+    char *result = NULL;
+    const sl_status st =
+        sl_command("expressions", "{\"depth\":2,\"size\":50,\"find\":\"x1 + 7\",\"threads\":1}",
+                   stop_at_note, &o, &result);
+    assert_true(o.said);
+    SL_CHECK(t, st == SL_ECANCEL && o.after == 0, "%s, %d more events", sl_status_text(st),
+             o.after);
+    assert_null(result);
+    assert_string_equal(sl_last_error(), "stopped on request");
+    forget(&o.h);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        SL_TEST(a_stop_at_a_note_counts),
         SL_TEST(tables_are_complete),
         SL_TEST(defaults_are_fit_values),
         SL_TEST(a_listing_is_lines_in_order),
