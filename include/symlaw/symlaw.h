@@ -11,7 +11,7 @@
  *     the end, so a program built against an older header keeps working.
  *
  * Threads: a handle may be read by any number of threads at once; none is changed after it was
- * made.
+ * made, as far as its readers can tell.
  *
  * Locale: whatever setlocale and uselocale have set, numbers and messages are as in the C locale,
  * in what is read and in what is returned. The caller's locale is in force in every callback and
@@ -159,10 +159,15 @@ typedef struct sl_set_options {
     double withheld;    /* part of E that training must not see, 0 .. 1 */
     int threads;        /* 0: one per core */
     int64_t max_memory; /* bytes; 0: what the machine has free */
+    const char *cache;  /* folder where large sets are kept for the next call; "off": none; NULL: the
+                           program's own, which SYMLAW_CACHE names, else ~/.cache/symlaw */
 } sl_set_options;
 
-#define SL_SET_OPTIONS_INIT { sizeof(sl_set_options), 3, 2, NULL, 100000, 0, 0.0, 0, 0 }
+#define SL_SET_OPTIONS_INIT { sizeof(sl_set_options), 3, 2, NULL, 100000, 0, 0.0, 0, 0, NULL }
 
+/* A set that takes long to build comes from the cache if it is there, in hundredths of a second and
+ * a tenth of the memory; else it is built and kept there. No file is ever an error, and the members
+ * are the same with and without. options NULL: the usual ones. */
 SL_API SL_NODISCARD sl_status sl_set_open(sl_set **out, const sl_set_options *options,
                                           sl_event_fn on_event, void *payload);
 SL_API void sl_set_close(sl_set *s);
@@ -171,7 +176,10 @@ SL_API const char *sl_set_hash(const sl_set *s); /* 32 hex digits; equal sets ha
 SL_API SL_NODISCARD sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index);
 SL_API int sl_set_is_withheld(const sl_set *s, int64_t index);
 
-/* *index := which member is the same function as f, or -1 if none is. */
+/* *index := which member is the same function as f, or -1 if none is. This takes all functions of
+ * the enumeration, which the cache does not have: with a cache the first call builds them, with the
+ * threads and max_memory of the options, and the set holds them from then on. With cache "off"
+ * sl_set_open has built them. */
 SL_API SL_NODISCARD sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f);
 
 /* ---------------------------------------------------------------- data ---------------------- */

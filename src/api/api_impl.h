@@ -2,6 +2,8 @@
 #ifndef SL_API_IMPL_H
 #define SL_API_IMPL_H
 
+#include <pthread.h>
+
 #include "discover/discover.h"
 #include "eval/eval.h"
 #include "expr/expr.h"
@@ -69,7 +71,10 @@ SL_NODISCARD sl_status sl_api__formula_fitted(sl_formula **out, const sl_node *e
                                               const sl_names *names);
 
 struct sl_set {
-    sl_universe *universe;
+    sl_universe *universe; // the members
+    int threads;           // for building
+    pthread_mutex_t lock;  // of `built`
+    sl_universe *built;    // the same set for sl_set_find; NULL until it is needed, or `universe`
 };
 
 struct sl_data {
@@ -97,7 +102,8 @@ typedef enum sl_api__need {
     SL_API__BUILT,   // enumerated here and now: finds functions, knows what each level took
 } sl_api__need;
 
-/* The universe of checked options, with its progress told to l. */
+/* The universe of checked options, with its progress told to l, by the cache that the environment
+ * names. */
 SL_NODISCARD sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o,
                                         int threads, sl_api__need need, const sl_api__listener *l);
 

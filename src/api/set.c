@@ -14,11 +14,11 @@ static int on_progress(int level, const char *what, double done, double total, v
     return sl_api__tell(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
 }
 
-/* Appends the folder where sets are kept, or nothing when they are not. The environment of another
- * user (a setuid program) does not say where to write. */
-static void cache_folder(sl_str *s) {
-    const char *own = secure_getenv("SYMLAW_CACHE"), *xdg = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME");
+/* Appends the folder where sets are kept, or nothing when they are not. named: by the caller, or
+ * NULL. The environment of another user (a setuid program) does not say where to write. */
+static void cache_folder(sl_str *s, const char *named) {
+    const char *own = named ? named : secure_getenv("SYMLAW_CACHE");
+    const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     if (own) {
         if (strcmp(own, "off") != 0) sl_str_add(s, own);
     } else if (xdg && xdg[0] == '/') { // the XDG rules: a relative one is to be ignored
@@ -30,24 +30,40 @@ static void cache_folder(sl_str *s) {
 
 static void on_note(const char *text, void *payload) { sl_api__note(payload, "%s", text); }
 
-sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int threads,
-                           sl_api__need need, const sl_api__listener *l) {
+/* dir: of the cache; "" is none. */
+static sl_status make_universe(sl_universe **out, const sl_universe_options *o, int threads,
+                               sl_api__need need, const char *dir, const sl_api__listener *l) {
     sl_pool *pool = NULL;
-    sl_str dir = { 0 };
-    sl_status st;
     sl_api__listener listener = *l;
     sl_universe_watch watch = { on_progress, on_note, &listener };
-    SL_GO(sl_pool_new(&pool, threads));
-    if (need == SL_API__BUILT) {
-        st = sl_universe_new(out, pool, o, &watch);
-    } else {
-        cache_folder(&dir);
-        SL_GO(sl_str_status(&dir));
-        st = sl_universe_open(out, pool, o, &watch, dir.len ? dir.text : NULL);
-    }
-done:
-    sl_str_clear(&dir);
+    SL_TRY(sl_pool_new(&pool, threads));
+    sl_status st = need == SL_API__BUILT
+                       ? sl_universe_new(out, pool, o, &watch)
+                       : sl_universe_open(out, pool, o, &watch, *dir ? dir : NULL);
     sl_pool_free(pool);
+    return st;
+}
+
+sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int threads,
+                           sl_api__need need, const sl_api__listener *l) {
+    sl_str dir = { 0 };
+    cache_folder(&dir, NULL);
+    sl_status st = sl_str_status(&dir);
+    if (st == SL_OK) st = make_universe(out, o, threads, need, sl_str_text(&dir), l);
+    sl_str_clear(&dir);
+    return st;
+}
+
+/* Without a cache all functions stay, for sl_set_find: they were built anyway. */
+static sl_status open_members(sl_set *s, const sl_universe_options *o, const char *cache,
+                              const sl_api__listener *l) {
+    sl_str dir = { 0 };
+    cache_folder(&dir, cache);
+    sl_status st = sl_str_status(&dir);
+    const sl_api__need need = dir.len > 0 ? SL_API__MEMBERS : SL_API__BUILT;
+    if (st == SL_OK) st = make_universe(&s->universe, o, s->threads, need, sl_str_text(&dir), l);
+    if (st == SL_OK && need == SL_API__BUILT) s->built = s->universe;
+    sl_str_clear(&dir);
     return st;
 }
 
@@ -75,7 +91,9 @@ static sl_status open_set(sl_set **out, const sl_set_options *options,
 
     sl_set *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "a set");
-    sl_status st = sl_api__universe(&s->universe, &u, o.threads, SL_API__BUILT, listener);
+    s->threads = o.threads;
+    pthread_mutex_init(&s->lock, NULL);
+    sl_status st = open_members(s, &u, o.cache, listener);
     if (st != SL_OK) {
         sl_set_close(s);
         return st;
@@ -92,7 +110,9 @@ sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn o
 
 void sl_set_close(sl_set *s) {
     if (!s) return;
+    if (s->built != s->universe) sl_universe_free(s->built);
     sl_universe_free(s->universe);
+    pthread_mutex_destroy(&s->lock);
     sl_free(s);
 }
 
@@ -119,9 +139,24 @@ int sl_set_is_withheld(const sl_set *s, int64_t index) {
     return sl_universe_withheld(s->universe, index);
 }
 
+/* *out := the set with all functions of the enumeration, built by the first thread that asks. */
+static sl_status all_functions(const sl_universe **out, sl_set *s) {
+    const sl_api__listener nobody = { .start = sl_clock() };
+    sl_status st = SL_OK;
+    pthread_mutex_lock(&s->lock);
+    if (!s->built)
+        st = make_universe(&s->built, sl_universe_config(s->universe), s->threads, SL_API__BUILT,
+                           "", &nobody);
+    *out = s->built;
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
 static sl_status find(int64_t *index, const sl_set *s, const sl_formula *f) {
     if (!index || !s || !f) return sl_fail(SL_EINVAL, "sl_set_find: an argument is NULL");
-    *index = sl_universe_find(s->universe, f->e);
+    const sl_universe *all;
+    SL_TRY(all_functions(&all, (sl_set *)s)); // to its readers the set stays as it is
+    *index = sl_universe_find(all, f->e);
     return SL_OK;
 }
 

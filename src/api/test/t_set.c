@@ -1,5 +1,8 @@
 /* The public calls about the set E. */
+#include <dirent.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixture/fixture.h"
@@ -96,6 +99,180 @@ static void an_older_caller_gets_defaults(void **state) {
     sl_set_close(s);
 }
 
+/* ---------------------------------------------------------------- the cache ----------------- */
+
+/* A tenth of a second of work, enough to be kept: see "Cache of a set" in docs/formats.md. */
+static sl_set_options large(const char *cache) {
+    sl_set_options o = SL_SET_OPTIONS_INIT;
+    o.ops = "exp,+,-,*";
+    o.count = 2000;
+    o.withheld = 0.25;
+    o.threads = 2;
+    o.cache = cache;
+    return o;
+}
+
+/* Where sets are kept by all of these tests, so that it is built once; made when it is needed. */
+static const char *cache_path(void) {
+    static char path[300];
+    if (!path[0]) snprintf(path, sizeof path, "%s", sl_test_path("cache/sets"));
+    return path;
+}
+
+/* Files that are kept sets; *inode: of the last one. */
+static int kept(const char *folder, ino_t *inode) {
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strncmp(e->d_name, "set-", 4) == 0) {
+            *inode = e->d_ino;
+            n++;
+        }
+    if (d) closedir(d);
+    return n;
+}
+
+static int count_progress(const sl_event *e, void *payload) {
+    *(int *)payload += e->kind == SL_EVENT_PROGRESS;
+    return 0;
+}
+
+/* Opens it; *built := was anything computed? */
+static sl_set *watched(sl_fixture *t, const sl_set_options *o, bool *built) {
+    sl_set *s = NULL;
+    int events = 0;
+    SL_MUST(t, sl_set_open(&s, o, count_progress, &events));
+    *built = events > 0;
+    return s;
+}
+
+static void must_be_equal(sl_fixture *t, const sl_set *a, const sl_set *b) {
+    assert_string_equal(sl_set_hash(a), sl_set_hash(b));
+    assert_int_equal(sl_set_count(a), sl_set_count(b));
+    for (int64_t i = 0; i < sl_set_count(a); i += 131) {
+        sl_formula *f = NULL, *g = NULL;
+        sl_truth same;
+        SL_MUST(t, sl_set_get(&f, a, i));
+        SL_MUST(t, sl_set_get(&g, b, i));
+        SL_MUST(t, sl_formula_same(&same, f, g));
+        assert_true(sl_yes(same));
+        assert_int_equal(sl_set_is_withheld(a, i), sl_set_is_withheld(b, i));
+        sl_formula_free(f);
+        sl_formula_free(g);
+    }
+}
+
+static void must_draw_the_same(sl_fixture *t, const sl_set *a, const sl_set *b) {
+    sl_data *d = NULL, *e = NULL;
+    SL_MUST(t, sl_data_open(&d, a, NULL));
+    SL_MUST(t, sl_data_open(&e, b, NULL));
+    for (int64_t i = 0; i < 5; i++) {
+        sl_sample *p = NULL, *q = NULL;
+        SL_MUST(t, sl_data_get(&p, d, "train", i));
+        SL_MUST(t, sl_data_get(&q, e, "train", i));
+        assert_int_equal(sl_sample_base(p), sl_sample_base(q));
+        assert_memory_equal(sl_sample_y(p), sl_sample_y(q),
+                            (size_t)sl_sample_points(p) * sizeof(double));
+        sl_sample_free(p);
+        sl_sample_free(q);
+    }
+    sl_data_close(d);
+    sl_data_close(e);
+}
+
+/* As the command line has it: the folder that the environment names, unless the caller names one;
+ * also for a program that was built before the option was there, whatever lies behind its struct.
+ */
+static void the_second_set_comes_from_the_cache(void **state) {
+    sl_fixture *t = *state;
+    const char *folder = cache_path();
+    ino_t before = 0, after = 0;
+    bool built;
+    assert_int_equal(setenv("SYMLAW_CACHE", folder, 1), 0);
+    sl_set_options o = large("off");
+    sl_set *plain = watched(t, &o, &built), *s;
+    assert_true(built);
+    assert_int_equal(kept(folder, &before), 0);
+
+    memset(&o.cache, 0xEE, sizeof o.cache);
+    o.size = offsetof(sl_set_options, cache);
+    s = watched(t, &o, &built);
+    assert_true(built);
+    assert_int_equal(kept(folder, &before), 1);
+    must_be_equal(t, plain, s);
+    sl_set_close(s);
+    s = watched(t, &o, &built);
+    assert_false(built);
+    must_be_equal(t, plain, s);
+    must_draw_the_same(t, plain, s);
+    sl_set_close(s);
+
+    assert_int_equal(setenv("SYMLAW_CACHE", "off", 1), 0);
+    o = large(folder);
+    s = watched(t, &o, &built);
+    assert_false(built);
+    sl_set_close(s);
+    assert_int_equal(kept(folder, &after), 1);
+    assert_true(before == after);
+    sl_set_close(plain);
+}
+
+typedef struct asking {
+    const sl_set *set;
+    const sl_formula *f;
+    int64_t at;
+    sl_status st;
+} asking;
+
+static void *ask(void *payload) {
+    asking *a = payload;
+    a->st = sl_set_find(&a->at, a->set, a->f);
+    return NULL;
+}
+
+/* The functions that a look-up needs are built once, by whichever thread comes first. */
+static void a_set_of_the_cache_finds_members(void **state) {
+    sl_fixture *t = *state;
+    enum { THREADS = 4 };
+    const sl_set_options o = large(cache_path());
+    sl_set *s = opened(t, &o);
+    sl_formula *f[THREADS], *stranger = NULL;
+    pthread_t thread[THREADS];
+    asking a[THREADS];
+    int64_t at = -2;
+    for (int i = 0; i < THREADS; i++) {
+        SL_MUST(t, sl_set_get(&f[i], s, 500 * i));
+        a[i] = (asking){ .set = s, .f = f[i] };
+        assert_int_equal(pthread_create(&thread[i], NULL, ask, &a[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+        assert_int_equal(a[i].st, SL_OK);
+        assert_int_equal(a[i].at, 500 * i);
+        sl_formula_free(f[i]);
+    }
+    SL_MUST(t, sl_formula_parse(&stranger, "sin(x1)", NULL, NULL, 0));
+    SL_MUST(t, sl_set_find(&at, s, stranger));
+    assert_int_equal(at, -1);
+    sl_formula_free(stranger);
+    sl_set_close(s);
+}
+
+/* A look-up may lack memory; the set is as good as before. */
+static void a_look_up_may_lack_memory(void **state) {
+    sl_fixture *t = *state;
+    sl_set_options o = small();
+    o.cache = cache_path(); // too small to be kept there
+    sl_set *s = opened(t, &o);
+    sl_formula *f = NULL;
+    int64_t at = -2;
+    SL_MUST(t, sl_set_get(&f, s, 7));
+    SL_EACH_ALLOCATION(t, sl_set_find(&at, s, f));
+    assert_int_equal(at, 7);
+    sl_formula_free(f);
+    sl_set_close(s);
+}
+
 static void wrong_arguments_are_answered(void **state) {
     (void)state;
     sl_set *s = NULL;
@@ -162,6 +339,9 @@ int main(void) {
         SL_TEST(what_has_other_variables_is_no_member),
         SL_TEST(options_reach_the_set),
         SL_TEST(an_older_caller_gets_defaults),
+        SL_TEST(the_second_set_comes_from_the_cache),
+        SL_TEST(a_set_of_the_cache_finds_members),
+        SL_TEST(a_look_up_may_lack_memory),
         SL_TEST(wrong_arguments_are_answered),
         SL_TEST(a_listener_can_stop_it),
     };
