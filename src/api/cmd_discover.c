@@ -32,13 +32,13 @@
     SL_API__TIMEOUT(X)
 
 enum {
-    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID) SL_INFER_SHORT_TABLE(SL_API__TABLE_ID)
-        SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID)
+        SL_INFER_SHORT_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
 };
 
 static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                //
                                           SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION)       //
+                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION) //
                                           SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =
@@ -69,8 +69,9 @@ static const char help[] =
     "\n"
     "Figures: R2 is of the rows that were fitted; --holdout keeps rows aside for an\n"
     "honest second one. Constants have standard errors and are shown as far as these\n"
-    "leave digits; JSON and formulas to paste have all digits. SymPy text has\n"
-    "columns as x1, x2, ..., Python and C only those whose name is no word of the\n"
+    "leave digits, or as many as the formula needs to be real in every row and to\n"
+    "keep its R2; JSON and formulas to paste have all digits. SymPy text has columns\n"
+    "as x1, x2, ..., Python and C only those whose name is no word of the\n"
     "language; a comment says which. Beside a formula, s is the second it was found.\n"
     "\n"
     "How much work is done is up to --effort, so the answer is the same for any\n"

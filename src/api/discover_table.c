@@ -23,78 +23,14 @@ static const char *r2_text(char out[24], double r2) {
     return out;
 }
 
-/* Digits of a constant that its standard error (NaN: unknown) leaves room for, two of those of the
- * error included, so that what is cut off is noise. */
-static int digits_of(double value, double error, int most) {
-    if (!(error > 0) || isinf(error) || value == 0) return most;
-    const double d = floor(log10(fabs(value))) - floor(log10(error)) + 2;
-    return d < 2 ? 2 : d > most ? most : (int)d;
-}
-
-enum { FEW = 6, MANY = 15, ALL = 17 }; // digits in a formula, beside an error, and of a double
+enum { FEW = 6, MANY = 15 }; // digits of a constant without an error, and beside one
 
 /* What the table is made from, besides the finding itself. */
 typedef struct page {
     const sl_api__finding *f;
-    sl_problem few; // rows to try rounded formulas on
+    sl_rounding rounding; // rows to try rounded formulas on
     sl_arena arena;
 } page;
-
-/* At most this many rows, evenly taken: a table of all candidates must not take long. */
-static sl_status take_few(page *p, const sl_problem *all) {
-    enum { MOST = 256 };
-    const int64_t rows = SL_MIN(all->rows, MOST);
-    const size_t n = (size_t)rows * (size_t)(all->inputs + 1);
-    double *numbers = sl_arena_alloc(&p->arena, n * sizeof *numbers);
-    const double **x = sl_arena_alloc(&p->arena, (size_t)all->inputs * sizeof *x);
-    if (!numbers || !x) return sl_fail_memory(n, sizeof *numbers, "rows to try formulas on");
-    for (int c = 0; c <= all->inputs; c++) {
-        double *to = numbers + (int64_t)c * rows;
-        const double *from = c < all->inputs ? all->x[c] : all->y;
-        for (int64_t i = 0; i < rows; i++) to[i] = from[i * all->rows / rows];
-        if (c < all->inputs) x[c] = to;
-    }
-    p->few = (sl_problem){ all->inputs, rows, x, numbers + (int64_t)all->inputs * rows };
-    return SL_OK;
-}
-
-static sl_status score(double *r2, page *p, const sl_candidate *c) {
-    const size_t mark = sl_arena_mark(&p->arena), n = (size_t)p->few.rows;
-    double *y = sl_arena_alloc(&p->arena, n * sizeof *y);
-    if (!y) return sl_fail_memory(n, sizeof *y, "values of a formula");
-    sl_status st = sl_candidate_eval(y, &p->arena, c, &p->few);
-    *r2 = st == SL_OK ? sl_r2(y, p->few.y, p->few.rows) : NAN;
-    sl_arena_rewind(&p->arena, mark);
-    return st;
-}
-
-static bool round_all(double *value, const sl_candidate *c, int more) {
-    bool whole = true; // no digit is cut off
-    for (int i = 0; i < c->params; i++) {
-        char text[40];
-        const int digits = SL_MIN(digits_of(c->value[i], c->error[i], FEW) + more, ALL);
-        sl_snprintf(text, sizeof text, "%.*g", digits, c->value[i]);
-        value[i] = sl_strtod(text, NULL);
-        whole = whole && digits == ALL;
-    }
-    return whole;
-}
-
-/* value[i] := constants with as few digits as their errors ask for. Errors of constants that make
- * up for each other are larger than what each may be rounded by, so digits are added until the
- * rounded formula explains the data as well. */
-static sl_status round_constants(double *value, page *p, const sl_candidate *c) {
-    static const double slack = 1.02, nothing = 1e-9; // of what a fit leaves unexplained
-    double exact, rounded;
-    sl_candidate shown = *c;
-    shown.value = value;
-    SL_TRY(score(&exact, p, c));
-    for (int more = 0; !round_all(value, c, more); more++) {
-        SL_TRY(score(&rounded, p, &shown));
-        if (isnan(exact) || 1 - rounded <= slack * (1 - exact) + nothing) break;
-    }
-    return SL_OK;
-}
 
 /* order[0..n) := the constants as the formula shows them, from the left; answers n. Printed as
  * symbols they are c1, c2, ... and nothing else is a c with a digit behind it. */
@@ -123,7 +59,7 @@ static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
         const double value = c->value[order[i]], error = c->error[order[i]];
         if (i > 0) sl_str_add(s, ", ");
         if (isfinite(error))
-            sl_str_addf(s, "%.*g +- %.2g", digits_of(value, error, MANY), value, error);
+            sl_str_addf(s, "%.*g +- %.2g", sl_candidate_digits(c, order[i], MANY), value, error);
         else
             sl_str_addf(s, "%.*g", FEW, value);
     }
@@ -133,12 +69,9 @@ static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
 
 /* The formula with rounded constants. */
 static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
-    const size_t mark = sl_arena_mark(&p->arena), n = (size_t)c->params;
-    double *value = sl_arena_alloc(&p->arena, n * sizeof *value); // as proposed it may have many
-    if (!value) return sl_fail(SL_ENOMEM, "no memory for %zu constants", n);
-    SL_TRY(round_constants(value, p, c));
-    sl_candidate shown = *c;
-    shown.value = value;
+    const size_t mark = sl_arena_mark(&p->arena);
+    sl_candidate shown;
+    SL_TRY(sl_candidate_round(&shown, &p->arena, c, &p->rounding));
     SL_TRY(sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names));
     sl_arena_rewind(&p->arena, mark);
     return SL_OK;
@@ -391,7 +324,7 @@ static sl_status add_work(sl_str *s, const sl_api__finding *f) {
 static sl_status add_all(sl_str *s, page *p) {
     const bool some = p->f->found->ranked > 0;
     const sl_problem all = sl_table_problem(p->f->table);
-    SL_TRY(take_few(p, &all));
+    SL_TRY(sl_rounding_make(&p->rounding, &p->arena, &all, p->f->found));
     if (some)
         SL_TRY(add_best(s, p));
     else

@@ -68,6 +68,7 @@ static sl_status hold_out(sl_discover__rows *r, sl_arena *a, const sl_problem *p
     if (!taken) return sl_fail_memory((size_t)p->rows, 1, "rows");
     sort_rows(order, held, taken, p->rows);
     sort_rows(order + held, p->rows - held, taken, p->rows);
+    r->fitted = taken;
     SL_TRY(sl_discover__pick_rows(&r->held, r->columns[1], a, p, order, held));
     return sl_discover__pick_rows(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
 }

@@ -233,6 +233,7 @@ typedef struct sl_discovery {
     int64_t ranked;           // that have an R2
     int64_t advised;          // place of the ranked one that explains most for its size; -1: none
     int64_t rows_fit, rows_held;
+    const bool *fitted;       // by row of the problem: was it fitted? NULL: all were
     sl_cut cut;
     sl_discover_cost cost;
     double seconds;
@@ -257,6 +258,25 @@ SL_NODISCARD sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_f
 /* y[i] of all rows of p; NaN where it is not real. */
 SL_NODISCARD sl_status sl_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
                                          const sl_problem *p);
+
+/* Digits of constant k that its standard error leaves room for, two of those of the error included,
+ * so that what is cut off is noise; `most` at most, and without an error. */
+int sl_candidate_digits(const sl_candidate *c, int k, int most);
+
+/* Rows that rounded formulas are tried on: a few of all, those that were fitted, those held out. */
+typedef struct sl_rounding {
+    int n;
+    sl_problem rows[3];
+    const double *columns[3][SL_DISCOVER_MAX_INPUTS];
+} sl_rounding;
+/* p is the problem of the discovery, and must live as long. */
+SL_NODISCARD sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+                                        const sl_discovery *d);
+/* *out := c with constants rounded for people to read, in a: to the digits that their errors leave,
+ * six at most, and then as many more as it takes for the formula to be real in every row where c is
+ * and to explain the rows as well, up to two percent more of what c leaves. */
+SL_NODISCARD sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
+                                          const sl_rounding *r);
 
 /* ---------------------------------------------------------------- fitting ------------------- */
 

@@ -45,6 +45,7 @@ typedef struct sl_discover__rows {
     const double *columns[2][SL_DISCOVER_MAX_INPUTS];
     double mean[SL_DISCOVER_MAX_INPUTS], deviation[SL_DISCOVER_MAX_INPUTS]; // of the inputs to fit
     bool constant; // y is
+    const bool *fitted; // by row: is it among those to fit? NULL: all are
 } sl_discover__rows;
 SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a,
                                               const sl_problem *p, const sl_discover_options *o);

@@ -53,20 +53,6 @@ static sl_status pick_rows(sl_picture__shown *v) {
     return SL_OK;
 }
 
-sl_status sl_picture__round(sl_candidate *out, sl_arena *a, const sl_candidate *c) {
-    double *value = numbers(a, c->params);
-    if (!value) return SL_ENOMEM;
-    for (int i = 0; i < c->params; i++) {
-        char text[64];
-        sl_snprintf(text, sizeof text, "%.5e", c->value[i]);
-        value[i] = sl_strtod(text, NULL);
-        if (!isfinite(value[i])) value[i] = c->value[i]; // the largest numbers round up to none
-    }
-    *out = *c;
-    out->value = value;
-    return SL_OK;
-}
-
 static sl_status values(sl_picture__shown *v) {
     const int64_t n = v->rows.rows;
     v->value = numbers(v->arena, n);
@@ -258,7 +244,8 @@ sl_status sl_picture_draw(sl_str *s, const sl_picture *p) {
     SL_GO(pick_rows(&v));
     if (v.best) {
         SL_GO(values(&v));
-        SL_GO(sl_picture__round(&v.rounded, &arena, v.best));
+        SL_GO(sl_rounding_make(&v.rounding, &arena, p->problem, p->discovery));
+        SL_GO(sl_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
     }
     st = p->html ? sl_picture__page(s, &v) : sl_picture__figure(s, &v);
 done:

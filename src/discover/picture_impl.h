@@ -8,7 +8,8 @@ typedef struct sl_picture__shown {
     const sl_picture *p;
     sl_arena *arena;
     const sl_candidate *best;      // NULL if no candidate has an R2
-    sl_candidate rounded;          // the best with constants of six digits, for people to read
+    sl_rounding rounding;          // what rounded formulas are tried on
+    sl_candidate rounded;          // the best with constants for people to read
     sl_problem rows;               // all, or as many as can be told apart
     const double *x[SL_DISCOVER_MAX_INPUTS];
     double *value, *residual;      // of the formula, of the rows; NaN where it is not real
@@ -16,8 +17,6 @@ typedef struct sl_picture__shown {
     const char *name[SL_DISCOVER_MAX_INPUTS], *target; // of inputs and y
 } sl_picture__shown;
 
-/* A copy whose constants have six digits, in a. */
-SL_NODISCARD sl_status sl_picture__round(sl_candidate *out, sl_arena *a, const sl_candidate *c);
 /* Appends an R2 for people: 0.9731, and 1 - 2.4e-9 where nines would have to be counted. */
 void sl_picture__r2(sl_str *s, double r2);
 /* Appends the figure. */

@@ -177,7 +177,7 @@ static sl_status add_candidate(sl_str *s, const sl_picture__shown *v, int64_t ra
     const sl_candidate *c = &d->candidate[rank];
     const size_t mark = sl_arena_mark(v->arena);
     sl_candidate rounded;
-    SL_TRY(sl_picture__round(&rounded, v->arena, c));
+    SL_TRY(sl_candidate_round(&rounded, v->arena, c, &v->rounding));
     sl_str_addf(s, "<tr><td class=\"n\">%lld</td><td>", (long long)rank + 1);
     SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);

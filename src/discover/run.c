@@ -246,6 +246,7 @@ static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer 
     SL_TRY(list(d, p));
     d->rows_fit = p->rows.fit.rows;
     d->rows_held = p->rows.held.rows;
+    d->fitted = p->rows.fitted;
     d->cut = (sl_cut)atomic_load(&p->control.cut);
     if (d->cut == SL_CUT_NONE && atomic_load(&p->control.short_of_samples)) d->cut = SL_CUT_TIME;
     d->seconds = sl_clock() - p->control.start;

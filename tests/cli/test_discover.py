@@ -179,6 +179,32 @@ def test_what_people_see_explains_the_data_as_well(discover):
     assert digits >= 1  # and yet rounded
 
 
+def test_what_people_see_is_real_in_every_row(discover, tmp_path):
+    """Rows next to the edge of a domain, anywhere in a long table: (v - 1.05)^(3/2) has no value where v is 1.0454. The
+    formulas with all digits tell which ones can be judged here: a sine of 1e190 is another one in NumPy."""
+    rng = np.random.default_rng(0)
+    v = np.sort(rng.uniform(1.05, 9, 1500))
+    rng.shuffle(v)
+    y = np.sqrt(v) * np.sin(3 * v) + 2 + 0.5 * rng.standard_normal(1500)
+    path = write(tmp_path, np.column_stack([v, y]), header=("v", "y"))
+    args = ["--samples", "128", "--top", "40"]
+    shown = discover(path, *args, quick=False).lines
+    exact = discover(path, *args, "--json", quick=False).json["candidates"]
+    formulas = [shown[0].split(" = ", 1)[1]] + [re.split(r" {2,}", x.strip(), 5)[5] for x in shown
+                                                if re.match(r" +\d+  ", x)]
+    assert len(formulas) >= len(exact) > 10
+    judged = 0
+    with np.errstate(all="ignore"):
+        for formula, c in zip(formulas, exact):
+            if not c["constants"] or abs(r2_of(values(c["python"], x1=v) + 0 * v, y) - c["r2"]) > 1e-9:
+                continue
+            prediction = values(formula.replace("^", "**"), v=v) + 0 * v
+            assert np.isfinite(prediction).all(), (formula, c["formula"])
+            assert 1 - r2_of(prediction, y) <= 1.03 * (1 - c["r2"]) + 1e-8, (formula, c["formula"])
+            judged += 1
+    assert judged > 3
+
+
 def test_threads_do_not_matter(discover, tmp_path):
     path = write(tmp_path, noisy(200))
 

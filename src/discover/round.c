@@ -1,0 +1,133 @@
+/* round - formulas for people: constants with few digits, and still the same formula.
+ *
+ * A standard error says how many digits of a constant mean something. Two things may need more of
+ * them. Constants that make up for each other have errors larger than what each may be rounded by.
+ * And next to the edge of a domain there is no room: (v - 1.05)^(3/2) has no value where v is
+ * 1.0454, however little the digits that were cut off weigh in R2. So each rounded formula is tried
+ * on the rows, and gets one more digit for every constant until it is real in every row where the
+ * exact one is and explains them as well: those that were fitted and those held out, each by
+ * itself, for held-out rows may be so badly explained that nothing shows beside them. With 17
+ * digits a double is itself, so that ends. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "discover/discover_impl.h"
+
+enum { FEW = 6, ALL = 17, FIRST_ROWS = 256 };
+
+static const double SLACK = 1.02, NOTHING = 1e-9; // of what a fit leaves unexplained
+
+int sl_candidate_digits(const sl_candidate *c, int k, int most) {
+    const double value = c->value[k], error = c->error ? c->error[k] : NAN;
+    if (!(error > 0) || isinf(error) || value == 0) return most;
+    const double d = floor(log10(fabs(value))) - floor(log10(error)) + 2;
+    return d < 2 ? 2 : d > most ? most : (int)d;
+}
+
+/* ---------------------------------------------------------------- rows ---------------------- */
+
+/* The rows of p that `pick` names, if there are any. */
+static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_problem *p, const int64_t *pick,
+                          int64_t n) {
+    if (n == 0) return SL_OK;
+    const int k = r->n++;
+    return sl_discover__pick_rows(&r->rows[k], r->columns[k], a, p, pick, n);
+}
+
+static void add_all(sl_rounding *r, const sl_problem *p) {
+    const int k = r->n++;
+    for (int c = 0; c < p->inputs; c++) r->columns[k][c] = p->x[c];
+    r->rows[k] = (sl_problem){ p->inputs, p->rows, r->columns[k], p->y };
+}
+
+/* Picks rows that are fitted, or those that are not; answers how many. */
+static int64_t pick_rows(int64_t *pick, const bool *fitted, bool which, int64_t rows) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (fitted[i] == which) pick[n++] = i;
+    return n;
+}
+
+sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+                           const sl_discovery *d) {
+    *out = (sl_rounding){ .n = 0 };
+    int64_t *pick = sl_arena_alloc(a, (size_t)p->rows * sizeof *pick);
+    if (!pick) return sl_fail_memory((size_t)p->rows, sizeof *pick, "rows to try formulas on");
+    // a few come first: most of what is rounded too far shows there, and a table of all candidates
+    // must not take long
+    if (p->rows > 2 * FIRST_ROWS) {
+        for (int64_t i = 0; i < FIRST_ROWS; i++) pick[i] = i * p->rows / FIRST_ROWS;
+        SL_TRY(add_rows(out, a, p, pick, FIRST_ROWS));
+    }
+    if (!d->fitted) {
+        add_all(out, p);
+        return SL_OK;
+    }
+    SL_TRY(add_rows(out, a, p, pick, pick_rows(pick, d->fitted, true, p->rows)));
+    return add_rows(out, a, p, pick, pick_rows(pick, d->fitted, false, p->rows));
+}
+
+/* ---------------------------------------------------------------- trying -------------------- */
+
+/* *out := is `shown` real where c is, and does it explain those rows as well? */
+static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const sl_candidate *c,
+                       const sl_problem *p) {
+    const size_t mark = sl_arena_mark(a), n = (size_t)p->rows;
+    double *y = sl_arena_alloc(a, 3 * n * sizeof *y), *rounded = y + n, *exact = rounded + n;
+    if (!y) return sl_fail_memory(3 * n, sizeof *y, "values of a formula");
+    SL_TRY(sl_candidate_eval(rounded, a, shown, p));
+    SL_TRY(sl_candidate_eval(exact, a, c, p));
+    int64_t kept = 0;
+    *out = true;
+    for (int64_t i = 0; i < p->rows && *out; i++) {
+        if (!isfinite(exact[i])) continue;
+        *out = isfinite(rounded[i]);
+        y[kept] = p->y[i];
+        rounded[kept] = rounded[i];
+        exact[kept++] = exact[i];
+    }
+    const double before = sl_r2(exact, y, kept), after = sl_r2(rounded, y, kept);
+    *out = *out && (isnan(before) || 1 - after <= SLACK * (1 - before) + NOTHING);
+    sl_arena_rewind(a, mark);
+    return SL_OK;
+}
+
+static sl_status holds_everywhere(bool *out, sl_arena *a, const sl_candidate *shown,
+                                  const sl_candidate *c, const sl_rounding *r) {
+    *out = true;
+    for (int k = 0; k < r->n && *out; k++) SL_TRY(holds(out, a, shown, c, &r->rows[k]));
+    return SL_OK;
+}
+
+/* The double nearest to the decimal of so many digits; the text is written and read in one locale.
+ */
+static double rounded(double value, int digits) {
+    char text[40];
+    sl_snprintf(text, sizeof text, "%.*g", digits, value);
+    const double near = sl_strtod(text, NULL);
+    return isfinite(near) ? near : value; // the largest numbers round up to none
+}
+
+/* Answers whether a digit is cut off. */
+static bool round_all(double *value, const sl_candidate *c, int more) {
+    bool cut = false;
+    for (int i = 0; i < c->params; i++) {
+        const int digits = SL_MIN(sl_candidate_digits(c, i, FEW) + more, ALL);
+        value[i] = rounded(c->value[i], digits);
+        cut = cut || digits < ALL;
+    }
+    return cut;
+}
+
+sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
+                             const sl_rounding *r) {
+    double *value = sl_arena_alloc(a, (size_t)c->params * sizeof *value);
+    if (!value) return sl_fail_memory((size_t)c->params, sizeof *value, "rounded constants");
+    *out = *c;
+    out->value = value;
+    bool good = false;
+    for (int more = 0; !good && round_all(value, c, more); more++)
+        SL_TRY(holds_everywhere(&good, a, out, c, r));
+    return SL_OK;
+}
