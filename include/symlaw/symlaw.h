@@ -242,8 +242,9 @@ SL_API SL_NODISCARD sl_status sl_discover(sl_found **out, const sl_trained *mode
                                           void *payload);
 SL_API void sl_found_free(sl_found *f);
 
-/* Formulas that are real in every row, ranked by R2; of those within 1e-12 the simpler comes first.
- * May be 0. Below, i is 0 .. count - 1; outside of that the answer is NaN, 0, NULL or SL_EINVAL. */
+/* Formulas that are real in every row, ranked by R2; of those within 1e-12 the simpler comes first
+ * (with the option "rank":"r2" only equal R2 count as such, and the more probable comes first). May
+ * be 0. Below, i is 0 .. count - 1; outside of that the answer is NaN, 0, NULL or SL_EINVAL. */
 SL_API int64_t sl_found_count(const sl_found *f);
 /* Which of them explains the data best for its size (least n ln(1 - R2) + (size + fitted constants)
  * ln n over n rows): where there is noise, R2 alone prefers whatever has more constants. -1: there

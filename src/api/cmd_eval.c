@@ -44,7 +44,8 @@ static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)           
 
 static const char help[] =
     "Judges a model by what it finds: for each problem it writes --samples formulas,\n"
-    "the one with the highest R2 is kept, and that one is\n"
+    "the one with the highest R2 is kept (of equal ones the more probable), and\n"
+    "that one is\n"
     "  solved   the truth: equal canonical forms\n"
     "  equal    the truth's values at fresh points, without proof\n"
     "  close    R2 > 0.99\n"
@@ -54,7 +55,9 @@ static const char help[] =
     "come with 95 % intervals and for each seed.\n"
     "\n"
     "By default what the model says is taken as it is, as in the paper. --refine,\n"
-    "--grammar and --scale switch on what \"symlaw discover\" does besides.\n"
+    "--grammar, --scale and --baseline switch on what \"symlaw discover\" does\n"
+    "besides; --rank simple keeps what it would show first: of the formulas within\n"
+    "1e-12 of the highest R2 the simplest.\n"
     "\n"
     "Examples:\n"
     "  symlaw eval --model runs/small                     its test split, 3 seeds\n"

@@ -8,7 +8,8 @@
  * Levenberg-Marquardt moves these, by exact derivatives, from where the model put them to the least
  * squares. Constants that come out close to whole numbers or small fractions are snapped to them
  * where R2 does not suffer. At the end candidates are ranked by R2; among those within 1e-12 the
- * simpler comes first, then the more probable one.
+ * simpler comes first, then the more probable one. The paper's metric keeps the highest R2 whatever
+ * its size (SL_RANKS).
  *
  * R2 prefers whatever has more constants. So the list also says which formulas no simpler one beats
  * (the front), and which of them is the best explanation for its size, by the Bayesian information
@@ -108,10 +109,15 @@ typedef enum sl_effort {
 
 enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
 
-/* The knobs; the two commands differ in four defaults.
+/* Which candidate comes first. Both go by R2; they differ in what counts as equal, and what decides
+ * then: for people R2 that differ by rounding are equal and the simpler formula is the better answer,
+ * for the paper's metric only equal doubles are, and the more probable one comes first. */
+enum { SL_RANK_SIMPLE, SL_RANK_R2 };
+
+/* The knobs; the two commands differ in five defaults.
  *    field    option    kind    default    as text    choices    min    max    shown    help */
 #define SL_DISCOVER_ROWS(X, refine_, refine_text, grammar_, grammar_text, scale_, scale_text,      \
-                         baseline_, baseline_text)                                                 \
+                         baseline_, baseline_text, rank_, rank_text)                               \
     X(effort, "effort", CHOICE, SL_EFFORT_NORMAL, "normal", "low|normal|high", 0, 0, "LEVEL",      \
       "how much work: samples, candidates to refine, steps of a fit")                              \
     X(samples, "samples", INT, 0, "0", NULL, 0, 1e6, "N",                                          \
@@ -127,14 +133,18 @@ enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
       " samples each")                                                                             \
     X(baseline, "baseline", CHOICE, baseline_, baseline_text, "off|on", 0, 0, "SWITCH",            \
       "candidates that need no model: a constant, each input, the best linear formula")            \
+    X(rank, "rank", CHOICE, rank_, rank_text, "simple|r2", 0, 0, "RULE",                           \
+      "which formula is the best: simple: of those within 1e-12 of the highest R2 the simplest;"   \
+      " r2: the highest R2, of equal ones the more probable")                                      \
     X(holdout, "holdout", REAL, 0, "0", NULL, 0, 0.9, "PART",                                      \
       "part of the rows that is kept from model and fit, to judge the formulas by")
 
 #define SL_DISCOVER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on")
+    SL_DISCOVER_ROWS(X, -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on", SL_RANK_SIMPLE, \
+                     "simple")
 /* The paper's way: what the model says, as it says it. */
 #define SL_DISCOVER_PAPER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off")
+    SL_DISCOVER_ROWS(X, 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off", SL_RANK_R2, "r2")
 
 typedef struct sl_discover_options {
 #define SL_DISCOVER_INT(field) int64_t field;

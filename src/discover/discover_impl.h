@@ -14,7 +14,7 @@ enum {
     SL_DISCOVER__RESTARTS = 0xd15c03,
 };
 
-/* R2 that are this close are the same: then simplicity decides. */
+/* R2 that are this close are the same to people: then simplicity decides. */
 #define SL_DISCOVER__TIE 1e-12
 
 /* ---------------------------------------------------------------- ending early -------------- */
@@ -103,8 +103,9 @@ SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
  * goes. */
 SL_NODISCARD sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
                                               const sl_problem *p);
-/* place[0..) := the candidates that have an R2, the best first; answers how many. */
-int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count);
+/* place[0..) := the candidates that have an R2, the best first by the rule (SL_RANK_SIMPLE, ...);
+ * answers how many. */
+int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
 /* The less, the better a candidate explains so many rows for its size. */
 double sl_discover__bic(const sl_candidate *c, int64_t rows);
 /* place[0..2n) := of n ranked ones the first by R2, the first by that measure, the second by R2, ... */

@@ -61,7 +61,7 @@ static int64_t thin(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p
 
 /* For the first round: the best as proposed, then those that are not real yet. */
 static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t most) {
-    int64_t n = sl_discover__order(pick, p->work, p->count);
+    int64_t n = sl_discover__order(pick, p->work, p->count, SL_RANK_SIMPLE);
     for (int64_t i = 0; i < p->count; i++)
         if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
     return thin(pick, n, m, p, most);
@@ -70,7 +70,7 @@ static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t
 /* For the second: the best by R2 and the best for their size, in turn. */
 static sl_status choose_again(int64_t *pick, int64_t *n, met *m, sl_discover__pool *p,
                               int64_t most) {
-    const int64_t ranked = sl_discover__order(pick, p->work, p->count);
+    const int64_t ranked = sl_discover__order(pick, p->work, p->count, SL_RANK_SIMPLE);
     SL_TRY(sl_discover__mix(pick, ranked, p));
     *n = thin(pick, 2 * ranked, m, p, most);
     return SL_OK;

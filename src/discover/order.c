@@ -16,6 +16,7 @@ static int by_r2(const void *a, const void *b) {
     const int64_t i = *(const int64_t *)a, k = *(const int64_t *)b;
     const sl_candidate *x = &sorted[i].c, *y = &sorted[k].c;
     if (x->r2 != y->r2) return x->r2 > y->r2 ? -1 : 1;
+    if (x->log_prob != y->log_prob) return x->log_prob > y->log_prob ? -1 : 1;
     return i < k ? -1 : i > k;
 }
 
@@ -66,20 +67,23 @@ sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
     return SL_OK;
 }
 
-/* place[0..n) := the candidates that have an R2, the best first. Being close is not transitive, so
- * the groups within which simplicity decides are cut from the top: all that are close to the first
- * of a group. */
-int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (is_ranked(&work[i].c)) place[n++] = i;
-    sorted = work;
-    qsort(place, (size_t)n, sizeof *place, by_r2);
+/* Being close is not transitive, so the groups within which simplicity decides are cut from the
+ * top: all that are close to the first of a group. */
+static void sort_groups(int64_t *place, const sl_discover__work *work, int64_t n) {
     for (int64_t i = 0, end; i < n; i = end) {
         const double least = work[place[i]].c.r2 - SL_DISCOVER__TIE;
         for (end = i + 1; end < n && work[place[end]].c.r2 >= least;) end++;
         qsort(place + i, (size_t)(end - i), sizeof *place, by_simplicity);
     }
+}
+
+int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (is_ranked(&work[i].c)) place[n++] = i;
+    sorted = work;
+    qsort(place, (size_t)n, sizeof *place, by_r2);
+    if (rank == SL_RANK_SIMPLE) sort_groups(place, work, n);
     return n;
 }
 

@@ -175,7 +175,7 @@ static sl_status list(sl_discovery *d, sl_discover__pool *p) {
     d->candidate = sl_arena_alloc(&d->arena, count * sizeof *d->candidate);
     if (!place || !rank || !d->candidate)
         return sl_fail_memory(count, sizeof *d->candidate, "candidates");
-    int64_t n = sl_discover__order(place, p->work, p->count);
+    int64_t n = sl_discover__order(place, p->work, p->count, p->o->rank);
     SL_TRY(sl_discover__merge(p, place, &n));
     SL_TRY(score_held(p, place, n));
     for (int64_t i = 0; i < p->count; i++) rank[i] = -1;

@@ -1,7 +1,8 @@
 /* eval - how good a model is: the paper's metrics on many problems.
  *
- * A problem is a data set, mostly with the formula that made it. The model's candidates for it are
- * ranked as in discover, and the one kept is judged:
+ * A problem is a data set, mostly with the formula that made it. Of the model's candidates for it
+ * the one with the highest R2 is kept, of equal doubles the more probable, as in the paper (the rule
+ * of discover's options, SL_RANK_R2), and judged:
  *
  *     solved   it is the truth: equal canonical forms
  *     equal    it has the truth's values at fresh points, to 1e-9, but no proof

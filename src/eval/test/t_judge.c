@@ -133,6 +133,37 @@ static void what_the_model_says_is_judged(void **state) {
     sl_infer_close(m);
 }
 
+/* Two inputs that differ by a few units in the tenth place: as formulas they are as simple, and
+ * their R2 are within 1e-12. The metric keeps the one that is y, whichever the model prefers; the
+ * rule for people keeps the more probable one both times. */
+static void the_highest_r2_is_kept(void **state) {
+    sl_fixture *t = *state;
+    sl_infer *m = tiny_model(t);
+    sl_discover_options o = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    o.samples = 600;
+    o.grammar = 1;
+    o.infer.length = 12;
+    int solved[2] = { 0 };
+    for (int truth = 0; truth < 2; truth++) {
+        sl_eval_problem p = make(t, truth ? "x2" : "x1", 0);
+        double *other = sl_arena_alloc(&t->arena, 30 * sizeof *other);
+        const double *x[] = { p.data.x[0], p.data.x[1] };
+        for (int i = 0; i < 30; i++) other[i] = p.data.y[i] * (1 + (i % 2 ? 1e-7 : -1e-7));
+        x[1 - truth] = other;
+        p.data.x = x;
+        p.fresh.rows = 0;
+        for (int rank = 0; rank < 2; rank++) {
+            o.rank = rank;
+            const sl_judgement j = judge(t, m, &p, &o);
+            assert_true(j.r2 > 1 - 1e-12);
+            solved[rank] += j.verdict == SL_VERDICT_SOLVED;
+        }
+    }
+    assert_int_equal(solved[SL_RANK_R2], 2);
+    assert_int_equal(solved[SL_RANK_SIMPLE], 1);
+    sl_infer_close(m);
+}
+
 /* Given as many rows as in training, taken evenly; of the truth's tokens. */
 static void the_loss_is_the_truths(void **state) {
     sl_fixture *t = *state;
@@ -235,10 +266,10 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(verdicts_of_baselines),    SL_TEST(what_the_model_says_is_judged),
-        SL_TEST(the_loss_is_the_truths),   SL_TEST(nothing_said_is_a_miss),
-        SL_TEST(time_and_stops_are_told),  SL_TEST(verdicts_have_names),
-        SL_TEST(each_allocation_may_fail),
+        SL_TEST(verdicts_of_baselines),  SL_TEST(what_the_model_says_is_judged),
+        SL_TEST(the_highest_r2_is_kept), SL_TEST(the_loss_is_the_truths),
+        SL_TEST(nothing_said_is_a_miss), SL_TEST(time_and_stops_are_told),
+        SL_TEST(verdicts_have_names),    SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.judge", tests, SL_LEN(tests));
 }
