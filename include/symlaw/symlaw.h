@@ -288,6 +288,15 @@ typedef enum sl_option_type {
     SL_OPTION_FOLDER
 } sl_option_type;
 
+/* What a FILE or FOLDER is for. A call whose output is one of its inputs, or another of its outputs,
+ * is refused. */
+typedef enum sl_option_use {
+    SL_OPTION_NO_FILE, /* it is neither */
+    SL_OPTION_INPUT,
+    SL_OPTION_OUTPUT,
+    SL_OPTION_IN_PLACE /* read, then added to: a journal, the folder of a run */
+} sl_option_use;
+
 typedef struct sl_option_info {
     const char *name;          /* without dashes */
     sl_option_type type;
@@ -298,6 +307,7 @@ typedef struct sl_option_info {
     double min, max;           /* of numbers */
     const char *help;          /* one sentence */
     const char *group;         /* heading it stands under in a list; options of one are neighbours */
+    sl_option_use use;         /* of a FILE or FOLDER */
 } sl_option_info;
 
 typedef struct sl_command_info {

@@ -118,7 +118,7 @@ typedef struct sl_api__value {
     bool flag;
     int64_t whole;
     double real;
-    const char *text[SL_API__MAX_ARITY]; // TEXT, CHOICE, FILE use the first
+    const char *text[SL_API__MAX_ARITY]; // TEXT, CHOICE, FILE, FOLDER use the first
 } sl_api__value;
 
 /* Rows that every command has. A command's own list ends with them, and an X over that list makes
@@ -154,9 +154,28 @@ typedef struct sl_api__value {
 #define SL_API__UNIVERSE(X) SL_API__UNIVERSE_BUT_SIZE(X, "size")
 #define SL_API__UNIVERSE_OF_MODEL(X) SL_API__UNIVERSE_BUT_SIZE(X, "set-size")
 
+/* The type of a row, and what its file is for. There is no plain FILE: a row that does not say whether
+ * it is read or written does not compile. */
+#define SL_API__TYPE_FLAG         SL_OPTION_FLAG,   SL_OPTION_NO_FILE
+#define SL_API__TYPE_INT          SL_OPTION_INT,    SL_OPTION_NO_FILE
+#define SL_API__TYPE_REAL         SL_OPTION_REAL,   SL_OPTION_NO_FILE
+#define SL_API__TYPE_TEXT         SL_OPTION_TEXT,   SL_OPTION_NO_FILE
+#define SL_API__TYPE_CHOICE       SL_OPTION_CHOICE, SL_OPTION_NO_FILE
+#define SL_API__TYPE_TEXTS        SL_OPTION_TEXTS,  SL_OPTION_NO_FILE
+#define SL_API__TYPE_FILE_IN      SL_OPTION_FILE,   SL_OPTION_INPUT
+#define SL_API__TYPE_FILE_OUT     SL_OPTION_FILE,   SL_OPTION_OUTPUT
+#define SL_API__TYPE_FILE_INOUT   SL_OPTION_FILE,   SL_OPTION_IN_PLACE
+#define SL_API__TYPE_FOLDER_IN    SL_OPTION_FOLDER, SL_OPTION_INPUT
+#define SL_API__TYPE_FOLDER_INOUT SL_OPTION_FOLDER, SL_OPTION_IN_PLACE
+#define SL_API__FIRST(...)         SL_API__FIRST_(__VA_ARGS__)
+#define SL_API__FIRST_(type, use)  type
+#define SL_API__SECOND(...)        SL_API__SECOND_(__VA_ARGS__)
+#define SL_API__SECOND_(type, use) use
+
 #define SL_API__ID(id, ...) OPT_##id,
-#define SL_API__ROW(group, id, name, type, arity, shown, preset, choices, min, max, help) \
-    { name, SL_OPTION_##type, arity, shown, preset, choices, min, max, help, group },
+#define SL_API__ROW(group, id, name, type, arity, shown, preset, choices, min, max, help)       \
+    { name, SL_API__FIRST(SL_API__TYPE_##type), arity, shown, preset, choices, min, max, help,  \
+      group, SL_API__SECOND(SL_API__TYPE_##type) },
 #define SL_API__OPTION(...) SL_API__ROW("options", __VA_ARGS__)
 #define SL_API__UNIVERSE_OPTION(...) SL_API__ROW("the set of expressions", __VA_ARGS__)
 #define SL_API__COMMON_OPTION(...) SL_API__ROW("all commands", __VA_ARGS__)
@@ -164,7 +183,8 @@ typedef struct sl_api__value {
 /* The same of the tables that modules keep themselves: SL_PAIRS_TABLE, SL_MODEL_TABLE, ... */
 #define SL_API__TABLE_ID(field, ...) OPT_##field,
 #define SL_API__TABLE_ROW(group, field, option, kind, value, text, choices, min, max, shown, help) \
-    { option, SL_OPTION_##kind, 1, shown, text, choices, min, max, help, group },
+    { option, SL_API__FIRST(SL_API__TYPE_##kind), 1, shown, text, choices, min, max, help, group,  \
+      SL_API__SECOND(SL_API__TYPE_##kind) },
 #define SL_API__PAIRS_OPTION(...) SL_API__TABLE_ROW("data", __VA_ARGS__)
 #define SL_API__MODEL_OPTION(...) SL_API__TABLE_ROW("the model", __VA_ARGS__)
 #define SL_API__OPTIM_OPTION(...) SL_API__TABLE_ROW("the optimizer", __VA_ARGS__)
@@ -193,6 +213,8 @@ extern const char sl_api__sizes[]; // "|6.5M|13.5M|..."
     SL_API__UNIVERSE_OF_MODEL(SL_API__UNIVERSE_OPTION)                               \
     SL_PAIRS_TABLE(SL_API__PAIRS_OPTION)
 
+typedef struct sl_api__run sl_api__run; // below
+
 /* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
  * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
 SL_NODISCARD sl_status sl_api__options_read(sl_api__value *values, const sl_command_info *info,
@@ -207,6 +229,13 @@ void sl_api__option_write(sl_str *s, const sl_option_info *o, const sl_api__valu
 /* Adds them all as members to the object that s is in the middle of. */
 void sl_api__options_write(sl_str *s, const sl_command_info *info, const sl_api__value *values);
 
+/* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, by whatever name;
+ * the folder of a run that is an input stands for the files of the run. */
+SL_NODISCARD sl_status sl_api__files_check(const sl_api__run *run);
+/* The same of one more file that the run has by other means; what: its name in the message. */
+SL_NODISCARD sl_status sl_api__file_check(const sl_api__run *run, const char *what,
+                                          const char *path, sl_option_use use);
+
 /* The nearest of several words, for "did you mean". Start with { word }, offer all, ask for the end
  * of a message: "; did you mean depth?" or "". */
 typedef struct sl_api__guess {
@@ -219,7 +248,7 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 /* ---------------------------------------------------------------- commands ------------------ */
 
 /* One call of a command. */
-typedef struct sl_api__run {
+struct sl_api__run {
     const sl_command_info *info;
     sl_api__value *values; // by option
     sl_json *kept[2];      // what values may borrow texts from, besides what the caller gave: the
@@ -231,7 +260,7 @@ typedef struct sl_api__run {
     bool printed;       // the verb has printed JSON itself
     bool stopped;       // the listener wanted no more, and gets what there is by now
     double done, total; // of what is to be printed, for progress while a file is written
-} sl_api__run;
+};
 
 /* Output is appended to run->output; this hands it on once there is enough to be worth it. The end
  * of the call hands on the rest. */

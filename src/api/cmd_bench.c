@@ -17,7 +17,7 @@
     X(LANES, "lanes", INT, 1, "N", "8", NULL, 1, SL_TRAIN_MAX_LANES,                             \
       "parts of a batch that threads share out, a power of two")                                 \
     X(SAMPLES, "samples", INT, 1, "N", "128", NULL, 1, 1e6, "samples of a data set")             \
-    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                         \
+    X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                      \
       "sample: a file of weights or a run's folder, in place of random weights")                 \
     X(NATURAL_END, "natural-end", FLAG, 0, NULL, "false", NULL, 0, 0,                            \
       "sample: let samples end where they do, not at exactly --tokens")

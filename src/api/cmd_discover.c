@@ -6,9 +6,9 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                          \
-    X(FILE, "file", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+    X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                       \
       "the table: CSV or TSV, also packed by gzip; - is standard input")                        \
-    X(MODEL, "model", FILE, 1, "MODEL", NULL, NULL, 0, 0,                                       \
+    X(MODEL, "model", FILE_IN, 1, "MODEL", NULL, NULL, 0, 0,                                    \
       "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names")       \
     X(TARGET, "target", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                    \
       "column to explain, by name or number; if it is not given, y or target, or the last one") \
@@ -25,9 +25,9 @@
       "show every candidate with what became of it")                                            \
     X(FORMAT, "format", CHOICE, 1, "FORMAT", "table", "table|json|latex|python|c|sympy", 0, 0,  \
       "a table, JSON, or the best formula alone, ready to paste")                               \
-    X(PLOT, "plot", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+    X(PLOT, "plot", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                      \
       "draw data, formula and residuals: FILE.svg, or FILE.html with the table")                \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                            \
+    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                        \
       "write to FILE, which appears whole or not at all; - is standard output")                 \
     SL_API__TIMEOUT(X)
 

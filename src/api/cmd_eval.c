@@ -7,15 +7,15 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                             \
-    X(MODEL, "model", FILE, 1, "PATH", NULL, NULL, 0, 0,                                           \
+    X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                        \
       "a file of weights, or the folder of a run, whose newest checkpoint is taken; if it is not " \
       "given, what SYMLAW_MODEL names")                                                            \
     X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                       \
       "problems that belong to the model's training and that it has not seen; test if nothing "    \
       "else is asked for")                                                                         \
-    X(PAIRS, "pairs", FILE, 1, "FILE", NULL, NULL, 0, 0,                                           \
+    X(PAIRS, "pairs", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
       "problems of others, a JSON object a line: x, y and, if known, id and expr")                 \
-    X(FORMULAS, "formulas", FILE, 1, "FILE", NULL, NULL, 0, 0,                                     \
+    X(FORMULAS, "formulas", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                  \
       "problems from a table of formulas: name, formula, lo, hi, npoints")                         \
     X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")        \
     X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                 \
@@ -24,12 +24,12 @@
       "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")      \
     X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                         \
       "seconds for a problem, after which the best so far is judged; 0: no limit")                 \
-    X(PREDICTIONS, "predictions", FILE, 1, "FILE", NULL, NULL, 0, 0,                               \
+    X(PREDICTIONS, "predictions", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                           \
       "write what the first seed found, a JSON object a line, in the order of the problems")       \
-    X(JOURNAL, "journal", FILE, 1, "FILE", NULL, NULL, 0, 0,                                       \
+    X(JOURNAL, "journal", FILE_INOUT, 1, "FILE", NULL, NULL, 0, 0,                                 \
       "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part"  \
       " if it is not given")                                                                       \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                               \
+    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                           \
       "write to FILE, which appears whole or not at all; - is standard output")
 
 enum {
@@ -88,11 +88,6 @@ typedef struct place {
     sl_str beside;           // the journal's path, where it has the predictions' name
 } place;
 
-static sl_status refuse_same(const char *a, const char *b, const char *what) {
-    if (!a || !b || strcmp(a, b) != 0) return SL_OK;
-    return sl_fail(SL_EINVAL, "%s are one file, %.300s; give each its own", what, a);
-}
-
 /* That a file can be made there is seen before the work, not after it. */
 static sl_status try_file(const char *path) {
     sl_file *f = NULL;
@@ -106,15 +101,15 @@ static sl_status try_file(const char *path) {
 static sl_status place_find(place *p, const sl_api__run *run) {
     p->predictions = text(run, OPT_PREDICTIONS);
     p->journal = text(run, OPT_JOURNAL);
-    SL_TRY(refuse_same(p->predictions, text(run, OPT_PAIRS), "--predictions and --pairs"));
-    SL_TRY(refuse_same(p->predictions, p->journal, "--predictions and --journal"));
-    SL_TRY(refuse_same(p->journal, text(run, OPT_PAIRS), "--journal and --pairs"));
+    if (p->journal && strcmp(p->journal, "-") == 0)
+        return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to go on");
     if (!p->predictions) return SL_OK;
     SL_TRY(try_file(p->predictions));
     if (p->journal) return SL_OK;
     sl_str_addf(&p->beside, "%s.part", p->predictions);
+    SL_TRY(sl_str_status(&p->beside));
     p->journal = p->beside.text;
-    return sl_str_status(&p->beside);
+    return sl_api__file_check(run, "the .part of --predictions", p->journal, SL_OPTION_IN_PLACE);
 }
 
 /* One source of problems; --split test, also as the result records it, where none was named. */

@@ -25,7 +25,7 @@ static const char formats[] = SL_FORMATS(X);
       "how --find, --canon and --same are written; infix reads python, sympy and c too")      \
     X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                   \
       "names of x1, x2, ... in what is read and written")                                     \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                          \
+    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                      \
       "write to FILE, which appears whole or not at all; - is standard output")
 
 enum {

@@ -6,9 +6,9 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                             \
-    X(MODEL, "model", FILE, 1, "FILE", NULL, NULL, 0, 0,                                           \
+    X(MODEL, "model", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
       "print what a file of weights holds, and whether it is whole")                               \
-    X(RUN, "run", FOLDER, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")           \
+    X(RUN, "run", FOLDER_IN, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")        \
     X(TENSORS, "tensors", FLAG, 0, NULL, "false", NULL, 0, 0, "print every tensor with its shape") \
     X(TOKENS, "tokens", REAL, 1, "T", NULL, NULL, 1, SL_TOKEN_MAX,                                 \
       "target tokens of a pair; if it is not given, they are measured as training does, for "      \

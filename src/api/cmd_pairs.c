@@ -20,7 +20,7 @@ static const char splits[] = SL_SPLITS(X), formats[] = SL_API__PAIR_FORMATS(X);
     X(INDEX, "index", INT, 1, "I", NULL, NULL, 0, 1e15, "this pair only")                   \
     X(FORMAT, "format", CHOICE, 1, "FORMAT", "jsonl", formats + 1, 0, 0,                    \
       "JSON lines; a table for spreadsheets; an array for NumPy; text for people")          \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0,                                        \
+    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                    \
       "write to FILE, which appears whole or not at all; - is standard output")             \
     X(STATS, "stats", INT, 1, "N", NULL, NULL, 1, 1e9,                                      \
       "print figures of the first N training pairs, and check that they follow their laws") \
@@ -28,7 +28,7 @@ static const char splits[] = SL_SPLITS(X), formats[] = SL_API__PAIR_FORMATS(X);
       "--stats: training pairs to look through for pairs of other splits")                  \
     X(HASH, "hash", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
       "print the configuration and a hash of each split")                                   \
-    X(FROM, "from", FILE, 1, "FILE", NULL, NULL, 0, 0,                                      \
+    X(FROM, "from", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                   \
       "check pairs that others made, one JSON object a line; - is standard input")          \
     X(ERRORS, "errors", INT, 1, "N", "20", NULL, 0, 1e9, "--from: bad lines to show, and notes")
 

@@ -6,12 +6,11 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                         \
-    X(OUT, "out", FOLDER, 1, "DIR", NULL, NULL, 0, 0,                                          \
+    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                          \
       "folder of the run, made if it is missing: configuration, log, checkpoints")             \
     X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
       "go on with the run in --out; its options are known there and need not be given. Where " \
-      "there "                                                                                 \
-      "is no run, one begins only if --size (or --width and --layers) and a length are given")
+      "there is no run, one begins only if --size (or --width and --layers) and a length are given")
 
 enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
 

@@ -1,7 +1,6 @@
 /* command - the table of commands, and what they all have in common: reading options, the frame of
  * the result, where output goes. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/api_impl.h"
 
@@ -52,29 +51,6 @@ static const char *output_path(const sl_api__run *run) {
     return i >= 0 && run->info->options[i].type == SL_OPTION_FILE ? run->values[i].text[0] : NULL;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    if (strcmp(a, b) == 0) return true;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Output that replaced what the command reads would be the end of someone's data. What is no plain
- * file, such as /dev/null, takes anything. */
-static sl_status refuse_overwriting(const sl_api__run *run, const char *path) {
-    struct stat about;
-    if (!path || strcmp(path, "-") == 0) return SL_OK;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) return SL_OK;
-    for (int i = 0; i < run->info->n_options; i++) {
-        const sl_option_info *o = &run->info->options[i];
-        const char *other = run->values[i].text[0];
-        if (o->type != SL_OPTION_FILE || !other || strcmp(o->name, "out") == 0) continue;
-        if (is_same_file(path, other))
-            return sl_fail(SL_EINVAL, "--out and --%s are one file, %.300s; give each its own",
-                           o->name, path);
-    }
-    return SL_OK;
-}
-
 /* Options as values of the run; their texts live in *given. */
 static sl_status begin(sl_api__run *run, sl_json **given, const char *options_json) {
     const size_t n = (size_t)run->info->n_options;
@@ -82,7 +58,7 @@ static sl_status begin(sl_api__run *run, sl_json **given, const char *options_js
     if (!run->values) return sl_fail_memory(n, sizeof *run->values, "options");
     if (options_json) SL_TRY(sl_json_parse(given, options_json, strlen(options_json)));
     SL_TRY(sl_api__options_read(run->values, run->info, *given));
-    SL_TRY(refuse_overwriting(run, output_path(run)));
+    SL_TRY(sl_api__files_check(run));
     return sl_api__output_begin(run, output_path(run));
 }
 

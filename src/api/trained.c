@@ -65,6 +65,7 @@ sl_status sl_api__model_named(const char **out, sl_api__run *run) {
     const char *named = getenv("SYMLAW_MODEL");
     if (!v->given && named && *named) {
         const size_t n = strlen(named) + 1;
+        SL_TRY(sl_api__file_check(run, "SYMLAW_MODEL", named, SL_OPTION_INPUT));
         char *copy = sl_arena_alloc(&run->arena, n);
         if (!copy) return sl_fail_memory(n, 1, "the name of a model");
         v->text[0] = memcpy(copy, named, n);

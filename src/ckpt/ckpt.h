@@ -148,6 +148,8 @@ void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step);
 int64_t sl_ckpt_newest(const char *dir);
 /* Of the one before that of `step`. */
 int64_t sl_ckpt_before(const char *dir, int64_t step);
+/* Is it the name, without a folder, of a file of a checkpoint? */
+bool sl_ckpt_is_file(const char *name);
 
 /* The model of a weights file: its options from the configuration in the metadata (members called
  * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For callers that need no

@@ -62,6 +62,11 @@ static bool parse(entry *e, const char *name) {
     return false;
 }
 
+bool sl_ckpt_is_file(const char *name) {
+    entry e;
+    return parse(&e, name) && !e.temporary;
+}
+
 int64_t sl_ckpt__newest_below(const char *dir, int64_t limit) {
     int64_t newest = -1;
     DIR *d = opendir(dir);

@@ -11,7 +11,7 @@
     X(TITLE, "title", TEXT, 1, "T", NULL, NULL, 0, 0, "h")                        \
     X(FORMAT, "format", CHOICE, 1, "F", "infix", "infix|latex|prefix", 0, 0, "h") \
     X(PAIR, "pair", TEXTS, 2, "A B", NULL, NULL, 0, 0, "h")                       \
-    X(OUT, "out", FILE, 1, "FILE", NULL, NULL, 0, 0, "h")                         \
+    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0, "h")                     \
     SL_API__COMMON(X)
 
 #define X(id, ...) OPT_##id,
