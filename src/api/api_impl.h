@@ -441,9 +441,9 @@ typedef struct sl_api__report {
 void sl_api__report_json(sl_str *s, const sl_api__report *r);
 void sl_api__report_table(sl_str *s, const sl_api__report *r);
 
-/* The file at `path` appears with a line for each problem, in their order: what the first seed found.
- */
-SL_NODISCARD sl_status sl_api__predictions_write(const char *path, const sl_api__report *r);
+/* The file gets a line for each problem, in their order: what the first seed found. Then it appears,
+ * and *file is NULL. */
+SL_NODISCARD sl_status sl_api__predictions_write(sl_file **file, const sl_api__report *r);
 
 /* ---------------------------------------------------------------- speed --------------------- */
 

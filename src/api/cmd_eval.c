@@ -28,7 +28,7 @@
       "write what the first seed found, a JSON object a line, in the order of the problems")       \
     X(JOURNAL, "journal", FILE_INOUT, 1, "FILE", NULL, NULL, 0, 0,                                 \
       "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part"  \
-      " if it is not given")                                                                       \
+      " if it is not given; /dev/null keeps none")                                                 \
     X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                           \
       "write to FILE, which appears whole or not at all; - is standard output")
 
@@ -84,17 +84,18 @@ static const char *text(const sl_api__run *run, int option) { return value(run, 
 /* Where judgements are kept while it runs. */
 typedef struct place {
     const char *predictions; // NULL: none are written
+    sl_file *file;           // the predictions', where it cannot be opened twice; else NULL
     const char *journal;     // NULL: none is kept
     sl_str beside;           // the journal's path, where it has the predictions' name
 } place;
 
-/* That a file can be made there is seen before the work, not after it. */
-static sl_status try_file(const char *path) {
-    sl_file *f = NULL;
-    if (strcmp(path, "-") == 0)
+/* That a file can be made there is seen before the work, not after it. A pipe or a device stays
+ * open: whoever reads a pipe takes its first end for the last. */
+static sl_status try_file(place *p) {
+    if (strcmp(p->predictions, "-") == 0)
         return sl_fail(SL_EINVAL, "--predictions needs a file: it cannot go to standard output");
-    SL_TRY(sl_file_create(&f, path));
-    sl_file_discard(&f);
+    SL_TRY(sl_file_create(&p->file, p->predictions));
+    if (!sl_file_is_direct(p->predictions)) sl_file_discard(&p->file);
     return SL_OK;
 }
 
@@ -103,9 +104,11 @@ static sl_status place_find(place *p, const sl_api__run *run) {
     p->journal = text(run, OPT_JOURNAL);
     if (p->journal && strcmp(p->journal, "-") == 0)
         return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to go on");
+    const bool given = p->journal;
+    if (given && strcmp(p->journal, "/dev/null") == 0) p->journal = NULL; // said to want none
     if (!p->predictions) return SL_OK;
-    SL_TRY(try_file(p->predictions));
-    if (p->journal) return SL_OK;
+    SL_TRY(try_file(p));
+    if (given || p->file) return SL_OK; // beside a pipe or a device nothing can be kept
     sl_str_addf(&p->beside, "%s.part", p->predictions);
     SL_TRY(sl_str_status(&p->beside));
     p->journal = p->beside.text;
@@ -176,11 +179,11 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* What stands in the result and is printed; the journal that has the predictions' name is done
  * with. */
-static sl_status tell_outcome(sl_api__run *run, const place *p, const sl_api__report *r,
-                              sl_str *result) {
+static sl_status tell_outcome(sl_api__run *run, place *p, const sl_api__report *r, sl_str *result) {
     if (p->predictions) {
-        SL_TRY(sl_api__predictions_write(p->predictions, r));
-        if (p->journal == p->beside.text) unlink(p->journal);
+        if (!p->file) SL_TRY(sl_file_create(&p->file, p->predictions));
+        SL_TRY(sl_api__predictions_write(&p->file, r));
+        if (p->journal && p->journal == p->beside.text) unlink(p->journal);
     }
     sl_api__report_json(result, r);
     sl_json_add_text(result, "predictions", p->predictions);
@@ -191,7 +194,7 @@ static sl_status tell_outcome(sl_api__run *run, const place *p, const sl_api__re
     return sl_api__output(run);
 }
 
-static sl_status evaluate(sl_api__run *run, const place *p, const sl_infer *model, sl_pool *pool,
+static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_pool *pool,
                           const sl_api__problems *problems, sl_str *result) {
     sl_status st;
     sl_str identity = { 0 };
@@ -246,6 +249,7 @@ done:
     sl_pool_free(pool);
     sl_api__problems_clear(&problems);
     sl_infer_close(model);
+    sl_file_discard(&where.file);
     sl_str_clear(&where.beside);
     return st;
 }

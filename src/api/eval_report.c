@@ -268,13 +268,11 @@ static void add_prediction(sl_str *s, const sl_eval_problem *p, const sl_judgeme
     sl_str_add_char(s, '\n');
 }
 
-sl_status sl_api__predictions_write(const char *path, const sl_api__report *r) {
+sl_status sl_api__predictions_write(sl_file **file, const sl_api__report *r) {
     const sl_eval_source *source = &r->problems->source;
     sl_arena arena = { 0 };
     sl_str line = { 0 };
-    sl_file *f = NULL;
     sl_status st;
-    SL_GO(sl_file_create(&f, path));
     for (int64_t i = 0; i < source->count; i++) {
         sl_eval_problem p;
         sl_arena_rewind(&arena, 0);
@@ -282,11 +280,10 @@ sl_status sl_api__predictions_write(const char *path, const sl_api__report *r) {
         SL_GO(source->get(&p, &arena, i, source));
         add_prediction(&line, &p, &r->judgements[i * r->summary->seeds]);
         SL_GO(sl_str_status(&line));
-        SL_GO(sl_file_write(f, line.text, line.len));
+        SL_GO(sl_file_write(*file, line.text, line.len));
     }
-    st = sl_file_commit(&f);
+    st = sl_file_commit(file);
 done:
-    sl_file_discard(&f);
     sl_str_clear(&line);
     sl_arena_clear(&arena);
     return st;

@@ -176,7 +176,7 @@ static sl_status read_log(figures *out, const char *path) {
     sl_status st;
     *out = (figures){ -1, NAN, NAN, NAN };
     if (access(path, F_OK) != 0) return SL_OK;
-    SL_GO(sl_lines_open(&lines, path, LONGEST));
+    SL_GO(sl_lines_open_own(&lines, path, LONGEST));
     for (;;) {
         const char *line;
         size_t n;

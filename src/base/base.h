@@ -274,20 +274,42 @@ void sl_hasher_free(sl_hasher *h);
 
 /* ---------------------------------------------------------------- files and time ------------ */
 
-/* A file that appears whole or not at all: written as `path.tmp-<pid>`, synced, renamed on commit. */
+/* A file that appears whole or not at all: written beside it under a temporary name, synced, renamed
+ * on commit.
+ *
+ * What may stand at a path depends on whose it is. A user's input may be a pipe or a terminal, and is
+ * waited for: that is io's affair. A user's output may be a pipe, a terminal or a device such as
+ * /dev/null or /dev/stdout: sl_file_create writes to those directly, for nothing else would leave
+ * them what they are. A pipe that nobody opens for reading within a second, a socket and a disk are
+ * refused. A file of our own (of a run, a checkpoint, a cache, a journal) is a regular file: what is
+ * not is refused by the other calls below, never waited for. */
 typedef struct sl_file sl_file;
-SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);
+SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // a user's
+SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // our own
+/* Would sl_file_create write to what stands at the path, instead of replacing it? */
+bool sl_file_is_direct(const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
-/* A file that grows: what is written goes behind what is there, in place. It is made if missing; a
+/* A file of our own that grows: what is written goes behind what is there, in place. It is made if missing; a
  * line counts as kept once it is flushed, and outlives the machine's crash with `sync`. */
 SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
-/* The whole of a file, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
+/* *fd := a file of our own, open for reading. */
+SL_NODISCARD sl_status sl_file_open(int *fd, const char *path);
+/* The whole of one, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
 /* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
+/* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that was
+ * taken; older versions left out the machine. A process that is killed leaves its own. Removes from
+ * a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
+ * writing: of this machine if the process is gone, of others if nothing was written for ten minutes.
+ * alone: nobody else writes these files, as who holds the folder's lock knows; then also those
+ * without a machine whose process is not here. Needs no memory; what cannot be removed stays. */
+void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone);
+/* The length of the name that a temporary file is for; 0 if it is none. */
+size_t sl_file_temporary(const char *name);
 /* For tests: the n-th write from now fails as a full disk would; 0 switches off. */
 void sl_file_fail_at(int64_t n);
 

@@ -3,7 +3,7 @@
  * A file is written beside its place and renamed on commit. The order matters: the data must be on
  * the disk before the name points to it, and the directory must be on the disk before we say that
  * it is saved. What is not a regular file (a terminal, a pipe, /dev/null, /dev/stdout) cannot be
- * replaced by renaming and is written to directly. */
+ * replaced by renaming and is written to directly, or refused: base.h says when. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/temporary.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -82,24 +84,35 @@ static sl_status fail_create(const char *path, int error) {
     return st;
 }
 
-/* Must `path` be written in place? Things that are no regular files, and everything below /dev and
- * /proc: /dev/stdout can lead to a regular file, which the shell holds open and waits for. */
-static bool direct(const char *path, const struct stat *s) {
-    return !S_ISREG(s->st_mode) || strncmp(path, "/dev/", 5) == 0 ||
-           strncmp(path, "/proc/", 6) == 0;
+/* What stands at a path where a regular file should. */
+static const char *kind_text(mode_t mode) {
+    return S_ISDIR(mode)    ? "a folder"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
 }
 
-/* Creates `path.tmp-<pid>`, with a number behind it when that is taken: by another thread, or by a
- * process of the same number that was killed. */
+static sl_status refuse(const char *verb, const char *path, mode_t mode) {
+    return sl_fail(SL_EIO, "cannot %s %s: it is %s, not a file", verb, path, kind_text(mode));
+}
+
+/* Must `path` be written in place? Things that are no regular files, and what a process has open by
+ * its number: /dev/stdout can lead to a regular file, which the shell holds open and waits for. */
+static bool direct(const char *path, const struct stat *s) {
+    static const char *const open_files[] = { "/dev/std", "/dev/fd/", "/proc/" };
+    for (int i = 0; i < SL_LEN(open_files); i++)
+        if (strncmp(path, open_files[i], strlen(open_files[i])) == 0) return true;
+    return !S_ISREG(s->st_mode);
+}
+
+/* Creates the temporary file, with a number behind its name when that is taken: by another thread,
+ * or by a process of the same number that was killed. */
 static sl_status open_temp(sl_file *f, const struct stat *old) {
-    size_t size = strlen(f->path) + 40;
+    size_t size = strlen(f->path) + SL_TEMPORARY__MAX;
     f->temp = sl_malloc(size, 1);
     if (!f->temp) return sl_fail_memory(size, 1, "a file name");
     for (int i = 0; i < 1000; i++) {
-        if (i == 0)
-            sl_snprintf(f->temp, size, "%s.tmp-%ld", f->path, (long)getpid());
-        else
-            sl_snprintf(f->temp, size, "%s.tmp-%ld-%d", f->path, (long)getpid(), i);
+        sl_temporary__name(f->temp, size, f->path, i);
         f->fd = open_again(f->temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (f->fd >= 0 || errno != EEXIST) break;
     }
@@ -114,7 +127,29 @@ static sl_status open_temp(sl_file *f, const struct stat *old) {
     return SL_OK;
 }
 
-sl_status sl_file_create(sl_file **out, const char *path) {
+/* A pipe is opened without waiting for its reader, who may be on the way: a shell starts both ends
+ * of one at once. */
+static sl_status open_direct(sl_file *f, const struct stat *s) {
+    static const struct timespec pause = { 0, 10 * 1000 * 1000 };
+    static const double reader_seconds = 1;
+    if (S_ISSOCK(s->st_mode) || S_ISBLK(s->st_mode)) return refuse("write", f->shown, s->st_mode);
+    const double start = sl_clock();
+    for (;;) {
+        // appending, because a reopened /dev/stdout would otherwise overwrite from the start
+        f->fd = open_again(f->shown, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
+        if (f->fd >= 0 || errno != ENXIO || !S_ISFIFO(s->st_mode)) break;
+        if (sl_clock() - start > reader_seconds)
+            return sl_fail(SL_EIO, "cannot write %s: it is a pipe that nobody reads", f->shown);
+        nanosleep(&pause, NULL);
+    }
+    if (f->fd < 0) return fail_create(f->shown, errno);
+    const int flags = fcntl(f->fd, F_GETFL); // from here on a slow reader is waited for
+    if (flags < 0 || fcntl(f->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return fail_create(f->shown, errno);
+    return SL_OK;
+}
+
+static sl_status create(sl_file **out, const char *path, bool own) {
     sl_status st = SL_OK;
     struct stat s;
     size_t n = strlen(path);
@@ -130,16 +165,14 @@ sl_status sl_file_create(sl_file **out, const char *path) {
     if (!f->shown) SL_GO(sl_fail_memory(n + 1, 1, "a file name"));
 
     bool exists = stat(path, &s) == 0;
-    if ((exists && S_ISDIR(s.st_mode)) || path[n - 1] == '/')
-        SL_GO(sl_fail(SL_EIO, "cannot write %s: it is a folder, not a file", path));
+    if ((exists && S_ISDIR(s.st_mode)) || path[n - 1] == '/') SL_GO(refuse("write", path, S_IFDIR));
+    if (exists && own && !S_ISREG(s.st_mode)) SL_GO(refuse("write", path, s.st_mode));
 
     if (!exists && lstat(path, &s) == 0 && S_ISLNK(s.st_mode)) // renaming would replace the link
         SL_GO(sl_fail(SL_EIO, "cannot write %s: it is a link to what does not exist", path));
 
-    if (exists && direct(path, &s)) {
-        // appending, because a reopened /dev/stdout would otherwise overwrite from the start
-        f->fd = open_again(path, O_WRONLY | O_APPEND | O_NOCTTY, 0);
-        if (f->fd < 0) SL_GO(fail_create(path, errno));
+    if (exists && !own && direct(path, &s)) {
+        SL_GO(open_direct(f, &s));
     } else {
         char resolved[PATH_MAX];
         f->path = copy(exists && realpath(path, resolved) ? resolved : path);
@@ -151,6 +184,15 @@ sl_status sl_file_create(sl_file **out, const char *path) {
 done:
     sl_file_discard(&f);
     return st;
+}
+
+sl_status sl_file_create(sl_file **out, const char *path) { return create(out, path, false); }
+
+sl_status sl_file_replace(sl_file **out, const char *path) { return create(out, path, true); }
+
+bool sl_file_is_direct(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) && direct(path, &s);
 }
 
 static sl_status write_all(sl_file *f, const char *bytes, size_t n) {
@@ -205,8 +247,11 @@ sl_status sl_file_append(sl_file **out, const char *path) {
     f->fd = -1;
     f->shown = copy(path);
     if (!f->shown) SL_GO(sl_fail_memory(strlen(path) + 1, 1, "a file name"));
-    f->fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0666);
+    struct stat s;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) SL_GO(refuse("write", path, s.st_mode));
+    f->fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_NONBLOCK, 0666);
     if (f->fd < 0) SL_GO(fail_create(path, errno));
+    if (fstat(f->fd, &s) == 0 && !S_ISREG(s.st_mode)) SL_GO(refuse("write", path, s.st_mode));
     *out = f;
     return SL_OK;
 done:
@@ -291,18 +336,33 @@ sl_status sl_folder_make(const char *path, unsigned mode) {
     return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", path, sl_strerror(error)) : SL_OK;
 }
 
+sl_status sl_file_open(int *out, const char *path) {
+    struct stat s;
+    // without waiting: opening a pipe would, until somebody writes to it
+    const int fd = open_again(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+    if (fd < 0 || fstat(fd, &s) != 0) {
+        const sl_status st = sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
+        if (fd >= 0) close(fd);
+        return st;
+    }
+    if (!S_ISREG(s.st_mode)) {
+        close(fd);
+        return refuse("read", path, s.st_mode);
+    }
+    *out = fd;
+    return SL_OK;
+}
+
 sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes) {
     sl_status st;
     struct stat s;
     char *text = NULL;
-    int fd = open_again(path, O_RDONLY | O_NOCTTY, 0);
-    if (fd < 0) return sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
+    int fd;
+    SL_TRY(sl_file_open(&fd, path));
     if (fstat(fd, &s) != 0) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno)));
-    if (S_ISDIR(s.st_mode))
-        SL_GO(sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", path));
 
-    // the size is a hint: pipes and /proc say 0, and a file may grow while it is read
-    size_t len = 0, cap = S_ISREG(s.st_mode) && s.st_size > 0 ? (size_t)s.st_size : 4096;
+    // the size is a hint: /proc says 0, and a file may grow while it is read
+    size_t len = 0, cap = s.st_size > 0 ? (size_t)s.st_size : 4096;
     cap = SL_MIN(cap, max_bytes);
     for (;;) {
         // one byte past cap tells "more is coming" from "that was all", and holds the NUL

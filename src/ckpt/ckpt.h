@@ -148,6 +148,9 @@ void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step);
 int64_t sl_ckpt_newest(const char *dir);
 /* Of the one before that of `step`. */
 int64_t sl_ckpt_before(const char *dir, int64_t step);
+/* Removes temporary files of checkpoints that processes which were killed have left. For who is alone
+ * in the folder: saving does it as well. */
+void sl_ckpt_sweep(const char *dir);
 /* Is it the name, without a folder, of a file of a checkpoint? */
 bool sl_ckpt_is_file(const char *name);
 

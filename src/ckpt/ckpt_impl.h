@@ -76,8 +76,6 @@ const char *sl_ckpt__kind_text(sl_ckpt__kind kind);
 SL_NODISCARD sl_status sl_ckpt__path(char **out, const char *dir, sl_ckpt__kind kind, int64_t step);
 /* Step of the newest model below `limit`, by its name; -1 if there is none. */
 int64_t sl_ckpt__newest_below(const char *dir, int64_t limit);
-/* Removes what killed saves left behind. */
-void sl_ckpt__remove_temporaries(const char *dir);
 /* Removes what is older than the checkpoint before that of `step`. */
 void sl_ckpt__remove_old(const char *dir, int64_t step);
 

@@ -42,30 +42,27 @@ void sl_ckpt_model_path(char *out, size_t size, const char *dir, int64_t step) {
 typedef struct entry {
     sl_ckpt__kind kind;
     int64_t step;
-    bool temporary; // name.tmp-<process>, or with a number behind it: base's sl_file_create
 } entry;
 
-/* Is it a name of ours? It is if writing what was read from it gives it again. */
-static bool parse(entry *e, const char *name) {
+/* Is name[0 .. length) one of ours? It is if writing what was read from it gives it again. */
+static bool parse(entry *e, const char *name, size_t length) {
     for (sl_ckpt__kind kind = SL_CKPT__MODEL; kind <= SL_CKPT__STATE; kind++) {
         const size_t stem = strlen(sl_ckpt__kind_text(kind));
         if (strncmp(name, sl_ckpt__kind_text(kind), stem) != 0 || name[stem] != '-') continue;
-        *e = (entry){ kind, sl_strtoll(name + stem + 1, NULL), false };
+        *e = (entry){ kind, sl_strtoll(name + stem + 1, NULL) };
         char whole[NAME_BYTES];
         name_of(whole, kind, e->step);
-        const size_t n = strlen(whole);
-        if (e->step < 0 || strncmp(name, whole, n) != 0) return false;
-        if (!name[n]) return true;
-        e->temporary = strncmp(name + n, ".tmp-", 5) == 0;
-        return e->temporary && name[n + 5] && !name[n + 5 + strspn(name + n + 5, "0123456789-")];
+        return e->step >= 0 && strlen(whole) == length && strncmp(name, whole, length) == 0;
     }
     return false;
 }
 
-bool sl_ckpt_is_file(const char *name) {
+static bool is_ours(const char *name, size_t n) {
     entry e;
-    return parse(&e, name) && !e.temporary;
+    return parse(&e, name, n);
 }
+
+bool sl_ckpt_is_file(const char *name) { return is_ours(name, strlen(name)); }
 
 int64_t sl_ckpt__newest_below(const char *dir, int64_t limit) {
     int64_t newest = -1;
@@ -73,7 +70,7 @@ int64_t sl_ckpt__newest_below(const char *dir, int64_t limit) {
     if (!d) return -1;
     for (struct dirent *f; (f = readdir(d));) {
         entry e;
-        if (parse(&e, f->d_name) && !e.temporary && e.kind == SL_CKPT__MODEL && e.step < limit)
+        if (parse(&e, f->d_name, strlen(f->d_name)) && e.kind == SL_CKPT__MODEL && e.step < limit)
             newest = SL_MAX(newest, e.step);
     }
     closedir(d);
@@ -84,22 +81,14 @@ int64_t sl_ckpt_newest(const char *dir) { return sl_ckpt__newest_below(dir, INT6
 
 int64_t sl_ckpt_before(const char *dir, int64_t step) { return sl_ckpt__newest_below(dir, step); }
 
-void sl_ckpt__remove_temporaries(const char *dir) {
-    DIR *d = opendir(dir);
-    if (!d) return;
-    for (struct dirent *f; (f = readdir(d));) {
-        entry e;
-        if (parse(&e, f->d_name) && e.temporary) unlinkat(dirfd(d), f->d_name, 0);
-    }
-    closedir(d);
-}
+void sl_ckpt_sweep(const char *dir) { sl_file_sweep(dir, is_ours, true); }
 
 /* Files of one kind below a step. Their folder may be read and yet not written to: they stay. */
 static void remove_below(DIR *d, sl_ckpt__kind kind, int64_t step) {
     rewinddir(d);
     for (struct dirent *f; (f = readdir(d));) {
         entry e;
-        if (parse(&e, f->d_name) && !e.temporary && e.kind == kind && e.step < step)
+        if (parse(&e, f->d_name, strlen(f->d_name)) && e.kind == kind && e.step < step)
             unlinkat(dirfd(d), f->d_name, 0);
     }
 }

@@ -144,7 +144,7 @@ sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weig
     sl_status st = check_finite(p.model, model->n_param, SL_CKPT__MODEL);
     if (st == SL_OK) st = check_finite(p.state, ROWS + 2 * model->n_param, SL_CKPT__STATE);
     if (st == SL_OK) {
-        sl_ckpt__remove_temporaries(dir); // before: the disk may be full of them
+        sl_ckpt_sweep(dir); // before: the disk may be full of them
         st = write_files(dir, &p, model->n_param, meta);
     }
     clear(&p);

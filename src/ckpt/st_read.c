@@ -4,7 +4,6 @@
  * tensor is known to lie in the file, beside all others and without gaps, with as many bytes as its
  * shape says. Data are read when asked for. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,16 +45,11 @@ static sl_status read_at(const sl_st_file *f, void *out, int64_t at, size_t n) {
     return SL_OK;
 }
 
-/* Without waiting: opening a pipe would, until somebody writes to it. */
 static sl_status open_file(sl_st_file *f) {
     struct stat s;
-    do f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    while (f->fd < 0 && errno == EINTR);
-    if (f->fd < 0 || fstat(f->fd, &s) != 0)
+    SL_TRY(sl_file_open(&f->fd, f->path));
+    if (fstat(f->fd, &s) != 0)
         return sl_fail(SL_EIO, "cannot read %s: %s", f->path, sl_strerror(errno));
-    if (S_ISDIR(s.st_mode))
-        return sl_fail(SL_EIO, "cannot read %s: it is a folder, not a file", f->path);
-    if (!S_ISREG(s.st_mode)) return sl_fail(SL_EIO, "cannot read %s: not a plain file", f->path);
     f->bytes = s.st_size;
     return SL_OK;
 }

@@ -129,7 +129,7 @@ sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
     SL_GO(gather(text, metadata, n_metadata, hash, version, path));
     SL_GO(write_header(&header, text, n_metadata + 2, tensor, by_name, n, path));
 
-    SL_GO(sl_file_create(&f, path));
+    SL_GO(sl_file_replace(&f, path));
     SL_GO(sl_file_write(f, header.text, header.len));
     for (int i = 0; i < n; i++) SL_GO(write_data(f, &tensor[i]));
     st = sl_file_commit(&f);

@@ -245,10 +245,13 @@ static sl_status check_header(const char *path, const char *line, size_t n, cons
 
 /* Does the file end in a line feed? An empty one has no line that could lack it. */
 static sl_status is_whole(bool *out, const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
-    const int last = fseek(f, -1, SEEK_END) == 0 ? fgetc(f) : '\n';
-    fclose(f);
+    int fd;
+    char last = '\n';
+    SL_TRY(sl_file_open(&fd, path));
+    const bool read_it = lseek(fd, -1, SEEK_END) < 0 || read(fd, &last, 1) >= 0;
+    const int error = errno;
+    close(fd);
+    if (!read_it) return sl_fail(SL_EIO, "reading %s: %s", path, sl_strerror(error));
     *out = last == '\n';
     return SL_OK;
 }
@@ -296,8 +299,8 @@ static sl_status repair(const scan *s) {
     sl_status st;
     sl_lines *lines = NULL;
     sl_file *f = NULL;
-    SL_GO(sl_lines_open(&lines, s->path, LINE_BYTES_MAX));
-    SL_GO(sl_file_create(&f, s->path));
+    SL_GO(sl_lines_open_own(&lines, s->path, LINE_BYTES_MAX));
+    SL_GO(sl_file_replace(&f, s->path));
     for (int64_t i = 0; i < s->good; i++) {
         const char *line;
         size_t n;
@@ -315,7 +318,7 @@ done:
 static sl_status read_journal(scan *s) {
     sl_lines *lines = NULL;
     SL_TRY(is_whole(&s->whole, s->path));
-    SL_TRY(sl_lines_open(&lines, s->path, LINE_BYTES_MAX));
+    SL_TRY(sl_lines_open_own(&lines, s->path, LINE_BYTES_MAX));
     sl_status st = scan_lines(s, lines);
     sl_lines_close(lines);
     SL_TRY(st);

@@ -89,9 +89,12 @@ void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value); // wha
 /* ---------------------------------------------------------------- lines --------------------- */
 
 /* The lines of a file, one at a time, in bounded memory, unpacked if gzip has packed it. "-" is
- * standard input. A byte order mark at the very start is not part of the first line. */
+ * standard input. A byte order mark at the very start is not part of the first line. A user's data
+ * may come from a pipe or a terminal, which is waited for. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
+/* A file of our own, such as a log: what is no regular file is refused. "-" is a name too. */
+SL_NODISCARD sl_status sl_lines_open_own(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
  * next call; NULL behind the last. A last line needs no LF. SL_ELIMIT: longer than max_bytes; the
  * next call goes on behind it. */

@@ -10,6 +10,8 @@
  * "-" is standard input, which is never closed. */
 typedef struct sl_io__bytes sl_io__bytes;
 SL_NODISCARD sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path);
+/* A file of our own: sl_file_open. "-" is a name like any other. */
+SL_NODISCARD sl_status sl_io__bytes_open_own(sl_io__bytes **out, const char *path);
 /* buffer[0 .. *got) := the next bytes, n > 0 at most and no more than are there: a terminal is not
  * waited for longer than it takes. *got = 0 behind the last. SL_ECANCEL: a signal came, and the same
  * call may be made again; SL_EIO: it cannot be read or unpacked. */

@@ -23,12 +23,12 @@ struct sl_lines {
     int64_t number;
 };
 
-sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
+static sl_status open_lines(sl_lines **out, const char *path, size_t max_bytes, bool own) {
     SL_ASSERT(max_bytes > 0);
     sl_status st;
     sl_lines *l = sl_calloc(1, sizeof *l);
     if (!l) return sl_fail_memory(1, sizeof *l, "lines of a file");
-    SL_GO(sl_io__bytes_open(&l->bytes, path));
+    SL_GO(own ? sl_io__bytes_open_own(&l->bytes, path) : sl_io__bytes_open(&l->bytes, path));
     l->max_bytes = SL_MIN(max_bytes, (size_t)PTRDIFF_MAX - 2);
     l->cap = SL_MIN((size_t)FIRST_BYTES, l->max_bytes + 2);
     l->buffer = sl_malloc(l->cap, 1);
@@ -38,6 +38,14 @@ sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
 done:
     sl_lines_close(l);
     return st;
+}
+
+sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
+    return open_lines(out, path, max_bytes, false);
+}
+
+sl_status sl_lines_open_own(sl_lines **out, const char *path, size_t max_bytes) {
+    return open_lines(out, path, max_bytes, true);
 }
 
 /* Reads what there is, at least one byte or `last`. There must be room. After a failure the same

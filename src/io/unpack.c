@@ -42,21 +42,24 @@ static int open_again(const char *path) {
     return fd;
 }
 
-sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path) {
+static sl_status open_bytes(sl_io__bytes **out, const char *path, bool own) {
     if (!*path) return sl_fail(SL_EIO, "cannot read a file without a name");
     sl_status st;
     sl_io__bytes *b = sl_malloc(1, sizeof *b);
     if (!b) return sl_fail_memory(1, sizeof *b, "a file's bytes");
     memset(b, 0, offsetof(sl_io__bytes, raw));
     b->fd = -1;
-    b->standard = strcmp(path, "-") == 0;
+    b->standard = !own && strcmp(path, "-") == 0;
     const char *shown = b->standard ? "standard input" : path;
     b->shown = sl_malloc(strlen(shown) + 1, 1);
     if (!b->shown) SL_GO(sl_fail_memory(strlen(shown) + 1, 1, "a file name"));
     strcpy(b->shown, shown);
 
     struct stat s;
-    b->fd = b->standard ? STDIN_FILENO : open_again(path);
+    if (own)
+        SL_GO(sl_file_open(&b->fd, path));
+    else
+        b->fd = b->standard ? STDIN_FILENO : open_again(path);
     if (b->fd < 0 || fstat(b->fd, &s) != 0)
         SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, sl_strerror(errno)));
     if (S_ISDIR(s.st_mode))
@@ -67,6 +70,14 @@ sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path) {
 done:
     sl_io__bytes_close(b);
     return st;
+}
+
+sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path) {
+    return open_bytes(out, path, false);
+}
+
+sl_status sl_io__bytes_open_own(sl_io__bytes **out, const char *path) {
+    return open_bytes(out, path, true);
 }
 
 void sl_io__bytes_close(sl_io__bytes *b) {

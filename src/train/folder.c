@@ -2,7 +2,6 @@
  *
  * run.json is the configuration, as it was given, with one member more, "run": what it was made
  * with. It is written once, before the first step; a folder that has one holds a run. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,6 +162,17 @@ static sl_status set_paths(sl_train__folder *f, const char *out) {
     return SL_OK;
 }
 
+static bool is_ours(const char *name, size_t n) {
+    return (n == 8 && strncmp(name, "run.json", n) == 0) ||
+           (n == 9 && strncmp(name, "log.jsonl", n) == 0);
+}
+
+/* Removes what processes left that were killed while they wrote. */
+static void remove_temporaries(const char *path) {
+    sl_file_sweep(path, is_ours, true);
+    sl_ckpt_sweep(path);
+}
+
 sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool, const sl_train_config *c,
                                 int64_t steps) {
     *f = (sl_train__folder){ .lock = -1 };
@@ -183,7 +193,9 @@ sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool, const sl_tra
     const int64_t count = SL_MIN(steps, PAIRS_HASHED) * c->train.batch;
     SL_TRY(sl_pairs_hash(f->pairs, pool, c->pairs, SL_SPLIT_TRAIN, SL_MIN(count, PAIRS_HASHED)));
     sl_token_vocabulary_hash(f->vocabulary);
-    return f->begun ? compare(f, c) : SL_OK;
+    if (f->begun) SL_TRY(compare(f, c));
+    remove_temporaries(f->path); // nobody writes there now: we have the lock
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- beginning ----------------- */
@@ -208,7 +220,7 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     sl_json_close(&s, '}');
     sl_str_add(&s, "}\n");
     SL_GO(sl_str_status(&s));
-    SL_GO(sl_file_create(&file, f->run));
+    SL_GO(sl_file_replace(&file, f->run));
     SL_GO(sl_file_write(file, s.text, s.len));
     st = sl_file_commit(&file);
 done:
@@ -217,24 +229,11 @@ done:
     return st;
 }
 
-/* Removes what was left of run.json and the log by a process that was killed while it wrote them.
- */
-static void remove_temporaries(const char *path) {
-    DIR *d = opendir(path);
-    if (!d) return;
-    for (struct dirent *e; (e = readdir(d));)
-        if (strncmp(e->d_name, "run.json.tmp-", 13) == 0 ||
-            strncmp(e->d_name, "log.jsonl.tmp-", 14) == 0)
-            unlinkat(dirfd(d), e->d_name, 0);
-    closedir(d);
-}
-
 sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c, int64_t steps) {
     SL_TRY(sl_folder_make(f->path, 0777));
     if (f->lock < 0) SL_TRY(lock(f));
     if (!f->begun && access(f->run, F_OK) == 0) // it was not there to be locked when we looked
         return sl_fail(SL_EINVAL, "%s: another process has begun a run there", f->path);
-    remove_temporaries(f->path); // nobody writes there now: we have the lock
     return f->begun ? SL_OK : write_run(f, c, steps);
 }
 

@@ -105,8 +105,8 @@ static sl_status cut(const char *path, int64_t step) {
     sl_status st;
     sl_lines *lines = NULL;
     sl_file *f = NULL;
-    SL_GO(sl_lines_open(&lines, path, LINE_MAX_BYTES));
-    SL_GO(sl_file_create(&f, path));
+    SL_GO(sl_lines_open_own(&lines, path, LINE_MAX_BYTES));
+    SL_GO(sl_file_replace(&f, path));
     for (;;) {
         const char *line;
         size_t n;

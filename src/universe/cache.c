@@ -30,7 +30,7 @@
 
 #include "universe/universe_impl.h"
 
-enum { VERSION = 1, LEVELS = SL_UNIVERSE_MAX_DEPTH + 1, TEMPORARY_SECONDS = 600 };
+enum { VERSION = 1, LEVELS = SL_UNIVERSE_MAX_DEPTH + 1 };
 
 static const char MAGIC[8] = { 's', 'y', 'm', 'l', 'a', 'w', 'E', '\n' };
 
@@ -267,13 +267,12 @@ static sl_status unpack(sl_universe *u, sl_pool *pool, const key *k) {
     return memcmp(u->hash, h.hash, sizeof h.hash) == 0 ? SL_OK : bad("hash of the set");
 }
 
-/* *out := the set that the file has. What is no plain file is not opened: a pipe would wait. */
+/* *out := the set that the file has. */
 static sl_status load(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
                       const char *path, const key *k, const cache *c) {
-    struct stat s;
     int64_t most = c->max_bytes;
     if (o->max_memory) most = SL_MIN(most, o->max_memory);
-    if (stat(path, &s) != 0 || !S_ISREG(s.st_mode)) return sl_fail(SL_EIO, "no file %s", path);
+    if (access(path, F_OK) != 0) return sl_fail(SL_EIO, "no file %s", path);
     sl_universe *u = sl_calloc(1, sizeof *u);
     if (!u) return sl_fail_memory(1, sizeof *u, "a universe");
     u->options = *o;
@@ -291,17 +290,16 @@ done:
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
-/* set-<16 hexadecimal digits>.bin, or with .tmp- and more behind it. */
-static bool is_ours(const char *name, bool *temporary) {
-    const size_t digits = strspn(name + SL_MIN(strlen(name), 4), "0123456789abcdef");
-    if (strncmp(name, "set-", 4) != 0 || digits != 16) return false;
-    const char *end = name + 4 + digits;
-    *temporary = strncmp(end, ".bin.tmp-", 9) == 0;
-    return *temporary || strcmp(end, ".bin") == 0;
+/* Is name[0 .. n) set-<16 hexadecimal digits>.bin? */
+static bool is_ours(const char *name, size_t n) {
+    enum { BEFORE = 4, DIGITS = 16, ALL = BEFORE + DIGITS + 4 };
+    return n == ALL && strncmp(name, "set-", BEFORE) == 0 &&
+           strspn(name + BEFORE, "0123456789abcdef") == DIGITS &&
+           strncmp(name + BEFORE + DIGITS, ".bin", 4) == 0;
 }
 
 /* What is in the folder: how many files, how large together, and which one is oldest. `mine` is
- * never that. Temporary files that nobody can still be writing are removed on the way. */
+ * never that, nor one that is being written. */
 typedef struct tally {
     int files;
     int64_t bytes;
@@ -310,21 +308,17 @@ typedef struct tally {
 } tally;
 
 static void count_files(tally *t, DIR *d, const char *mine) {
-    const time_t now = time(NULL);
     *t = (tally){ 0 };
     rewinddir(d);
     for (struct dirent *e; (e = readdir(d));) {
         struct stat s;
-        bool temporary;
-        if (!is_ours(e->d_name, &temporary) ||
+        const size_t stem = sl_file_temporary(e->d_name);
+        if (!is_ours(e->d_name, stem ? stem : strlen(e->d_name)) ||
             fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode))
-            continue;
-        if (temporary && s.st_mtim.tv_sec < now - TEMPORARY_SECONDS &&
-            unlinkat(dirfd(d), e->d_name, 0) == 0)
             continue;
         t->files++;
         t->bytes += s.st_size;
-        if (strcmp(e->d_name, mine) == 0) continue;
+        if (stem || strcmp(e->d_name, mine) == 0) continue;
         if (!t->oldest[0] || s.st_mtim.tv_sec < t->when.tv_sec ||
             (s.st_mtim.tv_sec == t->when.tv_sec && s.st_mtim.tv_nsec < t->when.tv_nsec)) {
             sl_snprintf(t->oldest, sizeof t->oldest, "%s", e->d_name);
@@ -333,9 +327,10 @@ static void count_files(tally *t, DIR *d, const char *mine) {
     }
 }
 
-/* The oldest go, until the limits are kept or nothing can be removed. The temporary file of another
- * process counts too; should it go, that process cannot rename it and keeps no file. */
+/* What killed processes left goes, then the oldest, until the limits are kept or nothing can be
+ * removed. A file that another process is writing counts and stays. */
 static void prune(const cache *c, const char *mine) {
+    sl_file_sweep(c->dir, is_ours, false);
     DIR *d = opendir(c->dir);
     if (!d) return; // the file is there, and who may not list the folder need not tidy it
     tally t;
@@ -350,13 +345,10 @@ static void prune(const cache *c, const char *mine) {
 static sl_status keep(sl_universe *u, const char *path, const key *k, const cache *c) {
     sl_file *f = NULL;
     sl_status st;
-    struct stat s;
     // for the user alone, as the XDG rules for such folders want it
     SL_TRY(sl_folder_make(c->dir, 0700));
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) // sl_file would write into a pipe
-        return sl_fail(SL_EIO, "cannot write %s: it is no plain file", path);
     seal(u, k);
-    SL_GO(sl_file_create(&f, path));
+    SL_GO(sl_file_replace(&f, path));
     SL_GO(sl_file_write(f, u->image, u->image_bytes));
     SL_GO(sl_file_commit(&f));
     prune(c, strrchr(path, '/') + 1);

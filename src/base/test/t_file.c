@@ -1,10 +1,11 @@
 /* Files appear whole or not at all; errors name the path and the cause; nothing is left behind. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "fixture/fixture.h"
@@ -195,7 +196,7 @@ static void appending_goes_behind_what_is_there(void **state) {
     }
     sl_file_fail_at(0);
     says(add(sl_test_path("nowhere/x"), "x", false), SL_EIO, "nowhere/x", "does not exist");
-    says(add(sl_test_path("."), "x", false), SL_EIO, "cannot write", "directory");
+    says(add(sl_test_path("."), "x", false), SL_EIO, "cannot write", "folder");
     SL_EACH_ALLOCATION(t, add(path, "y", false));
     unlink(path);
 }
@@ -316,7 +317,7 @@ static void reading_stops_at_the_limit(void **state) {
     got = NULL;
     says(sl_file_read(&got, &n, path, 9), SL_ELIMIT, path, "more than 9 bytes");
     says(sl_file_read(&got, &n, path, 0), SL_ELIMIT, path, "more than 0 bytes");
-    says(sl_file_read(&got, &n, "/dev/zero", 100000), SL_ELIMIT, "/dev/zero", "100000");
+    says(sl_file_read(&got, &n, "/proc/self/maps", 100), SL_ELIMIT, "/proc/self/maps", "100");
     assert_null(got);
     SL_MUST(t, save(path, ""));
     SL_MUST(t, sl_file_read(&got, NULL, path, 0));
@@ -339,39 +340,81 @@ static void reading_what_has_no_size(void **state) {
     assert_null(got);
 }
 
-static void *feed(void *path) {
-    int fd = open(path, O_WRONLY);
-    char piece[1000];
-    memset(piece, 'p', sizeof piece);
-    for (int i = 0; i < 50; i++) {
-        if (write(fd, piece, sizeof piece) != (ssize_t)sizeof piece) break;
-    }
-    close(fd);
-    return NULL;
+static mode_t mode_of(const char *path) {
+    struct stat s;
+    assert_int_equal(stat(path, &s), 0);
+    return s.st_mode;
 }
 
-static void reading_a_pipe_grows(void **state) {
+/* A file of ours that is a pipe, a device or a folder is neither read nor written nor waited for.
+ */
+static void our_own_files_are_regular(void **state) {
     sl_fixture *t = *state;
-    const char *path = sl_test_path("feed");
-    assert_int_equal(mkfifo(path, 0600), 0);
-    static const size_t limits[] = { 1 << 20, 50000, 49999, 10 };
-    signal(SIGPIPE, SIG_IGN); // where the reader stops early
-    for (int k = 0; k < SL_LEN(limits); k++) {
-        pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, feed, (void *)(uintptr_t)path), 0);
-        char *got = NULL;
-        size_t n = 0;
-        sl_status st = sl_file_read(&got, &n, path, limits[k]);
-        pthread_join(thread, NULL);
-        if (limits[k] < 50000) {
-            assert_int_equal(st, SL_ELIMIT);
-            continue;
+    const char *pipe = sl_test_path("pipe"), *socket_path = sl_test_path("socket");
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
+    const int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const struct {
+        const char *path, *kind;
+    } cases[] = { { pipe, "a pipe" },
+                  { socket_path, "a socket" },
+                  { "/dev/null", "a device" },
+                  { "/dev/zero", "a device" },
+                  { "/tmp", "a folder" } };
+    for (int turn = 0; turn < 2; turn++) { // the pipe without and with somebody at its other end
+        const int other = turn ? open(pipe, O_RDWR | O_NONBLOCK) : -1;
+        for (int i = 0; i < SL_LEN(cases); i++) {
+            char *got = NULL;
+            sl_file *f = NULL;
+            int fd = -1;
+            // opening a socket fails before it can be looked at
+            const char *kind = S_ISSOCK(mode_of(cases[i].path)) ? "cannot read" : cases[i].kind;
+            says(sl_file_open(&fd, cases[i].path), SL_EIO, cases[i].path, kind);
+            says(sl_file_read(&got, NULL, cases[i].path, 100), SL_EIO, cases[i].path, kind);
+            says(sl_file_replace(&f, cases[i].path), SL_EIO, cases[i].path, cases[i].kind);
+            says(sl_file_append(&f, cases[i].path), SL_EIO, cases[i].path, cases[i].kind);
+            assert_true(!got && !f && fd < 0);
         }
-        SL_MUST(t, st);
-        assert_int_equal(n, 50000);
-        for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 'p');
-        sl_free(got);
+        if (turn) close(other);
     }
+    close(s);
+    unlink(socket_path);
+    unlink(pipe);
+    const char *path = sl_test_path("plain");
+    sl_file *f = NULL;
+    for (int i = 0; i < 2; i++) {
+        SL_MUST(t, sl_file_replace(&f, path));
+        SL_MUST(t, sl_file_write(f, "new", 3));
+        SL_MUST(t, sl_file_commit(&f));
+        holds(t, path, "new");
+    }
+    unlink(path);
+}
+
+/* What a user names as an output may be anything that takes bytes. */
+static void what_is_written_directly_is_known(void **state) {
+    (void)state;
+    const char *pipe = sl_test_path("pipe"), *link = sl_test_path("link");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(symlink("pipe", link), 0);
+    assert_true(sl_file_is_direct(pipe) && sl_file_is_direct(link));
+    assert_true(sl_file_is_direct("/dev/null") && sl_file_is_direct("/dev/stdout"));
+    assert_false(sl_file_is_direct("/tmp") || sl_file_is_direct(sl_test_path("none")));
+    unlink(link);
+    unlink(pipe);
+}
+
+/* What stands below /dev is a file there like any other. */
+static void files_in_shared_memory_are_replaced(void **state) {
+    sl_fixture *t = *state;
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/symlaw-t-file-%ld", (long)getpid());
+    if (access("/dev/shm", W_OK) != 0) return;
+    SL_MUST(t, save(path, "old"));
+    SL_MUST(t, save(path, "new"));
+    holds(t, path, "new");
     unlink(path);
 }
 
@@ -410,7 +453,9 @@ int main(void) {
         SL_TEST(two_writers_do_not_mix),
         SL_TEST(reading_stops_at_the_limit),
         SL_TEST(reading_what_has_no_size),
-        SL_TEST(reading_a_pipe_grows),
+        SL_TEST(our_own_files_are_regular),
+        SL_TEST(what_is_written_directly_is_known),
+        SL_TEST(files_in_shared_memory_are_replaced),
         SL_TEST(lack_of_memory_is_told),
     };
     return sl_test_main("base.file", tests, SL_LEN(tests));

@@ -359,9 +359,15 @@ static void the_last_two_are_kept(void **state) {
         "Model-00000001.safetensors",
         "notes",
     };
-    static const char *const gone[] = {
-        "model-00000005.safetensors.tmp-77",    "state-00000009.safetensors.tmp-77-2",
-        "model-123456789012.safetensors.tmp-1",
+    char left[3][64]; // by processes that are gone
+    const int process = (int)sl_test_gone();
+    snprintf(left[0], sizeof left[0], "model-00000005.safetensors.tmp-%d", process);
+    snprintf(left[1], sizeof left[1], "state-00000009.safetensors.tmp-%d-2", process);
+    snprintf(left[2], sizeof left[2], "model-123456789012.safetensors.tmp-%d", process);
+    const char *const gone[] = {
+        left[0],
+        left[1],
+        left[2],
         "state-00000001.safetensors", // a save that was killed behind its first file
         "model-00000000.safetensors", // half of a checkpoint
     };

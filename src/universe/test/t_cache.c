@@ -700,18 +700,42 @@ static void what_was_not_used_for_longest_goes_first(void **state) {
     drop(&c);
 }
 
+/* The name of the one temporary file in the folder. */
+static void find_temporary(char *out, size_t size, const char *dir) {
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, ".tmp-")) snprintf(out, size, "%s", e->d_name);
+    closedir(d);
+}
+
 static void what_killed_ones_left_goes_and_nothing_else(void **state) {
     sl_fixture *t = *state;
     cache c = fresh("left");
     heard h;
-    static const struct {
+    // of this machine: the name of one that is being written, with another process in it
+    char gone[300], alive[300];
+    sl_file *f = NULL;
+    SL_CHECK(t, mkdir(c.dir, 0700) == 0, "mkdir");
+    char target[400];
+    snprintf(target, sizeof target, "%s/set-0123456789abcdef.bin", c.dir);
+    SL_MUST(t, sl_file_replace(&f, target));
+    find_temporary(alive, sizeof alive, c.dir);
+    snprintf(gone, sizeof gone, "%.*s-%ld", (int)(strrchr(alive, '-') - alive), alive,
+             sl_test_gone());
+    const struct {
         const char *name;
         int age;
         bool stays;
     } cases[] = {
+        { gone, 10, false },
+        { alive, 360000, true }, // by us
         { "set-0123456789abcdef.bin.tmp-1", 3600, false },
-        { "set-0123456789abcdef.bin.tmp-2-1", 10, true }, // being written
-        { "set-0123456789abcdef.bin.old", 3600, true },   // from here on: not ours
+        { "set-0123456789abcdef.bin.tmp-2-1", 10, true },           // being written
+        { "set-0123456789abcdef.bin.tmp-00000000-1", 3600, false }, // of another machine
+        { "set-0123456789abcdef.bin.tmp-00000000-2", 10, true },
+        { "set-0123456789abcdef.bin.tmp-1x", 3600, true }, // from here on: not ours
+        { "set-0123456789abcdef.bin.old", 3600, true },
         { "set-0123456789abcde.bin", 3600, true },
         { "set-0123456789abcdef0.bin", 3600, true },
         { "Set-0123456789abcdef.bin", 3600, true },
@@ -719,16 +743,15 @@ static void what_killed_ones_left_goes_and_nothing_else(void **state) {
         { "notes.txt", 360000, true },
     };
     sl_universe_options o = little();
-    SL_CHECK(t, mkdir(c.dir, 0700) == 0, "mkdir");
-    char path[400];
+    char path[800];
     for (int i = 0; i < SL_LEN(cases); i++) {
         snprintf(path, sizeof path, "%s/%s", c.dir, cases[i].name);
         write_bytes(t, path, "x", 1);
         set_age(t, path, cases[i].age);
     }
-    for (int k = 0; k < 2; k++) { // then with room for just the young one and the two written here
+    for (int k = 0; k < 2; k++) { // then with room for those being written and the two written here
         o.seed = (uint64_t)k;
-        if (k) c.max_files = 3;
+        if (k) c.max_files = 5;
         sl_universe_free(opened(t, &h, &o, &c));
         for (int i = 0; i < SL_LEN(cases); i++) {
             snprintf(path, sizeof path, "%s/%s", c.dir, cases[i].name);
@@ -736,6 +759,13 @@ static void what_killed_ones_left_goes_and_nothing_else(void **state) {
         }
     }
     SL_CHECK(t, access(path_of(t, &o, &c), F_OK) == 0, "not kept");
+    // what is being written stays even where there is no room
+    c.max_files = 1;
+    o.seed = 2;
+    sl_universe_free(opened(t, &h, &o, &c));
+    snprintf(path, sizeof path, "%s/%s", c.dir, alive);
+    SL_CHECK(t, access(path, F_OK) == 0, "%s", alive);
+    sl_file_discard(&f);
     drop(&c);
 }
 

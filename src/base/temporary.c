@@ -1,0 +1,113 @@
+/* temporary - what temporary files are called, and which of them nobody will ever finish.
+ *
+ *     run.json.tmp-5d1c09e2-41235-1
+ *     ^name        ^machine ^process, as it counts there
+ *                                 ^not the first try
+ *
+ * A process that was killed cannot remove its own, and a checkpoint's is large. Whoever owns the
+ * folder next does, but a folder may be shared by machines and containers, where the number of a
+ * process says nothing: 41235 may be gone here and write there. So the name also says where numbers
+ * are counted that way: the kernel's boot and the namespace of process numbers, as a hash. Where
+ * that is ours, the process either exists or does not. Elsewhere only time can tell: who writes
+ * a file of ours writes all the time, and after ten minutes without a write nobody will. Should one
+ * that slept so long wake up, its rename fails and says so; no other file is harmed. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/temporary.h"
+
+enum { MACHINE_DIGITS = 8, PROCESS_DIGITS = 7, QUIET_SECONDS = 600 }; // pid_max is at most 2^22
+
+static const char MARK[] = ".tmp-";
+
+/* Where process numbers are counted as they are here. */
+static uint32_t machine(void) {
+    char text[256];
+    size_t n = 0;
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
+    if (fd >= 0) close(fd);
+    if (boot > 0) n += (size_t)boot;
+    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
+    if (space > 0) n += (size_t)space;
+    if (boot <= 0 && gethostname(text + n, 64) == 0) n += strnlen(text + n, 64);
+    return (uint32_t)sl_hash(text, n, 0);
+}
+
+void sl_temporary__name(char *out, size_t size, const char *path, int i) {
+    int n =
+        snprintf(out, size, "%s%s%08lx-%ld", path, MARK, (unsigned long)machine(), (long)getpid());
+    if (i > 0) snprintf(out + n, size - (size_t)n, "-%d", i);
+}
+
+/* What the name of one says. */
+typedef struct temporary {
+    size_t stem; // length of the name that it is for
+    bool known;  // it says which machine
+    uint32_t machine;
+    pid_t process;
+} temporary;
+
+/* Digits at `at`, 1 .. most of them without a leading zero; 0 if there are none such. */
+static size_t digits(const char *at, size_t most) {
+    const size_t n = strspn(at, "0123456789");
+    return n <= most && at[0] != '0' ? n : 0;
+}
+
+static bool parse(temporary *t, const char *name) {
+    const char *mark = NULL;
+    for (const char *at = name; (at = strstr(at, MARK)); at++) mark = at; // the last one
+    if (!mark || mark == name) return false;
+    const char *at = mark + sizeof MARK - 1;
+    *t = (temporary){ .stem = (size_t)(mark - name) };
+    if (strspn(at, "0123456789abcdef") == MACHINE_DIGITS && at[MACHINE_DIGITS] == '-') {
+        t->known = true;
+        t->machine = (uint32_t)strtoul(at, NULL, 16);
+        at += MACHINE_DIGITS + 1;
+    }
+    size_t n = digits(at, PROCESS_DIGITS);
+    if (n == 0) return false;
+    t->process = (pid_t)strtol(at, NULL, 10);
+    at += n;
+    if (*at == '-') at += 1 + (n = digits(at + 1, 3));
+    return n > 0 && *at == '\0';
+}
+
+size_t sl_file_temporary(const char *name) {
+    temporary t;
+    return parse(&t, name) ? t.stem : 0;
+}
+
+static bool is_quiet(const struct stat *s) {
+    return s->st_mtim.tv_sec < time(NULL) - QUIET_SECONDS;
+}
+
+static bool is_gone(pid_t process) { return kill(process, 0) != 0 && errno == ESRCH; }
+
+static bool is_abandoned(const temporary *t, const struct stat *s, bool alone) {
+    if (t->known && t->machine == machine()) return is_gone(t->process);
+    return is_quiet(s) || (!t->known && alone && is_gone(t->process));
+}
+
+void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone) {
+    DIR *d = opendir(dir);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));) {
+        temporary t;
+        struct stat s;
+        if (parse(&t, e->d_name) && ours(e->d_name, t.stem) &&
+            fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode) &&
+            is_abandoned(&t, &s, alone))
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}

@@ -1,0 +1,12 @@
+/* Inside base/ only: what temporary files are called. */
+#ifndef SL_TEMPORARY_H
+#define SL_TEMPORARY_H
+
+#include <stddef.h>
+
+enum { SL_TEMPORARY__MAX = 40 }; // more than a path has, for the terminator too
+
+/* The name of try i for `path`. */
+void sl_temporary__name(char *out, size_t size, const char *path, int i);
+
+#endif
