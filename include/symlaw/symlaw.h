@@ -273,7 +273,12 @@ SL_API SL_NODISCARD sl_status sl_found_json(char **json, const sl_found *f);
  * SL_EVENT_OUTPUT; the outcome is one JSON object, which also records the complete configuration.
  * Its text begins with {"exit":0 or, when the answer is negative or undecided, {"exit":1: the
  * program's exit code; or with {"exit":130, when the work was told to stop and what it had by then
- * was printed. result_json may be NULL. */
+ * was printed. result_json may be NULL.
+ *
+ * Where a file beside the result cannot be written (the picture of `discover`, the predictions of
+ * `eval`), the result is printed all the same, as JSON with {"exit":3 and a member "error"; then the
+ * call fails. So it does where the file that these two print to cannot be written: what it should
+ * hold arrives as SL_EVENT_OUTPUT. */
 SL_API SL_NODISCARD sl_status sl_command(const char *name, const char *options_json,
                                          sl_event_fn on_event, void *payload, char **result_json);
 

@@ -259,6 +259,9 @@ struct sl_api__run {
     sl_file *file;      // where it goes; NULL: to the listener
     bool printed;       // the verb has printed JSON itself
     bool stopped;       // the listener wanted no more, and gets what there is by now
+    bool costly;        // the output took work: it is the listener's where its file cannot be written
+    sl_status late;     // a failure beside the result: see sl_api__fail_late
+    char late_line[1024];
     double done, total; // of what is to be printed, for progress while a file is written
 };
 
@@ -267,6 +270,9 @@ struct sl_api__run {
 SL_NODISCARD sl_status sl_api__output(sl_api__run *run);
 SL_NODISCARD sl_status sl_api__output_begin(sl_api__run *run, const char *path); // NULL: listener
 SL_NODISCARD sl_status sl_api__output_end(sl_api__run *run); // the file appears now
+/* Something beside the result failed, such as a picture: all else is handed on, then the call fails with
+ * the first of such failures, whose line is the one just stored. SL_OK is none. */
+void sl_api__fail_late(sl_api__run *run, sl_status st);
 void sl_api__output_discard(sl_api__run *run);
 
 /* The value of a name, also where the command has no such option: then it is not given. */

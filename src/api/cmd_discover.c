@@ -78,7 +78,8 @@ static const char help[] =
     "number of threads. --timeout ends it earlier, counted from the start and with\n"
     "reading, with the best so far, which is marked as cut; the exit code is that of\n"
     "any other answer. Ctrl-C shows the best so far too, with exit code 130. The exit\n"
-    "code is 1 when no formula was found.";
+    "code is 1 when no formula was found, and 3 when --plot or --out could not be\n"
+    "written: the formula is printed all the same.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
@@ -232,6 +233,16 @@ done:
     return st;
 }
 
+/* Before the work, so that who waits for a picture knows at once that there will be none. The formula
+ * is wanted all the same. */
+static sl_status open_picture(sl_file **out, sl_api__run *run, const char *path) {
+    const sl_status st = sl_file_create(out, path);
+    if (st != SL_EIO) return st;
+    sl_api__fail_late(run, st);
+    sl_api__note(&run->listener, "there will be no picture: %s", run->late_line);
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- the work ------------------ */
 
 static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
@@ -254,8 +265,7 @@ static void ask_once_more(sl_api__run *run) {
         run->stopped = true;
 }
 
-/* Everything behind the model; the picture's file is open already, so that a wrong path costs no
- * waiting. */
+/* Everything behind the model; the picture's file is open already. */
 static sl_status find(sl_api__run *run, const sl_infer *model, sl_file **plot, bool html, style how,
                       sl_str *result, bool *ok) {
     sl_status st;
@@ -281,7 +291,7 @@ static sl_status find(sl_api__run *run, const sl_infer *model, sl_file **plot, b
         if (!value(run, OPT_ALL)->flag) f.top = SL_MIN(f.top, found->ranked); // those that have R2
     }
     *ok = f.found && f.found->ranked > 0;
-    if (*plot && *ok) SL_GO(draw(plot, html, &f));
+    if (*plot && *ok) sl_api__fail_late(run, draw(plot, html, &f));
     ask_once_more(run);
     SL_GO(sl_api__finding_json(result, &f));
     st = print(run, &f, how);
@@ -310,7 +320,8 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     sl_status st;
     sl_infer *model = NULL;
     sl_file *plot = NULL;
-    if (picture) SL_GO(sl_file_create(&plot, picture));
+    run->costly = true;
+    if (picture) SL_GO(open_picture(&plot, run, picture));
     SL_GO(sl_infer_open(&model, path));
     SL_GO(sl_api__model_notes(&run->listener, model));
     st = find(run, model, &plot, html, how, result, ok);

@@ -177,14 +177,21 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-/* What stands in the result and is printed; the journal that has the predictions' name is done
- * with. */
+/* With them the journal that has their name is done with. Where they cannot be written it stays,
+ * and the figures are printed all the same. */
+static sl_status write_predictions(sl_api__run *run, place *p, const sl_api__report *r) {
+    sl_status st = p->file ? SL_OK : sl_file_create(&p->file, p->predictions);
+    if (st == SL_OK) st = sl_api__predictions_write(&p->file, r);
+    if (st == SL_OK && p->journal && p->journal == p->beside.text) unlink(p->journal);
+    if (st != SL_EIO) return st;
+    sl_api__fail_late(run, st);
+    p->predictions = NULL;
+    return SL_OK;
+}
+
+/* What stands in the result and is printed. */
 static sl_status tell_outcome(sl_api__run *run, place *p, const sl_api__report *r, sl_str *result) {
-    if (p->predictions) {
-        if (!p->file) SL_TRY(sl_file_create(&p->file, p->predictions));
-        SL_TRY(sl_api__predictions_write(&p->file, r));
-        if (p->journal && p->journal == p->beside.text) unlink(p->journal);
-    }
+    if (p->predictions) SL_TRY(write_predictions(run, p, r));
     sl_api__report_json(result, r);
     sl_json_add_text(result, "predictions", p->predictions);
     sl_json_add_text(result, "journal", text(run, OPT_JOURNAL));
@@ -232,6 +239,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     sl_infer *model = NULL;
     sl_api__problems problems = { 0 };
     sl_pool *pool = NULL;
+    run->costly = true;
     SL_GO(sl_api__model_named(&path, run));
     SL_GO(check_source(run));
     SL_GO(place_find(&where, run));

@@ -26,18 +26,19 @@ static sl_status find_command(const sl_api__command **out, const char *name) {
     return sl_fail(SL_EINVAL, "unknown command %.60s%s", name, sl_api__guess_text(&g, "", end));
 }
 
-enum { STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
+enum { FAILED = 3, STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
 
 /* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
 static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool ok) {
     sl_json_open(s, NULL, '{');
-    sl_json_add_int(s, "exit", run->stopped ? STOPPED : ok ? 0 : 1);
+    sl_json_add_int(s, "exit", run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1);
     sl_json_add_text(s, "command", run->info->name);
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_open(s, "config", '{');
     sl_api__options_write(s, run->info, run->values);
     sl_json_close(s, '}');
     sl_json_add_real(s, "seconds", sl_clock() - run->listener.start);
+    if (run->late) sl_json_add_text(s, "error", run->late_line);
     if (members->len > 0) {
         sl_str_add_char(s, ',');
         sl_str_add_bytes(s, members->text, members->len);
@@ -82,6 +83,10 @@ static sl_status run_command(char **result_json, const sl_api__command *c, const
         sl_str_add_char(&run.output, '\n');
     }
     SL_GO(sl_api__output_end(&run));
+    if (run.late) {
+        sl_fail_restore(run.late_line);
+        SL_GO(run.late);
+    }
     *result_json = result.text;
     result = (sl_str){ 0 };
 done:

@@ -1,7 +1,9 @@
 /* output - the bulk a command prints: in large pieces to the listener, or to a file.
  *
  * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
- * after it, so that nobody sees half of it. */
+ * after it, so that nobody sees half of it. A disk that is full by then must not cost the work:
+ * what took some is held until the file has it, else the listener gets it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -24,6 +26,7 @@ static sl_status hand_on(sl_api__run *run) {
 }
 
 sl_status sl_api__output(sl_api__run *run) {
+    if (run->costly && run->file) return sl_str_status(&run->output);
     // a failed text stops growing, so it must not wait for its size
     return run->output.failed || run->output.len >= PIECE_BYTES ? hand_on(run) : SL_OK;
 }
@@ -33,9 +36,30 @@ sl_status sl_api__output_begin(sl_api__run *run, const char *path) {
     return sl_file_create(&run->file, path);
 }
 
+/* All of it at once to the file, or to the listener with the status of the file. */
+static sl_status save_or_tell(sl_api__run *run) {
+    const sl_str *s = &run->output;
+    SL_TRY(sl_str_status(s));
+    sl_status st = s->len ? sl_file_write(run->file, s->text, s->len) : SL_OK;
+    if (st == SL_OK) st = sl_file_commit(&run->file);
+    if (st == SL_OK || s->len == 0) return st;
+    char line[1024];
+    snprintf(line, sizeof line, "%s", sl_last_error());
+    (void)!sl_api__tell(&run->listener, SL_EVENT_OUTPUT, s->text, s->len, 0, 0); // it fails anyway
+    sl_fail_restore(line);
+    return st;
+}
+
 sl_status sl_api__output_end(sl_api__run *run) {
+    if (run->costly && run->file) return save_or_tell(run);
     SL_TRY(hand_on(run));
     return run->file ? sl_file_commit(&run->file) : SL_OK;
+}
+
+void sl_api__fail_late(sl_api__run *run, sl_status st) {
+    if (st == SL_OK || run->late != SL_OK) return;
+    run->late = st;
+    snprintf(run->late_line, sizeof run->late_line, "%s", sl_last_error());
 }
 
 void sl_api__output_discard(sl_api__run *run) {

@@ -720,9 +720,24 @@ def test_pictures_are_well_formed(discover, tmp_path, header, inputs):
     assert sorted(os.listdir(tmp_path)) == ["fit.html", "fit.svg", "t.csv"]
 
 
-def test_a_picture_nowhere_costs_no_waiting(discover, tmp_path):
-    r = discover(write(tmp_path, plane()), "--plot", tmp_path / "no" / "fit.svg", *SLOW, quick=False, timeout=20)
-    assert r.code == 3 and r.out == "" and "fit.svg" in r.err
+def test_a_picture_nowhere_costs_no_formula(discover, model, tmp_path):
+    """That there will be no picture is told before the work; the formula comes, then the failure."""
+    table, picture = write(tmp_path, plane()), tmp_path / "no" / "fit.svg"
+    r = discover(table, "--plot", picture)
+    assert r.code == 3 and r.lines[0].startswith("y = 3*a - 2*b"), r
+    assert r.err.count("fit.svg") == 2 and r.err.startswith("symlaw: there will be no picture"), r
+    r = discover(table, "--plot", picture, "--json", "--quiet")
+    assert r.code == 3 and r.json["exit"] == 3 and "fit.svg" in r.json["error"] and r.json["r2"] > 1 - 1e-12
+    p = subprocess.Popen([PROGRAM, "discover", str(table), "--model", model, "--plot", str(picture), *SLOW],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert "there will be no picture" in p.stderr.readline() and p.poll() is None
+    p.kill()
+    p.communicate()
+
+
+def test_a_full_disk_costs_no_formula(discover, tmp_path):
+    r = discover(write(tmp_path, plane()), "--out", "/dev/full", "--format", "python")
+    assert r.code == 3 and r.out == "3*a - 2*b\n" and "No space left" in r.err
 
 
 # ---------------------------------------------------------------- the examples

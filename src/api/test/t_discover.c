@@ -416,6 +416,53 @@ static void the_command_may_lack_memory(void **state) {
     SL_EACH_ALLOCATION(t, quiet_status("discover", ask(options, t, path, "")));
 }
 
+/* The formula arrives, then the call fails. */
+static void formula_then_failure(sl_fixture *t, const char *options, const char *says) {
+    heard h = { 0 };
+    char *result = NULL;
+    const sl_status st = sl_command("discover", options, listen, &h, &result);
+    SL_CHECK(t, st == SL_EIO && !result, "%d, %s", st, options);
+    SL_CHECK(t, strstr(sl_last_error(), says), "%s", sl_last_error());
+    SL_CHECK(t, strstr(said(&h), "3*a - 2*b"), "%s prints: %s", options, said(&h));
+    if (strstr(options, "\"json\":true")) {
+        sl_json *j = parsed(t, said(&h), strlen(said(&h)));
+        const sl_json *error = sl_json_get(j, "error"); // not where --out alone failed
+        SL_CHECK(t, !strstr(options, "plot") || (error && strstr(sl_json_text(error), says)), "%s",
+                 said(&h));
+        SL_CHECK(t, sl_json_int(sl_json_get(j, "exit")) == (error ? 3 : 0), "%s", said(&h));
+        sl_json_free(j);
+    }
+    forget(&h);
+}
+
+/* What cannot be written does not cost the formula: not the picture, nor the file it should go to.
+ */
+static void the_formula_outlives_files_that_fail(void **state) {
+    sl_fixture *t = *state;
+    char options[1024], more[300];
+    const char *path = table_path(t, "outlives.csv", "a,b,y");
+    for (int json = 0; json < 2; json++) {
+        const char *form = json ? ",\"json\":true" : "";
+        snprintf(more, sizeof more, ",\"plot\":\"%s\"%s", sl_test_path("no/fit.svg"), form);
+        formula_then_failure(t, ask(options, t, path, more), "does not exist");
+        for (int n = 1; n <= 2; n++) { // the write, and the sync
+            snprintf(more, sizeof more, ",\"plot\":\"%s\"%s", sl_test_path("fit.svg"), form);
+            ask(options, t, path, more);
+            sl_file_fail_at(n);
+            formula_then_failure(t, options, "fit.svg: No space left");
+            snprintf(more, sizeof more, ",\"out\":\"%s\"%s", sl_test_path("f.txt"), form);
+            ask(options, t, path, more);
+            sl_file_fail_at(n);
+            formula_then_failure(t, options, "f.txt: No space left");
+            sl_file_fail_at(0);
+        }
+        snprintf(more, sizeof more, ",\"out\":\"/dev/full\"%s", form);
+        formula_then_failure(t, ask(options, t, path, more), "/dev/full: No space left");
+    }
+    assert_int_not_equal(access(sl_test_path("fit.svg"), F_OK), 0);
+    assert_int_not_equal(access(sl_test_path("f.txt"), F_OK), 0);
+}
+
 static void a_picture_that_fails_leaves_nothing(void **state) {
     sl_fixture *t = *state;
     char options[1024], more[300];
@@ -451,6 +498,7 @@ int main(void) {
         SL_TEST(the_command_stops_with_what_it_has),
         SL_TEST(a_stop_is_remembered),
         SL_TEST(the_command_may_lack_memory),
+        SL_TEST(the_formula_outlives_files_that_fail),
         SL_TEST(a_picture_that_fails_leaves_nothing),
     };
     return sl_test_main("api.discover", tests, SL_LEN(tests));
