@@ -11,7 +11,8 @@
  *     the end, so a program built against an older header keeps working.
  *
  * Threads: a handle may be read by any number of threads at once; none is changed after it was
- * made, as far as its readers can tell.
+ * made, as far as its readers can tell. A thread that calls needs SL_STACK_BYTES of free stack: with
+ * less, calls that return a status return SL_ELIMIT.
  *
  * Locale: whatever setlocale and uselocale have set, numbers and messages are as in the C locale,
  * in what is read and in what is returned. The caller's locale is in force in every callback and
@@ -35,6 +36,9 @@ extern "C" {
 #define SL_API
 #define SL_NODISCARD
 #endif
+
+/* Free stack that a calling thread needs, a few times what most calls take. */
+#define SL_STACK_BYTES (256 * 1024)
 
 /* ---------------------------------------------------------------- status -------------------- */
 

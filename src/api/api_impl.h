@@ -23,7 +23,8 @@ typedef struct sl_api__call {
 
 /* line := what sl_last_error says now. */
 void sl_api__keep_line(char line[SL_FAIL_LINE]);
-void sl_api__enter(sl_api__call *c);
+/* SL_ELIMIT: too little stack. */
+SL_NODISCARD sl_status sl_api__enter(sl_api__call *c);
 /* Returns st. SL_OK puts the line back: a call that succeeds leaves it alone, whatever failed
  * inside on the way. */
 SL_NODISCARD sl_status sl_api__leave(const sl_api__call *c, sl_status st);
@@ -32,7 +33,7 @@ SL_NODISCARD sl_status sl_api__leave(const sl_api__call *c, sl_status st);
 #define SL_API__PUBLIC(work)               \
     do {                                   \
         sl_api__call call;                 \
-        sl_api__enter(&call);              \
+        SL_TRY(sl_api__enter(&call));      \
         return sl_api__leave(&call, work); \
     } while (0)
 

@@ -1,4 +1,4 @@
-/* call - what a public call leaves behind in sl_last_error.
+/* call - the edge of the library: whether a call can be made, and what it leaves in sl_last_error.
  *
  * Inside, a failure may be no failure of the call: a set that is not in the cache is built, a
  * constant too long for exact numbers makes two formulas incomparable, a discovery that is told to
@@ -13,9 +13,10 @@ void sl_api__keep_line(char line[SL_FAIL_LINE]) {
     memcpy(line, now, strlen(now) + 1);
 }
 
-void sl_api__enter(sl_api__call *c) {
+sl_status sl_api__enter(sl_api__call *c) {
     c->stop = false;
     sl_api__keep_line(c->line);
+    return sl_stack_check();
 }
 
 sl_status sl_api__leave(const sl_api__call *c, sl_status st) {

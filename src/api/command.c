@@ -55,6 +55,7 @@ static const char *output_path(const sl_api__run *run) {
 /* Options as values of the run; their texts live in *given. */
 static sl_status begin(sl_api__run *run, sl_json **given, const char *options_json) {
     const size_t n = (size_t)run->info->n_options;
+    SL_TRY(sl_cpu_check(getenv(SL_CPU_VARIABLE), sl_cpu_best()));
     run->values = sl_calloc(n, sizeof *run->values);
     if (!run->values) return sl_fail_memory(n, sizeof *run->values, "options");
     if (options_json) SL_TRY(sl_json_parse(given, options_json, strlen(options_json)));

@@ -87,6 +87,10 @@ SL_NODISCARD sl_status sl_bounds_check(const sl_bounds *rows, const double *valu
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
+/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that work
+ * begin with it; after the first time in a thread it costs a comparison. */
+SL_NODISCARD sl_status sl_stack_check(void);
+
 /* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as
  * count x size and checked for overflow. Zero bytes give a valid pointer. */
 SL_NODISCARD void *sl_malloc(size_t count, size_t size);

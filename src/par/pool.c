@@ -25,7 +25,8 @@
 
 #include "par/par.h"
 
-enum { THREADS_MAX = 4096, LINE_BYTES = 1024 };
+// a thread's stack also holds the thread-local data of every library, about 64 kB here
+enum { THREADS_MAX = 4096, LINE_BYTES = 1024, STACK_BYTES = 2 << 20 };
 
 static const double SPIN_SECONDS = 50e-6;
 
@@ -166,12 +167,18 @@ void sl_par_signals_block(sigset_t *old) {
     pthread_sigmask(SIG_SETMASK, &all, old);
 }
 
-/* A thread inherits the mask of the one that makes it. */
+/* A thread inherits the mask of the one that makes it. Its stack does not depend on the limit that
+ * the process was started with. */
 static int start_thread(worker *w) {
     sigset_t old;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error) return error;
+    error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sl_par_signals_block(&old);
-    int error = pthread_create(&w->thread, NULL, work, w);
+    if (!error) error = pthread_create(&w->thread, &attributes, work, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
     return error;
 }
 

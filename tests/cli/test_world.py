@@ -225,3 +225,28 @@ def test_a_terminal_gets_one_line_that_goes_away(quiet):
     assert "\n" not in got and " %" in got
     assert got.endswith("\r\033[K")
     assert all(len(line) < 90 for line in got.split("\r"))
+
+
+# ---------------------------------------------------------------- little stack
+
+def with_stack(kilobytes, *args):
+    """As after `ulimit -s`."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (kilobytes * 1024, resource.RLIM_INFINITY))
+    return run(*args, preexec_fn=limit)
+
+
+@pytest.mark.parametrize("kilobytes", [32, 64, 128])
+def test_little_stack_is_refused_in_words(kilobytes):
+    for args in (["info"], ["discover", "t.csv"], ["eval"], ["pairs", "--index", "1"], ["expressions", "--canon", "x1"],
+                 ["train", "--out", "nowhere"], ["bench", "gemm"]):
+        r = with_stack(kilobytes, *args)
+        assert r.code in (2, 3) and "kB of stack left, and 256 are needed" in r.err and "ulimit -s" in r.err, (args, r)
+    for args in (["--version"], ["--help"], ["train", "--help"]):
+        assert with_stack(kilobytes, *args).code == 0
+
+
+def test_enough_stack_is_enough():
+    deep = "(" * 400 + "x1" + ")" * 400
+    r = with_stack(320, "expressions", "--canon", deep)
+    assert r.code == 0 and r.out == "x1\n", r
+    assert with_stack(320, "expressions", "--depth", "2", "--count", "--threads", "2").code == 0

@@ -279,6 +279,50 @@ static void workers_take_no_signals(void **state) {
     sl_pool_free(pool);
 }
 
+/* ---------------------------------------------------------------- stacks -------------------- */
+
+typedef struct stacks {
+    pthread_t caller;
+    _Atomic size_t least; // of the workers with threads of their own
+    _Atomic int seen;
+} stacks;
+
+static sl_status look_at_stack(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)begin, (void)end, (void)worker;
+    stacks *s = payload;
+    pthread_attr_t a;
+    size_t size;
+    if (pthread_equal(pthread_self(), s->caller)) {
+        while (s->seen == 0) sched_yield(); // leave some to the others
+        return SL_OK;
+    }
+    if (pthread_getattr_np(pthread_self(), &a) != 0 || pthread_attr_getstacksize(&a, &size) != 0)
+        return sl_fail(SL_EIO, "a thread does not know its stack");
+    pthread_attr_destroy(&a);
+    if (size < s->least) s->least = size;
+    s->seen++;
+    return SL_OK;
+}
+
+/* As with `ulimit -s 128`, which a host may have been started with. */
+static void workers_do_not_depend_on_the_default_stack(void **state) {
+    sl_fixture *t = *state;
+    pthread_attr_t usual, small;
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 128 << 10), 0);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    sl_pool *p = NULL;
+    SL_MUST(t, sl_pool_new(&p, 3));
+    stacks s = { .caller = pthread_self(), .least = SIZE_MAX };
+    SL_MUST(t, sl_par_for(p, 100, 1, look_at_stack, &s));
+    sl_pool_free(p);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    pthread_attr_destroy(&small);
+    pthread_attr_destroy(&usual);
+    SL_CHECK(t, s.seen > 0 && s.least >= 4 * SL_STACK_BYTES, "%zu bytes", s.least);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(every_index_is_visited_once),
@@ -290,6 +334,7 @@ int main(void) {
         SL_TEST(pools_of_wrong_size_are_refused),
         SL_TEST(workers_take_no_signals),
         SL_TEST(sleepers_are_woken),
+        SL_TEST(workers_do_not_depend_on_the_default_stack),
     };
     return sl_test_main("par.pool", tests, SL_LEN(tests));
 }
