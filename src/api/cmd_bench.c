@@ -229,7 +229,7 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
 
     sl_str *o = &run->output;
     char a[32], part[40] = "";
-    if (share <= 1) snprintf(part, sizeof part, "; share %.2f", share); // not if it is NaN
+    if (share <= 1) sl_snprintf(part, sizeof part, "; share %.2f", share); // not if it is NaN
     sl_api__line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
                  sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
                  t.plan.lanes, t.plan.chunk);

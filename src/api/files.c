@@ -116,7 +116,7 @@ static bool file_of(named *n, const sl_api__run *run, int i) {
     *n = (named){ .path = run->values[i].text[0],
                   .use = o->use,
                   .folder = o->type == SL_OPTION_FOLDER };
-    snprintf(n->what, sizeof n->what, "--%s", o->name);
+    sl_snprintf(n->what, sizeof n->what, "--%s", o->name);
     return o->use != SL_OPTION_NO_FILE && n->path && *n->path;
 }
 
@@ -137,6 +137,6 @@ sl_status sl_api__files_check(const sl_api__run *run) {
 sl_status sl_api__file_check(const sl_api__run *run, const char *what, const char *path,
                              sl_option_use use) {
     named n = { .path = path, .use = use };
-    snprintf(n.what, sizeof n.what, "%s", what);
+    sl_snprintf(n.what, sizeof n.what, "%s", what);
     return check_before(run, &n, run->info->n_options);
 }

@@ -216,7 +216,7 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
     const figures *f = &r->log;
     const int64_t saved = r->saved;
     char steps[32] = "an unknown number";
-    if (r->steps > 0) snprintf(steps, sizeof steps, "%lld", (long long)r->steps);
+    if (r->steps > 0) sl_snprintf(steps, sizeof steps, "%lld", (long long)r->steps);
     sl_api__line(s, "run", "%s", dir);
     add_model_line(s, config);
     if (f->step >= 0)

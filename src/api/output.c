@@ -44,7 +44,7 @@ static sl_status save_or_tell(sl_api__run *run) {
     if (st == SL_OK) st = sl_file_commit(&run->file);
     if (st == SL_OK || s->len == 0) return st;
     char line[1024];
-    snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
     (void)!sl_api__tell(&run->listener, SL_EVENT_OUTPUT, s->text, s->len, 0, 0); // it fails anyway
     sl_fail_restore(line);
     return st;
@@ -59,7 +59,7 @@ sl_status sl_api__output_end(sl_api__run *run) {
 void sl_api__fail_late(sl_api__run *run, sl_status st) {
     if (st == SL_OK || run->late != SL_OK) return;
     run->late = st;
-    snprintf(run->late_line, sizeof run->late_line, "%s", sl_last_error());
+    sl_snprintf(run->late_line, sizeof run->late_line, "%s", sl_last_error());
 }
 
 void sl_api__output_discard(sl_api__run *run) {

@@ -267,7 +267,7 @@ sl_status sl_api__run_resume(sl_str *missing, sl_api__run *run, const char *dir)
 sl_status sl_api__with_missing(sl_status st, const char *missing) {
     if (!missing || !*missing || (st != SL_EINVAL && st != SL_EFORMAT)) return st;
     char line[800];
-    snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
     return sl_fail(st, "%s; its configuration lacks %.400s, whose default was taken", line,
                    missing);
 }

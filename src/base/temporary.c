@@ -45,8 +45,8 @@ static uint32_t machine(void) {
 
 void sl_temporary__name(char *out, size_t size, const char *path, int i) {
     int n =
-        snprintf(out, size, "%s%s%08lx-%ld", path, MARK, (unsigned long)machine(), (long)getpid());
-    if (i > 0) snprintf(out + n, size - (size_t)n, "-%d", i);
+        sl_snprintf(out, size, "%s%s%08lx-%ld", path, MARK, (unsigned long)machine(), (long)getpid());
+    if (i > 0) sl_snprintf(out + n, size - (size_t)n, "-%d", i);
 }
 
 /* What the name of one says. */
@@ -63,6 +63,14 @@ static size_t digits(const char *at, size_t most) {
     return n <= most && at[0] != '0' ? n : 0;
 }
 
+/* Of MACHINE_DIGITS digits, which are there. */
+static uint32_t hexadecimal(const char *at) {
+    uint32_t n = 0;
+    for (int i = 0; i < MACHINE_DIGITS; i++)
+        n = n << 4 | (uint32_t)(at[i] <= '9' ? at[i] - '0' : at[i] - 'a' + 10);
+    return n;
+}
+
 static bool parse(temporary *t, const char *name) {
     const char *mark = NULL;
     for (const char *at = name; (at = strstr(at, MARK)); at++) mark = at; // the last one
@@ -71,12 +79,12 @@ static bool parse(temporary *t, const char *name) {
     *t = (temporary){ .stem = (size_t)(mark - name) };
     if (strspn(at, "0123456789abcdef") == MACHINE_DIGITS && at[MACHINE_DIGITS] == '-') {
         t->known = true;
-        t->machine = (uint32_t)strtoul(at, NULL, 16);
+        t->machine = hexadecimal(at);
         at += MACHINE_DIGITS + 1;
     }
     size_t n = digits(at, PROCESS_DIGITS);
     if (n == 0) return false;
-    t->process = (pid_t)strtol(at, NULL, 10);
+    t->process = (pid_t)sl_strtoll(at, NULL);
     at += n;
     if (*at == '-') at += 1 + (n = digits(at + 1, 3));
     return n > 0 && *at == '\0';

@@ -55,7 +55,7 @@ sl_status sl_ckpt_config_lacks(const char *option, const char *where) {
 void sl_ckpt_missing_add(sl_str *s, const char *option, double value) {
     char text[SL_REAL_TEXT_MAX];
     if (value == (double)(int64_t)value)
-        snprintf(text, sizeof text, "%lld", (long long)value);
+        sl_snprintf(text, sizeof text, "%lld", (long long)value);
     else
         sl_real_text(text, value);
     sl_str_addf(s, "%s\"%s\" (%s)", s->len > 0 ? ", " : "", option, text);

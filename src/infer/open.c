@@ -105,7 +105,7 @@ static sl_status warn(sl_infer *m, const char *reason) {
     const size_t n = strlen(reason) + 64;
     char *text = sl_malloc(n, 1);
     if (!text) return sl_fail_memory(n, 1, "a warning");
-    snprintf(text, n, "%s; step %lld is used instead", reason, (long long)m->loaded.step);
+    sl_snprintf(text, n, "%s; step %lld is used instead", reason, (long long)m->loaded.step);
     m->loaded.warning = text;
     return SL_OK;
 }

@@ -206,7 +206,7 @@ static sl_status with_kept(const run *r, sl_status st) {
  * helps. A resumed run takes the same steps again, so going on with the same options does not. */
 static sl_status fail_not_finite(const run *r, int64_t step, sl_status st) {
     char line[600];
-    snprintf(line, sizeof line, "step %lld: %s", (long long)step, sl_last_error());
+    sl_snprintf(line, sizeof line, "step %lld: %s", (long long)step, sl_last_error());
     if (r->saved < 0)
         return sl_fail(
             st,

@@ -21,7 +21,7 @@ assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h m
 stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h
 tgmath.h threads.h time.h uchar.h wchar.h wctype.h
 dirent.h dlfcn.h fcntl.h malloc.h ftw.h fnmatch.h getopt.h glob.h libgen.h libintl.h link.h netdb.h poll.h pthread.h
-pwd.h regex.h sched.h semaphore.h spawn.h strings.h syslog.h termios.h unistd.h
+pwd.h regex.h sched.h semaphore.h spawn.h strings.h syslog.h termios.h ucontext.h unistd.h
 arpa/inet.h netinet/in.h netinet/tcp.h sys/auxv.h sys/file.h sys/ioctl.h sys/mman.h sys/resource.h
 sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/sysinfo.h sys/time.h sys/types.h sys/uio.h
 sys/un.h sys/utsname.h sys/wait.h sys/prctl.h linux/limits.h
