@@ -40,6 +40,7 @@ setup:
 check: setup
 	@$(MAKE) all
 	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long --timeout 300
+	@build/test/cpu.avx512 || true
 
 check-long: check fuzz
 	@SL_TEST_SCALE=50 ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -L unit \

@@ -37,6 +37,30 @@ foreach(module IN LISTS SYMLAW_LAYERS)
     endforeach()
 endforeach()
 
+# The same programs once more on every instruction set below the CPU's best, with the same figures
+# expected of each: name@base, name@avx2. They are labelled `lowered`. Modules that choose no kernels by
+# instruction set, nor use one that does, are left out.
+foreach(module base expr universe pairs nn model optim train infer discover eval api)
+    file(GLOB tests CONFIGURE_DEPENDS src/${module}/test/t_*.c)
+    foreach(file IN LISTS tests)
+        string(REGEX REPLACE ".*/t_([^/]*)\\.c$" "${module}.\\1" name ${file})
+        if(name MATCHES "\\.long_|\\.ranks$|^base\\.cpu$")
+            continue()
+        endif()
+        foreach(isa base avx2)
+            add_test(NAME ${name}@${isa} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+            set_tests_properties(${name}@${isa} PROPERTIES LABELS lowered COST 50
+                SKIP_RETURN_CODE 77 ENVIRONMENT "SYMLAW_CPU=${isa}")
+        endforeach()
+    endforeach()
+endforeach()
+# Skipped, and named so in the summary, where there is no AVX-512.
+add_executable(cpu.avx512 tests/cpu/avx512.c)
+target_link_libraries(cpu.avx512 PRIVATE symlaw_static)
+set_target_properties(cpu.avx512 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+add_test(NAME cpu.avx512 COMMAND cpu.avx512)
+set_tests_properties(cpu.avx512 PROPERTIES LABELS tree COST 20000 SKIP_RETURN_CODE 77)
+
 # The same program once more under mpirun: several processes must agree. Leaks are not looked for
 # there: Open MPI leaves some behind at exit, and ours are counted by the fixture.
 function(add_ranks_test program name ranks)

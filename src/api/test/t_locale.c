@@ -210,8 +210,8 @@ static const char pairs_lines[] =
 static const struct call {
     const char *name, *options;
 } calls[] = {
-    { "info", "{}" },
-    { "info", "{\"json\":true,\"lr\":0.001,\"steps\":7}" },
+    { "info", "{\"tokens\":31.5}" },
+    { "info", "{\"json\":true,\"lr\":0.001,\"steps\":7,\"tokens\":31.5}" },
     { "expressions", "{\"depth\":1,\"json\":true}" },
     { "expressions", "{\"depth\":1,\"withheld\":0.25}" },
     { "expressions", "{\"canon\":\"0.25*x1 + 1.5e-3*INPUT\",\"names\":\"TITLE,INPUT\"}" },
@@ -239,9 +239,9 @@ static const struct call {
     { "bench", "{\"what\":\"sample\",\"width\":8,\"layers\":1,\"points\":2,\"samples\":2,"
                "\"tokens\":4,\"steps\":1,\"threads\":1}" },
     // refused, with numbers in the message
-    { "info", "{\"dropout\":1.75}" },
-    { "info", "{\"warmup\":-0.125}" },
-    { "info", "{\"steps\":1.5}" },
+    { "info", "{\"dropout\":1.75,\"tokens\":31.5}" },
+    { "info", "{\"warmup\":-0.125,\"tokens\":31.5}" },
+    { "info", "{\"steps\":1.5,\"tokens\":31.5}" },
     { "pairs", "{\"withheld\":\"0,5\"}" },
     { "pairs", "{\"depth\":1.25" },
     { "PAIRS", "{}" },
@@ -458,7 +458,8 @@ static void *call_in_own_locale(void *argument) {
         char *result = NULL, *text = NULL;
         sl_formula *f = NULL;
         const sl_status st =
-            sl_command("info", i % 2 ? "{\"lr\":2e9}" : "{\"lr\":0.25}", count_commas, &h, &result);
+            sl_command("info", i % 2 ? "{\"lr\":2e9}" : "{\"lr\":0.25,\"tokens\":31.5}",
+                       count_commas, &h, &result);
         look(&h, st == SL_OK ? "after a call" : "after a failing call");
         if (i % 2 == 0 && !strstr(result, "\"lr\":0.25,\"warmup\":0.05,")) h.wrong = "in a result";
         if (i % 2 == 1 && st != SL_EINVAL) h.wrong = "in a refusal";

@@ -78,7 +78,7 @@ static void every_allocation_may_fail(void **state) {
     snprintf(ask, sizeof ask, "{\"model\":\"%s/model-00000003.safetensors\",\"tensors\":true}",
              folder);
     SL_EACH_ALLOCATION(t, quiet_status("info", ask));
-    SL_EACH_ALLOCATION(t, quiet_status("info", "{" TINY ",\"tensors\":true}"));
+    SL_EACH_ALLOCATION(t, quiet_status("info", "{" TINY ",\"tensors\":true,\"tokens\":9}"));
 
     // of a run, what comes before it begins: the rest is for train/ to stand, and takes long
     run_options(options, folder, ",\"resume\":true");
