@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Does it learn? A small model on the expressions of depth 2, by three optimizers and two seeds.
+"""Does it learn? A small model on the expressions of depth 2, by three optimizers and several seeds.
 
-    tools/learn.py [build/symlaw] [--out DIR] [--picture FILE.svg]
+    tools/learn.py [build/symlaw] [--seeds N] [--threads N] [--out DIR] [--picture FILE.svg]
 
-Six runs of about a minute each on two idle cores, in folders of DIR (default: runs/learn). Runs that
-are there already are resumed or, if finished, only read. Prints a row per run, tab separated: the
-loss on the validation split in nats per token and per expression beside the entropy of the
-expressions, which a model that ignores the data cannot go below. --picture draws the losses of
-all runs over training."""
+Each run takes one to two minutes of a core; runs are in folders of DIR (default: runs/learn). Runs
+that are there already are resumed or, if finished, only read. Prints, tab separated, a row per
+run: the loss on the validation split in nats per token and per expression beside the entropy of
+the expressions, which a model that ignores the data cannot go below. Then a row per optimizer
+and per pair of optimizers: mean and standard deviation over seeds, and the interval that has the
+mean of all seeds with 95 % by Student's t. Pairs are compared seed by seed, since a seed gives all
+optimizers the same initial weights, training pairs and validation pairs. --picture draws the
+losses of all runs over training."""
 import argparse
+import itertools
 import json
 import math
+import statistics
 import subprocess
 from pathlib import Path
 
@@ -18,15 +23,16 @@ MODEL = ["--width", "32", "--layers", "2", "--dropout", "0", "--attention-dropou
          "--init-scale", "0.15"]
 DATA = ["--depth", "2", "--points", "16"]
 TRAINING = ["--batch", "16", "--lr", "4e-3", "--flops", "4e12"]
-OPTIMIZERS, SEEDS = ("adamcpr", "adam", "adamw"), (0, 1)
+OPTIMIZERS = ("adamcpr", "adam", "adamw")
+NAMES = {"adamcpr": "AdamCPR", "adam": "Adam", "adamw": "AdamW"}
 COLUMNS = ("optimizer", "seed", "parameters", "steps", "flops", "loss", "loss_expression",
            "entropy", "bounds_set", "seconds")
 
 
-def train(program, folder, optimizer, seed):
+def train(program, folder, optimizer, seed, threads):
     """The result of one run, as the program tells it."""
     command = [program, "train", *MODEL, *DATA, *TRAINING, "--optimizer", optimizer, "--seed",
-               str(seed), "--out", str(folder), "--resume", "--json"]
+               str(seed), "--threads", str(threads), "--out", str(folder), "--resume", "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise SystemExit(f"learn: {' '.join(command)} ended with {done.returncode}")
@@ -39,12 +45,46 @@ def validations(folder):
     return [(x["flops"], x["loss_expression"]) for x in lines if x["event"] == "valid"]
 
 
+# ---------------------------------------------------------------- seeds
+
+def student(n):
+    """Half the width of a 95 % interval by Student's t, in standard errors, for n values."""
+    def density(t):  # up to its constant factor
+        return (1 + t * t / (n - 1)) ** (-n / 2)
+    factor = math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2)) / math.sqrt(math.pi * (n - 1))
+    step, t, share = 1e-4, 0.0, 0.0
+    while share < 0.475:  # the integral from 0, by the midpoint rule
+        share += factor * density(t + step / 2) * step
+        t += step
+    return t
+
+
+def interval(values):
+    """Mean, standard deviation and half the width of the interval; one value has only a mean."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, math.nan, math.nan
+    deviation = statistics.stdev(values)
+    return mean, deviation, student(len(values)) * deviation / math.sqrt(len(values))
+
+
+def compare(losses):
+    """Rows of text about {optimizer: [nats per expression of each seed]}."""
+    rows = [("what", "seeds", "mean", "deviation", "from", "to")]
+    pairs = [(a, None) for a in losses] + list(itertools.combinations(losses, 2))
+    for a, b in pairs:
+        values = losses[a] if b is None else [x - y for x, y in zip(losses[a], losses[b])]
+        mean, deviation, half = interval(values)
+        rows.append((a if b is None else f"{a} - {b}", len(values), f"{mean:.3f}",
+                     f"{deviation:.3f}", f"{mean - half:.3f}", f"{mean + half:.3f}"))
+    return ["\t".join(map(str, row)) for row in rows]
+
+
 # ---------------------------------------------------------------- the picture
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 330, 64, 150, 24, 52
 GREY = "#808890"  # readable on white and on black
 COLOURS = {"adamcpr": "#4a5fd3", "adam": "#1fa0a0", "adamw": "#e8a32b"}
-NAMES = {"adamcpr": "AdamCPR", "adam": "Adam", "adamw": "AdamW"}
 
 
 def picture(curves, floor):
@@ -71,11 +111,17 @@ def picture(curves, floor):
         if 10 ** lo <= flops <= 10 ** hi * 1.001:
             out.append(f'<text x="{x(flops):.1f}" y="{HEIGHT - BOTTOM + 20}" '
                        f'text-anchor="middle">{k}·10¹¹</text>')
-    for (optimizer, seed), curve in curves.items():
+    for (optimizer, _), curve in curves.items():
         path = "L".join(f"{x(f):.1f} {y(n):.1f}" for f, n in curve)
-        dash = ' stroke-dasharray="5 4"' if seed else ""
         out.append(f'<path d="M{path}" fill="none" stroke="{COLOURS[optimizer]}" '
-                   f'stroke-width="2"{dash}/>')
+                   f'stroke-width="1" stroke-opacity=".45"/>')
+    for optimizer in OPTIMIZERS:  # validations of all seeds are at the same steps
+        seeds = [curve for (name, _), curve in curves.items() if name == optimizer]
+        mean = [(statistics.fmean(f for f, _ in at), statistics.fmean(n for _, n in at))
+                for at in zip(*seeds)]
+        path = "L".join(f"{x(f):.1f} {y(n):.1f}" for f, n in mean)
+        out.append(f'<path d="M{path}" fill="none" stroke="{COLOURS[optimizer]}" '
+                   f'stroke-width="2.5"/>')
     out.append(f'<path d="M{LEFT} {y(floor):.1f}H{WIDTH - RIGHT}" stroke="#db4a3a" '
                f'stroke-width="1.5"/><text x="{WIDTH - RIGHT + 8}" y="{y(floor) - 2:.1f}" '
                f'fill="#db4a3a">without data: {floor:.1f}</text>')
@@ -85,7 +131,7 @@ def picture(curves, floor):
                    f'stroke-width="2"/><text x="{WIDTH - RIGHT + 38}" y="{at + 4}">'
                    f'{NAMES[optimizer]}</text>')
     at = TOP + 14 + 20 * len(OPTIMIZERS)
-    out.append(f'<text x="{WIDTH - RIGHT + 8}" y="{at + 4}">dashed: second seed</text>')
+    out.append(f'<text x="{WIDTH - RIGHT + 8}" y="{at + 4}">thin: one seed each</text>')
     out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">'
                'FLOPs of training</text>')
     out.append(f'<text transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" '
@@ -96,20 +142,24 @@ def picture(curves, floor):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", nargs="?", default="build/symlaw")
+    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="seeds 0 to N-1")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: one per core")
     parser.add_argument("--out", type=Path, default=Path("runs/learn"), metavar="DIR")
     parser.add_argument("--picture", type=Path, metavar="FILE")
     o = parser.parse_args()
-    curves, floor = {}, None
+    curves, losses, floor = {}, {name: [] for name in OPTIMIZERS}, None
     print(*COLUMNS, sep="\t", flush=True)
-    for optimizer in OPTIMIZERS:
-        for seed in SEEDS:
+    for seed in range(o.seeds):
+        for optimizer in OPTIMIZERS:
             folder = o.out / f"{optimizer}-{seed}"
-            r = train(o.program, folder, optimizer, seed)
+            r = train(o.program, folder, optimizer, seed, o.threads)
             floor = r["entropy"]["expressions"]
             print(optimizer, seed, r["parameters"], r["step"], f"{r['flops']:.3g}",
                   f"{r['loss_valid']:.4f}", f"{r['loss_valid_expression']:.3f}", f"{floor:.2f}",
                   r["bounds_set"], f"{r['training_seconds']:.0f}", sep="\t", flush=True)
             curves[optimizer, seed] = validations(folder)
+            losses[optimizer].append(r["loss_valid_expression"])
+    print(*compare(losses), sep="\n")
     if o.picture:
         o.picture.write_text(picture(curves, floor))
 
