@@ -133,7 +133,7 @@ if(python AND TARGET symlaw)
     file(GLOB files CONFIGURE_DEPENDS tests/cli/test_*.py)
     foreach(file IN LISTS files)
         string(REGEX REPLACE ".*/test_([^/]*)\\.py$" "cli.\\1" name ${file})
-        add_test(NAME ${name} COMMAND ${python} -B -m pytest -q -p no:cacheprovider ${file}
+        add_test(NAME ${name} COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider ${file}
                  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         set_tests_properties(${name} PROPERTIES LABELS cli COST 10 TIMEOUT 600
             SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in " # all of them
