@@ -69,9 +69,9 @@ sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
     X(test_size, "test-size", INT, 1000, "1000", NULL, 1, 1e9, "N",                                 \
       "pairs of each of the splits valid, test and withheld")                                       \
     X(constant_chance, "constant-chance", REAL, 0.2, "0.2", NULL, 0, 1, "P",                        \
-      "probability of each factor and each summand at a variable or function")                      \
+      "probability of each factor a and each summand b at a variable or function u: a u + b")       \
     X(constant_max, "constant-max", INT, 9, "9", NULL, 1, SL_PAIRS_MAX_CONSTANT, "N",               \
-      "constants are whole numbers from -N to N, without 0")                                        \
+      "constants are whole numbers from -N to N: factors without 0 and 1, summands without 0")      \
     X(clusters, "clusters", INT, 5, "5", NULL, 1, SL_PAIRS_MAX_CLUSTERS, "N",                       \
       "most clusters of the mixture that points are drawn from")                                    \
     X(shape, "shape", CHOICE, 0, "cluster", "cluster|dataset", 0, 0, "WHAT",                        \

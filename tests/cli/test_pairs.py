@@ -689,3 +689,22 @@ def test_waiting_for_lines_can_be_stopped(number, code):
     p.send_signal(number)
     assert p.wait(timeout=10) == code
     p.stdin.close()
+
+
+# ---------------------------------------------------------------- constants
+
+@pytest.mark.parametrize("command", ["pairs", "train", "info"])
+def test_help_says_which_constants_there_are(command):
+    text = " ".join(run(command, "--help").out.split())
+    assert "whole numbers from -N to N: factors without 0 and 1, summands without 0" in text
+
+
+@pytest.mark.parametrize("largest, factors, summands", [("1", {-1}, {-1, 1}), ("2", {-2, -1, 2}, {-2, -1, 1, 2})])
+def test_constants_are_what_the_help_says(largest, factors, summands):
+    """x becomes a x + b, so the value at 0 is b, and a is what a step adds."""
+    r = run("pairs", "--depth", "0", "--variables", "1", "--constant-chance", "1", "--constant-max", largest,
+            "--count", "300")
+    assert r.code == 0, r
+    seen = {(eval(e, {"x1": 1}) - eval(e, {"x1": 0}), eval(e, {"x1": 0}))
+            for e in (json.loads(line)["expr"] for line in r.lines)}
+    assert seen == {(a, b) for a in factors for b in summands}
