@@ -15,7 +15,7 @@
  *                    is less than half of that away. Below a power of two the neighbour is at half
  *                    the distance. There are no ties: 5^s is odd.
  *
- * Measured: 80 ns in place of 1100. */
+ * Measured on a Zen 3: 80 ns in place of 1100. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * spelled anew, as digits and an exponent without a point, for strtod, which then has no locale to
  * ask.
  *
- * Measured: 17 digits in 45 ns, 4 in 29; strtod takes 123 and 94. */
+ * Measured on a Zen 3: 17 digits in 45 ns, 4 in 29; strtod takes 123 and 94. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
