@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Does it learn? A small model on the expressions of depth 2, by three optimizers and several seeds.
+"""Does it learn? A small model on expressions of depth 2, by three optimizers and several seeds.
 
     tools/learn.py [build/symlaw] [--seeds N] [--threads N] [--out DIR] [--picture FILE.svg]
 
-Each run takes one to two minutes of a core; runs are in folders of DIR (default: runs/learn). Runs
+Each run takes a minute or two of a core; runs are in folders of DIR (default: runs/learn). Runs
 that are there already are resumed or, if finished, only read. Prints, tab separated, a row per
 run: the loss on the validation split in nats per token and per expression beside the entropy of
 the expressions, which a model that ignores the data cannot go below. Then a row per optimizer
@@ -142,26 +142,27 @@ def picture(curves, floor):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", nargs="?", default="build/symlaw")
-    parser.add_argument("--seeds", type=int, default=6, metavar="N", help="seeds 0 to N-1")
+    parser.add_argument("--seeds", type=int, default=8, metavar="N", help="seeds 0 to N-1 (default 8)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="0: one per core")
     parser.add_argument("--out", type=Path, default=Path("runs/learn"), metavar="DIR")
     parser.add_argument("--picture", type=Path, metavar="FILE")
     o = parser.parse_args()
-    curves, losses, floor = {}, {name: [] for name in OPTIMIZERS}, None
+    curves, losses, floors = {}, {name: [] for name in OPTIMIZERS}, []
     print(*COLUMNS, sep="\t", flush=True)
     for seed in range(o.seeds):
         for optimizer in OPTIMIZERS:
             folder = o.out / f"{optimizer}-{seed}"
             r = train(o.program, folder, optimizer, seed, o.threads)
-            floor = r["entropy"]["expressions"]
+            floors.append(r["entropy"]["expressions"])
             print(optimizer, seed, r["parameters"], r["step"], f"{r['flops']:.3g}",
-                  f"{r['loss_valid']:.4f}", f"{r['loss_valid_expression']:.3f}", f"{floor:.2f}",
-                  r["bounds_set"], f"{r['training_seconds']:.0f}", sep="\t", flush=True)
+                  f"{r['loss_valid']:.4f}", f"{r['loss_valid_expression']:.3f}",
+                  f"{floors[-1]:.2f}", r["bounds_set"], f"{r['training_seconds']:.0f}", sep="\t",
+                  flush=True)
             curves[optimizer, seed] = validations(folder)
             losses[optimizer].append(r["loss_valid_expression"])
     print(*compare(losses), sep="\n")
     if o.picture:
-        o.picture.write_text(picture(curves, floor))
+        o.picture.write_text(picture(curves, statistics.fmean(floors)))
 
 
 main()
