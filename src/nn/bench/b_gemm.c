@@ -4,12 +4,14 @@
  * of one product of 1024 x 1024 x 1024, the machine's own peak for the purpose; `rule` marks the
  * library that sl_gemm takes.
  *
+ * The last lines are what the rule's table in gemm.c is made from, a line for each column of it:
+ * renew them on every instruction set by SYMLAW_CPU.
+ *
  *     build/bench/nn.gemm           a table, tab separated
  *     build/bench/nn.gemm 256       products of layers of this width alone */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nn/nn.h"
 
@@ -48,11 +50,24 @@ static bool agree(bool ta, bool tb, int M, int N, int K) {
     return true;
 }
 
-static sl_gemm_library rule(bool ta, bool tb, int M, int N, int K) {
-    run(SL_GEMM_RULE, ta, tb, M, N, K, C[1]);
-    run(SL_GEMM_ONEDNN, ta, tb, M, N, K, C[0]);
-    return memcmp(C[0], C[1], (size_t)M * (size_t)N * sizeof *C[0]) == 0 ? SL_GEMM_ONEDNN
-                                                                         : SL_GEMM_OPENBLAS;
+/* A cell of the rule's table (gemm.c): how the libraries compare over the products in it. */
+typedef struct cell {
+    const char *name;
+    int n;
+    double log_sum, least, most; // of the time of OpenBLAS over that of oneDNN
+} cell;
+
+static cell cells[] = {
+    { .name = "A B" }, { .name = "A B^T" }, { .name = "A^T B, narrow" }, { .name = "A^T B, wide" }
+};
+
+static void add_to_cell(bool ta, bool tb, int M, int N, double ratio) {
+    const bool wide = SL_MAX(M, N) >= 512 || SL_MIN(M, N) >= 128;
+    cell *c = &cells[ta ? 2 + wide : tb];
+    c->least = c->n ? fmin(c->least, ratio) : ratio;
+    c->most = c->n ? fmax(c->most, ratio) : ratio;
+    c->log_sum += log(ratio);
+    c->n++;
 }
 
 static int report(const char *what, bool ta, bool tb, int M, int N, int K, double peak) {
@@ -60,14 +75,17 @@ static int report(const char *what, bool ta, bool tb, int M, int N, int K, doubl
         fprintf(stderr, "nn.gemm: the libraries differ at %s %d %d %d\n", what, M, N, K);
         return 1;
     }
-    const sl_gemm_library ruled = rule(ta, tb, M, N, K);
+    const sl_gemm_library ruled = sl_gemm_rule(sl_cpu(), ta, tb, M, N);
+    double seconds[3];
     for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++) {
         double median, s = best(&median, (sl_gemm_library)l, ta, tb, M, N, K);
         const double rate = 2e-9 * M * N * K / s;
+        seconds[l] = s;
         printf("%s\t%c%c\t%d\t%d\t%d\t%s\t%s\t%.2f\t%.2f\t%.1f\t%.2f\n", what, ta ? 'T' : 'N',
                tb ? 'T' : 'N', M, N, K, l == SL_GEMM_ONEDNN ? "oneDNN" : "OpenBLAS",
                (int)ruled == l ? "rule" : "", s * 1e6, median * 1e6, rate, rate / peak);
     }
+    add_to_cell(ta, tb, M, N, seconds[SL_GEMM_OPENBLAS] / seconds[SL_GEMM_ONEDNN]);
     return 0;
 }
 
@@ -87,7 +105,7 @@ int main(int argc, char **argv) {
     for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++)
         peak = fmax(peak, 2e-9 * PEAK * PEAK * PEAK /
                               best(&median, (sl_gemm_library)l, false, false, PEAK, PEAK, PEAK));
-    printf("# %s; 1024 x 1024 x 1024: %.1f GFLOP/s\n", sl_nn_libraries(), peak);
+    printf("# %s, %s; 1024 x 1024 x 1024: %.1f GFLOP/s\n", sl_nn_level(), sl_nn_libraries(), peak);
     printf("product\top\tM\tN\tK\tlibrary\trule\tbest us\tmedian us\tGFLOP/s\tshare\n");
     int wrong = 0;
     for (int w = 0; w < SL_LEN(widths); w++)
@@ -104,6 +122,10 @@ int main(int argc, char **argv) {
                 wrong |= report(maps[m].what, true, false, maps[m].out, C_, N, peak);
             }
         }
+    printf("# time of OpenBLAS over that of oneDNN, on %s: mean, least, most\n", sl_nn_level());
+    for (int i = 0; i < SL_LEN(cells); i++)
+        printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", cells[i].name, cells[i].n,
+               exp(cells[i].log_sum / cells[i].n), cells[i].least, cells[i].most);
     for (int i = 0; i < SL_LEN(all); i++) sl_free(*all[i]);
     return wrong;
 }

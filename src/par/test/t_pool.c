@@ -263,9 +263,17 @@ static void pools_of_wrong_size_are_refused(void **state) {
 /* An interrupt must reach the program's own thread, so no worker may take it. */
 static sl_status look_at_mask(int64_t begin, int64_t end, int worker, void *payload) {
     (void)begin, (void)end;
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    if (worker > 0 && !sigismember(&mask, SIGINT)) return sl_fail(SL_EINVAL, "worker %d", worker);
+    for (int s = 1; s < NSIG; s++) {
+        bool fault = s == SIGKILL || s == SIGSTOP || s == SIGSYS || (s >= 32 && s < SIGRTMIN);
+        for (int i = 0; i < SL_LEN(faults); i++) fault = fault || s == faults[i];
+        if (worker > 0 && !fault && !sigismember(&mask, s))
+            return sl_fail(SL_EINVAL, "a worker takes signal %d", s);
+        for (int i = 0; i < SL_LEN(faults); i++)
+            if (sigismember(&mask, faults[i])) return sl_fail(SL_EINVAL, "signal %d is blocked", s);
+    }
     if (worker == 0 && sigismember(&mask, SIGINT)) return sl_fail(SL_EINVAL, "the caller");
     return meet(0, 1, worker, payload);
 }
