@@ -16,9 +16,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION 
 # A static link also needs what the library itself stands on. By name and not by Requires.private, which
 # would ask every user for the headers of all of them.
 set(pc_libs_private "-lxxhash -lcminpack -ljansson -lz -pthread -ldl -lm")
-if(MPI_C_FOUND)
-    string(APPEND pc_libs_private " -lmpi")
-endif()
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(symlaw.pc.in symlaw.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,7 +1,14 @@
 /* ranks_mpi - processes started together by mpirun or srun. The only file that knows MPI.
  *
- * MPI is started only when we were: MPI_Init takes a good part of a second, and most commands run
- * alone. Launchers leave their mark in the environment. */
+ * MPI is loaded and started only when there is a reason: its libraries take 15 MB, MPI_Init takes a
+ * good part of a second, and most commands run alone. A reason is that a launcher started us, which
+ * leaves its mark in the environment, or that the program that embeds us has loaded MPI already.
+ *
+ * Loaded by dlopen, so nothing is linked with MPI. Its types and constants come from <mpi.h>, its
+ * functions from a table. Predefined handles such as MPI_COMM_WORLD are constants in MPICH and
+ * those that follow its binary interface; in Open MPI they are addresses of its variables, which
+ * are looked up like functions. */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,12 +21,79 @@
  * count or byte that MPI keeps in an int overflows. */
 enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
 
-static MPI_Comm world; // all ranks, apart from what a program that embeds us sends between them
-static bool active;    // MPI runs and has us among others
-static bool ours;      // and we started it, so we end it
-static int rank, ranks = 1, peers = 1;
+/* ---------------------------------------------------------------- loading ------------------- */
 
-static bool launched(void) {
+// functions of MPI that are used
+#define FUNCTIONS(X)       \
+    X(Initialized)         \
+    X(Finalized)           \
+    X(Init_thread)         \
+    X(Finalize)            \
+    X(Error_string)        \
+    X(Comm_dup)            \
+    X(Comm_free)           \
+    X(Comm_rank)           \
+    X(Comm_size)           \
+    X(Comm_set_errhandler) \
+    X(Comm_split_type)     \
+    X(Allreduce)           \
+    X(Barrier)             \
+    X(Bcast)               \
+    X(Sendrecv)
+
+// predefined handles, by the name that Open MPI's variables have behind "ompi_mpi_"
+#define HANDLES(X)                                      \
+    X(MPI_Comm, comm_world, MPI_COMM_WORLD)             \
+    X(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN) \
+    X(MPI_Info, info_null, MPI_INFO_NULL)               \
+    X(MPI_Datatype, byte, MPI_BYTE)                     \
+    X(MPI_Datatype, 2int, MPI_2INT)                     \
+    X(MPI_Datatype, int64_t, MPI_INT64_T)               \
+    X(MPI_Op, op_minloc, MPI_MINLOC)                    \
+    X(MPI_Op, op_sum, MPI_SUM)
+
+static struct {
+#define X(name) __typeof__(MPI_##name) *name;
+    FUNCTIONS(X)
+#undef X
+#define X(type, name, constant) type h_##name;
+    HANDLES(X)
+#undef X
+} mpi;
+
+static sl_status fail_load(const char *mark) {
+    const char *why = sl_dlerror();
+    if (!why) why = "unknown reason";
+    if (!mark) return sl_fail(SL_EIO, "the MPI of this program cannot be used: %s", why);
+    return sl_fail(SL_EIO,
+                   "started by mpirun or srun (%s is set), but MPI cannot be loaded: %s; install "
+                   "it, or start without mpirun and srun",
+                   mark, why);
+}
+
+static bool find_symbol(void *out, void *library, const char *name) {
+    void *at = dlsym(library, name);
+    memcpy(out, &at, sizeof at); // a pointer to a function, to which a void * does not convert
+    return at != NULL;
+}
+
+static bool find_all(void *library) {
+#define X(name) \
+    if (!find_symbol(&mpi.name, library, "MPI_" #name)) return false;
+    FUNCTIONS(X)
+#undef X
+#ifdef OPEN_MPI
+#define X(type, name, constant) \
+    if (!find_symbol(&mpi.h_##name, library, "ompi_mpi_" #name)) return false;
+#else
+#define X(type, name, constant) mpi.h_##name = constant;
+#endif
+    HANDLES(X)
+#undef X
+    return true;
+}
+
+static const char *launcher_mark(void) {
     static const char *const marks[] = {
         "OMPI_COMM_WORLD_SIZE", // Open MPI's mpirun
         "PMIX_RANK",            // srun --mpi=pmix, prterun
@@ -28,15 +102,37 @@ static bool launched(void) {
         "MV2_COMM_WORLD_SIZE", // MVAPICH2
     };
     for (int i = 0; i < SL_LEN(marks); i++) {
-        if (getenv(marks[i])) return true;
+        if (getenv(marks[i])) return marks[i];
     }
-    return false;
+    return NULL;
 }
+
+/* *loaded: there is an MPI to speak to. It is never unloaded: it leaves threads and handlers
+ * behind. */
+static sl_status load(bool *loaded) {
+    const char *mark = launcher_mark();
+    // that of the program that embeds us, which may have kept its names to itself
+    void *library = dlopen(SYMLAW_MPI_FILE, RTLD_NOW | RTLD_NOLOAD);
+    *loaded = false;
+    if (!library && !mark) return SL_OK;
+    // global: parts that Open MPI loads by itself look for its names there
+    if (!library) library = dlopen(SYMLAW_MPI_FILE, RTLD_NOW | RTLD_GLOBAL);
+    if (!library || !find_all(library)) return fail_load(mark);
+    *loaded = true;
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- lifetime ------------------ */
+
+static MPI_Comm world; // all ranks, apart from what a program that embeds us sends between them
+static bool active;    // MPI runs and has us among others
+static bool ours;      // and we started it, so we end it
+static int rank, ranks = 1, peers = 1;
 
 static sl_status fail_mpi(int error, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int len;
-    MPI_Error_string(error, text, &len);
+    mpi.Error_string(error, text, &len);
     return sl_fail(SL_EIO, "MPI: %s: %s", what, text);
 }
 
@@ -47,43 +143,47 @@ static sl_status count_peers(void) {
     MPI_Comm machine;
     cpu_set_t mine, its;
     int local;
-    int error = MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    int error = mpi.Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, mpi.h_info_null, &machine);
     if (error != MPI_SUCCESS) return fail_mpi(error, "looking for ranks on this machine");
-    MPI_Comm_size(machine, &local);
+    mpi.Comm_size(machine, &local);
     // fails with more than 1024 cores: then all count as shared
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
     peers = 0;
     for (int r = 0; r < local && error == MPI_SUCCESS; r++) {
         its = mine;
-        error = MPI_Bcast(&its, sizeof its, MPI_BYTE, r, machine);
+        error = mpi.Bcast(&its, sizeof its, mpi.h_byte, r, machine);
         peers += CPU_EQUAL(&its, &mine) != 0;
     }
-    MPI_Comm_free(&machine);
+    mpi.Comm_free(&machine);
     return error == MPI_SUCCESS ? SL_OK : fail_mpi(error, "comparing cores");
 }
 
 sl_status sl_par_begin(void) {
-    int running = 0;
-    MPI_Initialized(&running); // a program that embeds us may have started it
-    if (!running && !launched()) return SL_OK;
+    bool loaded;
+    int running = 0, over = 0;
+    SL_TRY(load(&loaded));
+    if (!loaded) return SL_OK;
+    mpi.Initialized(&running); // a program that embeds us may have started it,
+    mpi.Finalized(&over);      // and ended it
+    if (over || (!running && !launcher_mark())) return SL_OK;
     if (!running) {
         int level;
-        int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+        int error = mpi.Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
         if (error != MPI_SUCCESS) return fail_mpi(error, "starting");
         ours = true;
     }
-    int error = MPI_Comm_dup(MPI_COMM_WORLD, &world);
+    int error = mpi.Comm_dup(mpi.h_comm_world, &world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "starting");
     active = true;
-    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN); // a library does not exit
-    MPI_Comm_rank(world, &rank);
-    MPI_Comm_size(world, &ranks);
+    mpi.Comm_set_errhandler(world, mpi.h_errors_return); // a library does not exit
+    mpi.Comm_rank(world, &rank);
+    mpi.Comm_size(world, &ranks);
     return count_peers();
 }
 
 void sl_par_end(void) {
-    if (active) MPI_Comm_free(&world);
-    if (ours) MPI_Finalize();
+    if (active) mpi.Comm_free(&world);
+    if (ours) mpi.Finalize();
     active = ours = false;
     rank = 0;
     ranks = peers = 1;
@@ -99,20 +199,20 @@ sl_status sl_par_agree(sl_status mine) {
     struct {
         int st, rank;
     } in = { mine, rank }, worst;
-    int error = MPI_Allreduce(&in, &worst, 1, MPI_2INT, MPI_MINLOC, world);
+    int error = mpi.Allreduce(&in, &worst, 1, mpi.h_2int, mpi.h_op_minloc, world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "agreeing on a status");
     if (worst.st == SL_OK) return SL_OK;
 
     char line[LINE_BYTES];
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    error = MPI_Bcast(line, sizeof line, MPI_CHAR, worst.rank, world);
+    error = mpi.Bcast(line, sizeof line, mpi.h_byte, worst.rank, world);
     if (error != MPI_SUCCESS) return fail_mpi(error, "passing on a message");
     sl_status st = (sl_status)worst.st;
     return rank == worst.rank ? st : sl_fail(st, "rank %d: %s", worst.rank, line);
 }
 
 void sl_par_barrier(void) {
-    if (active) MPI_Barrier(world);
+    if (active) mpi.Barrier(world);
 }
 
 /* ---------------------------------------------------------------- shares -------------------- */
@@ -130,12 +230,13 @@ static int next_message(const run *r, int *peer) {
 }
 
 /* Sends one run while receiving another. Either may be empty; both peers cut a run alike. */
-static sl_status pass(run out, run in, MPI_Datatype type, size_t size, const char *what) {
+static sl_status pass(run out, run in, size_t size, const char *what) {
     while (out.left > 0 || in.left > 0) {
         int to, from;
         int n_out = next_message(&out, &to), n_in = next_message(&in, &from);
-        int error = MPI_Sendrecv(out.at, n_out, type, to, 0, in.at, n_in, type, from, 0, world,
-                                 MPI_STATUS_IGNORE);
+        const int bytes = (int)size; // of a number: all machines of a run keep it alike
+        int error = mpi.Sendrecv(out.at, n_out * bytes, mpi.h_byte, to, 0, in.at, n_in * bytes,
+                                 mpi.h_byte, from, 0, world, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return fail_mpi(error, what);
         out.at += (size_t)n_out * size;
         out.left -= n_out;
@@ -155,26 +256,21 @@ sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin)
         int to = (rank + d) % ranks, from = (rank - d + ranks) % ranks;
         run out = { (char *)(block + begin[to]), share_count(begin, to), to };
         run in = { (char *)(recv + from * mine), mine, from };
-        SL_TRY(pass(out, in, MPI_FLOAT, sizeof *recv, "exchanging shares"));
+        SL_TRY(pass(out, in, sizeof *recv, "exchanging shares"));
     }
     return SL_OK;
 }
 
-static MPI_Datatype type_of(size_t size) {
-    SL_ASSERT(size == 1 || size == 4 || size == 8);
-    return size == 1 ? MPI_BYTE : size == 4 ? MPI_UINT32_T : MPI_UINT64_T;
-}
-
 /* Round a ring: each rank hands on to the next what it got last, its own share first. */
 sl_status sl_par_gather(void *block, size_t size, const int64_t *begin) {
-    MPI_Datatype type = type_of(size);
+    SL_ASSERT(size == 1 || size == 4 || size == 8);
     char *at = block;
     int next = (rank + 1) % ranks, last = (rank - 1 + ranks) % ranks;
     for (int d = 0; d < ranks - 1; d++) {
         int give = (rank - d + ranks) % ranks, take = (rank - d - 1 + ranks) % ranks;
         run out = { at + (size_t)begin[give] * size, share_count(begin, give), next };
         run in = { at + (size_t)begin[take] * size, share_count(begin, take), last };
-        SL_TRY(pass(out, in, type, size, "gathering shares"));
+        SL_TRY(pass(out, in, size, "gathering shares"));
     }
     return SL_OK;
 }
@@ -183,12 +279,12 @@ sl_status sl_par_collect(float *whole, const float *share, const int64_t *begin)
     static const run none = { 0 };
     if (rank > 0) {
         run out = { (char *)share, share_count(begin, rank), 0 };
-        return pass(out, none, MPI_FLOAT, sizeof *share, "collecting shares");
+        return pass(out, none, sizeof *share, "collecting shares");
     }
     memmove(whole + begin[0], share, (size_t)share_count(begin, 0) * sizeof *whole);
     for (int r = 1; r < ranks; r++) {
         run in = { (char *)(whole + begin[r]), share_count(begin, r), r };
-        SL_TRY(pass(none, in, MPI_FLOAT, sizeof *whole, "collecting shares"));
+        SL_TRY(pass(none, in, sizeof *whole, "collecting shares"));
     }
     return SL_OK;
 }
@@ -197,7 +293,7 @@ sl_status sl_par_share(void *bytes, size_t n) {
     char *at = bytes;
     while (active && n > 0) {
         int part = (int)SL_MIN(n, (size_t)MESSAGE * sizeof(float));
-        int error = MPI_Bcast(at, part, MPI_BYTE, 0, world);
+        int error = mpi.Bcast(at, part, mpi.h_byte, 0, world);
         if (error != MPI_SUCCESS) return fail_mpi(error, "sharing bytes of rank 0");
         at += part;
         n -= (size_t)part;
@@ -207,6 +303,6 @@ sl_status sl_par_share(void *bytes, size_t n) {
 
 sl_status sl_par_sum(int64_t *x, int n) {
     if (!active) return SL_OK;
-    int error = MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_INT64_T, MPI_SUM, world);
+    int error = mpi.Allreduce(MPI_IN_PLACE, x, n, mpi.h_int64_t, mpi.h_op_sum, world);
     return error == MPI_SUCCESS ? SL_OK : fail_mpi(error, "adding up counts");
 }
