@@ -82,8 +82,10 @@ typedef enum sl_event_kind {
                           same as long as the same work goes on */
     SL_EVENT_NOTE,     /* text: something the user should know, such as a cost before it is paid */
     SL_EVENT_OUTPUT,   /* text: the next bytes of the result, not terminated by a newline of ours */
-    SL_EVENT_EXCERPT   /* text: before a failure, the part of the input that could not be read and,
+    SL_EVENT_EXCERPT,  /* text: before a failure, the part of the input that could not be read and,
                           on a second line, a caret under the place */
+    SL_EVENT_POLL      /* nothing to show: asks whether the work should stop, up to 100 times a second
+                          where a piece of work takes long or waits for other processes */
 } sl_event_kind;
 
 typedef struct sl_event {
@@ -104,9 +106,10 @@ typedef int (*sl_event_fn)(const sl_event *event, void *payload);
 
 /* mpirun and srun start a program several times over; each process is a rank. Such a program calls
  * sl_begin first and sl_end last, each once. Every rank then makes the same call of sl_command: one
- * whose sl_command_info says `ranks` shares the work, events go to rank 0 alone, and all ranks
- * return the same status. With more than one rank all other commands are refused. Who is started
- * alone is the only rank and needs neither call. */
+ * whose sl_command_info says `ranks` shares the work, and all ranks return the same status. Events
+ * go to rank 0 alone, but for SL_EVENT_POLL, which every rank gets: whichever of them is asked to
+ * stop, all do. With more than one rank all other commands are refused. Who is started alone is the
+ * only rank and needs neither call. */
 SL_API SL_NODISCARD sl_status sl_begin(void);
 SL_API void sl_end(void);
 SL_API int sl_rank(void); /* 0 is the one that speaks */

@@ -112,7 +112,12 @@ static sl_status command(const char *name, const char *options_json,
                        "%s runs as one process, not as %d; start it without mpirun or srun", name,
                        sl_par_ranks());
     char *result = NULL;
-    sl_status st = sl_par_agree(run_command(&result, c, options_json, listener));
+    sl_api__listener asked = *listener, told = *listener;
+    if (sl_par_rank() > 0) told.fn = NULL;
+    sl_par_watch watch;
+    sl_par_watch_begin(&watch, sl_api__asks_to_stop, &asked);
+    sl_status st = sl_par_agree(run_command(&result, c, options_json, &told));
+    sl_par_watch_end(&watch);
     if (st == SL_OK && result_json)
         *result_json = result;
     else
@@ -122,10 +127,9 @@ static sl_status command(const char *name, const char *options_json,
 
 sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_event,
                      void *payload, char **result_json) {
-    SL_API__PUBLIC(command(
-        name, options_json,
-        &(sl_api__listener){ sl_par_rank() == 0 ? on_event : NULL, payload, sl_clock(), &call },
-        result_json));
+    SL_API__PUBLIC(command(name, options_json,
+                           &(sl_api__listener){ on_event, payload, sl_clock(), &call },
+                           result_json));
 }
 
 /* ---------------------------------------------------------------- ranks --------------------- */

@@ -16,8 +16,20 @@ static int call_back(const sl_api__listener *l, const sl_event *e) {
     return answer;
 }
 
+/* What polls every rank's caller, between the events that only rank 0's has. */
+bool sl_api__asks_to_stop(void *listener) {
+    const sl_api__listener *l = listener;
+    const sl_event e = {
+        .size = sizeof e, .kind = SL_EVENT_POLL, .text = "", .seconds = sl_clock() - l->start
+    };
+    return l->fn && call_back(l, &e) != 0;
+}
+
 sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
                        size_t length, double done, double total) {
+    // while one rank works and the others wait, any of them may be the one that is asked
+    if (kind == SL_EVENT_PROGRESS && sl_par_ranks() > 1 && sl_par_stopping())
+        return sl_fail(SL_ECANCEL, "stopped on request");
     if (!l->fn) return SL_OK;
     if (l->call->stop) { // asked for at a note
         l->call->stop = false;

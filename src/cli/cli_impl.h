@@ -66,8 +66,9 @@ int sl_cli__print(sl_cli__text *t);
 
 /* ---------------------------------------------------------------- signals ------------------- */
 
-/* Makes SIGINT and SIGTERM ask to stop, a second one stop at once, and SIGPIPE end the program. A
- * file that grows past its limit (ulimit -f) is a failed write, not a signal. */
+/* Makes SIGINT and SIGTERM ask to stop, a second one stop at once (with several ranks, only after 10
+ * seconds), and SIGPIPE end the program. A file that grows past its limit (ulimit -f) is a failed
+ * write, not a signal. */
 void sl_cli__signals(void);
 int sl_cli__signal(void); // the one that came, or 0
 

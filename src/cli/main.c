@@ -32,9 +32,9 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
         sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(s->output_error));
         return SL_CLI__WORLD;
     }
-    if (st == SL_ECANCEL && sl_cli__signal()) {
+    if (st == SL_ECANCEL) { // without a signal of our own another rank had one
         sl_cli__error("interrupted: %s", sl_last_error());
-        return 128 + sl_cli__signal();
+        return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
     if (st != SL_OK) {
         sl_cli__error("%s", sl_last_error());

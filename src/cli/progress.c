@@ -116,6 +116,7 @@ int sl_cli__on_event(const sl_event *e, void *screen) {
         s->output_error = sl_cli__write(e->text, e->length, s->told);
         break;
     case SL_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
+    case SL_EVENT_POLL: break;
     }
     // an answer to a note is not heard
     if (sl_cli__signal() && e->kind != SL_EVENT_NOTE) s->told = true;

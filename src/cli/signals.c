@@ -8,9 +8,15 @@
 static volatile sig_atomic_t came;
 static struct timespec came_at;
 
+/* Seconds within which a second signal is the same request. timeout(1) sends each signal twice, to
+ * the process and to its group. One request to stop several ranks may reach each of them several
+ * times, from the terminal, the launcher and the batch system, and they end together: one that
+ * leaves would take the others' checkpoint with it. Launchers kill by themselves who does not end.
+ */
+static const double ALONE_SECONDS = 0.05, RANKS_SECONDS = 10;
+
 /* The first one asks: the next event answers that the work should stop, which leaves nothing half
- * done. Who sends a second one does not want to wait; but timeout(1) sends each signal twice, to
- * the process and to its group, so one that comes at once is the same one. */
+ * done. Who sends a second one does not want to wait. */
 static void on_signal(int number) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -21,7 +27,7 @@ static void on_signal(int number) {
     }
     double since =
         (double)(now.tv_sec - came_at.tv_sec) + 1e-9 * (double)(now.tv_nsec - came_at.tv_nsec);
-    if (since > 0.05) _exit(128 + number);
+    if (since > (sl_ranks() > 1 ? RANKS_SECONDS : ALONE_SECONDS)) _exit(128 + number);
 }
 
 /* Nobody reads any more. A person who typed `| head` wanted that and is not bothered; a log should

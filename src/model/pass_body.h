@@ -67,12 +67,15 @@ struct WORK {
     REAL *y;        // a block's output before the seam; on the way back its gradient
     REAL *dx, *dx_tokens, *dh, *dwide, *dmemory, *scratch;
     char *block;
+    bool (*stop)(void *payload); // NULL: no one asks
+    void *stop_payload;
     // of the batch at hand
     const sl_batch *batch;
     const REAL *mantissa, *exponent;
     sl_dropout dropout;
     int R, n, T;
     REAL scale, scale_attention; // of what dropout leaves
+    bool stopped;                // the pass is abandoned
 };
 
 /* Hands out the block; with a NULL block it only counts. */
@@ -251,6 +254,12 @@ void OF(work_free)(struct WORK *w) {
     if (!w) return;
     sl_free(w->block);
     sl_free(w);
+}
+
+/* Before a layer: is the pass to be abandoned? */
+static bool is_stopped(struct WORK *w) {
+    if (w->stop && !w->stopped) w->stopped = w->stop(w->stop_payload);
+    return w->stopped;
 }
 
 /* ---------------------------------------------------------------- dropout ------------------- */
@@ -574,7 +583,8 @@ static const REAL *encode(struct WORK *w, const REAL *weights) {
         NN(seam_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
                      n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
     }
-    for (int i = 0; i < m->options.layers; i++) encoder_fwd(w, weights, i, encoder_in(w, i));
+    for (int i = 0; i < m->options.layers && !is_stopped(w); i++)
+        encoder_fwd(w, weights, i, encoder_in(w, i));
     return w->encoder[m->options.layers - 1].after_mlp.x;
 }
 
@@ -585,8 +595,9 @@ static void encode_bwd(struct WORK *w, const REAL *weights, REAL *grad) {
     const int d = (int)m->options.width, columns = (int)m->options.columns;
     memset(w->affine.dS, 0, (size_t)(w->n * affine_rank(m)) * sizeof *w->affine.dS);
     memset(w->affine.dZ, 0, (size_t)(affine_rank(m) * d) * sizeof *w->affine.dZ);
-    for (int i = (int)m->options.layers - 1; i >= 0; i--)
+    for (int i = (int)m->options.layers - 1; i >= 0 && !is_stopped(w); i--)
         encoder_bwd(w, weights, grad, i, encoder_in(w, i));
+    if (w->stopped) return;
     REAL *dcode = w->column_code; // read for the last time in encode
     memset(dcode, 0, (size_t)(columns * d) * sizeof *dcode);
     if (is_affine(w, 0)) {
@@ -711,7 +722,9 @@ static void decode(struct WORK *w, const REAL *weights, const REAL *memory) {
     norm n = decoder_norm(w, weights, NULL, -1);
     NN(seam_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
                  n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
-    for (int i = 0; i <= last; i++) decoder_fwd(w, weights, i, decoder_in(w, i), memory);
+    for (int i = 0; i <= last && !is_stopped(w); i++)
+        decoder_fwd(w, weights, i, decoder_in(w, i), memory);
+    if (w->stopped) return;
     NN(linear_fwd)(w->logits, (int)m->options.vocabulary, w->decoder[last].after_mlp.h, d,
                    weights + l->table, NULL, T, d, (int)m->options.vocabulary);
 }
@@ -726,7 +739,9 @@ static void decode_bwd(struct WORK *w, const REAL *weights, REAL *grad, const RE
     memset(w->dx_tokens, 0, (size_t)T * (size_t)d * sizeof *w->dx_tokens);
     NN(linear_bwd_w)(grad + l->table, NULL, w->logits, V, w->decoder[last].after_mlp.h, d, T, d, V);
     NN(linear_bwd_x)(w->dh, d, w->logits, V, weights + l->table, T, d, V, false);
-    for (int i = last; i >= 0; i--) decoder_bwd(w, weights, grad, i, decoder_in(w, i), memory);
+    for (int i = last; i >= 0 && !is_stopped(w); i--)
+        decoder_bwd(w, weights, grad, i, decoder_in(w, i), memory);
+    if (w->stopped) return;
     norm n = decoder_norm(w, weights, grad, -1);
     NN(seam_bwd)(w->dx_tokens, NULL, NULL, n.dgain, n.doffset, w->dh, w->tokens_in.x,
                  w->tokens_in.stat, NULL, 1, n.gain, T, d);
@@ -742,6 +757,7 @@ static void take_batch(struct WORK *w, const sl_batch *b, sl_dropout dropout) {
     const sl_model_options *o = &w->model->options;
     w->batch = b;
     w->dropout = dropout;
+    w->stopped = false;
     w->R = b->pairs * b->points;
     w->n = (int)o->columns * w->R;
     w->T = b->begin ? b->begin[b->pairs] - b->begin[0] : 0;
@@ -780,12 +796,13 @@ double OF(model_pass)(struct WORK *w, REAL *grad, REAL *logits, const REAL *weig
     take_tokens(w, b);
     const size_t V = (size_t)w->model->options.vocabulary;
     const REAL *memory = encode(w, weights);
-    decode(w, weights, memory);
+    if (!w->stopped) decode(w, weights, memory);
+    if (w->stopped) return NAN;
     if (logits) memcpy(logits, w->logits, (size_t)w->T * V * sizeof *logits);
     double loss = NN(xent)(grad ? w->logits : NULL, w->logits, b->targets, w->T, (int)V);
     if (grad) {
         decode_bwd(w, weights, grad, memory);
-        encode_bwd(w, weights, grad);
+        if (!w->stopped) encode_bwd(w, weights, grad);
     }
-    return loss;
+    return w->stopped ? NAN : loss;
 }

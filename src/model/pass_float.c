@@ -12,3 +12,8 @@
 #define SQRT(x)   sqrtf(x)
 #define OWN_CELLS 0
 #include "model/pass_body.h"
+
+void sl_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload) {
+    w->stop = stop;
+    w->stop_payload = payload;
+}

@@ -10,6 +10,9 @@
  *             them. Without MPI (preset `nompi`, or a plain start) there is one rank: ranks_one.c is
  *             the twin of ranks_mpi.c and the two answer alike for one process.
  *
+ * Work of either kind can be asked to stop: a watch polls the caller of this rank, and sl_par_stopping
+ * answers whether any rank was asked.
+ *
  * A failing part stops the hand-out; sl_par_for returns the smallest status of all parts that ran
  * and hands that part's message to the calling thread. */
 #ifndef SL_PAR_H
@@ -47,6 +50,24 @@ int sl_par_ranks(void);
 int sl_par_peers(void); // ranks, this one included, that run on the cores that this one may use
 SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; collective
 void sl_par_barrier(void);
+
+/* Stopping. Between watch_begin and watch_end the calling thread may look, as often as it likes,
+ * whether this rank or any other has been asked to stop: `asked` (or NULL) is called at most every
+ * 10 ms, here and while sl_par_agree waits for others. Once true it stays so. Other threads get
+ * false: they must be told by the one that watches. Ranks learn of a request at different moments,
+ * so what all must do alike is agreed on afterwards. watch_end is collective. */
+typedef bool (*sl_par_asked)(void *payload);
+typedef struct sl_par_watch {
+    sl_par_asked asked;
+    void *payload;
+    bool stopping;
+    double pause, next; // seconds between two looks, and sl_clock() of the next one
+    struct sl_par_watch *outer;
+} sl_par_watch;
+
+void sl_par_watch_begin(sl_par_watch *w, sl_par_asked asked, void *payload);
+void sl_par_watch_end(sl_par_watch *w);
+bool sl_par_stopping(void);
 
 /* Collectives over blocks of numbers that are cut into one share per rank: rank r has begin[r] ..
  * begin[r+1]-1, begin having ranks + 1 entries, the same on all ranks. A share may be empty. All

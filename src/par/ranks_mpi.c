@@ -15,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "par/par.h"
+#include "par/par_impl.h"
 
 /* Shares go in messages of at most MESSAGE numbers: long enough for full speed, and so that no
  * count or byte that MPI keeps in an int overflows. */
 enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
+
+enum { SHARE, STOP }; // tags of messages
 
 /* ---------------------------------------------------------------- loading ------------------- */
 
@@ -37,9 +39,15 @@ enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
     X(Comm_set_errhandler) \
     X(Comm_split_type)     \
     X(Allreduce)           \
+    X(Iallreduce)          \
+    X(Test)                \
     X(Barrier)             \
     X(Bcast)               \
-    X(Sendrecv)
+    X(Sendrecv)            \
+    X(Iprobe)              \
+    X(Isend)               \
+    X(Recv)                \
+    X(Waitall)
 
 // predefined handles, by the name that Open MPI's variables have behind "ompi_mpi_"
 #define HANDLES(X)                                      \
@@ -47,6 +55,7 @@ enum { LINE_BYTES = 1024, MESSAGE = 1 << 20 };
     X(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN) \
     X(MPI_Info, info_null, MPI_INFO_NULL)               \
     X(MPI_Datatype, byte, MPI_BYTE)                     \
+    X(MPI_Datatype, int, MPI_INT)                       \
     X(MPI_Datatype, 2int, MPI_2INT)                     \
     X(MPI_Datatype, int64_t, MPI_INT64_T)               \
     X(MPI_Op, op_minloc, MPI_MINLOC)                    \
@@ -128,6 +137,8 @@ static MPI_Comm world; // all ranks, apart from what a program that embeds us se
 static bool active;    // MPI runs and has us among others
 static bool ours;      // and we started it, so we end it
 static int rank, ranks = 1, peers = 1;
+static MPI_Request *stop_sends; // (ranks): our requests to stop, once
+static bool stop_sent;          // they were made
 
 static sl_status fail_mpi(int error, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -178,12 +189,16 @@ sl_status sl_par_begin(void) {
     mpi.Comm_set_errhandler(world, mpi.h_errors_return); // a library does not exit
     mpi.Comm_rank(world, &rank);
     mpi.Comm_size(world, &ranks);
+    stop_sends = sl_calloc((size_t)ranks, sizeof *stop_sends);
+    if (!stop_sends) return sl_fail_memory((size_t)ranks, sizeof *stop_sends, "a list of ranks");
     return count_peers();
 }
 
 void sl_par_end(void) {
     if (active) mpi.Comm_free(&world);
     if (ours) mpi.Finalize();
+    sl_free(stop_sends);
+    stop_sends = NULL;
     active = ours = false;
     rank = 0;
     ranks = peers = 1;
@@ -199,7 +214,13 @@ sl_status sl_par_agree(sl_status mine) {
     struct {
         int st, rank;
     } in = { mine, rank }, worst;
-    int error = mpi.Allreduce(&in, &worst, 1, mpi.h_2int, mpi.h_op_minloc, world);
+    MPI_Request request;
+    int done = 0;
+    int error = mpi.Iallreduce(&in, &worst, 1, mpi.h_2int, mpi.h_op_minloc, world, &request);
+    while (!done && error == MPI_SUCCESS) {
+        error = mpi.Test(&request, &done, MPI_STATUS_IGNORE);
+        if (!done) sl_par_stopping(); // others may work for long: pass on what we are asked
+    }
     if (error != MPI_SUCCESS) return fail_mpi(error, "agreeing on a status");
     if (worst.st == SL_OK) return SL_OK;
 
@@ -213,6 +234,33 @@ sl_status sl_par_agree(sl_status mine) {
 
 void sl_par_barrier(void) {
     if (active) mpi.Barrier(world);
+}
+
+/* ---------------------------------------------------------------- stopping ------------------ */
+
+void sl_par__stop_send(void) {
+    if (!active || stop_sent) return;
+    stop_sent = true;
+    for (int i = 1; i < ranks; i++)
+        mpi.Isend(NULL, 0, mpi.h_byte, (rank + i) % ranks, STOP, world, &stop_sends[i - 1]);
+}
+
+bool sl_par__stop_arrived(void) {
+    int there = 0;
+    if (active) mpi.Iprobe(MPI_ANY_SOURCE, STOP, world, &there, MPI_STATUS_IGNORE);
+    return there;
+}
+
+void sl_par__stop_clear(void) {
+    if (!active) return;
+    int any = stop_sent;
+    if (mpi.Allreduce(MPI_IN_PLACE, &any, 1, mpi.h_int, mpi.h_op_sum, world) != MPI_SUCCESS) return;
+    for (int r = 0, sent = stop_sent; any && r < ranks; r++, sent = stop_sent) {
+        mpi.Bcast(&sent, 1, mpi.h_int, r, world);
+        if (sent && r != rank) mpi.Recv(NULL, 0, mpi.h_byte, r, STOP, world, MPI_STATUS_IGNORE);
+    }
+    if (stop_sent) mpi.Waitall(ranks - 1, stop_sends, MPI_STATUSES_IGNORE);
+    stop_sent = false;
 }
 
 /* ---------------------------------------------------------------- shares -------------------- */
@@ -235,8 +283,8 @@ static sl_status pass(run out, run in, size_t size, const char *what) {
         int to, from;
         int n_out = next_message(&out, &to), n_in = next_message(&in, &from);
         const int bytes = (int)size; // of a number: all machines of a run keep it alike
-        int error = mpi.Sendrecv(out.at, n_out * bytes, mpi.h_byte, to, 0, in.at, n_in * bytes,
-                                 mpi.h_byte, from, 0, world, MPI_STATUS_IGNORE);
+        int error = mpi.Sendrecv(out.at, n_out * bytes, mpi.h_byte, to, SHARE, in.at, n_in * bytes,
+                                 mpi.h_byte, from, SHARE, world, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return fail_mpi(error, what);
         out.at += (size_t)n_out * size;
         out.left -= n_out;

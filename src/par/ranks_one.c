@@ -1,7 +1,7 @@
 /* ranks_one - the one-process twin of ranks_mpi.c, for builds without MPI. */
 #include <string.h>
 
-#include "par/par.h"
+#include "par/par_impl.h"
 
 sl_status sl_par_begin(void) { return SL_OK; }
 void sl_par_end(void) {}
@@ -10,6 +10,9 @@ int sl_par_ranks(void) { return 1; }
 int sl_par_peers(void) { return 1; }
 sl_status sl_par_agree(sl_status mine) { return mine; }
 void sl_par_barrier(void) {}
+void sl_par__stop_send(void) {}
+bool sl_par__stop_arrived(void) { return false; }
+void sl_par__stop_clear(void) {}
 
 sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin) {
     memcpy(recv, block + begin[0], (size_t)(begin[1] - begin[0]) * sizeof *recv);

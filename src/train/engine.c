@@ -23,6 +23,8 @@ static sl_status counts(int64_t **out, int n) {
     return *out ? SL_OK : sl_fail_memory((size_t)n, sizeof(int64_t), "a list of shares");
 }
 
+static bool pass_stops(void *payload) { return sl_train__stopping(payload); }
+
 static sl_status allocate(sl_train__engine *e, const sl_optim_options *o, int64_t steps,
                           const sl_tensor *tensors) {
     const sl_train__shape *s = &e->shape;
@@ -49,7 +51,10 @@ static sl_status allocate(sl_train__engine *e, const sl_optim_options *o, int64_
         SL_TRY(wide(&e->received, SL_MAX(s->ranks * mine, m->block), "gradients of ranks"));
     }
     SL_TRY(sl_optim_new(&e->optim, tensors, m->n_param, o, steps, s->rank, s->ranks));
-    for (int i = 0; i < s->seats; i++) SL_TRY(sl_train__seat_new(&e->seat[i], m, s));
+    for (int i = 0; i < s->seats; i++) {
+        SL_TRY(sl_train__seat_new(&e->seat[i], m, s));
+        sl_work_set_stop(e->seat[i].work, pass_stops, e);
+    }
     const int first = sl_train__lane_begin(s, (int)e->lanes_of[s->rank]);
     const int last = sl_train__lane_begin(s, (int)e->lanes_of[s->rank + 1]);
     for (int i = 0; i < 2; i++) SL_TRY(sl_train__feed_new(&e->feed[i], s, last - first));
@@ -99,6 +104,13 @@ sl_train__seat *sl_train__seat_take(sl_train__engine *e) {
 
 void sl_train__seat_leave(sl_train__seat *seat) { atomic_store(&seat->taken, false); }
 
+bool sl_train__stopping(sl_train__engine *e) {
+    if (sl_par_stopping()) atomic_store(&e->stop, true);
+    return atomic_load(&e->stop);
+}
+
+sl_status sl_train__fail_stopped(void) { return sl_fail(SL_ECANCEL, "stopped on request"); }
+
 /* ---------------------------------------------------------------- lanes and pairs ----------- */
 
 typedef struct job {
@@ -119,7 +131,8 @@ static sl_status run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
                                         sl_train__lane_begin(s, lane) - base,
                                         sl_train__lane_begin(s, lane + 1) - base, e->dropout);
     sl_train__seat_leave(seat);
-    return sl_gemm_status();
+    const sl_status st = sl_gemm_status();
+    return st == SL_OK && sl_train__stopping(e) ? sl_train__fail_stopped() : st;
 }
 
 static sl_status make_some(sl_train__feed *f, sl_train__engine *e, int worker, int64_t part) {

@@ -43,6 +43,7 @@ void sl_train__tally_write(sl_str *s, const sl_train__tally *t) {
 #define X(kind, member) ADD_##kind(s, #member, t->member);
     sl_json_open(s, NULL, '{');
     TALLY(X)
+    if (t->valid_due) sl_json_add_bool(s, "valid_due", true);
     sl_json_close(s, '}');
 #undef X
 }
@@ -79,6 +80,8 @@ sl_status sl_train__tally_read(sl_train__tally *t, sl_str *missing, const char *
         SL_GO(READ_##kind(&t->member, j, #member));
     TALLY(X)
 #undef X
+    const sl_json *due = sl_json_get(j, "valid_due");
+    t->valid_due = due && sl_json_kind_of(due) == SL_JSON_BOOL && sl_json_bool(due);
     st = sl_str_status(missing);
 done:
     sl_json_free(j);
@@ -90,18 +93,22 @@ done:
 enum { LINE_MAX_BYTES = 1 << 20 };
 
 /* Does the line belong to the first `step` steps? One that is no line of ours, torn when the
- * machine stopped, does not. */
-static bool is_kept(const char *line, size_t n, int64_t step) {
+ * machine stopped, does not, nor does a validation of the last step that is still due. */
+static bool is_kept(const char *line, size_t n, int64_t step, bool valid_due) {
     sl_json *j = NULL;
     if (sl_json_parse_line(&j, line, n) != SL_OK) return false;
     const sl_json *at = sl_json_kind_of(j) == SL_JSON_OBJECT ? sl_json_get(j, "step") : NULL;
-    const bool kept = at && sl_json_kind_of(at) == SL_JSON_INT && sl_json_int(at) <= step;
+    const sl_json *event = at ? sl_json_get(j, "event") : NULL;
+    bool kept = at && sl_json_kind_of(at) == SL_JSON_INT && sl_json_int(at) <= step;
+    if (kept && valid_due && sl_json_int(at) == step && event &&
+        sl_json_kind_of(event) == SL_JSON_TEXT && strcmp(sl_json_text(event), "valid") == 0)
+        kept = false;
     sl_json_free(j);
     return kept;
 }
 
 /* Rewrites the log without what is behind `step`: whole or not at all. */
-static sl_status cut(const char *path, int64_t step) {
+static sl_status cut(const char *path, int64_t step, bool valid_due) {
     sl_status st;
     sl_lines *lines = NULL;
     sl_file *f = NULL;
@@ -114,7 +121,7 @@ static sl_status cut(const char *path, int64_t step) {
         if (st == SL_ELIMIT) continue; // longer than any of ours
         if (st != SL_OK) goto done;
         if (!line) break;
-        if (!is_kept(line, n, step)) continue;
+        if (!is_kept(line, n, step, valid_due)) continue;
         SL_GO(sl_file_write(f, line, n));
         SL_GO(sl_file_write(f, "\n", 1));
     }
@@ -127,9 +134,9 @@ done:
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step) {
+sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step, bool valid_due) {
     *log = (sl_train__log){ 0 };
-    if (access(path, F_OK) == 0) SL_TRY(cut(path, step));
+    if (access(path, F_OK) == 0) SL_TRY(cut(path, step, valid_due));
     return sl_file_append(&log->file, path);
 }
 

@@ -1,8 +1,13 @@
 /* run - from a configuration to trained weights in a folder.
  *
- * All ranks go through the same loop and hold the same sums; rank 0 alone has the folder, the log
- * and the caller's ear. Whatever it decides by the clock or by what the caller says (save, stop) is
- * shared after each step, together with whether anything failed, so ranks never part ways. */
+ * All ranks go through the same loop and hold the same sums; rank 0 alone has the folder and the
+ * log. What one of them decides by itself (rank 0 by the clock to save, any by its caller to stop)
+ * is shared after each step, together with whether anything failed, so ranks never part ways.
+ *
+ * A request to stop does not wait for the step to end: launchers kill soon after they ask, and a
+ * step of a large model takes seconds. Up to the optimiser's part a step changes nothing that a
+ * checkpoint holds, so it is abandoned and the steps before it are saved. A validation is abandoned
+ * too; the checkpoint says that it is due, and the run that goes on from there begins with it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +37,8 @@ typedef struct run {
     sl_train__tally tally;
     double clock_begin, seconds_before; // of earlier parts of the run
     double clock_saved;
-    bool wish;     // rank 0: the caller wants it to end
-    bool stopping; // all ranks know of it
+    bool wish;     // rank 0: progress was answered with a request to stop
+    bool stopping; // all ranks know of one
     sl_train_news news;
 } run;
 
@@ -247,6 +252,12 @@ static bool save_due(const run *r) {
     return o->checkpoint_minutes > 0 && sl_clock() - r->clock_saved >= 60 * o->checkpoint_minutes;
 }
 
+/* Collective. Some rank was asked to stop: what is done so far is saved, if it is not yet. */
+static sl_status stop(run *r) {
+    r->stopping = true;
+    return r->saved == r->step ? SL_OK : save(r);
+}
+
 /* ---------------------------------------------------------------- beginning ----------------- */
 
 static sl_status make_plan(run *r) {
@@ -294,6 +305,8 @@ static sl_status same_step(const run *r) {
                    (long long)r->step, r->c->out, (long long)step);
 }
 
+static bool is_unfinished(const run *r) { return r->step < r->plan.steps || r->tally.valid_due; }
+
 static sl_status begin(run *r) {
     SL_TRY(sl_par_agree(make_plan(r)));
     sl_status st = SL_OK;
@@ -302,9 +315,10 @@ static sl_status begin(run *r) {
     SL_TRY(sl_par_agree(make_engine(r)));
     SL_TRY(sl_par_agree(load(r)));
     SL_TRY(sl_par_agree(same_step(r)));
-    if (r->rank == 0 && r->step < r->plan.steps) {
+    if (r->rank == 0 && is_unfinished(r)) {
         st = sl_train__folder_begin(&r->folder, r->c, r->plan.steps);
-        if (st == SL_OK) st = sl_train__log_open(&r->log, r->folder.log, r->step);
+        if (st == SL_OK)
+            st = sl_train__log_open(&r->log, r->folder.log, r->step, r->tally.valid_due);
         if (st == SL_EIO && r->saved >= 0) st = with_kept(r, st);
     }
     return sl_par_agree(st);
@@ -368,6 +382,18 @@ static sl_status validate(run *r) {
     return SL_OK;
 }
 
+/* The validation that the run was stopped in, before the steps behind it. */
+static sl_status validate_due(run *r) {
+    sl_status st = validate(r);
+    if (st == SL_ECANCEL) return stop(r);
+    SL_TRY(st);
+    r->tally.valid_due = false;
+    if (r->rank == 0) st = log_valid(r);
+    if (st == SL_EIO) st = with_kept(r, st);
+    SL_TRY(sl_par_agree(st));
+    return save(r); // else the checkpoint would still have it due
+}
+
 /* Rank 0: what the step has to tell, to the log and to the caller. */
 static sl_status report(run *r, const sl_train__outcome *o, bool line, bool valid) {
     if (line) SL_TRY(log_step(r));
@@ -385,6 +411,7 @@ static sl_status one_step(run *r) {
     sl_train__outcome o;
     const double begun = sl_clock();
     st = sl_train__step(&o, &r->engine, r->step, r->step + 1 < r->plan.steps);
+    if (st == SL_ECANCEL) return stop(r);
     if (o.bad) return fail_bad(r, &o);
     SL_TRY(st);
     r->step++;
@@ -392,28 +419,32 @@ static sl_status one_step(run *r) {
     const bool line = end_line(r);
     const bool valid =
         r->shape.valid > 0 && (r->step % r->valid_steps == 0 || r->step == r->plan.steps);
-    if (valid) SL_TRY(validate(r));
-
-    struct {
-        bool stop, save;
-    } next = { false, false };
-    if (r->rank == 0) {
-        st = report(r, &o, line, valid);
-        if (st == SL_EIO) st = with_kept(r, st);
-        next.stop = r->wish;
-        next.save = r->wish || save_due(r);
+    if (valid) {
+        st = validate(r);
+        r->tally.valid_due = st == SL_ECANCEL;
+        if (st != SL_ECANCEL) SL_TRY(st);
     }
+
+    enum { STOP, SAVE, WISHES };
+    int64_t wish[WISHES] = { 0 };
+    st = SL_OK;
+    if (r->rank == 0) {
+        st = report(r, &o, line, valid && !r->tally.valid_due);
+        if (st == SL_EIO) st = with_kept(r, st);
+        wish[SAVE] = save_due(r);
+    }
+    wish[STOP] = r->tally.valid_due || r->wish || sl_par_stopping();
     SL_TRY(sl_par_agree(st));
-    SL_TRY(sl_par_share(&next, sizeof next));
-    r->stopping = next.stop;
+    SL_TRY(sl_par_sum(wish, WISHES));
     if (line) {
         sl_train__tally *t = &r->tally;
         t->line_steps = t->line_tokens = t->line_clipped = 0;
         t->line_loss = t->line_grad_norm = t->line_seconds = 0;
     }
-    if (!next.save) return SL_OK;
+    if (wish[STOP]) return stop(r);
+    if (!wish[SAVE]) return SL_OK;
     SL_TRY(save(r));
-    if (!r->stopping) note(r, "saved at step %lld", (long long)r->step);
+    note(r, "saved at step %lld", (long long)r->step);
     return SL_OK;
 }
 
@@ -453,10 +484,10 @@ sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_confi
     sl_train__tally_init(&r.tally);
     sl_mem_peak_reset();
     SL_GO(begin(&r));
-    if (r.step < r.plan.steps) tell_beginning(&r);
-    while (r.step < r.plan.steps && st == SL_OK) {
-        st = one_step(&r);
-        if (st == SL_OK && r.stopping && r.step < r.plan.steps)
+    if (is_unfinished(&r)) tell_beginning(&r);
+    while (is_unfinished(&r) && st == SL_OK) {
+        st = r.tally.valid_due ? validate_due(&r) : one_step(&r);
+        if (st == SL_OK && r.stopping && is_unfinished(&r))
             st =
                 sl_fail(SL_ECANCEL, "stopped at step %lld of %lld, saved in %s: resume it to go on",
                         (long long)r.step, (long long)r.plan.steps, c->out);

@@ -112,7 +112,9 @@ typedef struct sl_train_news {
     const char *note;         // NULL, or something to tell: a checkpoint saved, a bound set
 } sl_train_news;
 
-/* Told after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. */
+/* Told after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. A
+ * request to stop that a watch of any rank sees (sl_par_watch_begin) ends it sooner: the step or
+ * the validation at hand is abandoned, and what was done before is saved. */
 typedef int (*sl_train_progress)(const sl_train_news *news, void *payload);
 
 typedef struct sl_train_result {

@@ -114,6 +114,7 @@ typedef struct sl_train__engine {
     int64_t ready;             // step whose pairs feed[step % 2] holds; -1: none
     sl_train__seat *seat;
     sl_arena *arena;           // by worker
+    atomic_bool stop;          // what runs is abandoned: some rank is asked to stop
 } sl_train__engine;
 
 /* Everything but weights' values. */
@@ -131,9 +132,15 @@ typedef struct sl_train__outcome {
 } sl_train__outcome;
 
 /* Step `step` (from 0), making the next one's pairs meanwhile if there is one. Collective. What is not
- * finite is SL_ELIMIT with out->bad, and has changed no weight. */
+ * finite is SL_ELIMIT with out->bad, and has changed no weight; neither has a step that was abandoned
+ * because a rank was asked to stop (sl_par_stopping), which is SL_ECANCEL on all of them. */
 SL_NODISCARD sl_status sl_train__step(sl_train__outcome *out, sl_train__engine *e, int64_t step,
                                       bool more);
+
+/* Any thread, between pieces of work: is it to be abandoned? The thread that watches asks, the others
+ * hear of it. */
+bool sl_train__stopping(sl_train__engine *e);
+SL_NODISCARD sl_status sl_train__fail_stopped(void);
 
 /* A free seat; there is one for whoever may ask. */
 sl_train__seat *sl_train__seat_take(sl_train__engine *e);
@@ -152,7 +159,7 @@ int64_t sl_train__valid_bytes(const sl_train__shape *s);
 SL_NODISCARD sl_status sl_train__valid_new(sl_train__valid *v, sl_train__engine *e,
                                            const sl_pairs *pairs);
 void sl_train__valid_clear(sl_train__valid *v);
-/* Sums over all validation pairs with the present weights. Collective. */
+/* Sums over all validation pairs with the present weights. Collective; SL_ECANCEL as with a step. */
 SL_NODISCARD sl_status sl_train__validate(double *loss, int64_t *tokens, sl_train__valid *v,
                                           sl_train__engine *e);
 
@@ -165,6 +172,7 @@ typedef struct sl_train__tally {
     // of the line in the making
     int64_t line_steps, line_tokens, line_clipped;
     double line_loss, line_grad_norm, line_seconds;
+    bool valid_due; // the validation of the last step was abandoned
     // as last told
     double loss, loss_expression, loss_valid, loss_valid_expression, pairs_per_second;
 } sl_train__tally;
@@ -180,8 +188,10 @@ typedef struct sl_train__log {
     sl_str line;
 } sl_train__log;
 
-/* Opens the log at the end of what belongs to the first `step` steps; the rest is cut off. */
-SL_NODISCARD sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step);
+/* Opens the log at the end of what belongs to the first `step` steps; the rest is cut off. valid_due:
+ * so is the validation of the last of them. */
+SL_NODISCARD sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step,
+                                          bool valid_due);
 void sl_train__log_close(sl_train__log *log);
 /* A line: begin, add members to log->line, end. */
 void sl_train__log_begin(sl_train__log *log, const char *event, int64_t step);

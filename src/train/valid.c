@@ -73,15 +73,17 @@ static sl_status run_groups(int64_t begin, int64_t end, int worker, void *payloa
         v->tokens[i] = 0;
         v->loss[i] = sl_train__run_pairs(seat, NULL, &v->tokens[i], j->e->weights, s, &v->feed,
                                          from, to, (sl_dropout){ .on = false });
+        if (sl_train__stopping(j->e)) break;
     }
     sl_train__seat_leave(seat);
-    return sl_gemm_status();
+    const sl_status st = sl_gemm_status();
+    return st == SL_OK && sl_train__stopping(j->e) ? sl_train__fail_stopped() : st;
 }
 
 sl_status sl_train__validate(double *loss, int64_t *tokens, sl_train__valid *v,
                              sl_train__engine *e) {
     job j = { .v = v, .e = e };
-    SL_TRY(sl_par_for(e->pool, e->shape.seats, 1, run_groups, &j));
+    SL_TRY(sl_par_agree(sl_par_for(e->pool, e->shape.seats, 1, run_groups, &j)));
     SL_TRY(sl_par_gather(v->loss, sizeof *v->loss, v->groups_of));
     SL_TRY(sl_par_gather(v->tokens, sizeof *v->tokens, v->groups_of));
     *loss = 0;

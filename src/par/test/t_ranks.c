@@ -244,6 +244,69 @@ static void an_error_of_mpi_is_a_status(void **state) {
     SL_MUST(t, sl_par_agree(SL_OK));
 }
 
+static bool is_asked(void *payload) { return *(bool *)payload; }
+
+/* Whichever rank is asked, all learn of it; and only of it: the next watch begins without. */
+static void a_request_to_stop_reaches_all(void **state) {
+    sl_fixture *t = *state;
+    const int ranks = sl_par_ranks(), rank = sl_par_rank();
+    for (int who = 0; who <= ranks; who++) { // at last all of them at once
+        bool asked = who == rank || who == ranks;
+        sl_par_watch watch;
+        sl_par_watch_begin(&watch, is_asked, &asked);
+        while (!sl_par_stopping()) {
+        }
+        assert_true(sl_par_stopping());
+        sl_par_watch_end(&watch);
+        assert_false(sl_par_stopping()); // nobody watches
+
+        sl_par_watch_begin(&watch, NULL, NULL);
+        assert_false(sl_par_stopping());
+        const double start = sl_clock();
+        while (sl_clock() - start < 0.03) assert_false(sl_par_stopping());
+        SL_MUST(t, sl_par_agree(SL_OK)); // before one of them is asked again
+        sl_par_watch_end(&watch);
+    }
+}
+
+/* One rank works and looks; another, which waits for it, is asked. */
+static void a_rank_that_waits_passes_it_on(void **state) {
+    (void)state;
+    const int ranks = sl_par_ranks(), rank = sl_par_rank();
+    for (int who = 1; who < ranks; who++) {
+        bool asked = who == rank;
+        sl_status st = SL_OK;
+        sl_par_watch watch;
+        sl_par_watch_begin(&watch, is_asked, &asked);
+        if (rank == 0) {
+            while (!sl_par_stopping()) {
+            }
+            st = sl_fail(SL_ECANCEL, "left the work");
+        }
+        assert_int_equal(sl_par_agree(st), SL_ECANCEL);
+        assert_non_null(strstr(sl_last_error(), "left the work"));
+        sl_par_watch_end(&watch);
+    }
+}
+
+/* A call may be made while another is under way: its request is its own. */
+static void watches_nest(void **state) {
+    (void)state;
+    if (sl_par_ranks() > 1) return; // there all make the same calls, and a request is everybody's
+    bool outer = false, inner = true;
+    sl_par_watch a, b;
+    sl_par_watch_begin(&a, is_asked, &outer);
+    assert_false(sl_par_stopping());
+    sl_par_watch_begin(&b, is_asked, &inner);
+    assert_true(sl_par_stopping());
+    sl_par_watch_end(&b);
+    assert_false(sl_par_stopping());
+    outer = true;
+    while (!sl_par_stopping()) {
+    }
+    sl_par_watch_end(&a);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(ranks_know_themselves),
@@ -255,6 +318,9 @@ int main(void) {
         SL_TEST(numbers_of_any_size_are_gathered),
         SL_TEST(everybody_hears_rank_0),
         SL_TEST(counts_are_added_up),
+        SL_TEST(a_request_to_stop_reaches_all),
+        SL_TEST(a_rank_that_waits_passes_it_on),
+        SL_TEST(watches_nest),
         SL_TEST(an_error_of_mpi_is_a_status),
     };
     if (sl_par_begin() != SL_OK) {

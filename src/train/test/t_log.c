@@ -23,7 +23,7 @@ static void a_log_is_cut_behind_its_step(void **state) {
                      three, (int)torn, one);
             const char *path = write_file(t, text);
             sl_train__log log;
-            SL_MUST(t, sl_train__log_open(&log, path, keep));
+            SL_MUST(t, sl_train__log_open(&log, path, keep, false));
             sl_train__log_begin(&log, "step", 7);
             sl_json_add_real(&log.line, "loss", 0.5);
             SL_MUST(t, sl_train__log_end(&log));
@@ -40,7 +40,7 @@ static void a_log_is_cut_behind_its_step(void **state) {
     // a line that lacks only its end is whole
     const char *path = write_file(t, "{\"event\":\"step\",\"step\":1}");
     sl_train__log log;
-    SL_MUST(t, sl_train__log_open(&log, path, 1));
+    SL_MUST(t, sl_train__log_open(&log, path, 1, false));
     sl_train__log_close(&log);
     char *got;
     SL_MUST(t, sl_file_read(&got, NULL, path, 1000));
@@ -51,7 +51,7 @@ static void a_log_is_cut_behind_its_step(void **state) {
 
 static sl_status open_and_write(const char *path) {
     sl_train__log log;
-    sl_status st = sl_train__log_open(&log, path, 1);
+    sl_status st = sl_train__log_open(&log, path, 1, false);
     if (st == SL_OK) {
         sl_train__log_begin(&log, "step", 2);
         st = sl_train__log_end(&log);

@@ -66,6 +66,73 @@ static void a_run_is_the_same_for_any_number(void **state) {
     tiny_end(&x);
 }
 
+typedef struct request {
+    bool mine; // it is this rank that is asked,
+    int polls; // after it was polled so many times
+} request;
+
+static bool is_asked(void *payload) {
+    request *r = payload;
+    return r->mine && r->polls-- <= 0;
+}
+
+/* Does the newest checkpoint say that a validation is due? */
+static bool is_valid_due(sl_fixture *t, const sl_train_config *c) {
+    char path[600], *bytes;
+    size_t n;
+    snprintf(path, sizeof path, "%s/state-%08lld.safetensors", c->out,
+             (long long)sl_ckpt_newest(c->out));
+    SL_MUST(t, sl_file_read(&bytes, &n, path, 1 << 22));
+    const bool due = memmem(bytes, n, "valid_due", 9) != NULL;
+    sl_free(bytes);
+    return due;
+}
+
+/* Stopped at whichever moment somebody looks for a request, in a step or in a validation, the run
+ * is saved, and ends as if nothing had been. Each rank in turn is the one that is asked. */
+static void a_request_at_any_moment_changes_nothing(void **state) {
+    sl_fixture *t = *state;
+    tiny x;
+    sl_train_result out;
+    begin(t, &x);
+    x.c.train.steps = 3;
+    x.c.train.valid_steps = 2;
+    SL_MUST(t, sl_train_run(&out, NULL, &x.c, NULL, NULL));
+    const tiny_left want = tiny_look(t, &x.c);
+    remove_run(&x);
+
+    // several ranks are also polled while they wait for each other, thousands of times
+    const bool alone = sl_par_ranks() == 1;
+    int due = 0, stopped = 0;
+    for (int turn = 0; alone || turn < 10; turn++) {
+        request r = { .mine = turn % sl_par_ranks() == sl_par_rank(),
+                      .polls = alone ? 13 * turn : 1 << turn };
+        sl_par_watch watch;
+        sl_par_watch_begin(&watch, is_asked, &r);
+        watch.pause = 0;
+        sl_status st = sl_train_run(&out, NULL, &x.c, NULL, NULL);
+        sl_par_watch_end(&watch);
+        if (st == SL_OK) break; // it was not polled so often
+        SL_CHECK(t, st == SL_ECANCEL, "%s", sl_last_error());
+        SL_CHECK(t, out.step == sl_ckpt_newest(x.c.out), "stopped at %lld, saved at %lld",
+                 (long long)out.step, (long long)sl_ckpt_newest(x.c.out));
+        stopped++;
+        due += is_valid_due(t, &x.c);
+        sl_par_barrier(); // all have looked
+
+        x.c.resume = true;
+        SL_MUST(t, sl_train_run(&out, NULL, &x.c, NULL, NULL));
+        const tiny_left got = tiny_look(t, &x.c);
+        tiny_same(t, &got, &want, "stopped and resumed");
+        x.c.resume = false;
+        remove_run(&x);
+    }
+    SL_CHECK(t, stopped > 3, "%d stops", stopped);
+    SL_CHECK(t, due > 0 || !alone, "%d of %d stops in a validation", due, stopped);
+    remove_run(&x);
+    tiny_end(&x);
+}
+
 static void a_run_is_handed_on(void **state) {
     sl_fixture *t = *state;
     const char *folder = getenv("SL_TEST_RELAY"), *stop = getenv("SL_TEST_STOP");
@@ -149,8 +216,11 @@ static void each_rank_keeps_to_its_plan(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(a_run_is_the_same_for_any_number), SL_TEST(a_run_is_handed_on),
-        SL_TEST(all_ranks_hear_of_a_failure),      SL_TEST(one_rank_without_memory_stops_all),
+        SL_TEST(a_run_is_the_same_for_any_number),
+        SL_TEST(a_request_at_any_moment_changes_nothing),
+        SL_TEST(a_run_is_handed_on),
+        SL_TEST(all_ranks_hear_of_a_failure),
+        SL_TEST(one_rank_without_memory_stops_all),
         SL_TEST(each_rank_keeps_to_its_plan),
     };
     if (sl_par_begin() != SL_OK) {
