@@ -2,8 +2,10 @@
  *
  * A file is written beside its place and renamed on commit. The order matters: the data must be on
  * the disk before the name points to it, and the directory must be on the disk before we say that
- * it is saved. What is not a regular file (a terminal, a pipe, /dev/null, /dev/stdout) cannot be
- * replaced by renaming and is written to directly, or refused: base.h says when. */
+ * it is saved. A file that carries a hash may get its name first (publish): should the machine stop
+ * before the data are on the disk, its readers notice. What is not a regular file (a terminal, a
+ * pipe, /dev/null, /dev/stdout) cannot be replaced by renaming and is written to directly, or
+ * refused: base.h says when. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,11 +24,12 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct sl_file {
     int fd;
-    char *shown; // the path as the caller wrote it, for messages
-    char *path;  // where it goes: links resolved, so that a link stays a link
-    char *temp;  // where it is written; NULL when written directly
-    bool failed; // a write failed: commit must not
-    size_t held; // bytes waiting in buffer
+    char *shown;    // the path as the caller wrote it, for messages
+    char *path;     // where it goes: links resolved, so that a link stays a link
+    char *temp;     // where it is written; NULL when written directly
+    bool failed;    // a write failed: commit must not
+    bool published; // renamed, not synced
+    size_t held;    // bytes waiting in buffer
     char buffer[BUFFER_BYTES];
 };
 
@@ -159,7 +162,7 @@ static sl_status create(sl_file **out, const char *path, bool own) {
     if (!f) return sl_fail_memory(1, sizeof *f, "a file buffer");
     f->fd = -1;
     f->path = f->temp = NULL;
-    f->failed = false;
+    f->failed = f->published = false;
     f->held = 0;
     f->shown = copy(path);
     if (!f->shown) SL_GO(sl_fail_memory(n + 1, 1, "a file name"));
@@ -242,7 +245,7 @@ sl_status sl_file_append(sl_file **out, const char *path) {
     sl_file *f = sl_malloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "a file buffer");
     f->path = f->temp = NULL;
-    f->failed = false;
+    f->failed = f->published = false;
     f->held = 0;
     f->fd = -1;
     f->shown = copy(path);
@@ -279,12 +282,32 @@ static sl_status sync_folder(const sl_file *f) {
     return st;
 }
 
+static sl_status finish_writing(sl_file *f) {
+    if (!f->failed) return flush(f);
+    return sl_fail(SL_EIO, "%s is not written: an earlier write failed", f->shown);
+}
+
+static sl_status give_name(sl_file *f) {
+    if (rename(f->temp, f->path) != 0)
+        return sl_fail(SL_EIO, "renaming %s to %s: %s", f->temp, f->path, sl_strerror(errno));
+    sl_free(f->temp); // nothing left to remove
+    f->temp = NULL;
+    return SL_OK;
+}
+
+sl_status sl_file_publish(sl_file *f) {
+    SL_TRY(finish_writing(f));
+    if (!f->temp) return SL_OK; // written in place
+    SL_TRY(give_name(f));
+    f->published = true;
+    return SL_OK;
+}
+
 sl_status sl_file_commit(sl_file **file) {
     sl_file *f = *file;
     sl_status st;
-    if (f->failed) SL_GO(sl_fail(SL_EIO, "%s is not written: an earlier write failed", f->shown));
-    SL_GO(flush(f));
-    if (refused() || (f->temp && !synced(f->fd)))
+    SL_GO(finish_writing(f));
+    if (refused() || ((f->temp || f->published) && !synced(f->fd)))
         SL_GO(sl_fail(SL_EIO, "syncing %s: %s", f->shown, sl_strerror(errno)));
 
     // close reports what a network file system found out late
@@ -293,14 +316,10 @@ sl_status sl_file_commit(sl_file **file) {
     if (close(fd) != 0 && errno != EINTR)
         SL_GO(sl_fail(SL_EIO, "closing %s: %s", f->shown, sl_strerror(errno)));
 
-    if (f->temp) {
-        if (rename(f->temp, f->path) != 0)
-            SL_GO(sl_fail(SL_EIO, "renaming %s to %s: %s", f->temp, f->path, sl_strerror(errno)));
-        sl_free(f->temp); // nothing left to remove
-        f->temp = NULL;
-        SL_GO(sync_folder(f));
-    }
-    st = SL_OK;
+    const bool named = f->temp || f->published;
+    if (f->temp) SL_GO(give_name(f));
+    f->published = false; // it stays
+    st = named ? sync_folder(f) : SL_OK;
 done:
     sl_file_discard(file);
     return st;
@@ -312,6 +331,7 @@ void sl_file_discard(sl_file **file) {
     *file = NULL;
     if (f->fd >= 0) close(f->fd);
     if (f->temp) unlink(f->temp);
+    if (f->published) unlink(f->path);
     sl_free(f->temp);
     sl_free(f->path);
     sl_free(f->shown);

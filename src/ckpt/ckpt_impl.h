@@ -59,6 +59,9 @@ int64_t sl_st__not_finite(const void *numbers, sl_dtype dtype, int64_t n);
 
 /* Hash of the data of tensors in memory, one after the other. */
 SL_NODISCARD sl_status sl_st__data_hash(char out[33], const sl_st_tensor *tensor, int n);
+/* sl_st_write up to the commit, which is left to the caller. */
+SL_NODISCARD sl_status sl_st__begin(sl_file **out, const char *path, const sl_st_tensor *tensors,
+                                    int n, const sl_st_text *metadata, int n_metadata);
 
 /* ---------------------------------------------------------------- configurations ------------ */
 

@@ -1,6 +1,7 @@
 /* save - a checkpoint to disk: the state, then the model, then the old ones go. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ckpt/ckpt_impl.h"
 
@@ -100,11 +101,21 @@ static void fill(parts *p, const sl_model *model, const float *weights, const sl
     }
 }
 
+/* Writes one file of the two. A launcher that has asked us to stop may kill us while the disk is
+ * still at work, so it gets its name before it is synced: readers compare hashes. Not where it
+ * would replace one of the same step, which stays until the new one is safe. */
+static sl_status put(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
+                     const sl_st_text *text, int n_text) {
+    SL_TRY(sl_st__begin(out, path, tensors, n, text, n_text));
+    return access(path, F_OK) == 0 ? SL_OK : sl_file_publish(*out);
+}
+
 /* The state says which weights it belongs to, by their hash. A save of a step that is there already
  * could be killed between the two files; the halves are then not taken for a whole. */
 static sl_status write_files(const char *dir, const parts *p, int n_param,
                              const sl_ckpt_meta *meta) {
     sl_status st;
+    sl_file *state = NULL, *model = NULL;
     char *path = NULL, step[24], hash[33];
     sl_st_text text[TEXTS];
     SL_TRY(sl_st__data_hash(hash, p->model, n_param));
@@ -112,13 +123,18 @@ static sl_status write_files(const char *dir, const parts *p, int n_param,
     text[n++] = (sl_st_text){ "progress", meta->progress ? meta->progress : "" };
     text[n++] = (sl_st_text){ "model_hash", hash };
     SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__STATE, meta->step));
-    SL_GO(sl_st_write(path, p->state, ROWS + 2 * n_param, text, n));
+    SL_GO(put(&state, path, p->state, ROWS + 2 * n_param, text, n));
 
     sl_free(path);
-    SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__MODEL, meta->step));
+    path = NULL;
+    SL_GO(sl_ckpt__path(&path, dir, SL_CKPT__MODEL, meta->step));
     n = add_texts(text, step, SL_CKPT__MODEL, meta);
-    st = sl_st_write(path, p->model, n_param, text, n);
+    SL_GO(put(&model, path, p->model, n_param, text, n));
+    SL_GO(sl_file_commit(&state));
+    st = sl_file_commit(&model);
 done:
+    sl_file_discard(&model);
+    sl_file_discard(&state);
     sl_free(path);
     return st;
 }

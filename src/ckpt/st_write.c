@@ -111,8 +111,8 @@ static sl_status write_data(sl_file *f, const sl_st_tensor *t) {
     return SL_OK;
 }
 
-sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
-                      const sl_st_text *metadata, int n_metadata) {
+sl_status sl_st__begin(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
+                       const sl_st_text *metadata, int n_metadata) {
     sl_status st;
     sl_file *f = NULL;
     sl_str header = { 0 };
@@ -132,7 +132,8 @@ sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
     SL_GO(sl_file_replace(&f, path));
     SL_GO(sl_file_write(f, header.text, header.len));
     for (int i = 0; i < n; i++) SL_GO(write_data(f, &tensor[i]));
-    st = sl_file_commit(&f);
+    *out = f;
+    f = NULL;
 done:
     sl_file_discard(&f);
     sl_str_clear(&header);
@@ -140,4 +141,11 @@ done:
     sl_free(tensor);
     sl_free(text);
     return st;
+}
+
+sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
+                      const sl_st_text *metadata, int n_metadata) {
+    sl_file *f;
+    SL_TRY(sl_st__begin(&f, path, tensors, n, metadata, n_metadata));
+    return sl_file_commit(&f);
 }

@@ -142,6 +142,34 @@ static void a_failing_write_leaves_the_old_file(void **state) {
     unlink(path);
 }
 
+/* Named before it is safe on the disk; gone again if it does not become so. */
+static void a_published_file_is_there_before_its_commit(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("published");
+    for (int end = 0; end < 3; end++) {
+        sl_file *f = NULL;
+        SL_MUST(t, sl_file_create(&f, path));
+        SL_MUST(t, sl_file_write(f, "whole", 5));
+        assert_int_not_equal(access(path, F_OK), 0);
+        SL_MUST(t, sl_file_publish(f));
+        holds(t, path, "whole");
+        assert_int_equal(files(), 1);
+        if (end == 0) {
+            SL_MUST(t, sl_file_commit(&f));
+            sl_file_discard(&f);
+            holds(t, path, "whole");
+            unlink(path);
+        } else if (end == 1) {
+            sl_file_discard(&f);
+        } else {
+            sl_file_fail_at(1);
+            says(sl_file_commit(&f), SL_EIO, path, "No space left");
+            sl_file_fail_at(0);
+        }
+        assert_int_equal(files(), 0);
+    }
+}
+
 static void errors_say_what_is_wrong(void **state) {
     sl_fixture *t = *state;
     sl_file *f = NULL;
@@ -443,6 +471,7 @@ int main(void) {
         SL_TEST(before_the_commit_the_old_file_stands),
         SL_TEST(bytes_arrive_in_order),
         SL_TEST(a_failing_write_leaves_the_old_file),
+        SL_TEST(a_published_file_is_there_before_its_commit),
         SL_TEST(errors_say_what_is_wrong),
         SL_TEST(appending_goes_behind_what_is_there),
         SL_TEST(folders_are_made_with_those_above),
