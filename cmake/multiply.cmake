@@ -8,18 +8,14 @@ pkg_check_modules(OPENBLAS REQUIRED openblas)
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 
-# The name that a library gives itself, without the folder it stands in: libdnnl.so.2.
-function(soname out file)
-    execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${file} OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-    if(failed OR NOT text MATCHES "SONAME +([^ \n]+)")
-        message(FATAL_ERROR "${file} is no shared library with a name; symlaw loads it at run time")
-    endif()
-    set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
-endfunction()
-
 find_library(OPENBLAS_LIBRARY openblas HINTS ${OPENBLAS_LIBRARY_DIRS} REQUIRED)
-soname(onednn_name ${DNNL_LIBRARY})
-soname(openblas_name ${OPENBLAS_LIBRARY})
+foreach(file onednn:${DNNL_LIBRARY} openblas:${OPENBLAS_LIBRARY})
+    string(REGEX MATCH "^([a-z]+):(.*)$" matched ${file})
+    soname(${CMAKE_MATCH_1}_name ${CMAKE_MATCH_2})
+    if(NOT ${CMAKE_MATCH_1}_name)
+        message(FATAL_ERROR "${CMAKE_MATCH_2} is no shared library; symlaw loads it at run time")
+    endif()
+endforeach()
 find_file(OPENBLAS_PTHREAD ${openblas_name} HINTS ${OPENBLAS_LIBRARY_DIRS}
           PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
                 /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib
