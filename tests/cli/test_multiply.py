@@ -2,6 +2,7 @@
 their memory taken before work starts, and in no danger from signals."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -26,6 +27,13 @@ def sanitized():
     return "libasan" in names
 
 
+def loaded(args):
+    """Files of the libraries that a command maps and initialises."""
+    traced = run(*args, env={**os.environ, "LD_DEBUG": "files"})
+    assert traced.code == 0
+    return re.findall(r"calling init: (\S+)", traced.err)
+
+
 def test_the_program_is_linked_with_none_of_them():
     names = subprocess.run(["ldd", PROGRAM], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert "libjansson" in names  # ldd has looked at all
@@ -35,13 +43,12 @@ def test_the_program_is_linked_with_none_of_them():
 @pytest.mark.parametrize("args", [["--version"], ["expressions", "--depth", "1", "--count"],
                                   ["pairs", "--depth", "1", "--count", "2"]], ids=" ".join)
 def test_what_multiplies_nothing_loads_none_of_them(args):
-    traced = run(*args, env={**os.environ, "LD_DEBUG": "files"})
-    assert traced.code == 0 and "libjansson" in traced.err
-    assert [n for n in LIBRARIES if n in traced.err] == []
+    assert any("libjansson" in name for name in loaded(args))
+    assert [n for n in LIBRARIES if any(n in name for name in loaded(args))] == []
 
 
 def test_what_multiplies_loads_them():
-    assert "libopenblas" in run(*TRAIN, env={**os.environ, "LD_DEBUG": "files"}).err
+    assert any("libopenblas" in name for name in loaded(TRAIN))
 
 
 @pytest.mark.skipif(sanitized(), reason="the sanitizer has terabytes of address space")

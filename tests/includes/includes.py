@@ -23,7 +23,7 @@ tgmath.h threads.h time.h uchar.h wchar.h wctype.h
 dirent.h dlfcn.h fcntl.h malloc.h ftw.h fnmatch.h getopt.h glob.h libgen.h libintl.h link.h netdb.h poll.h pthread.h
 pwd.h regex.h sched.h semaphore.h spawn.h strings.h syslog.h termios.h ucontext.h unistd.h
 arpa/inet.h netinet/in.h netinet/tcp.h sys/auxv.h sys/file.h sys/ioctl.h sys/mman.h sys/resource.h
-sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/sysinfo.h sys/time.h sys/types.h sys/uio.h
+sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/time.h sys/types.h sys/uio.h
 sys/un.h sys/utsname.h sys/wait.h sys/prctl.h linux/limits.h
 immintrin.h x86intrin.h cpuid.h
 """.split())
