@@ -16,7 +16,14 @@
  *
  * Locale: whatever setlocale and uselocale have set, numbers and messages are as in the C locale,
  * in what is read and in what is returned. The caller's locale is in force in every callback and
- * after every call. */
+ * after every call.
+ *
+ * The process: signals are the host's. Threads of ours take none but faults of their own, and no
+ * handler is installed. oneDNN, OpenBLAS and MPI are loaded by the first call that needs them. If the
+ * host uses the same OpenBLAS, its number of threads is one while we multiply and restored then;
+ * a host that loads OpenBLAS after us finds it set to one thread and calls
+ * openblas_set_num_threads. SYMLAW_CPU in the environment (base, avx2, avx512) lowers the instruction
+ * set that everything uses; the cache is SYMLAW_CACHE's, the usual model SYMLAW_MODEL's. */
 #ifndef SYMLAW_H
 #define SYMLAW_H
 

@@ -27,7 +27,12 @@ void sl_cli__help_all(sl_cli__text *t) {
                  "  symlaw bench train --size 6.5M\n\n"
                  "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
                  "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
-                 "memory or a failed file, 130 and 143 interrupted.\n",
+                 "memory or a failed file, 130 and 143 interrupted.\n"
+                 "\n"
+                 "environment:\n"
+                 "  SYMLAW_MODEL   model of discover and eval where --model is not given\n"
+                 "  SYMLAW_CACHE   folder of sets of expressions, or off\n"
+                 "  SYMLAW_CPU     base, avx2 or avx512: use no wider instructions than these\n",
                  "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
                  "print a completion script: symlaw completion bash|zsh|fish");
 }
