@@ -157,7 +157,7 @@ static sl_status load_onednn(void) {
 #undef X
     // fails where the host has multiplied before us, and then what is in effect decides
     static const dnnl_cpu_isa_t most[SL_ISA_COUNT] = { dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx2,
-                                                       dnnl_cpu_isa_all };
+                                                       dnnl_cpu_isa_avx512_core };
     (void)onednn.dnnl_set_max_cpu_isa(most[sl_cpu()]);
     const dnnl_cpu_isa_t isa = onednn.dnnl_get_effective_cpu_isa();
     const bool wide = isa & ~(unsigned)dnnl_cpu_isa_avx2_vnni; // it may use AVX-512
