@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ckpt/ckpt_impl.h"
@@ -953,7 +952,7 @@ static bool named_first; // the model had its name at the first of them
 /* Takes the place of the C library's. */
 int fsync(int fd) {
     if (synced++ == 0) named_first = there("model-00000090.safetensors");
-    return (int)syscall(SYS_fsync, fd);
+    return fdatasync(fd);
 }
 
 /* Syncing takes a slow disk longer than a launcher waits before it kills: by then the checkpoint
