@@ -13,10 +13,10 @@ from tool import PROGRAM, run
 
 pytestmark = pytest.mark.skipif(not ranks_work(), reason="no mpirun, or a build without MPI")
 
-STEPS = 120
+STEPS = 160
 # a step takes long enough for most requests to come in the middle of one
 RUN = ["--width", "128", "--layers", "1", "--depth", "1", "--points", "32", "--batch", "32", "--lanes", "4",
-       "--steps", str(STEPS), "--valid-pairs", "100", "--valid-steps", "40", "--log-steps", "1"]
+       "--steps", str(STEPS), "--valid-pairs", "100", "--valid-steps", "30", "--log-steps", "1"]
 
 
 started = []
@@ -77,8 +77,8 @@ def saved_step(folder):
 
 def stop(process, ranks, who, number, twice=False):
     """Sends a signal to the launcher or to a rank; what is said on standard error once all have ended."""
-    wait_for(lambda: len(processes(process)) == ranks, process)
     there = processes(process)
+    assert len(there) == ranks
     target = process.pid if who == "launcher" else there[who]
     os.kill(target, number)
     if twice:  # as a terminal, a launcher and a batch system may all pass on one request
@@ -86,7 +86,6 @@ def stop(process, ranks, who, number, twice=False):
         if target in processes(process).values():  # it may have ended by now
             os.kill(target, number)
     _, err = process.communicate(timeout=120)
-    assert process.returncode != 0, err
     for _ in range(1000):
         left = [x for x in there.values() if os.path.exists(f"/proc/{x}")]
         if not left:
@@ -105,9 +104,9 @@ def whole(tmp_path_factory):
 
 
 STOPS = [  # ranks, who is asked, by what, twice
-    (2, 1, signal.SIGTERM, False), (2, "launcher", signal.SIGINT, False), (4, 3, signal.SIGINT, True),
-    (1, 0, signal.SIGTERM, False), (4, "launcher", signal.SIGTERM, False), (2, 0, signal.SIGINT, True),
-    (1, "launcher", signal.SIGINT, False), (4, 1, signal.SIGTERM, True)]
+    (2, 1, signal.SIGTERM, False), (4, 3, signal.SIGINT, True), (1, 0, signal.SIGTERM, False),
+    (2, 0, signal.SIGINT, True), (4, 1, signal.SIGTERM, True), (2, "launcher", signal.SIGINT, False),
+    (4, "launcher", signal.SIGTERM, False), (1, "launcher", signal.SIGINT, False)]
 
 
 def test_whoever_is_asked_all_save_and_the_run_ends_the_same(whole, tmp_path):
@@ -116,16 +115,16 @@ def test_whoever_is_asked_all_save_and_the_run_ends_the_same(whole, tmp_path):
     for ranks, who, number, twice in STOPS:
         p = start(ranks, who, *(RUN if saved < 0 else []), "--resume", "--out", tmp_path)
         wait_for(lambda: steps_done(tmp_path) > max(saved, 0), p)
-        if steps_done(tmp_path) >= STEPS - 1:  # a fast machine: nothing is left to be stopped
-            p.communicate(timeout=120)
-            break
         err = stop(p, ranks, who, number, twice)
         last = saved_step(tmp_path)
         assert last > saved, (ranks, who, number, err)
+        if last == STEPS:  # mpirun passes a signal on after a second: a fast machine is done by then
+            break
+        assert p.returncode != 0, err
         assert err.count(f"step {last} of {STEPS} is saved") == 1, err
         assert not list(tmp_path.glob("*.tmp-*"))
         saved, stops = last, stops + 1
-    assert stops >= 2
+    assert stops >= 1
     done = run("train", "--resume", "--threads", "1", "--out", str(tmp_path), timeout=600)
     assert done.code == 0, done
     same(outcome(tmp_path, STEPS), outcome(whole, STEPS))
@@ -137,7 +136,7 @@ def test_small_models_stop_too(ranks, who, tmp_path):
               "--valid-pairs", 40, "--valid-steps", 50, "--log-steps", 1, "--out", tmp_path)
     wait_for(lambda: steps_done(tmp_path) > 10, p)
     err = stop(p, ranks, who, signal.SIGTERM)
-    assert saved_step(tmp_path) > 10, err
+    assert p.returncode != 0 and saved_step(tmp_path) > 10, err
     steps = [x["step"] for x in log(tmp_path) if x["event"] == "step"]
     assert steps == list(range(1, len(steps) + 1)) and saved_step(tmp_path) <= len(steps)
 
@@ -147,4 +146,4 @@ def test_a_rank_that_waits_for_the_set_is_heard(tmp_path):
     p = start(2, 1, "--depth", 3, "--set-size", 0, "--size", "micro", "--steps", 5, "--out", tmp_path / "run")
     wait_for(lambda: (tmp_path / "run").exists(), p)
     err = stop(p, 2, 1, signal.SIGTERM)
-    assert "interrupted" in err and not (tmp_path / "run" / "run.json").exists()
+    assert p.returncode == 130 and "interrupted" in err and not (tmp_path / "run" / "run.json").exists()
