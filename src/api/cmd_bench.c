@@ -146,7 +146,7 @@ static sl_status compare(sl_api__run *run, sl_str *result, const product *p) {
         double best = 0;
         SL_TRY(time_product(&best, run, p, libraries[i].id));
         add_row(run, result, p, libraries[i].name,
-                sl_gemm_rule(sl_cpu(), p->ta, p->tb, p->M, p->N) == libraries[i].id, 1, best);
+                sl_gemm_rule(sl_cpu(), p->ta, p->tb, p->M, p->N, p->K) == libraries[i].id, 1, best);
     }
     return SL_OK;
 }

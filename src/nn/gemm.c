@@ -1,38 +1,54 @@
 /* gemm - products of matrices by oneDNN or OpenBLAS: which of the two, and whether it failed.
  *
- * Neither library is the faster one everywhere, so each instruction set has a row in the table
- * below, made from what build/bench/nn.gemm prints (bench/results/nn.gemm.*.tsv;
- * docs/performance.md has its summary). A row looks at transposition and shape alone, so the same
- * product is always summed in the same order. A^T B, the gradient of a weight, is wide where a side
- * has 512 or both have 128: there oneDNN's AVX2 kernels copy the left factor badly on some CPUs, up
- * to 2.2 times slower on AMD Zen 3. For narrow ones the sums are long and AVX-512 cuts them into
- * many parts (libraries.c). */
+ * Neither library is the faster one everywhere, so the table below has a row for each kind of
+ * product and a column for each instruction set. It is made from what build/bench/nn.gemm prints
+ * (docs/performance.md has a summary, with the CPUs). A kind is a matter of transposition and shape
+ * alone, so the same product is always summed in the same order.
+ *
+ * A^T B is the gradient of a weight. oneDNN's AVX2 kernels copy a wide left factor badly on some
+ * CPUs, up to 2.2 times slower than OpenBLAS on AMD Zen 3. With AVX-512 oneDNN gets long sums in
+ * parts (libraries.c), which costs most for small results and for large B. */
 #include <math.h>
 
 #include "nn/libraries_impl.h"
 
-typedef struct rule {
-    sl_gemm_library plain;  // A B, A B^T, A^T B^T
-    sl_gemm_library narrow; // A^T B
-    sl_gemm_library wide;   // A^T B with a side of 512 or two of 128
-} rule;
+sl_gemm_kind sl_gemm_kind_of(bool ta, bool tb, int M, int N, int K) {
+    if (!ta && !tb) return SL_GEMM_NN;
+    if (tb) return N >= 512 && K >= 256 ? SL_GEMM_NT_LARGE : SL_GEMM_NT;
+    if ((int64_t)M * N <= 2048) return SL_GEMM_TN_SMALL;
+    return SL_MAX(M, N) >= 512 || SL_MIN(M, N) >= 128 ? SL_GEMM_TN_WIDE : SL_GEMM_TN;
+}
 
-static const rule rules[SL_ISA_COUNT] = {
-    //                 A B, A B^T       A^T B, narrow     A^T B, wide
-    [SL_ISA_BASE] = { SL_GEMM_ONEDNN, SL_GEMM_ONEDNN, SL_GEMM_ONEDNN },
-    [SL_ISA_AVX2] = { SL_GEMM_ONEDNN, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS },
-    [SL_ISA_AVX512] = { SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS, SL_GEMM_ONEDNN },
+#define D SL_GEMM_ONEDNN
+#define O SL_GEMM_OPENBLAS
+// clang-format off
+static const sl_gemm_library rules[SL_GEMM_KINDS][SL_ISA_COUNT] = {
+    //                     base avx2 avx512
+    [SL_GEMM_NN]       = {  D,   D,   D },
+    [SL_GEMM_NT]       = {  D,   D,   D },
+    [SL_GEMM_NT_LARGE] = {  D,   D,   O },
+    [SL_GEMM_TN_SMALL] = {  D,   D,   O },
+    [SL_GEMM_TN]       = {  D,   D,   D },
+    [SL_GEMM_TN_WIDE]  = {  D,   O,   D },
 };
+// clang-format on
+#undef D
+#undef O
 
-sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N) {
-    const rule *r = &rules[isa];
-    if (!ta || tb) return r->plain;
-    return SL_MAX(M, N) >= 512 || SL_MIN(M, N) >= 128 ? r->wide : r->narrow;
+const char *sl_gemm_kind_name(sl_gemm_kind kind) {
+    static const char *const names[SL_GEMM_KINDS] = { "A B",          "A B^T", "A B^T, large",
+                                                      "A^T B, small", "A^T B", "A^T B, wide" };
+    return names[kind];
+}
+
+sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N, int K) {
+    return rules[sl_gemm_kind_of(ta, tb, M, N, K)][isa];
 }
 
 bool sl_gemm_uses(sl_gemm_library library) {
-    const rule *r = &rules[sl_cpu()];
-    return r->plain == library || r->narrow == library || r->wide == library;
+    for (int k = 0; k < SL_GEMM_KINDS; k++)
+        if (rules[k][sl_cpu()] == library) return true;
+    return false;
 }
 
 /* The first failure of this thread's products since it was last asked for. */
@@ -60,7 +76,7 @@ void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, 
             for (int n = 0; n < N; n++) C[(size_t)m * (size_t)ldc + (size_t)n] *= beta;
         return;
     }
-    if (library == SL_GEMM_RULE) library = sl_gemm_rule(sl_cpu(), ta, tb, M, N);
+    if (library == SL_GEMM_RULE) library = sl_gemm_rule(sl_cpu(), ta, tb, M, N, K);
     const sl_status st =
         sl_nn__product(library, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
     if (st == SL_OK) return;

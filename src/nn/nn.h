@@ -109,8 +109,20 @@ void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A,
 SL_NODISCARD sl_status sl_gemm_status(void);
 
 typedef enum sl_gemm_library { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS } sl_gemm_library;
-/* Which one the rule takes for a product of M rows and N columns. */
-sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N);
+/* Kinds of products that the rule tells apart. */
+typedef enum sl_gemm_kind {
+    SL_GEMM_NN,       // A B
+    SL_GEMM_NT,       // A B^T; A^T B^T counts as one
+    SL_GEMM_NT_LARGE, // of 512 columns and sums of 256 at least
+    SL_GEMM_TN_SMALL, // A^T B with at most 2048 results
+    SL_GEMM_TN,       // A^T B
+    SL_GEMM_TN_WIDE,  // with a side of 512, or two of 128
+    SL_GEMM_KINDS
+} sl_gemm_kind;
+sl_gemm_kind sl_gemm_kind_of(bool ta, bool tb, int M, int N, int K);
+const char *sl_gemm_kind_name(sl_gemm_kind kind);
+/* Which library the rule takes for a product of M rows and N columns, of sums of K. */
+sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N, int K);
 bool sl_gemm_uses(sl_gemm_library library); // for some product, with sl_cpu()
 /* The same by a given library, for benches and tests of the rule. */
 void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,

@@ -4,7 +4,7 @@
  * of one product of 1024 x 1024 x 1024, the machine's own peak for the purpose; `rule` marks the
  * library that sl_gemm takes.
  *
- * The last lines are what the rule's table in gemm.c is made from, a line for each column of it:
+ * The last lines are what the rule's table in gemm.c is made from, a line for each row of it:
  * renew them on every instruction set by SYMLAW_CPU.
  *
  *     build/bench/nn.gemm           a table, tab separated
@@ -50,24 +50,18 @@ static bool agree(bool ta, bool tb, int M, int N, int K) {
     return true;
 }
 
-/* A cell of the rule's table (gemm.c): how the libraries compare over the products in it. */
-typedef struct cell {
-    const char *name;
+/* How the libraries compare over the products of a kind, which is a row of the rule's table. */
+static struct tally {
     int n;
     double log_sum, least, most; // of the time of OpenBLAS over that of oneDNN
-} cell;
+} tallies[SL_GEMM_KINDS];
 
-static cell cells[] = {
-    { .name = "A B" }, { .name = "A B^T" }, { .name = "A^T B, narrow" }, { .name = "A^T B, wide" }
-};
-
-static void add_to_cell(bool ta, bool tb, int M, int N, double ratio) {
-    const bool wide = SL_MAX(M, N) >= 512 || SL_MIN(M, N) >= 128;
-    cell *c = &cells[ta ? 2 + wide : tb];
-    c->least = c->n ? fmin(c->least, ratio) : ratio;
-    c->most = c->n ? fmax(c->most, ratio) : ratio;
-    c->log_sum += log(ratio);
-    c->n++;
+static void count(bool ta, bool tb, int M, int N, int K, double ratio) {
+    struct tally *t = &tallies[sl_gemm_kind_of(ta, tb, M, N, K)];
+    t->least = t->n ? fmin(t->least, ratio) : ratio;
+    t->most = t->n ? fmax(t->most, ratio) : ratio;
+    t->log_sum += log(ratio);
+    t->n++;
 }
 
 static int report(const char *what, bool ta, bool tb, int M, int N, int K, double peak) {
@@ -75,7 +69,7 @@ static int report(const char *what, bool ta, bool tb, int M, int N, int K, doubl
         fprintf(stderr, "nn.gemm: the libraries differ at %s %d %d %d\n", what, M, N, K);
         return 1;
     }
-    const sl_gemm_library ruled = sl_gemm_rule(sl_cpu(), ta, tb, M, N);
+    const sl_gemm_library ruled = sl_gemm_rule(sl_cpu(), ta, tb, M, N, K);
     double seconds[3];
     for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++) {
         double median, s = best(&median, (sl_gemm_library)l, ta, tb, M, N, K);
@@ -85,7 +79,7 @@ static int report(const char *what, bool ta, bool tb, int M, int N, int K, doubl
                tb ? 'T' : 'N', M, N, K, l == SL_GEMM_ONEDNN ? "oneDNN" : "OpenBLAS",
                (int)ruled == l ? "rule" : "", s * 1e6, median * 1e6, rate, rate / peak);
     }
-    add_to_cell(ta, tb, M, N, seconds[SL_GEMM_OPENBLAS] / seconds[SL_GEMM_ONEDNN]);
+    count(ta, tb, M, N, K, seconds[SL_GEMM_OPENBLAS] / seconds[SL_GEMM_ONEDNN]);
     return 0;
 }
 
@@ -121,11 +115,16 @@ int main(int argc, char **argv) {
                 wrong |= report(maps[m].what, false, false, N, C_, maps[m].out, peak);
                 wrong |= report(maps[m].what, true, false, maps[m].out, C_, N, peak);
             }
+            wrong |= report("mlp back", false, true, N, C_, 4 * C_, peak);
+            wrong |= report("mlp back", false, false, N, 4 * C_, C_, peak);
+            wrong |= report("mlp back", true, false, C_, 4 * C_, N, peak);
         }
     printf("# time of OpenBLAS over that of oneDNN, on %s: mean, least, most\n", sl_nn_level());
-    for (int i = 0; i < SL_LEN(cells); i++)
-        printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", cells[i].name, cells[i].n,
-               exp(cells[i].log_sum / cells[i].n), cells[i].least, cells[i].most);
+    for (int i = 0; i < SL_GEMM_KINDS; i++)
+        if (tallies[i].n > 0)
+            printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", sl_gemm_kind_name((sl_gemm_kind)i),
+                   tallies[i].n, exp(tallies[i].log_sum / tallies[i].n), tallies[i].least,
+                   tallies[i].most);
     for (int i = 0; i < SL_LEN(all); i++) sl_free(*all[i]);
     return wrong;
 }

@@ -200,25 +200,37 @@ static void the_rule_is_the_one_written_down(void **state) {
 #define O SL_GEMM_OPENBLAS
     static const struct {
         bool ta, tb;
-        int M, N;
-        sl_gemm_library is[SL_ISA_COUNT]; // base, avx2, avx512
-    } rules[] = {
-        { false, true, 192, 512, { D, D, D } }, { false, false, 192, 512, { D, D, D } },
-        { true, false, 127, 128, { D, D, O } }, { true, false, 128, 128, { D, O, D } },
-        { true, false, 128, 127, { D, D, O } }, { true, false, 16, 511, { D, D, O } },
-        { true, false, 16, 512, { D, O, D } },  { true, false, 512, 16, { D, O, D } },
-        { true, true, 512, 512, { D, D, D } },
+        int M, N, K;
+        sl_gemm_kind is;
+    } kinds[] = {
+        { false, false, 192, 512, 300, SL_GEMM_NN },
+        { false, true, 192, 512, 255, SL_GEMM_NT },
+        { false, true, 192, 511, 300, SL_GEMM_NT },
+        { false, true, 4, 512, 256, SL_GEMM_NT_LARGE },
+        { true, true, 512, 511, 300, SL_GEMM_NT },
+        { true, false, 64, 32, 300, SL_GEMM_TN_SMALL },
+        { true, false, 64, 33, 300, SL_GEMM_TN },
+        { true, false, 127, 128, 300, SL_GEMM_TN },
+        { true, false, 128, 128, 300, SL_GEMM_TN_WIDE },
+        { true, false, 16, 511, 300, SL_GEMM_TN },
+        { true, false, 16, 512, 300, SL_GEMM_TN_WIDE },
+        { true, false, 512, 16, 300, SL_GEMM_TN_WIDE },
+    };
+#define D SL_GEMM_ONEDNN
+#define O SL_GEMM_OPENBLAS
+    static const sl_gemm_library rules[SL_GEMM_KINDS][SL_ISA_COUNT] = {
+        { D, D, D }, { D, D, D }, { D, D, O }, { D, D, O }, { D, D, D }, { D, O, D },
     };
 #undef D
 #undef O
-    for (int r = 0; r < SL_LEN(rules); r++) {
+    for (int r = 0; r < SL_LEN(kinds); r++) {
         sl_arena_rewind(&t->arena, 0);
+        const int K = kinds[r].K; // long: one sum at least is rounded in another way
+        task j = { .ta = kinds[r].ta, .tb = kinds[r].tb, .M = kinds[r].M, .N = kinds[r].N, .K = K };
+        assert_int_equal(sl_gemm_kind_of(j.ta, j.tb, j.M, j.N, K), kinds[r].is);
         for (int isa = 0; isa < SL_ISA_COUNT; isa++)
-            assert_int_equal(
-                sl_gemm_rule((sl_isa)isa, rules[r].ta, rules[r].tb, rules[r].M, rules[r].N),
-                rules[r].is[isa]);
-        const int K = 300; // long enough that one sum at least is rounded in another way
-        task j = { .ta = rules[r].ta, .tb = rules[r].tb, .M = rules[r].M, .N = rules[r].N, .K = K };
+            assert_int_equal(sl_gemm_rule((sl_isa)isa, j.ta, j.tb, j.M, j.N, K),
+                             rules[kinds[r].is][isa]);
         j.lda = j.ta ? j.M : K;
         j.ldb = j.tb ? K : j.N;
         j.ldc = j.N;
@@ -231,7 +243,7 @@ static void the_rule_is_the_one_written_down(void **state) {
             run(&j, libraries[l], j.A.f, j.B.f, C[l].f);
         }
         const size_t bytes = C[0].n * sizeof *C[0].f;
-        const sl_gemm_library is = rules[r].is[sl_cpu()];
+        const sl_gemm_library is = rules[kinds[r].is][sl_cpu()];
         SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "case %d", r);
         sl_gemm(j.ta, j.tb, j.M, j.N, K, 1, j.A.f, j.lda, j.B.f, j.ldb, 0, C[0].f, j.ldc);
         SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "sl_gemm in case %d", r);
