@@ -6,7 +6,7 @@
  * alone, so the same product is always summed in the same order.
  *
  * A^T B is the gradient of a weight. oneDNN's AVX2 kernels copy a wide left factor badly on some
- * CPUs, up to 2.2 times slower than OpenBLAS on AMD Zen 3. With AVX-512 oneDNN gets long sums in
+ * CPUs: on AMD Zen 3 OpenBLAS is up to twice as fast. With AVX-512 oneDNN gets long sums in
  * parts (libraries.c), which costs most for small results and for large B. */
 #include <math.h>
 
