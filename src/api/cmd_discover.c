@@ -233,8 +233,8 @@ done:
     return st;
 }
 
-/* Before the work, so that who waits for a picture knows at once that there will be none. The formula
- * is wanted all the same. */
+/* Before the work, so that who waits for a picture knows at once that there will be none. The
+ * formula is wanted all the same. */
 static sl_status open_picture(sl_file **out, sl_api__run *run, const char *path) {
     const sl_status st = sl_file_create(out, path);
     if (st != SL_EIO) return st;

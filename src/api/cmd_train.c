@@ -6,11 +6,12 @@
 #include "api/api_impl.h"
 
 #define OWN_OPTIONS(X)                                                                         \
-    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                          \
+    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                    \
       "folder of the run, made if it is missing: configuration, log, checkpoints")             \
     X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
       "go on with the run in --out; its options are known there and need not be given. Where " \
-      "there is no run, one begins only if --size (or --width and --layers) and a length are given")
+      "there is no run, one begins only if --size (or --width and --layers) and a length are " \
+      "given")
 
 enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
 
@@ -144,9 +145,9 @@ static int on_news(const sl_train_news *n, void *payload) {
     if (!isnan(n->loss_valid)) sl_snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
     if (!isnan(part)) sl_snprintf(share, sizeof share, ", %.2f of peak", part);
     int length = sl_snprintf(text, sizeof text,
-                          "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s%s",
-                          (long long)n->step, (long long)n->steps, n->loss, valid,
-                          n->pairs_per_second, n->gflops, share);
+                             "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s%s",
+                             (long long)n->step, (long long)n->steps, n->loss, valid,
+                             n->pairs_per_second, n->gflops, share);
     return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, text,
                         SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1), (double)n->step,
                         (double)n->steps) != SL_OK;

@@ -134,7 +134,8 @@ sl_status sl_command(const char *name, const char *options_json, sl_event_fn on_
 
 /* ---------------------------------------------------------------- ranks --------------------- */
 
-/* Without a look at the stack: the program calls it before it knows that only --version is asked. */
+/* Without a look at the stack: the program calls it before it knows that only --version is asked.
+ */
 sl_status sl_begin(void) { return sl_par_begin(); }
 void sl_end(void) { sl_par_end(); }
 int sl_rank(void) { return sl_par_rank(); }

@@ -8,7 +8,7 @@ const sl_math__variant sl_math__baseline = { "x86-64",  exp_array, sin_array,
                                              log_array, cos_array, sincos_array };
 
 static const sl_math__variant *const variants[SL_ISA_COUNT] = { &sl_math__baseline, &sl_math__avx2,
-                                                               &sl_math__avx512 };
+                                                                &sl_math__avx512 };
 
 const sl_math__variant *sl_math__usable(int i) {
     return i <= (int)sl_cpu_best() ? variants[i] : NULL;

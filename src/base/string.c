@@ -8,7 +8,7 @@
 /* Room for n more bytes and the terminator. Doubles, so appending n bytes one by one costs O(n). */
 static bool reserve(sl_str *s, size_t n) {
     if (s->failed) return false;
-    if (n < s->cap - s->len) return true; // also false for cap 0
+    if (n < s->cap - s->len) return true;     // also false for cap 0
     size_t cap = SL_MAX(s->cap, (size_t)256); // most texts fit: one allocation
     while (cap - s->len <= n) {
         if (cap > PTRDIFF_MAX / 2) {

@@ -44,8 +44,8 @@ static uint32_t machine(void) {
 }
 
 void sl_temporary__name(char *out, size_t size, const char *path, int i) {
-    int n =
-        sl_snprintf(out, size, "%s%s%08lx-%ld", path, MARK, (unsigned long)machine(), (long)getpid());
+    int n = sl_snprintf(out, size, "%s%s%08lx-%ld", path, MARK, (unsigned long)machine(),
+                        (long)getpid());
     if (i > 0) sl_snprintf(out + n, size - (size_t)n, "-%d", i);
 }
 

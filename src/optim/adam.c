@@ -8,7 +8,7 @@
 const sl_optim__kernels sl_optim__base = { "base", sizeof(float), adam, shrink, squares };
 
 static const sl_optim__kernels *const variants[SL_ISA_COUNT] = { &sl_optim__base, &sl_optim__avx2,
-                                                                &sl_optim__avx512 };
+                                                                 &sl_optim__avx512 };
 
 const sl_optim__kernels *sl_optim__usable(int i) {
     return i <= (int)sl_cpu_best() ? variants[i] : NULL;

@@ -40,8 +40,8 @@ static void what_is_not_given_has_its_default(void **state) {
     assert_null(v[OPT_OUT].text[0]);
 }
 
-/* What infer/ takes for what a configuration lacks is what the table of pairs/ says, which it does not
- * see. */
+/* What infer/ takes for what a configuration lacks is what the table of pairs/ says, which it does
+ * not see. */
 static void defaults_stand_in_one_place(void **state) {
     (void)state;
     const sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;

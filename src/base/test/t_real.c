@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture/fixture.h"
 #include "base/base.h"
+#include "fixture/fixture.h"
 
 /* The naive twin, which is also the definition. */
 static void defined(char text[64], double v) {

@@ -1,6 +1,6 @@
 /* The plain twins in float. */
 #include "nn/nn.h"
 
-#define SL_REAL float
+#define SL_REAL     float
 #define SL_NN(name) sl_ref_f_##name
 #include "nn/ref/pointwise_body.h"

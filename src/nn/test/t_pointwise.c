@@ -298,8 +298,8 @@ static void exp_is_within_its_ulps(void **state) {
             for (int i = 0; i < N; i++) {
                 const double u = ulps(y[i], exp((double)x[i]));
                 if (u > worst) worst = u;
-                SL_CHECK(t, u <= 1.1, "%s: exp(%a) is %a, off by %g ulp",
-                         sl_isa_name((sl_isa)cpu), (double)x[i], (double)y[i], u);
+                SL_CHECK(t, u <= 1.1, "%s: exp(%a) is %a, off by %g ulp", sl_isa_name((sl_isa)cpu),
+                         (double)x[i], (double)y[i], u);
             }
         }
         SL_CHECK(t, worst > 0.5, "%g: nothing was measured", worst);

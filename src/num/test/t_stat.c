@@ -173,7 +173,8 @@ static void wilson_inverts_the_score_test(void **state) {
         SL_CHECK(t, fabs(i.lo + mirror.hi - 1) < 1e-14, "not symmetric");
         double lo = (f - i.lo) * (f - i.lo) * (double)n, hi = (f - i.hi) * (f - i.hi) * (double)n;
         SL_CHECK(t, hits == 0 || fabs(lo - z * z * i.lo * (1 - i.lo)) < 1e-10 * z * z, "low end");
-        SL_CHECK(t, hits == (double)n || fabs(hi - z * z * i.hi * (1 - i.hi)) < 1e-10 * z * z, "high end");
+        SL_CHECK(t, hits == (double)n || fabs(hi - z * z * i.hi * (1 - i.hi)) < 1e-10 * z * z,
+                 "high end");
         SL_CHECK(t, hits > 0 || i.lo == 0, "0 of %lld: %g", (long long)n, i.lo);
         SL_CHECK(t, hits < (double)n || i.hi == 1, "all of %lld: %g", (long long)n, i.hi);
     }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "expr/expr_test.h"
-#include "token/token_impl.h"
 #include "token/test/spell.h"
+#include "token/token_impl.h"
 #include "token/token_test.h"
 
 /* ---------------------------------------------------------------- examples ------------------ */

@@ -74,7 +74,8 @@ static double distance(const float *a, const float *b, int64_t n) {
 
 /* How far the gradient may be from `want`, relative to it, because chunks are summed in another
  * order: a sum of n floats is off by n half-units of the last place of the sum of their sizes. Each
- * weight's gradient has a term per cell at most, and the sizes add up to the pairs' own gradients. */
+ * weight's gradient has a term per cell at most, and the sizes add up to the pairs' own gradients.
+ */
 static double rounding(sl_train__seat *seat, float *grad, const float *weights, const sl_model *m,
                        const sl_train__shape *s, const sl_train__feed *f, sl_dropout on,
                        const float *want) {
