@@ -14,9 +14,10 @@ void sl_api__keep_line(char line[SL_FAIL_LINE]) {
 }
 
 sl_status sl_api__enter(sl_api__call *c) {
+    SL_TRY(sl_stack_check());
     c->stop = false;
     sl_api__keep_line(c->line);
-    return sl_stack_check();
+    return SL_OK;
 }
 
 sl_status sl_api__leave(const sl_api__call *c, sl_status st) {

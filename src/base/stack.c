@@ -18,6 +18,8 @@
 
 #include "base/base.h"
 
+enum { TEXT_BYTES = 32 << 10 }; // printf takes a good part of it, under a sanitizer more
+
 typedef struct bounds {
     bool asked;
     uintptr_t low, high; // the stack is [low, high); both 0: unknown
@@ -57,8 +59,14 @@ sl_status sl_stack_check(void) {
     if (!own.asked) own = ask();
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (here < own.low || here >= own.high || here - own.low >= SL_STACK_BYTES) return SL_OK;
+#define REMEDY "raise the limit (ulimit -s 8192), or start the thread with a larger stack"
+    if (here - own.low < TEXT_BYTES) { // too little to write a number
+        _Static_assert(SL_STACK_BYTES == 256 << 10 && TEXT_BYTES == 32 << 10, "as the text says");
+        sl_fail_restore(
+            "the calling thread has less than 32 kB of stack left, and 256 are needed; " REMEDY);
+        return SL_ELIMIT;
+    }
     return sl_fail(SL_ELIMIT,
-                   "the calling thread has %d kB of stack left, and %d are needed; raise the limit "
-                   "(ulimit -s 8192), or start the thread with a larger stack",
+                   "the calling thread has %d kB of stack left, and %d are needed; " REMEDY,
                    (int)((here - own.low) / 1024), SL_STACK_BYTES / 1024);
 }
