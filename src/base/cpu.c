@@ -1,4 +1,5 @@
 /* cpu - which instruction set the kernels of this process use: the only question put to the CPU. */
+#include <cpuid.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,15 @@ static const char *const names[SL_ISA_COUNT] = { "base", "avx2", "avx512" };
 
 const char *sl_isa_name(sl_isa isa) { return names[isa]; }
 
+/* clang 14 has no word for it in __builtin_cpu_supports. */
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+}
+
 /* The features that CMakeLists.txt compiles each variant with. */
 sl_isa sl_cpu_best(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-        !__builtin_cpu_supports("f16c"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !has_f16c())
         return SL_ISA_BASE;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512bw"))

@@ -86,8 +86,8 @@ static void whole_numbers_are_read_as_by_strtoll(void **state) {
                                          "007",
                                          "1.5",
                                          "1'000",
-                                         "\xC2\xA0"
-                                         "1" };
+                                         ("\xC2\xA0"
+                                          "1") };
     for (int k = 0; k < SL_LEN(texts); k++) {
         char *expected_end, *end;
         const long long expected = strtoll(texts[k], &expected_end, 10);
