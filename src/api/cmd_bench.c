@@ -1,5 +1,4 @@
 /* cmd_bench - the verb `bench`: how fast this machine multiplies, trains and samples. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 

@@ -1,6 +1,5 @@
 /* cmd_train - the verb `train`: its options, what a run costs before it begins, what it tells. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

@@ -1,6 +1,5 @@
 /* discover_table - what was found, for people: rounded to what the data can tell. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

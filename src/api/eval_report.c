@@ -1,7 +1,6 @@
 /* eval_report - the figures of an evaluation: a table for people, an object for programs, and the
  * lines of its predictions. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

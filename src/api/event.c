@@ -1,5 +1,4 @@
 /* event - what a call tells while it works. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

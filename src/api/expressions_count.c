@@ -1,5 +1,4 @@
 /* expressions_count - what became of the candidates of each level. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

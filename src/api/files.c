@@ -14,7 +14,6 @@
  * Which options name files, and which of them are written, is said in the tables of options. */
 #include <dirent.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ typedef struct named {
 
 /* What it is. */
 typedef struct identity {
-    bool there, place; // a file; a place for one; neither: whoever opens it says why
+    bool there, place; // a file; a place for one; neither: opening it tells the reason
     struct stat s;     // of the file, or of the folder that it would be in
     const char *name;  // in that folder
 } identity;
@@ -65,8 +64,8 @@ static bool is_same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Can writing there take something away? A file option that is given a folder is refused by whoever
- * opens it. */
+/* Can writing there take something away? A file option that is given a folder is refused where it is
+ * opened. */
 static bool is_at_stake(const named *n, const identity *id) {
     if (!id->there) return id->place;
     return S_ISREG(id->s.st_mode) || (n->folder && S_ISDIR(id->s.st_mode));

@@ -1,6 +1,5 @@
 /* found - discovery as a call: arrays in, formulas out. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

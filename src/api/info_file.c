@@ -1,6 +1,5 @@
 /* info_file - what a weights file holds, and how far a run is. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * Messages name options as people type them, --depth, because most are read on a terminal. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

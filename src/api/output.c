@@ -3,7 +3,6 @@
  * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
  * after it, so that nobody sees half of it. A disk that is full by then must not cost the work:
  * what took some is held until the file has it, else the listener gets it. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/api_impl.h"

@@ -8,7 +8,6 @@
  * Memory is bounded by a block, whatever the range is; the pairs of a part do not depend on how
  * many threads there are, so neither do the bytes. */
 #include <math.h>
-#include <stdio.h>
 
 #include "api/api_impl.h"
 

@@ -13,7 +13,6 @@
  * tenth of the points takes most of the axis, it is cut and they stand at its ends. Either is said
  * below the plot. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

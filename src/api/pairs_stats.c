@@ -1,6 +1,5 @@
 /* pairs_stats - what names a configuration of pairs, and figures of its draws. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

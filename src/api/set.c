@@ -1,5 +1,4 @@
 /* set - the set E of a configuration as a handle. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

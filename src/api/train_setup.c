@@ -1,6 +1,5 @@
 /* train_setup - from the options of a run to what train/ takes, and what the run will cost. */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -295,7 +295,7 @@ bool sl_file_is_direct(const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
-/* Renames before the commit, which then only syncs: whole for whoever reads it from now on, also if
+/* Renames before the commit, which then only syncs: whole for its readers from now on, also if
  * this process is killed, but not after a crash of the machine. For files whose readers can tell. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);
 /* A file of our own that grows: what is written goes behind what is there, in place. It is made if missing; a

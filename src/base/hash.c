@@ -1,5 +1,4 @@
 /* hash - XXH3: 64 bits for tables in memory, 128 for names of what a configuration made. */
-#include <stdio.h>
 #include <string.h>
 
 #define XXH_STATIC_LINKING_ONLY // the size of XXH3_state_t, so that its memory is ours to count

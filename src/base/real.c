@@ -17,7 +17,6 @@
  *
  * Measured on a Zen 3: 80 ns in place of 1100. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

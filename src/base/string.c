@@ -1,6 +1,5 @@
 /* string - growing text, edit distance, numbers for people. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -4,8 +4,8 @@
  *     ^name        ^machine ^process, as it counts there
  *                                 ^not the first try
  *
- * A process that was killed cannot remove its own, and a checkpoint's is large. Whoever owns the
- * folder next does, but a folder may be shared by machines and containers, where the number of a
+ * A process that was killed cannot remove its own, and a checkpoint's is large. The next owner of
+ * the folder does, but a folder may be shared by machines and containers, where the number of a
  * process says nothing: 41235 may be gone here and write there. So the name also says where numbers
  * are counted that way: the kernel's boot and the namespace of process numbers, as a hash. Where
  * that is ours, the process either exists or does not. Elsewhere only time can tell: who writes

@@ -1,5 +1,4 @@
 /* config - configurations of older and newer versions. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"

@@ -4,7 +4,6 @@
  * is ever touched. All of this works without memory of its own, so that tidying up cannot fail
  * where saving succeeded. */
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,4 @@
 /* load - the newest whole checkpoint back into weights and optimiser. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"

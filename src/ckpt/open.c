@@ -1,5 +1,4 @@
 /* open - what a file of ours must have, and the model of a weights file. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

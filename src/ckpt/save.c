@@ -1,5 +1,4 @@
 /* save - a checkpoint to disk: the state, then the model, then the old ones go. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 /* st_write - tensors of the memory to a safetensors file. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* help - texts from the tables. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli_impl.h"

@@ -15,7 +15,6 @@
 #include "discover/picture_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

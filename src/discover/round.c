@@ -9,7 +9,6 @@
  * itself, for held-out rows may be so badly explained that nothing shows beside them. With 17
  * digits a double is itself, so that ends. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "discover/discover_impl.h"

@@ -24,7 +24,6 @@
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "discover/refine_impl.h"

@@ -6,7 +6,6 @@
  * Points are drawn here, by the seed and the row's number, so that a formula's points depend
  * neither on the others nor on how many are wanted of the table. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "eval/eval_impl.h"

@@ -1,5 +1,4 @@
 /* lines - problems that others made: pairs as JSON lines, read once and held. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* split - problems from a split of pairs: nothing is stored, each is made when it is asked for. */
-#include <stdio.h>
 #include <string.h>
 
 #include "eval/eval_impl.h"

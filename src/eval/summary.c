@@ -4,7 +4,6 @@
  * same problems. Seeds are no further problems, though, so its interval is that of one seed's
  * number of problems with the mean number of hits. */
 #include <math.h>
-#include <stdio.h>
 
 #include "eval/eval_impl.h"
 

@@ -6,7 +6,6 @@
  * them, as many as it takes, change nothing but the spelling. */
 #include "expr/text_impl.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---------------------------------------------------------------- functions ----------------- */

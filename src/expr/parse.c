@@ -2,7 +2,6 @@
  * parse_prefix.c; each grows terms (parse_term.c), which become nodes here. */
 #include "expr/text_impl.h"
 
-#include <stdio.h>
 
 /* ---------------------------------------------------------------- failures ------------------ */
 

@@ -6,7 +6,6 @@
 #include "expr/text_impl.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */

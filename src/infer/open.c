@@ -1,5 +1,4 @@
 /* open - a model for use: from a checkpoint, or made here. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -15,7 +15,6 @@
  *
  * Measured on a Zen 3: 17 digits in 45 ns, 4 in 29; strtod takes 123 and 94. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
  *
  * The buffer is filled as far as it goes, so what the first bytes tell does not depend on the
  * pieces they come in. It never holds more than the longest row allowed. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* json_write - JSON straight into a text. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io/io.h"

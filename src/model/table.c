@@ -1,5 +1,4 @@
 /* table - from options to the parameter table. */
-#include <stdio.h>
 #include <string.h>
 
 #include "model/model_impl.h"

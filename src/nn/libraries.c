@@ -31,7 +31,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,8 +89,8 @@ static sl_status fail_load(const char *what, const char *package) {
 static sl_status find(void *out, void *handle, const char *name, const char *package) {
     void *symbol = dlsym(handle, name);
     if (!symbol) return fail_load(name, package);
-    memcpy(out, &symbol,
-           sizeof symbol); // ISO C has no cast from an object's to a function's address
+    // ISO C has no cast from an object's to a function's address
+    memcpy(out, &symbol, sizeof symbol);
     return SL_OK;
 }
 
@@ -109,16 +108,9 @@ static sl_status room_for(size_t bytes, const char *what) {
 
 /* ---------------------------------------------------------------- oneDNN -------------------- */
 
-/* Measured: loading maps 45 MB, its first products make their machine code in 5 MB. Without that
- * much it ends in a segmentation fault. */
+/* Its file is 40 MB; the rest is for what it loads itself and for machine code that it makes.
+ * Without that much it ends in a segmentation fault. */
 static const size_t ONEDNN_BYTES = (size_t)96 << 20;
-
-static dnnl_status_t multiply_part(bool ta, bool tb, int M, int N, int K, float alpha,
-                                   const float *A, int lda, const float *B, int ldb, float beta,
-                                   float *C, int ldc) {
-    return onednn.dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K, alpha, A, lda, B, ldb, beta,
-                             C, ldc);
-}
 
 static sl_status multiply_onednn(bool ta, bool tb, int M, int N, int K, float alpha, const float *A,
                                  int lda, const float *B, int ldb, float beta, float *C, int ldc) {
@@ -129,8 +121,8 @@ static sl_status multiply_onednn(bool ta, bool tb, int M, int N, int K, float al
     dnnl_status_t st = dnnl_success;
     for (int k = 0; k < K && st == dnnl_success; k += rows) {
         const size_t a = (size_t)k * (size_t)(ta ? lda : 1), b = (size_t)k * (size_t)(tb ? 1 : ldb);
-        st = multiply_part(ta, tb, M, N, SL_MIN(rows, K - k), alpha, A + a, lda, B + b, ldb,
-                           k == 0 ? beta : 1, C, ldc);
+        st = onednn.dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, SL_MIN(rows, K - k), alpha,
+                               A + a, lda, B + b, ldb, k == 0 ? beta : 1, C, ldc);
     }
     if (threads != 1) onednn.omp_set_num_threads(threads);
     if (st == dnnl_success) return SL_OK;

@@ -102,7 +102,7 @@ double sl_sum_squares(const float *x, int64_t n); // in double
 SL_NODISCARD sl_status sl_nn_prepare(int threads);
 
 /* C = alpha op(A) op(B) + beta C, row-major; ta, tb: transposed. A product that fails fills C with
- * NaN: who multiplies asks sl_gemm_status once, at the end of a piece of work. */
+ * NaN: callers ask sl_gemm_status once, at the end of a piece of work. */
 void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
              const float *B, int ldb, float beta, float *C, int ldc);
 /* The first failure of a product of this thread since it last asked; SL_OK: none. */

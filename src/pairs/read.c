@@ -5,7 +5,6 @@
  * Strict, because what is quietly put right here would be a wrong figure later: but every refusal
  * says what stands where, and what should. Fields of other names are left to their owners. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "pairs/pairs.h"

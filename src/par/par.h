@@ -18,8 +18,6 @@
 #ifndef SL_PAR_H
 #define SL_PAR_H
 
-#include <signal.h>
-
 #include "base/base.h"
 
 /* Work on [begin, end); `worker` is 0 .. workers-1 and constant within a call: index for scratch. */
@@ -36,11 +34,6 @@ int sl_cores(void);                    // cores this process may use
 /* Runs fn over 0..n in parts of `grain`. pool may be NULL (serial). Not to be nested. */
 SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn,
                                   void *payload);
-
-/* Blocks, for the calling thread, every signal that another thread can take: all but those that an
- * instruction of this thread raises. *old gets the mask to restore with pthread_sigmask. Threads of
- * a pool run with it, so signals of the process are the host's own threads' business. */
-void sl_par_signals_block(sigset_t *old);
 
 /* Ranks. begin once at program start, end once before exit. */
 SL_NODISCARD sl_status sl_par_begin(void);

@@ -20,7 +20,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "par/par.h"
@@ -157,9 +156,9 @@ static void *work(void *arg) {
     }
 }
 
-/* A fault of our own must still end the process or reach the host's handler: blocked, it would end
- * it without one. */
-void sl_par_signals_block(sigset_t *old) {
+/* Blocks every signal that another thread of the process can take. A fault of our own must still
+ * reach the host's handler: blocked, it would end the process without one. */
+static void block_signals(sigset_t *old) {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     sigset_t all;
     sigfillset(&all);
@@ -175,7 +174,7 @@ static int start_thread(worker *w) {
     int error = pthread_attr_init(&attributes);
     if (error) return error;
     error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sl_par_signals_block(&old);
+    block_signals(&old);
     if (!error) error = pthread_create(&w->thread, &attributes, work, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attributes);

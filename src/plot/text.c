@@ -3,7 +3,6 @@
  * Nobody knows here which font a reader has. Widths are those of DejaVu Sans, the widest that is
  * common, so a text that fits by them fits. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plot/plot_impl.h"

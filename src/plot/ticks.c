@@ -5,7 +5,6 @@
  * may pass all doubles; long double has the exponents for it. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plot/plot_impl.h"

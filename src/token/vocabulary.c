@@ -1,7 +1,6 @@
 /* The vocabulary: ids and their texts. */
 #include "token/token_impl.h"
 
-#include <stdio.h>
 
 #define C(number, id, character, class, in_use) \
     [number] = { (const char[]){ character, '\0' }, 1, SL_CLASS_##class, in_use },

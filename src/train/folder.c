@@ -4,7 +4,6 @@
  * with. It is written once, before the first step; a folder that has one holds a run. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
  * checkpoint holds, so it is abandoned and the steps before it are saved. A validation is abandoned
  * too; the checkpoint says that it is due, and the run that goes on from there begins with it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "train/train_impl.h"
@@ -37,8 +36,8 @@ typedef struct run {
     sl_train__tally tally;
     double clock_begin, seconds_before; // of earlier parts of the run
     double clock_saved;
-    bool wish;     // rank 0: progress was answered with a request to stop
-    bool stopping; // all ranks know of one
+    bool requested; // rank 0: progress was answered with a request to stop
+    bool stopping;  // all ranks know of one
     sl_train_news news;
 } run;
 
@@ -75,7 +74,7 @@ static void tell(run *r, const char *note) {
     r->news.gflops = t->pairs_per_second * r->plan.flops_pair_paper * 1e-9;
     r->news.seconds = r->tally.seconds;
     r->news.note = note;
-    if (r->progress(&r->news, r->payload) != 0) r->wish = true;
+    if (r->progress(&r->news, r->payload) != 0) r->requested = true;
 }
 
 SL_PRINTF(2, 3) static void note(run *r, const char *format, ...) {
@@ -425,24 +424,24 @@ static sl_status one_step(run *r) {
         if (st != SL_ECANCEL) SL_TRY(st);
     }
 
-    enum { STOP, SAVE, WISHES };
-    int64_t wish[WISHES] = { 0 };
+    enum { STOP, SAVE, REQUESTS };
+    int64_t requested[REQUESTS] = { 0 };
     st = SL_OK;
     if (r->rank == 0) {
         st = report(r, &o, line, valid && !r->tally.valid_due);
         if (st == SL_EIO) st = with_kept(r, st);
-        wish[SAVE] = save_due(r);
+        requested[SAVE] = save_due(r);
     }
-    wish[STOP] = r->tally.valid_due || r->wish || sl_par_stopping();
+    requested[STOP] = r->tally.valid_due || r->requested || sl_par_stopping();
     SL_TRY(sl_par_agree(st));
-    SL_TRY(sl_par_sum(wish, WISHES));
+    SL_TRY(sl_par_sum(requested, REQUESTS));
     if (line) {
         sl_train__tally *t = &r->tally;
         t->line_steps = t->line_tokens = t->line_clipped = 0;
         t->line_loss = t->line_grad_norm = t->line_seconds = 0;
     }
-    if (wish[STOP]) return stop(r);
-    if (!wish[SAVE]) return SL_OK;
+    if (requested[STOP]) return stop(r);
+    if (!requested[SAVE]) return SL_OK;
     SL_TRY(save(r));
     note(r, "saved at step %lld", (long long)r->step);
     return SL_OK;

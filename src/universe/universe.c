@@ -2,7 +2,6 @@
 #include "universe/universe_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
