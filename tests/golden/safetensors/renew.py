@@ -6,15 +6,17 @@
 python.safetensors   by Python's safetensors: a file of somebody else's
 ours.safetensors     by what docs/formats.md says of our files, without any of our code
 """
-import ctypes
 import json
 import os
 import struct
+import sys
 
 import numpy as np
 from safetensors.numpy import save_file
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.abspath("../../cli"))
+from checkpoint import xxh3  # noqa: E402
 
 tensors = {
     "count": np.array(-7, dtype="<i8"),
@@ -25,21 +27,6 @@ tensors = {
 }
 texts = {"a \"b\"": "\\ \n\t\u00e4\u20ac\U0001f600", "format": "pt", "z": ""}
 save_file(tensors, "python.safetensors", metadata={"by": "somebody else"})
-
-
-class U128(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
-xxhash = ctypes.CDLL("libxxhash.so.0")
-xxhash.XXH3_128bits.restype = U128
-xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def xxh3(data):
-    h = xxhash.XXH3_128bits(data, len(data))
-    return f"{h.high:016x}{h.low:016x}"
-
 
 data, header = b"", {}
 for name, a in tensors.items():
