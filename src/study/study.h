@@ -1,0 +1,255 @@
+/* study - a plan of runs, the folder that they live in, and which work is next.
+ *
+ *     plan (JSON)  --expand-->  runs, each with its state  --next-->  a job  --claim, runner-->  files
+ *                                   ^                                                            |
+ *                                   +------------------ read from the run folders ---------------+
+ *
+ * A plan says sizes, batch sizes, learning rates, ratios, seeds, evaluations. A study is a folder:
+ *
+ *     plan.json                 the plan, as it was when the study began; another one is refused
+ *     runs/<run>/               one run: what train keeps there (run.json, log.jsonl, checkpoints), and
+ *         result.json           its end: losses, tokens, FLOPs, seconds, what it was made with
+ *         eval-<set>.json       one evaluation, in full; <set> is test, withheld or formulas
+ *         eval-<set>.jsonl      its journal while it is under way
+ *         attempts.json         failures so far, with the message of the last
+ *         claim-<n>             who works here now: the highest n counts
+ *     baselines/<name>/         eval-test.json of a source of formulas that is no model, claims as above
+ *     runs.csv                  all runs as laws/ reads them; with laws.json, report.html and figures/
+ *                               made anew from the folders, never read back
+ *
+ * These folders are the only state. What is to be done next is a pure function of the plan and of the
+ * finished folders, so any number of workers, started and killed at any moment on any machine that sees
+ * the folder, come to the same files:
+ *
+ *     sweep      every batch size x learning rate of a size at the sweep ratio. Where the best (by
+ *                validation loss alone) is on the edge of the grid, the grid grows there, up to a bound
+ *     scale      the best of each size at the plan's ratios, with the plan's seeds
+ *     evaluate   the runs of `scale`: test, withheld, formulas; and the baselines
+ *
+ * A run is named by what it is (`32x2-b16-lr4.0e-3-r50-s0`), so a run of the sweep that scale asks for
+ * as well is the same folder and is not trained twice.
+ *
+ * How a run is trained and judged is not known here: a runner is handed in, the commands' own or, in
+ * tests, a fast imitation. Options of train and eval in a plan are JSON objects that only the runner
+ * understands and checks.
+ *
+ * Threads: a plan is read-only once read. Claims and jobs belong to the calling thread. */
+#ifndef SL_STUDY_H
+#define SL_STUDY_H
+
+#include "io/io.h"
+#include "laws/laws.h"
+
+/* ---------------------------------------------------------------- plan ---------------------- */
+
+enum { SL_STUDY_MAX_SIZES = 64, SL_STUDY_MAX_GRID = 64, SL_STUDY_MAX_SEEDS = 64, SL_STUDY_ID = 128 };
+
+/* A list of numbers of a plan, ascending and without repeats. */
+typedef struct sl_study_list {
+    const double *at;
+    int n;
+} sl_study_list;
+
+/* Sets of problems.    id        name */
+#define SL_STUDY_SETS(X)      \
+    X(TEST,     "test")       \
+    X(WITHHELD, "withheld")   \
+    X(FORMULAS, "formulas")
+typedef enum sl_study_set {
+#define X(id, name) SL_STUDY_SET_##id,
+    SL_STUDY_SETS(X)
+#undef X
+    SL_STUDY_SET_COUNT
+} sl_study_set;
+const char *sl_study_set_name(sl_study_set s);
+
+/* One size, with all that a plan says for it or for the whole study. */
+typedef struct sl_study_size {
+    const char *name;     // "32x2", "6.5M", or as the plan calls it; no two are alike
+    const char *train;    // options of train as a JSON object: the study's, then the size's own
+    const char *eval[SL_STUDY_SET_COUNT]; // options of eval; NULL: this set is not evaluated
+    sl_study_list batch, lr, ratios;      // grid of the sweep; ratios of scale
+    sl_study_list sweep_seeds, scale_seeds;
+    double sweep_ratio;
+} sl_study_size;
+
+typedef struct sl_study_plan {
+    const char *name, *about; // about: NULL if the plan has none
+    const char *text;         // the plan as it was read
+    sl_study_size *size;      // in the order of the plan
+    int sizes;
+    const char *const *baselines; // sources of eval that are no model
+    int n_baselines;
+    int grow;     // most rows or columns that are added to a grid, on each side
+    int attempts; // how often a run may fail
+} sl_study_plan;
+
+/* *out := the plan in a. SL_EINVAL or SL_EFORMAT: file, line, path of the member ("sizes[2].widht"), what
+ * it must be and, for a name, which one is near. Options of train and eval are checked by `check` (NULL:
+ * not at all), whose message is prefixed by the path. */
+typedef sl_status (*sl_study_check)(const char *verb, const char *options_json, void *payload);
+SL_NODISCARD sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
+                                          sl_study_check check, void *payload);
+
+/* ---------------------------------------------------------------- runs ---------------------- */
+
+typedef enum sl_study_state {
+    SL_STUDY_WAITING,
+    SL_STUDY_BEGUN,     // has files, is not at its end; whether a worker is at it, its claim says
+    SL_STUDY_TRAINED,   // result.json is there; evaluations may be missing
+    SL_STUDY_DONE,      // with all that is asked of it
+    SL_STUDY_FAILED,    // as often as it may; the message is in attempts.json
+} sl_study_state;
+
+/* What result.json says of a run at its end; NaN for what is not known. Only `seconds` and
+ * `cpu_seconds` depend on how it was run. */
+typedef struct sl_study_result {
+    double params, tokens, flops, flops_executed, steps;
+    double loss_train, loss_valid;           // nats per token
+    double loss_valid_expression;            // nats per expression
+    double seconds, cpu_seconds, threads, ranks;
+    const char *checkpoint;                  // name of the weights file in the run's folder
+    const char *cpu, *isa, *libraries, *version, *revision; // provenance
+    bool diverged;                           // a loss that is not finite ended it: losses are NaN
+} sl_study_result;
+
+/* A share of problems: hits is the mean over sampling seeds. */
+typedef struct sl_study_share {
+    double hits, trials; // NaN: not evaluated
+} sl_study_share;
+
+/* What eval-<set>.json says. */
+typedef struct sl_study_evaluation {
+    sl_study_share solved, r2;
+    double loss;            // nats per token; NaN
+    double loss_expression; // nats per expression; NaN
+    double seconds, cpu_seconds;
+    bool there;
+} sl_study_evaluation;
+
+typedef struct sl_study_run {
+    char id[SL_STUDY_ID];  // also the name of its folder
+    int size;              // of the plan
+    double batch, lr, ratio;
+    int64_t seed;
+    bool sweep, scale;     // which phases ask for it; both may
+    sl_study_state state;
+    int attempts;          // failures so far
+    const char *error;     // of the last one; NULL
+    sl_study_result result; // of TRAINED and DONE
+    sl_study_evaluation eval[SL_STUDY_SET_COUNT];
+} sl_study_run;
+
+/* The optimum of a size's sweep, when it is known. */
+typedef struct sl_study_best {
+    bool known;      // all runs of the grid, as far as it has grown, are at their end
+    bool edge;       // on the edge of a grid that may not grow further
+    double batch, lr, loss; // a point of the grid
+} sl_study_best;
+
+typedef struct sl_study {
+    const sl_study_plan *plan;
+    const char *dir;
+    sl_study_run *run;      // all that are known by now, ordered by size, batch, lr, ratio, seed
+    int runs;
+    sl_study_best *best;    // per size
+    sl_study_evaluation *baseline; // per baseline, on test
+    const char *notes;      // damaged files that were passed over, a line each; ""
+    bool complete;          // nothing is left but what has failed for good
+} sl_study;
+
+/* *out := the study in folder dir as it stands, in a. A damaged file is named in `notes` and counts as
+ * missing. */
+SL_NODISCARD sl_status sl_study_look(sl_study *out, sl_arena *a, const sl_study_plan *plan,
+                                     const char *dir);
+
+/* Appends options for train of a run, as a JSON object: those of the size, and batch, lr, ratio, seed. */
+void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study_run *run);
+
+/* *out := the runs as a table for laws. */
+SL_NODISCARD sl_status sl_study_table(sl_laws_table *out, sl_arena *a, const sl_study *study);
+
+/* ---------------------------------------------------------------- jobs ---------------------- */
+
+typedef enum sl_study_job_kind {
+    SL_STUDY_JOB_TRAIN,
+    SL_STUDY_JOB_EVAL,
+    SL_STUDY_JOB_BASELINE,
+} sl_study_job_kind;
+
+typedef struct sl_study_job {
+    sl_study_job_kind kind;
+    int run;                // of the study; for a baseline: one whose data its problems are of
+    sl_study_set set;       // of EVAL
+    int baseline;           // of BASELINE
+    char folder[SL_STUDY_ID + 16]; // below the study's folder: "runs/<id>", "baselines/<name>"
+} sl_study_job;
+
+/* jobs[0..return-1] := what can be done now, most urgent first: sweeps before scale, the longest run
+ * first, evaluations when no training is left to begin, so that workers end together. flops[r]: cost of
+ * run r (NULL: order of the plan). In a; a study that waits for runs of others has none. */
+int sl_study_jobs(sl_study_job **jobs, sl_arena *a, const sl_study *study, const double *flops);
+
+/* ---------------------------------------------------------------- claims -------------------- */
+
+/* A claim is a file, claim-<n>, made by an exclusive link; the highest n in a folder counts. Its holder
+ * writes a new beat into it now and then. Somebody else may take the folder over, by making claim-<n+1>,
+ * when it has seen the same beat for `expiry` seconds of its own monotonic clock (so clocks of machines
+ * need not agree), when the holder has released it, or at once when the holder was a process of this
+ * machine that is gone. A holder that finds a higher claim, or none, has lost it. */
+typedef struct sl_study_claim sl_study_claim;
+typedef struct sl_study_watch sl_study_watch; // beats seen, and since when; one a worker
+
+SL_NODISCARD sl_status sl_study_watch_new(sl_study_watch **out, double expiry);
+void sl_study_watch_free(sl_study_watch *w);
+/* *out := a claim of folder dir (made if it is missing), or NULL: somebody else holds it. */
+SL_NODISCARD sl_status sl_study_claim_take(sl_study_claim **out, sl_study_watch *w, const char *dir);
+/* Writes a beat, with a line of progress for who looks (done of total, text), if the last one is old
+ * enough. SL_ECANCEL: it is lost. */
+SL_NODISCARD sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total,
+                                           const char *text);
+/* Is it still ours? To be asked before every rename into the folder. SL_ECANCEL: no. */
+SL_NODISCARD sl_status sl_study_claim_check(const sl_study_claim *c);
+void sl_study_claim_release(sl_study_claim *c); // others may have it now; frees it
+/* What the claim of a folder says, for `status`. */
+typedef struct sl_study_holder {
+    bool held;          // claimed and not released
+    bool gone;          // by a process of this machine that is no more
+    char host[64];
+    int64_t pid;
+    double done, total; // of its work
+    char text[160];     // in its words
+    double beat_seconds; // by the file's time and this machine's clock: a hint
+} sl_study_holder;
+SL_NODISCARD sl_status sl_study_holder_read(sl_study_holder *out, const char *dir);
+
+/* ---------------------------------------------------------------- workers ------------------- */
+
+/* Does the work of a job in folder dir. `guard` is to be asked before every rename into it; `beat` to be
+ * told of progress. Both answer SL_ECANCEL when the work must end. The runner writes result.json or
+ * eval-<set>.json as its last act (atomically). Collective over ranks. */
+typedef struct sl_study_runner {
+    sl_status (*work)(const struct sl_study_runner *r, const sl_study *study, const sl_study_job *job,
+                      const char *dir, sl_study_claim *claim);
+    /* *out := cost of a run in FLOPs, by the paper's count */
+    sl_status (*flops)(double *out, const struct sl_study_runner *r, const sl_study_plan *plan,
+                       const sl_study_run *run);
+    /* the world outside: progress (and whether to stop: SL_ECANCEL) */
+    sl_status (*tell)(const struct sl_study_runner *r, const sl_study *study, const char *text);
+    void *payload;
+} sl_study_runner;
+
+typedef struct sl_study_worker_options {
+    double expiry;   // seconds without a beat after which a claim is dead
+    double seconds;  // stop, saved, after this time; 0: none
+    bool wait;       // until the study is complete; else until nothing can be claimed
+} sl_study_worker_options;
+
+/* Takes jobs until the study is complete. SL_ECANCEL: stopped on request, or out of time (*out_of_time),
+ * all saved and released. A job that fails is counted in its folder and the next one is taken; failures
+ * of the disk itself (SL_EIO) end the worker. */
+SL_NODISCARD sl_status sl_study_work(bool *out_of_time, const sl_study_plan *plan, const char *dir,
+                                     const sl_study_runner *runner,
+                                     const sl_study_worker_options *o);
+
+#endif
