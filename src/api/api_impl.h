@@ -426,16 +426,17 @@ SL_NODISCARD sl_status sl_api__run_is_there(bool *out, const char *dir);
 
 /* What a model is to be judged on. */
 typedef struct sl_api__problems {
-    sl_universe *universe; // of a split; else NULL
+    sl_universe *universe; // of the model's training, where it is needed; else NULL
     sl_pairs *pairs;
     sl_eval_source source;
     int skipped;   // formulas that the model cannot be asked about
     char hash[33]; // of all problems, as the model and the judge see them
 } sl_api__problems;
 /* By --split, --pairs or --formulas. A split is the one that belongs to the model's training: the
- * checkpoint says how its data were drawn. Clear it whatever the answer is. */
+ * checkpoint says how its data were drawn. pairs_needed: they are made for other problems too. Clear it
+ * whatever the answer is. */
 SL_NODISCARD sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
-                                             const sl_infer_info *model);
+                                             const sl_infer_info *model, bool pairs_needed);
 void sl_api__problems_clear(sl_api__problems *p);
 
 /* What came out, and of what. judgements: problem by problem, seed by seed. */
@@ -444,6 +445,7 @@ typedef struct sl_api__report {
     const sl_api__problems *problems;
     const sl_eval_summary *summary;
     const sl_judgement *judgements;
+    sl_eval_candidates candidates;
     int64_t seed;   // the first one
     double timeout; // seconds a problem; 0: none
 } sl_api__report;
