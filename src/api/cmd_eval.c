@@ -12,7 +12,8 @@
 #define OWN_OPTIONS(X)                                                                             \
     X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                        \
       "a file of weights, or the folder of a run, whose newest checkpoint is taken; if it is not " \
-      "given, what SYMLAW_MODEL names")                                                            \
+      "given, what SYMLAW_MODEL names, or runs/best.safetensors, or the model that is installed "  \
+      "with the program")                                                                          \
     X(SOURCE, "source", CHOICE, 1, "SOURCE", "model", SOURCES, 0, 0,                               \
       "where formulas come from: samples of the model, or, to compare it with, blind draws from "  \
       "what it was trained on, or the best linear formula")                                        \
@@ -70,8 +71,9 @@ static const char help[] =
     "a look at the data; --source linear takes the best linear formula.\n"
     "\n"
     "Examples:\n"
+    "  symlaw eval --limit 50 --seeds 1                   the model of \"discover\"\n"
     "  symlaw eval --model runs/small                     its test split, 3 seeds\n"
-    "  symlaw eval --model runs/small --limit 50 --seeds 1\n"
+    "  symlaw eval --model runs/small --source blind      what chance would find\n"
     "  symlaw eval --model runs/small --journal eval.jsonl   goes on after a stop\n"
     "  symlaw eval --model runs/small --pairs pairs.jsonl --predictions found.jsonl\n"
     "  symlaw eval --model runs/small --formulas examples/formulas.csv --refine -1\n"
@@ -261,7 +263,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     SL_GO(sl_api__model_named(&path, run));
     SL_GO(check_source(run));
     SL_GO(place_find(&where, run));
-    SL_GO(sl_infer_open(&model, path));
+    SL_GO(sl_api__model_open(&model, run, path));
     SL_GO(sl_api__model_notes(&run->listener, model));
     SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model),
                                 source_of(run) == SL_EVAL_CANDIDATES_BLIND));

@@ -462,7 +462,7 @@ def found_without_limit(model, tmp_path):
 
 def test_wrong_use(model, tmp_path, pairs):
     cases = [
-        ([], "--model or the variable SYMLAW_MODEL"),
+        (["--model", ""], "--model is empty"),
         (["--model", model, "--pairs", pairs, "--out", pairs], "--out and --pairs are one file"),
         (["--model", tmp_path / "nothing"], str(tmp_path / "nothing")),
         (["--model", tmp_path], str(tmp_path)),
