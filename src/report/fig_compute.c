@@ -139,8 +139,28 @@ static sl_status add_frontier(sl_plot *p, const sl_report__view *v, sl_laws_metr
                  &(sl_style){ .colour = 6, .size = 1, .faint = true, .label = "frontier" });
     sl_plot_marks(
         p, panel, x, y, n,
-        &(sl_style){ .colour = 6, .mark = SL_MARK_RING, .size = 7.5, .label = "frontier" });
+        &(sl_style){
+            .colour = 6, .mark = SL_MARK_RING, .size = 7.5, .faint = true, .label = "frontier" });
     return SL_OK;
+}
+
+/* Shares from 0 up to a little above the law and the runs: a law of what is missing to one passes
+ * below 0 where there is little compute. */
+static sl_range range_of(const sl_report__view *v, sl_laws_metric m) {
+    if (m == SL_LAWS_LOSS) return (sl_range){ 0, 0 };
+    double top = sl_report__law_at(law_of(v, m), m, SL_LAWS_FAR * v->l->c_top).value;
+    if (!isfinite(top)) top = 1;
+    for (int i = 0; i < v->l->n_point; i++) {
+        const double share = sl_report__metric_at(&v->l->point[i], m);
+        if (isfinite(share)) top = SL_MAX(top, share);
+    }
+    for (int i = 0; i < v->in->n_baselines; i++) {
+        const sl_report_baseline *b = &v->in->baselines[i];
+        const double share = 100 * (m == SL_LAWS_SOLVED ? b->solved.value : b->r2.value);
+        if (isfinite(share)) top = SL_MAX(top, share);
+    }
+    top = SL_MIN(top, 100);
+    return (sl_range){ -0.025 * top, top * 1.06 };
 }
 
 /* Loss on a logarithmic axis, where its law is a straight line. */
@@ -153,6 +173,7 @@ static sl_status draw(sl_plot **out, const sl_report__view *v, sl_laws_metric m,
     sl_plot *p = *out;
     const int panel = sl_plot_panel(p, &(sl_panel){ .x_label = "training compute (FLOPs)",
                                                     .y_label = axis[m],
+                                                    .y = range_of(v, m),
                                                     .log_x = true,
                                                     .log_y = m == SL_LAWS_LOSS });
     SL_TRY(add_law(p, v, m, panel));
@@ -223,7 +244,7 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
         sl_report__cell_number(s, w.hi, 4);
         sl_report__cell_number(s, q->n, 4);
         sl_report__cell_number(s, sl_report__law_at(law_of(v, m), m, q->flops).value, 4);
-        sl_report__cell_text(s, q->on_frontier ? "yes" : "");
+        sl_report__cell_text(s, v->frontier[i] ? "yes" : "");
         sl_report__row_end(s);
     }
     sl_report__table_close(s);

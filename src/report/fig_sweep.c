@@ -77,7 +77,7 @@ static void axes_of(sl_range *x, sl_range *y, const sl_report__view *v) {
 
 static sl_status draw_sweep(sl_plot **out, const sl_report__view *v, bool narrow) {
     double batch[MAX_PANELS];
-    const int n = batches_of(batch, v), columns = SL_MAX(SL_MIN(n, narrow ? 1 : 3), 1);
+    const int n = batches_of(batch, v), columns = narrow || n < 2 ? 1 : n == 2 || n == 4 ? 2 : 3;
     const int rows = (n + columns - 1) / columns;
     sl_range x, y;
     axes_of(&x, &y, v);
@@ -194,7 +194,7 @@ static sl_status add_optima(sl_plot *p, const sl_report__view *v, int panel, boo
             high[k++] = e.high;
         }
         if (!k) continue;
-        sl_plot_bars(p, panel, x, low, high, k, &(sl_style){ .faint = true, .aside = true });
+        sl_plot_bars(p, panel, x, low, high, k, &(sl_style){ .faint = true });
         sl_plot_marks(p, panel, x, y, k,
                       &(sl_style){ .mark = edge ? SL_MARK_RING : SL_MARK_STAR,
                                    .size = 6,

@@ -13,10 +13,10 @@
 static const char style_sheet[] =
     ":root{color-scheme:light dark;--back:" SL_PLOT_LIGHT
     ";--text:#23272d;--strong:#0f1318;--dim:#5b6470;--line:#e3e7ec;--card:#f7f8fa;"
-    "--link:#2f49b8;--red:#b3261e;--mark:#fff4d6}\n"
+    "--link:#2f49b8;--red:#b3261e;--mark:#fff4d6;--shade:#0002}\n"
     "@media screen and (prefers-color-scheme:dark){:root{--back:" SL_PLOT_DARK
     ";--text:#d7dce2;--strong:#f3f5f7;--dim:#98a2ad;--line:#2c333b;--card:#1b2026;"
-    "--link:#9db0ff;--red:#ff8a7a;--mark:#33301e}}\n"
+    "--link:#9db0ff;--red:#ff8a7a;--mark:#33301e;--shade:#fff3}}\n"
     "html{scroll-behavior:smooth;-webkit-text-size-adjust:100%}\n"
     "body{margin:0;background:var(--back);color:var(--text);"
     "font:18px/1.62 Charter,'Bitstream Charter','Iowan Old Style','Source Serif 4',Georgia,"
@@ -29,8 +29,9 @@ static const char style_sheet[] =
     "-apple-system,'Segoe UI',Roboto,Helvetica,Arial,'DejaVu Sans',sans-serif}\n"
     "h1,h2,h3{color:var(--strong);line-height:1.2;font-weight:700;text-wrap:balance}\n"
     "h1{font-size:40px;letter-spacing:-.015em;margin:0 0 14px;overflow-wrap:anywhere}\n"
-    "h2{font-size:27px;letter-spacing:-.01em;margin:76px 0 14px;padding-top:10px}\n"
+    "h2{font-size:27px;letter-spacing:-.01em;margin:68px 0 12px;padding-top:8px}\n"
     "h3{font-size:20px;margin:40px 0 8px}\n"
+    "sup{line-height:0;font-size:.72em}\n"
     "h2 a.here,h3 a.here{color:var(--dim);text-decoration:none;margin-left:.35em;opacity:0;"
     "font-weight:400}\n"
     "h2:hover a.here,h3:hover a.here,a.here:focus{opacity:1}\n"
@@ -62,7 +63,7 @@ static const char style_sheet[] =
     "dl.keys dd small{display:block;font-size:13px;line-height:1.4;font-weight:400;"
     "letter-spacing:0;color:var(--dim);margin-top:3px}\n"
     "dl.keys dd small.red{color:var(--red);font-weight:600}\n"
-    "figure{margin:30px 0 34px;scroll-margin-top:16px}\n"
+    "figure{margin:18px 0 40px;scroll-margin-top:16px}\n"
     "figure svg{display:block;margin:0 auto;max-width:100%;height:auto}\n"
     "figure svg+svg{display:none}\n"
     "figure .sl-plot .b{fill:none}\n"
@@ -72,9 +73,20 @@ static const char style_sheet[] =
     "details{font-size:14px;line-height:1.5;margin:10px auto 0;max-width:660px}\n"
     "figure details{color:var(--dim)}\n"
     "summary{cursor:pointer;color:var(--link)}\n"
-    ".scroll{overflow-x:auto;-webkit-overflow-scrolling:touch;margin:14px 0 22px}\n"
-    "details .scroll{max-height:420px;overflow:auto;border:1px solid var(--line);"
-    "border-radius:6px;margin:10px 0}\n"
+    // shadows at the sides where there is more of a table
+    ".scroll{overflow:auto;margin:14px 0 22px;background:linear-gradient(90deg,var(--back) 40%,"
+    "transparent) left/48px 100% no-repeat local,linear-gradient(270deg,var(--back) 40%,"
+    "transparent) right/48px 100% no-repeat local,linear-gradient(90deg,var(--shade),transparent) "
+    "left/14px 100% no-repeat scroll,linear-gradient(270deg,var(--shade),transparent) right/14px "
+    "100% no-repeat scroll}\n"
+    "details .scroll{max-height:420px;border:1px solid var(--line);border-radius:6px;"
+    "margin:10px 0}\n"
+    "main>.scroll.tall{max-height:82vh}\n"
+    ".tall table{font-size:13px}\n"
+    ".tall th,.tall td{padding:6px 12px 6px 0}\n"
+    ".tall th.n,.tall td.n{padding-right:12px}\n"
+    ".tall thead th{position:sticky;top:0;background:var(--back);box-shadow:inset 0 -1.5px 0 "
+    "var(--dim);border-bottom:0}\n"
     "details th:first-child,details td:first-child{padding-left:12px}\n"
     "table{border-collapse:collapse;min-width:100%;font-size:14px;line-height:1.4;"
     "font-variant-numeric:tabular-nums}\n"
@@ -100,7 +112,7 @@ static const char style_sheet[] =
     "pre,code{font:14px/1.5 ui-monospace,SFMono-Regular,Consolas,'DejaVu Sans Mono',monospace}\n"
     "math{font-family:'Latin Modern Math','STIX Two Math','Cambria Math',math,serif}\n"
     ".formula{overflow-x:auto;overflow-y:hidden;text-align:center;font-size:20px;"
-    "margin:6px 0 22px}\n"
+    "margin:6px 0 22px;padding:8px 0}\n"
     ".problem{border-top:1px solid var(--line);padding:14px 0 4px;display:grid;"
     "grid-template-columns:minmax(0,1fr) 300px;gap:8px 28px;align-items:center}\n"
     ".problem figure{margin:0}\n"
@@ -110,8 +122,8 @@ static const char style_sheet[] =
     ".problem dd{margin:0;overflow-x:auto;overflow-y:hidden;font-size:16px;padding:2px 0}\n"
     "footer{margin-top:72px;padding-top:14px;border-top:1px solid var(--line);font-size:13px;"
     "color:var(--dim)}\n"
-    "@media (min-width:1260px){nav{grid-column:1;position:sticky;top:32px;align-self:start;"
-    "justify-self:end;width:190px;margin:8px 44px 0 0;padding:0;border:0;grid-row:1/span 400;"
+    "@media (min-width:1270px){nav{grid-column:1;position:sticky;top:32px;align-self:start;"
+    "justify-self:end;width:168px;margin:8px 30px 0 0;padding:0;border:0;grid-row:1/span 400;"
     "max-height:calc(100vh - 64px);overflow-y:auto}nav ol{columns:1}}\n"
     "@media (max-width:640px){body{font-size:17px}main{padding-top:36px;"
     "grid-template-columns:16px 0 minmax(0,1fr) 0 16px}h1{font-size:30px}h2{font-size:23px;"
@@ -124,7 +136,9 @@ static const char style_sheet[] =
     "display:none}h1{font-size:24pt}h2{font-size:16pt;margin-top:22pt}.lead{font-size:12.5pt}"
     "h2,h3{break-after:avoid}figure,.problem,dl.keys,tr,pre,.note{break-inside:avoid}"
     "figure svg{max-height:200mm}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
-    "th{font-size:8pt}th,td{padding:3pt 7pt 3pt 0;white-space:normal}.scroll{overflow:visible}"
+    "th{font-size:8pt}th,td,.tall th,.tall td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
+    "main>.scroll,main>.scroll.tall{overflow:visible;max-height:none;background:none}"
+    ".tall table{font-size:7pt}.tall th{font-size:7pt}.tall thead th{position:static}"
     "thead{display:table-header-group}a{color:inherit;text-decoration:none}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:15pt}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
@@ -145,7 +159,7 @@ static const char script[] =
     "return v===undefined?td.textContent.trim():v===''?NaN:Number(v)};"
     "var order=function(a,b){if(typeof a==='number'){if(isNaN(a)||isNaN(b))"
     "return isNaN(a)?(isNaN(b)?0:1):-1;return up?a-b:b-a}"
-    "return up?a.localeCompare(b):b.localeCompare(a)};"
+    "return up?a.localeCompare(b,'en',{numeric:true}):b.localeCompare(a,'en',{numeric:true})};"
     "Array.from(body.rows).map(function(tr,i){return{tr:tr,k:key(tr),i:i}})"
     ".sort(function(a,b){return order(a.k,b.k)||a.i-b.i})"
     ".forEach(function(e){body.appendChild(e.tr)})})})});\n";
@@ -180,16 +194,48 @@ void sl_report__foot(sl_str *s) {
 
 /* ---------------------------------------------------------------- figures ------------------- */
 
+/* HTML of ours as plain text, in place: tags go, references become what they stand for. */
+static void plain(sl_str *s) {
+    static const struct {
+        const char *name;
+        char c;
+    } reference[] = {
+        { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&#39;", '\'' }
+    };
+    if (!s->len) return;
+    char *to = s->text;
+    for (const char *at = s->text; *at;) {
+        if (*at == '<') {
+            at += strcspn(at, ">");
+            at += *at == '>';
+            continue;
+        }
+        size_t n = 1;
+        char c = *at;
+        for (int i = 0; *at == '&' && i < SL_LEN(reference); i++)
+            if (strncmp(at, reference[i].name, strlen(reference[i].name)) == 0) {
+                n = strlen(reference[i].name);
+                c = reference[i].c;
+            }
+        *to++ = c;
+        at += n;
+    }
+    sl_str_truncate(s, (size_t)(to - s->text));
+}
+
 static sl_status add_drawing(sl_str *s, const sl_report__view *v, const sl_report__figure *f,
                              bool narrow) {
     sl_plot *p = NULL;
-    sl_str caption = { 0 };
+    sl_str words = { 0 };
     sl_status st;
+    f->caption(&words, v);
+    plain(&words);
+    SL_GO(sl_str_status(&words));
     SL_GO(f->draw(&p, v, narrow));
-    sl_plot_describe(p, f->name, NULL);
+    sl_plot_describe(p, f->name, sl_str_text(&words));
     st = sl_plot_svg(s, p);
 done:
-    sl_str_clear(&caption);
+    sl_str_clear(&words);
     sl_plot_free(p);
     return st;
 }
@@ -249,13 +295,13 @@ void sl_report__percent(sl_str *s, sl_estimate share) {
 
 void sl_report__far(sl_str *s, const sl_report__view *v, double flops) {
     if (!sl_report__is_far(v, flops)) return;
-    sl_str_add(s, "<span class=\"red\">extrapolated to ");
-    if (isfinite(flops)) {
-        sl_plot_number(s, flops / v->l->c_top, 2);
-        sl_str_add(s, " times the largest compute</span>");
-    } else {
-        sl_str_add(s, "compute without end</span>");
+    if (isinf(flops)) {
+        sl_str_add(s, "<span class=\"red\">never reached by this law</span>");
+        return;
     }
+    sl_str_add(s, "<span class=\"red\">extrapolated to ");
+    sl_plot_number(s, flops / v->l->c_top, 2);
+    sl_str_add(s, " times the largest compute</span>");
 }
 
 void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops) {
@@ -269,7 +315,8 @@ void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops) 
 /* ---------------------------------------------------------------- tables -------------------- */
 
 void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n) {
-    sl_str_addf(s, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\">\n<thead><tr>", class);
+    sl_str_addf(s, "<div class=\"scroll %s\" tabindex=\"0\"><table%s>\n<thead><tr>", class,
+                strstr(class, "sort") ? " class=\"sort\"" : "");
     for (int i = 0; i < n; i++) {
         const bool number = names[i][0] == '#';
         sl_str_addf(s, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");

@@ -14,6 +14,7 @@ typedef struct sl_report__view {
     sl_arena *arena;
     const char **tip; // by row of the table: the run in a line, for those who point at its mark
     int *point;       // by row: which of the laws' points it is part of, -1 for none
+    bool *frontier;   // by point
     int number;       // of the last figure on the page
 } sl_report__view;
 
@@ -81,10 +82,11 @@ void sl_report__percent(sl_str *s, sl_estimate share);
 void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops);
 /* "1,234 runs". */
 void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
-/* Appends ", not inside ..." words in red if so: "(extrapolated 440 times ...)". */
+/* The red words, if it is so far: "extrapolated to 440 times the largest compute". */
 void sl_report__far(sl_str *s, const sl_report__view *v, double flops);
 
-/* Tables. A column's name that starts with '#' is one of numbers. */
+/* Tables. A column's name that starts with '#' is one of numbers. class: "wide" beyond the text's
+ * measure, "sort" by clicks, "tall" with a scroll bar; "" behind a figure. */
 void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n);
 void sl_report__table_close(sl_str *s);
 void sl_report__row(sl_str *s, const char *class); // NULL: none

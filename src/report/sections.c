@@ -79,7 +79,7 @@ static void add_target(sl_str *s, const sl_report__view *v) {
     static const char *const names[] = { "form", "#FLOPs", "#of the largest compute", "" };
     sl_str_addf(s, "<h3 id=\"target\">Compute for %.3g %% solved</h3>\n",
                 100 * v->l->options.target);
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) target_row(s, v, (sl_laws_form)f);
     sl_report__table_close(s);
 }
@@ -95,7 +95,7 @@ static sl_status add_laws(sl_str *s, sl_report__view *v) {
     sl_report__count(s, v->l->options.draws, "bootstrap draw", "bootstrap draws");
     sl_str_add(s, " that resample configurations, then their seeds, before the frontier is "
                   "selected. R² is that of the fit of logarithms.</p>\n");
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++)
         for (int f = 0; f < SL_LAWS_FORM_COUNT; f++)
             law_row(s, v, (sl_laws_metric)m, (sl_laws_form)f);
@@ -118,7 +118,7 @@ static sl_status add_predict(sl_str *s, sl_report__view *v) {
                  "predicts. Errors are those of the loss, or of what is missing to one.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_predict));
     if (!v->l->n_score) return SL_OK;
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
     for (int i = 0; i < v->l->n_score; i++) {
         const sl_laws_score *q = &v->l->score[i];
         sl_report__row(s, q->best ? "best" : NULL);
@@ -142,6 +142,9 @@ static bool is_settings(const sl_report__view *v) {
 }
 
 static sl_status add_settings(sl_str *s, sl_report__view *v) {
+    paragraph(s,
+              "Which batch size and learning rate a model size wants is judged by validation loss "
+              "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_sweep));
     return sl_report__add_figure(s, v, &sl_report__fig_optima);
 }
@@ -162,6 +165,14 @@ static void surface_row(sl_str *s, const char *name, const sl_laws_surface *f) {
     sl_report__row_end(s);
 }
 
+/* A power of ten of ours in a word. */
+static void add_unit(sl_str *s, double unit) {
+    if (unit == 1e6 || unit == 1e9)
+        sl_str_add(s, unit == 1e6 ? "a million" : "a billion");
+    else
+        sl_plot_number(s, unit, 3);
+}
+
 static void add_surface(sl_str *s, const sl_report__view *v) {
     static const char *const names[] = { "fit", "#E", "#A", "#B", "#α", "#β", "#exponent of N*",
                                          "#R²" };
@@ -174,19 +185,21 @@ static void add_surface(sl_str *s, const sl_report__view *v) {
                "<msup><mi>N</mi><mi>α</mi></msup></mfrac><mo>+</mo><mfrac><mi>B</mi><msup>"
                "<mi>D</mi><mi>β</mi></msup></mfrac></mrow></math></div>\n<p>With <i>N</i> in "
                "units of ");
-    sl_plot_number(s, f->unit_params, 3);
+    add_unit(s, f->unit_params);
     sl_str_add(s, " parameters and <i>D</i> in units of ");
-    sl_plot_number(s, f->unit_tokens, 3);
+    add_unit(s, f->unit_tokens);
     sl_str_add(s, " tokens, fitted to the losses of ");
     sl_report__count(s, f->n, "run", "runs");
     sl_str_add(s, ", on the frontier or not.</p>\n");
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
     surface_row(s, "least squares", f);
     surface_row(s, "Huber loss", &v->l->surface_huber);
     sl_report__table_close(s);
 }
 
 static sl_status add_allocation(sl_str *s, sl_report__view *v) {
+    paragraph(s, "More compute can go into a larger model or into more tokens. The runs on the "
+                 "frontier show the split that gave the lowest loss.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_allocation));
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_isoflop));
     add_surface(s, v);

@@ -20,7 +20,7 @@ bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselin
 sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "baseline", "#solved", "#R² > 0.99", "how" };
     sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_baselines; i++) {
         const sl_report_baseline *b = &v->in->baselines[i];
         sl_report__row(s, NULL);
@@ -125,7 +125,7 @@ sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "phase",  "#runs",    "#wall time",     "#CPU time",
                                          "#FLOPs", "#GFLOP/s", "#share of sgemm" };
     sl_report_cost sum = { "all", 0, 0, 0, 0, NAN };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_costs; i++) {
         const sl_report_cost *c = &v->in->costs[i];
         cost_row(s, c, NULL);
@@ -163,7 +163,7 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
         sl_str_add(s, "<p class=\"note bad\"><span class=\"red\">These runs are mixed:</span> they "
                       "come from different machines, instruction sets or versions of the program. "
                       "Results of the same run may differ in rounding between them.</p>\n");
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0;
         while (!same_origin(o + first, o + i)) first++;
@@ -176,8 +176,9 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
         for (int k = i; k < n; k++) runs += same_origin(o + i, o + k);
         sl_report__cell_number(s, runs, 6);
         sl_str_add(s, "<td class=\"text\">");
-        if (runs == n) sl_str_add(s, "all");
-        for (int k = i, told = 0; runs < n && k < n; k++) {
+        const bool most = 2 * runs > n;
+        if (most) sl_str_add(s, runs == n ? "all" : "all others");
+        for (int k = i, told = 0; !most && k < n; k++) {
             if (!same_origin(o + i, o + k)) continue;
             sl_str_add(s, told++ ? ", " : "");
             sl_plot_escape(s, o[k].run ? o[k].run : "");
@@ -196,7 +197,7 @@ bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures
 sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "run", "state", "#tries", "error" };
     sl_str_add(s, "<p>These runs take no part in any law.</p>\n");
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_failures; i++) {
         const sl_report_failure *f = &v->in->failures[i];
         sl_report__row(s, NULL);
@@ -221,16 +222,16 @@ static const struct {
     int digits;
     double scale;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#parameters", 4, 1 },
-    { SL_LAWS_COLUMN_tokens, "#tokens", 4, 1 },
-    { SL_LAWS_COLUMN_flops, "#FLOPs", 4, 1 },
+    { SL_LAWS_COLUMN_params, "#parameters", 3, 1 },
+    { SL_LAWS_COLUMN_tokens, "#tokens", 3, 1 },
+    { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1 },
     { SL_LAWS_COLUMN_batch, "#batch", 6, 1 },
     { SL_LAWS_COLUMN_rate, "#rate", 3, 1 },
     { SL_LAWS_COLUMN_seed, "#seed", 6, 1 },
-    { SL_LAWS_COLUMN_loss, "#loss", 5, 1 },
-    { SL_LAWS_COLUMN_loss_test, "#test loss", 5, 1 },
-    { SL_LAWS_COLUMN_solved, "#solved (%)", 4, 100 },
-    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 4, 100 },
+    { SL_LAWS_COLUMN_loss, "#loss", 4, 1 },
+    { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1 },
+    { SL_LAWS_COLUMN_solved, "#solved (%)", 3, 100 },
+    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 3, 100 },
 };
 
 static double number_of(const sl_laws_run *r, sl_laws_column c) {
@@ -264,10 +265,12 @@ static const struct {
                     { SL_LAWS_COLUMN_phase, "phase" },
                     { SL_LAWS_COLUMN_status, "status" } };
 
-/* Has any run something here? */
+/* Has any run something here? That a run is done goes without saying. */
 static bool has_text(const sl_laws_table *t, sl_laws_column c) {
     for (int i = 0; i < t->n; i++)
-        if (text_of(&t->run[i], c)[0]) return true;
+        if (text_of(&t->run[i], c)[0] &&
+            !(c == SL_LAWS_COLUMN_status && sl_laws_finished(&t->run[i])))
+            return true;
     return false;
 }
 
@@ -279,7 +282,7 @@ static bool has_number(const sl_laws_table *t, sl_laws_column c) {
 
 static void run_row(sl_str *s, const sl_report__view *v, int i) {
     const sl_laws_run *r = &v->t->run[i];
-    const bool frontier = v->point[i] >= 0 && v->l->point[v->point[i]].on_frontier;
+    const bool frontier = v->point[i] >= 0 && v->frontier[v->point[i]];
     sl_report__row(s, frontier ? "best" : NULL);
     for (int k = 0; k < SL_LEN(text_column); k++)
         if (has_text(v->t, text_column[k].column))
@@ -304,11 +307,10 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     sl_str_add(s, "<p>");
     sl_report__count(s, v->t->n, "run", "runs");
     sl_str_add(s, " in the table; marked rows are on the frontier of loss. A click on a heading "
-                  "sorts by it.</p>\n<div class=\"wide\">\n");
-    sl_report__table_open(s, "sort runs", names, n);
+                  "sorts by it.</p>\n");
+    sl_report__table_open(s, "wide sort tall", names, n);
     for (int i = 0; i < v->t->n; i++) run_row(s, v, i);
     sl_report__table_close(s);
-    sl_str_add(s, "</div>\n");
     return SL_OK;
 }
 

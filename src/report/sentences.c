@@ -225,10 +225,10 @@ void sl_report__keys(sl_str *s, const sl_report__view *v) {
     sl_str_add(s, "<dl class=\"keys wide\">\n");
     key_law(s, "exponent of loss", &l->law[SL_LAWS_LOSS][SL_LAWS_POWER], true);
     key_law(s, "exponent of 1 − solved", &l->law[SL_LAWS_SOLVED][SL_LAWS_POWER], true);
-    key_law(s, "exponent of 1 − (R² > 0.99)", &l->law[SL_LAWS_R2][SL_LAWS_POWER], true);
+    key_law(s, "exponent of 1 − R² rate", &l->law[SL_LAWS_R2][SL_LAWS_POWER], true);
     key_target(s, v);
     if (l->ratio.known)
-        key_estimate(s, "tokens per parameter, largest runs", sl_laws_at(&l->ratio, l->ratio.x_max),
+        key_estimate(s, "tokens per parameter at the end", sl_laws_at(&l->ratio, l->ratio.x_max),
                      2);
     key_best(s, v, "best validation loss", SL_LAWS_LOSS);
     key_best(s, v, "best solved rate", SL_LAWS_SOLVED);

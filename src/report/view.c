@@ -99,13 +99,18 @@ sl_status sl_report__view_init(sl_report__view *v, sl_arena *a, const sl_report_
     const size_t n = (size_t)v->t->n;
     v->tip = sl_arena_alloc(a, n * sizeof *v->tip);
     v->point = sl_arena_alloc(a, n * sizeof *v->point);
-    if (!v->tip || !v->point) return sl_fail_memory(n, sizeof *v->tip, "the runs of a report");
+    v->frontier = sl_arena_alloc(a, (size_t)v->l->n_point * sizeof *v->frontier);
+    if (!v->tip || !v->point || !v->frontier)
+        return sl_fail_memory(n, sizeof *v->tip, "the runs of a report");
     for (int i = 0; i < v->t->n; i++) {
         v->point[i] = -1;
         v->tip[i] = make_tip(v, &v->t->run[i]);
         if (!v->tip[i]) return sl_fail_memory(1, 256, "the runs of a report");
     }
-    for (int i = 0; i < v->l->n_point; i++)
+    for (int i = 0; i < v->l->n_point; i++) {
+        v->frontier[i] = false;
         for (int k = 0; k < v->l->point[i].n; k++) v->point[v->l->point[i].row[k]] = i;
+    }
+    for (int i = 0; i < v->l->n_frontier; i++) v->frontier[v->l->frontier[i]] = true;
     return SL_OK;
 }
