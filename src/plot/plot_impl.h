@@ -31,7 +31,7 @@ typedef struct sl_panel_node {
 
 struct sl_plot {
     int width, height;
-    const char *title;
+    const char *title, *name, *description;
     sl_panel_node *panels, **panels_end; // in the order they were added
     int n_panels;
     sl_layer *layers, **layers_end;

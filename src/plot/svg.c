@@ -21,7 +21,8 @@ static const char *const colours[][2] = {
 };
 
 /* Cold to warm, of rising lightness: ordered also on paper without colours. */
-static const int shades[][3] = { { 74, 95, 211 }, { 31, 150, 160 }, { 226, 170, 45 } };
+static const int shades[2][3][3] = { { { 68, 74, 190 }, { 22, 148, 155 }, { 232, 163, 32 } },
+                                     { { 128, 142, 250 }, { 48, 196, 190 }, { 250, 214, 110 } } };
 
 typedef struct drawing {
     sl_str *s;
@@ -52,7 +53,7 @@ static void put_styles(sl_str *s) {
                         rule[i].value[dark]);
         for (int i = 0; i < SL_LEN(colours); i++)
             sl_str_addf(s, ".sl-plot .k%d{color:%s}\n", i, colours[i][dark]);
-        if (dark) sl_str_add(s, "}\n");
+        if (dark) sl_str_add(s, ".sl-plot .q{color:var(--d)}\n}\n");
     }
     sl_str_add(s, "</style>\n");
 }
@@ -83,12 +84,18 @@ static void put_head(drawing *d) {
                 "font-family=\"system-ui,-apple-system,&#39;Segoe UI&#39;,Roboto,Helvetica,Arial,"
                 "&#39;DejaVu Sans&#39;,sans-serif\"",
                 p->width, p->height, p->width, p->height, SL_PLOT__FONT);
-    if (p->title) {
+    const char *const name = p->name ? p->name : p->title;
+    if (name) {
         sl_str_add(s, " aria-label=\"");
-        sl_plot_escape(s, p->title);
+        sl_plot_escape(s, name);
         sl_str_add_char(s, '"');
     }
     sl_str_add(s, ">\n");
+    if (p->description) {
+        sl_str_add(s, "<desc>");
+        sl_plot_escape(s, p->description);
+        sl_str_add(s, "</desc>\n");
+    }
     put_styles(s);
     sl_str_addf(s, "<rect class=\"b\" width=\"%d\" height=\"%d\"/>\n", p->width, p->height);
     if (p->title)
@@ -178,12 +185,17 @@ static void put_colour(sl_str *s, const sl_style *style) {
         sl_str_addf(s, " class=\"k%d\"", style->colour % SL_LEN(colours));
         return;
     }
-    const double at = style->shade * (SL_LEN(shades) - 1);
-    const int i = SL_MIN((int)at, SL_LEN(shades) - 2);
-    int mixed[3];
-    for (int k = 0; k < 3; k++)
-        mixed[k] = (int)(shades[i][k] + (at - i) * (shades[i + 1][k] - shades[i][k]) + 0.5);
-    sl_str_addf(s, " color=\"#%02x%02x%02x\"", mixed[0], mixed[1], mixed[2]);
+    // the attribute is for light; in the dark the style sheet takes the variable
+    const double at = style->shade * (SL_LEN(shades[0]) - 1);
+    const int i = SL_MIN((int)at, SL_LEN(shades[0]) - 2);
+    int mixed[2][3];
+    for (int dark = 0; dark < 2; dark++)
+        for (int k = 0; k < 3; k++) {
+            const int from = shades[dark][i][k], to = shades[dark][i + 1][k];
+            mixed[dark][k] = (int)(from + (at - i) * (to - from) + 0.5);
+        }
+    sl_str_addf(s, " class=\"q\" color=\"#%02x%02x%02x\" style=\"--d:#%02x%02x%02x\"", mixed[0][0],
+                mixed[0][1], mixed[0][2], mixed[1][0], mixed[1][1], mixed[1][2]);
 }
 
 static double usual(double size, double otherwise) { return size > 0 ? size : otherwise; }
@@ -290,8 +302,19 @@ static sl_status put_rule(drawing *d, const sl_place *at, const sl_layer *l) {
 
 /* ---------------------------------------------------------------- marks --------------------- */
 
+/* Ends an element of a shape, around what is shown when it is pointed at. */
+static void close_shape(sl_str *s, const char *element, const char *tip) {
+    if (!tip) {
+        sl_str_add(s, "/>\n");
+        return;
+    }
+    sl_str_add(s, "><title>");
+    sl_plot_escape(s, tip);
+    sl_str_addf(s, "</title></%s>\n", element);
+}
+
 /* Corners around the middle, for radius 1. */
-static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
+static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r, const char *tip) {
     static const sl_dot square[] = { { -.89, -.89 }, { .89, -.89 }, { .89, .89 }, { -.89, .89 } };
     static const sl_dot diamond[] = { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } };
     static const sl_dot triangle[] = { { 0, -1.3 }, { 1.13, .65 }, { -1.13, .65 } };
@@ -310,7 +333,7 @@ static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
         put_attribute(s, "cx", at.x);
         put_attribute(s, "cy", at.y);
         put_attribute(s, "r", r);
-        sl_str_add(s, "/>\n");
+        close_shape(s, "circle", tip);
         return;
     }
     sl_str_add(s, "<path d=\"");
@@ -320,7 +343,8 @@ static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
         sl_str_add_char(s, ' ');
         sl_plot__coord(s, at.y + r * shape[mark].corner[i].y);
     }
-    sl_str_add(s, "z\"/>\n");
+    sl_str_add(s, "z\"");
+    close_shape(s, "path", tip);
 }
 
 /* Opens a group for shapes: filled with a thin line around, or a ring. */
@@ -376,10 +400,13 @@ static void put_cells(sl_str *s, const sl_box *box, const sl_style *style, const
 
 static sl_status put_marks(drawing *d, const sl_place *at, const sl_layer *l) {
     sl_dot *dots = take_dots(d, l->n);
+    const char **tips = sl_arena_alloc(&d->arena, (size_t)l->n * sizeof *tips);
     if (!dots) return SL_ENOMEM;
+    if (!tips) return sl_fail_memory((size_t)l->n, sizeof *tips, "the points of a figure");
     int64_t n = 0;
     for (int64_t i = 0; i < l->n; i++) {
         dots[n] = dot_of(at, l->x[i], l->y[i]);
+        tips[n] = l->style.tips ? l->style.tips[i] : NULL;
         n += is_inside(&at->box, dots[n]);
     }
     const double r = usual(l->style.size, n <= 100 ? 4 : n <= 400 ? 3.2 : 2.5);
@@ -394,13 +421,16 @@ static sl_status put_marks(drawing *d, const sl_place *at, const sl_layer *l) {
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++) {
             uint32_t *count = &c.count[sl_plot__cell(&c, &at->box, dots[i])];
-            if (*count) dots[kept++] = dots[i];
+            if (*count) {
+                tips[kept] = tips[i];
+                dots[kept++] = dots[i];
+            }
             *count = 0;
         }
         n = kept;
     }
     open_shapes(d->s, &l->style);
-    for (int64_t i = 0; i < n; i++) put_shape(d->s, l->style.mark, dots[i], r);
+    for (int64_t i = 0; i < n; i++) put_shape(d->s, l->style.mark, dots[i], r, tips[i]);
     close_shapes(d->s, &l->style);
     return SL_OK;
 }
@@ -413,7 +443,8 @@ static void put_sample(sl_str *s, const sl_layer *l, double x, double y) {
     switch (l->kind) {
     case SL_LAYER_MARKS:
         open_shapes(s, &l->style);
-        put_shape(s, l->style.mark, (sl_dot){ middle, y }, SL_MIN(usual(l->style.size, 4), 6));
+        put_shape(s, l->style.mark, (sl_dot){ middle, y }, SL_MIN(usual(l->style.size, 4), 6),
+                  NULL);
         close_shapes(s, &l->style);
         return;
     case SL_LAYER_BAND:
