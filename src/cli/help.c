@@ -21,7 +21,7 @@ void sl_cli__help_all(sl_cli__text *t) {
                  "  symlaw pairs --index 7 --format pretty\n"
                  "  symlaw info --size 6.5M --ratio 5\n"
                  "  symlaw train --size micro --steps 2000 --out runs/micro\n"
-                 "  symlaw discover data.csv --model runs/micro\n"
+                 "  symlaw discover data.csv\n"
                  "  symlaw eval --model runs/micro --split test\n"
                  "  symlaw bench train --size 6.5M\n\n"
                  "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
