@@ -153,8 +153,9 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     if (value(run, OPT_BUDGET)->given) ask.budget = value(run, OPT_BUDGET)->real;
     SL_TRY(fit_file(&l, run, file, text(run, OPT_COLUMNS)));
     if (!isnan(ask.params) && !l.surface.known)
-        return sl_fail(SL_EINVAL, "--predict needs the surface L(N, D), for which %.200s lacks runs: "
-                                  "parameters, tokens and loss, N and D varying on their own",
+        return sl_fail(SL_EINVAL,
+                       "--predict needs the surface L(N, D), for which %.200s lacks runs: "
+                       "parameters, tokens and loss, N and D varying on their own",
                        file);
     if (text(run, OPT_COMPARE)) {
         SL_TRY(fit_file(&other, run, text(run, OPT_COMPARE), text(run, OPT_COLUMNS)));

@@ -46,8 +46,9 @@ static void add_form(sl_str *s, const sl_laws *l, sl_laws_metric m, sl_laws_form
 /* The plain power law's members stand in front: "solved.exponent" is the paper's. */
 static void add_metric(sl_str *s, const sl_laws *l, sl_laws_metric m) {
     sl_json_open(s, sl_laws_metric_name(m), '{');
-    sl_json_add_text(s, "law", m == SL_LAWS_LOSS ? "loss = coefficient C^-exponent"
-                                                 : "1 - share = coefficient C^-exponent");
+    sl_json_add_text(s, "law",
+                     m == SL_LAWS_LOSS ? "loss = coefficient C^-exponent"
+                                       : "1 - share = coefficient C^-exponent");
     add_form(s, l, m, SL_LAWS_POWER);
     for (int f = SL_LAWS_FLOOR; f < SL_LAWS_FORM_COUNT; f++) {
         if (m == SL_LAWS_LOSS && f == SL_LAWS_BINOMIAL) continue;

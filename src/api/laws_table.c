@@ -113,8 +113,9 @@ static void add_laws(sl_str *s, const sl_laws *l) {
     bool any = false;
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) any |= l->law[m][SL_LAWS_POWER].known;
     if (!any) return;
-    sl_str_addf(s, "\nlaws of %d points on the frontier of %d configurations (%d runs), %g %% "
-                   "intervals\n",
+    sl_str_addf(s,
+                "\nlaws of %d points on the frontier of %d configurations (%d runs), %g %% "
+                "intervals\n",
                 l->n_frontier, l->n_point, l->table->n, 100 * l->options.level);
     sl_str_addf(s, "  %-10s  %-8s  %-28s  %-6s  %3s\n", "y", "form", "exponent b of y = c C^-b",
                 "R2", "n");
@@ -188,8 +189,7 @@ static void add_isoflop(sl_str *s, const sl_laws *l) {
                     f->on_edge ? "  outside the sizes" : "");
     }
     if (l->isoflop_params.known)
-        sl_api__line(s, "N*", "C^%s",
-                     sl_api__estimate_text(a, "%.3f", l->isoflop_params.exponent));
+        sl_api__line(s, "N*", "C^%s", sl_api__estimate_text(a, "%.3f", l->isoflop_params.exponent));
 }
 
 void sl_api__laws_table(sl_str *s, const sl_laws *l, const sl_api__ask *ask) {

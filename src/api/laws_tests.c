@@ -4,8 +4,9 @@
 #include "api/laws_impl.h"
 
 static void add_score(sl_str *s, const sl_laws *l, const sl_laws_score *c) {
-    sl_str_addf(s, "  %-16s  %-7s  %-8s  %3d  %6.1f %%", c->split < 0 ? "all" : l->split[c->split].name,
-                sl_laws_metric_name(c->metric), sl_laws_form_name(c->form), c->n, 100 * c->rms);
+    sl_str_addf(s, "  %-16s  %-7s  %-8s  %3d  %6.1f %%",
+                c->split < 0 ? "all" : l->split[c->split].name, sl_laws_metric_name(c->metric),
+                sl_laws_form_name(c->form), c->n, 100 * c->rms);
     if (isnan(c->inside))
         sl_str_add(s, "       -");
     else

@@ -35,8 +35,9 @@ sl_status sl_laws_compare(sl_laws_multiplier out[SL_LAWS_MULTIPLIERS], sl_arena 
     const sl_law *b = &base->law[SL_LAWS_LOSS][SL_LAWS_POWER];
     const sl_law *o = &other->law[SL_LAWS_LOSS][SL_LAWS_POWER];
     if (!b->known || !o->known)
-        return sl_fail(SL_EFORMAT, "%.200s has no law of the loss: it needs flops and loss of three "
-                                   "runs or more on the frontier",
+        return sl_fail(SL_EFORMAT,
+                       "%.200s has no law of the loss: it needs flops and loss of three "
+                       "runs or more on the frontier",
                        b->known ? other->table->source : base->table->source);
     double low_b, high_b, low_o, high_o;
     range_of(&low_b, &high_b, base);

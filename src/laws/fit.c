@@ -41,10 +41,11 @@ sl_status sl_laws_fit(sl_laws *out, sl_arena *a, const sl_laws_table *t,
     sl_laws l = { .table = t, .options = options ? *options : defaults, .seed_noise = NAN };
     SL_TRY(check(&l.options));
     if (!anything(t))
-        return sl_fail(SL_EFORMAT,
-                       "%.200s%shas no finished run with a loss or an accuracy; columns are found by "
-                       "names such as params, tokens, flops, loss, solved, or named by --columns",
-                       t->source, *t->source ? " " : "the table ");
+        return sl_fail(
+            SL_EFORMAT,
+            "%.200s%shas no finished run with a loss or an accuracy; columns are found by "
+            "names such as params, tokens, flops, loss, solved, or named by --columns",
+            t->source, *t->source ? " " : "the table ");
     SL_TRY(sl_laws__points(&l, a));
     if (l.n_point > 0) SL_TRY(against_compute(&l, a));
     SL_TRY(sl_laws__sweep(&l, a));

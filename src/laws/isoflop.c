@@ -1,9 +1,9 @@
 /* isoflop - runs of equal compute and several sizes: the size of least loss.
  *
  * A parabola in ln N is fitted to the loss, and Akima's curve laid through it. A loss that is
- * E + A/N^alpha + B/D^beta is no parabola in ln N: steeper on one side where the exponents differ, so
- * the vertex moves with how far the sizes reach to either side. The bias is of the same sign at every
- * budget, so the exponent suffers less than N* itself. */
+ * E + A/N^alpha + B/D^beta is no parabola in ln N: steeper on one side where the exponents differ,
+ * so the vertex moves with how far the sizes reach to either side. The bias is of the same sign at
+ * every budget, so the exponent suffers less than N* itself. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -128,8 +128,7 @@ static sl_status add_budget(sl_laws_isoflop *out, sl_arena *a, sl_arena *scratch
                               .params = { NAN, NAN, NAN },
                               .loss = { NAN, NAN, NAN },
                               .on_edge = !p.good || p.vertex < x[0] || p.vertex > x[n - 1] };
-    if (p.good)
-        SL_TRY(jackknife(&out->params, &out->loss, scratch, &p, x, y, n, l->options.level));
+    if (p.good) SL_TRY(jackknife(&out->params, &out->loss, scratch, &p, x, y, n, l->options.level));
     return akima_minimum(&out->akima_params, scratch, x, y, n);
 }
 

@@ -1,5 +1,5 @@
-/* leave_out - does the law predict? The largest runs are left out, each form is fitted to the rest and
- * asked for what was left out. */
+/* leave_out - does the law predict? The largest runs are left out, each form is fitted to the rest
+ * and asked for what was left out. */
 #include <math.h>
 
 #include "laws/laws_impl.h"
@@ -104,16 +104,14 @@ static sl_laws_score score_of(const sl_laws *l, int split, sl_laws_metric m, sl_
 /* Forms are compared where they have predicted as much as any other has. */
 static sl_status add_scores(sl_laws *l, sl_arena *a) {
     sl_laws_score *list;
-    SL_LAWS__TRY_ALLOC(list, a,
-                       (l->n_split + 1) * SL_LAWS_METRIC_COUNT * SL_LAWS_PREDICTOR_COUNT);
+    SL_LAWS__TRY_ALLOC(list, a, (l->n_split + 1) * SL_LAWS_METRIC_COUNT * SL_LAWS_PREDICTOR_COUNT);
     l->score = list;
     for (int split = -1; split < l->n_split; split++) {
         for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) {
             const int first = l->n_score;
             int most = 0, best = -1;
             for (int f = 0; f < SL_LAWS_PREDICTOR_COUNT; f++) {
-                const sl_laws_score s =
-                    score_of(l, split, (sl_laws_metric)m, (sl_laws_form)f);
+                const sl_laws_score s = score_of(l, split, (sl_laws_metric)m, (sl_laws_form)f);
                 if (s.n > 0) list[l->n_score++] = s;
                 most = SL_MAX(most, s.n);
             }
@@ -130,9 +128,8 @@ sl_status sl_laws__leave_out(sl_laws *l, sl_arena *a) {
     sl_laws_split *split;
     sl_laws_prediction *out;
     SL_LAWS__TRY_ALLOC(split, a, MAX_SPLITS);
-    SL_LAWS__TRY_ALLOC(out, a,
-                       MAX_SPLITS * SL_LAWS_METRIC_COUNT * SL_LAWS_PREDICTOR_COUNT *
-                           (l->n_frontier + 1));
+    SL_LAWS__TRY_ALLOC(
+        out, a, MAX_SPLITS * SL_LAWS_METRIC_COUNT * SL_LAWS_PREDICTOR_COUNT * (l->n_frontier + 1));
     int n_split = 0, n = 0, kept = 0;
     add_splits(split, &n_split, l);
     for (int i = 0; i < n_split; i++) {

@@ -1,4 +1,5 @@
-/* notes - in words: what is switched off and why, what lies at an edge, what is bent, what is far. */
+/* notes - in words: what is switched off and why, what lies at an edge, what is bent, what is far.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,9 @@ static sl_status switched_off(sl_laws *l, sl_arena *a) {
         return SL_OK;
     }
     if (!has[SL_LAWS_COLUMN_loss])
-        NOTE(OFF, "No laws of the loss and no surface: there is no column of losses. The frontier is "
-                  "that of the %s rate.",
+        NOTE(OFF,
+             "No laws of the loss and no surface: there is no column of losses. The frontier is "
+             "that of the %s rate.",
              has[SL_LAWS_COLUMN_solved] ? "solved" : "R2");
     else if (!l->law[SL_LAWS_LOSS][SL_LAWS_POWER].known)
         NOTE(OFF, "No laws: the frontier has %d points, and a law needs three.", l->n_frontier);
@@ -35,8 +37,7 @@ static sl_status switched_off(sl_laws *l, sl_arena *a) {
         NOTE(OFF, "No surface L(N, D): it needs six runs in which N and D vary, each on its own.");
     if (l->n_isoflop == 0 && has[SL_LAWS_COLUMN_params])
         NOTE(OFF, "No iso-FLOP minima: no three sizes have runs of equal compute (within 10 %%).");
-    if (l->n_split == 0)
-        NOTE(OFF, "No leave-out test: too few runs are left without the largest.");
+    if (l->n_split == 0) NOTE(OFF, "No leave-out test: too few runs are left without the largest.");
     return SL_OK;
 }
 
@@ -67,8 +68,9 @@ static sl_status about_sweep(sl_laws *l, sl_arena *a) {
     sl_str_clear(&s);
     SL_TRY(st);
     if (chosen > 0)
-        NOTE(DATA, "%d of %d sizes have one batch size and one learning rate: those are taken as the "
-                   "best, nothing was searched.",
+        NOTE(DATA,
+             "%d of %d sizes have one batch size and one learning rate: those are taken as the "
+             "best, nothing was searched.",
              chosen, l->n_optimum);
     else if (isnan(l->seed_noise))
         NOTE(OFF, "No intervals for single optima: no run was repeated with another seed.");
@@ -78,15 +80,19 @@ static sl_status about_sweep(sl_laws *l, sl_arena *a) {
 static sl_status about_shape(sl_laws *l, sl_arena *a) {
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) {
         const sl_law *p = &l->law[m][SL_LAWS_POWER], *f = &l->law[m][SL_LAWS_FLOOR];
-        const char *what = m == SL_LAWS_LOSS ? "loss" : m == SL_LAWS_SOLVED ? "1 - solved" : "1 - R2";
+        const char *what = m == SL_LAWS_LOSS     ? "loss"
+                           : m == SL_LAWS_SOLVED ? "1 - solved"
+                                                 : "1 - R2";
         if (!p->known) continue;
         if (p->curvature.low > 0)
-            NOTE(CURVED, "The points of %s bend: the law flattens with compute, so the power law "
-                         "promises too much beyond them.",
+            NOTE(CURVED,
+                 "The points of %s bend: the law flattens with compute, so the power law "
+                 "promises too much beyond them.",
                  what);
         if (p->curvature.high < 0)
-            NOTE(CURVED, "The points of %s bend: the law steepens with compute, so the power law "
-                         "promises too little beyond them.",
+            NOTE(CURVED,
+                 "The points of %s bend: the law steepens with compute, so the power law "
+                 "promises too little beyond them.",
                  what);
         if (f->known && f->fit.floor == 0)
             NOTE(DATA, "No floor is seen in %s: the law with a floor is the power law.", what);
@@ -97,8 +103,9 @@ static sl_status about_shape(sl_laws *l, sl_arena *a) {
         whole += p->solved == 1 || p->r2 == 1;
     }
     if (whole > 0)
-        NOTE(DATA, "%d frontier runs with a share of 1 are left out of power laws: 0 has no "
-                   "logarithm.",
+        NOTE(DATA,
+             "%d frontier runs with a share of 1 are left out of power laws: 0 has no "
+             "logarithm.",
              whole);
     return SL_OK;
 }
@@ -122,7 +129,8 @@ sl_status sl_laws__notes(sl_laws *l, sl_arena *a) {
     if (l->n_point == 0) return SL_OK;
     SL_TRY(about_shape(l, a));
     SL_TRY(about_extrapolation(l, a));
-    if (l->options.draws == 0) NOTE(OFF, "No intervals: no bootstrap draws were asked for.");
+    if (l->options.draws == 0)
+        NOTE(OFF, "No intervals: no bootstrap draws were asked for.");
     else if (isnan(l->seed_noise))
         NOTE(DATA, "No run was repeated with another seed: intervals come from differences between "
                    "configurations alone.");

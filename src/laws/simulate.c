@@ -27,15 +27,17 @@ static sl_status check(const sl_laws_simulation *s) {
     bool good = s->E >= 0 && s->noise >= 0 && s->noise <= 10;
     for (int i = 0; i < SL_LEN(whole); i++)
         good = good && whole[i] >= 1 && whole[i] <= 1e9 && whole[i] == floor(whole[i]);
-    const double positive[] = { s->A,           s->B,         s->alpha,     s->beta,
-                                s->solved_scale, s->solved_power, s->r2_scale, s->r2_power,
-                                s->n_min,       s->n_max,     s->ratio_min, s->ratio_max,
-                                s->flops_per };
+    const double positive[] = {
+        s->A,        s->B,        s->alpha, s->beta,  s->solved_scale, s->solved_power,
+        s->r2_scale, s->r2_power, s->n_min, s->n_max, s->ratio_min,    s->ratio_max,
+        s->flops_per
+    };
     for (int i = 0; i < SL_LEN(positive); i++)
         good = good && positive[i] > 0 && positive[i] <= 1e30;
     if (!good || s->E > 1e30)
-        return sl_fail(SL_EINVAL, "a simulation needs E, noise >= 0, whole numbers of sizes, ratios, "
-                                  "seeds and trials, and everything else above 0");
+        return sl_fail(SL_EINVAL,
+                       "a simulation needs E, noise >= 0, whole numbers of sizes, ratios, "
+                       "seeds and trials, and everything else above 0");
     if (s->n_max < s->n_min || s->ratio_max < s->ratio_min)
         return sl_fail(SL_EINVAL, "a simulation needs n_min <= n_max and ratio_min <= ratio_max");
     if (!(runs <= SL_LAWS__MAX_RUNS))
@@ -54,12 +56,13 @@ sl_status sl_laws_simulation_read(sl_laws_simulation *s, const char *text) {
         char *end = NULL;
         const double v = k < n && i < SL_LEN(members) ? sl_strtod(at + k + 1, &end) : NAN;
         if (!end || end != at + n || end == at + k + 1 || !isfinite(v))
-            return sl_fail(SL_EINVAL,
-                           "\"%.*s\" is no constant of a simulation with its value; those are E, A, "
-                           "B, alpha, beta, noise, solved_scale, solved_power, r2_scale, r2_power, "
-                           "trials, sizes, ratios, seeds, n_min, n_max, ratio_min, ratio_max, "
-                           "flops_per, as in sizes=4,noise=0.02",
-                           (int)SL_MIN(n, (size_t)60), at);
+            return sl_fail(
+                SL_EINVAL,
+                "\"%.*s\" is no constant of a simulation with its value; those are E, A, "
+                "B, alpha, beta, noise, solved_scale, solved_power, r2_scale, r2_power, "
+                "trials, sizes, ratios, seeds, n_min, n_max, ratio_min, ratio_max, "
+                "flops_per, as in sizes=4,noise=0.02",
+                (int)SL_MIN(n, (size_t)60), at);
         *(double *)(void *)((char *)s + members[i].offset) = v;
         at += n + (at[n] == ',');
     }
@@ -101,8 +104,7 @@ static sl_laws_run one_run(const sl_laws_simulation *s, int i, int k, int seed, 
     const double loss = sl_laws__surface_value(&c, r.params, r.tokens);
     r.loss = loss * sl_exp(s->noise * sl_rng_normal(rng));
     r.trials = s->trials;
-    r.solved_hits =
-        hits_of(rng, 1 - failure(s, loss, s->solved_scale, s->solved_power), s->trials);
+    r.solved_hits = hits_of(rng, 1 - failure(s, loss, s->solved_scale, s->solved_power), s->trials);
     r.r2_hits = hits_of(rng, 1 - failure(s, loss, s->r2_scale, s->r2_power), s->trials);
     r.seed = seed;
     return r;

@@ -1,15 +1,17 @@
 /* sweep - the best batch size and learning rate of each size, by interpolation in two steps.
  *
- * Step 1, for each batch size: Akima's curve through (ln rate, ln loss), its minimum over 100 places.
- * Step 2: the same over ln batch on the minima of step 1; the rate at the best batch size comes from
- * a curve through (ln batch, ln best rate). (Porian et al. 2024, "Resolving discrepancies in
- * compute-optimal scaling".) Where runs were repeated with other seeds a place has their mean.
+ * Step 1, for each batch size: Akima's curve through (ln rate, ln loss), its minimum over 100
+ * places. Step 2: the same over ln batch on the minima of step 1; the rate at the best batch size
+ * comes from a curve through (ln batch, ln best rate). (Porian et al. 2024, "Resolving
+ * discrepancies in compute-optimal scaling".) Where runs were repeated with other seeds a place has
+ * their mean.
  *
- * An optimum is on the edge unless it lies between the second and the last but one place of its grid.
- * With three places those are one and the same; then it is inside if the middle one is lowest.
+ * An optimum is on the edge unless it lies between the second and the last but one place of its
+ * grid. With three places those are one and the same; then it is inside if the middle one is
+ * lowest.
  *
- * Intervals: ln loss of each place gets normal noise of the deviation between seeds, over the root of
- * their number, and all is interpolated again. Without repeated seeds there are none. */
+ * Intervals: ln loss of each place gets normal noise of the deviation between seeds, over the root
+ * of their number, and all is interpolated again. Without repeated seeds there are none. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +66,12 @@ static sl_status find_cells(cell **out, int *n, const sl_laws *l, sl_arena *scra
     for (int i = 0; i < t->n; i++) {
         const sl_laws_run *r = &t->run[i];
         if (!is_swept(r)) continue;
-        c[m++] = (cell){ .size = sl_laws__size_of(l, r), .batch = r->batch, .rate = r->rate,
-                         .ratio = isnan(r->ratio) ? 0 : r->ratio, .sum = r->loss, .n = 1 };
+        c[m++] = (cell){ .size = sl_laws__size_of(l, r),
+                         .batch = r->batch,
+                         .rate = r->rate,
+                         .ratio = isnan(r->ratio) ? 0 : r->ratio,
+                         .sum = r->loss,
+                         .n = 1 };
     }
     // ratios that are alike become the same, then equal places become one
     qsort(c, (size_t)m, sizeof *c, by_place);
@@ -200,8 +206,7 @@ static bool rate_on_edge(const sl_laws *out, int first, double ln_batch) {
     bool edge = true;
     for (int i = first; i < out->n_curve; i++) {
         const double away = fabs(sl_log(out->curve[i].batch) - ln_batch);
-        if (out->curve[i].n > 1 && away < nearest)
-            nearest = away, edge = out->curve[i].on_edge;
+        if (out->curve[i].n > 1 && away < nearest) nearest = away, edge = out->curve[i].on_edge;
     }
     return edge;
 }
@@ -215,8 +220,8 @@ static sl_status draw_best(double *batch, double *rate, sl_laws *out, sl_arena *
         sl_rng_init(&rng, out->options.seed, SL_LAWS__STREAM_SWEEP,
                     (uint64_t)d * 1024 + (uint64_t)(k % 1024));
         for (int i = 0; i < g->n; i++)
-            g->noisy[i] = g->cell[i].ln_loss +
-                          out->seed_noise / sqrt(g->cell[i].n) * sl_rng_normal(&rng);
+            g->noisy[i] =
+                g->cell[i].ln_loss + out->seed_noise / sqrt(g->cell[i].n) * sl_rng_normal(&rng);
         SL_TRY(find_best(&b, out, a, scratch, g, g->noisy, false));
         sl_arena_rewind(scratch, mark);
         batch[(size_t)d * (size_t)n_size + (size_t)k] = sl_exp(b.ln_batch);
@@ -254,7 +259,8 @@ static sl_status laws_in_params(sl_laws *out, sl_arena *a, sl_laws_optimum *o, i
     SL_LAWS__TRY_ALLOC(y, a, n);
     SL_LAWS__TRY_ALLOC(z, a, n);
     for (int i = 0; i < n; i++) x[i] = o[i].params, y[i] = o[i].batch.value, z[i] = o[i].rate.value;
-    const sl_laws__pairs pb = { x, y, drawn ? batch : NULL, n }, pr = { x, z, drawn ? rate : NULL, n };
+    const sl_laws__pairs pb = { x, y, drawn ? batch : NULL, n },
+                         pr = { x, z, drawn ? rate : NULL, n };
     SL_TRY(sl_laws__pairs_law(&out->batch, a, &pb, &out->options, SL_LAWS__STREAM_SIZES));
     return sl_laws__pairs_law(&out->rate, a, &pr, &out->options, SL_LAWS__STREAM_SIZES);
 }
