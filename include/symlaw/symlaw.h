@@ -337,6 +337,7 @@ typedef struct sl_command_info {
     int n_options;             /* the common ones (json, quiet, seed, threads) included */
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
+    const char *positional_next; /* the same for a second such word; NULL: none */
 } sl_command_info;
 
 SL_API int sl_command_count(void);

@@ -251,6 +251,14 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 
 /* ---------------------------------------------------------------- commands ------------------ */
 
+/* A command that another one runs, as the study does train and eval. */
+typedef struct sl_api__inner {
+    sl_train_guard guard; // of the folder of a run: see sl_train_config
+    void *payload;
+    bool alone;           // this rank alone runs it; else all do
+    bool diverged;        // := a number that is not finite ended the training
+} sl_api__inner;
+
 /* One call of a command. */
 struct sl_api__run {
     const sl_command_info *info;
@@ -267,6 +275,7 @@ struct sl_api__run {
     sl_status late;     // a failure beside the result: see sl_api__fail_late
     char late_line[1024];
     double done, total; // of what is to be printed, for progress while a file is written
+    sl_api__inner *inner; // NULL: it is the caller's own
 };
 
 /* Output is appended to run->output; this hands it on once there is enough to be worth it. The end
@@ -310,8 +319,13 @@ typedef struct sl_api__command {
     sl_api__work work;
 } sl_api__command;
 
+/* *result_json := as of sl_command (sl_free it). What it prints and notes goes to the listener. */
+SL_NODISCARD sl_status sl_api__run_inner(char **result_json, const sl_api__command *c,
+                                         const char *options_json, const sl_api__listener *l,
+                                         sl_api__inner *inner);
+
 extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
-    sl_api__eval, sl_api__info, sl_api__bench;
+    sl_api__eval, sl_api__info, sl_api__bench, sl_api__study;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {

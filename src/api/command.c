@@ -8,7 +8,7 @@
 static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs,
                                                    &sl_api__train,       &sl_api__discover,
                                                    &sl_api__eval,        &sl_api__info,
-                                                   &sl_api__bench };
+                                                   &sl_api__bench,       &sl_api__study };
 
 int sl_command_count(void) { return SL_LEN(commands); }
 
@@ -66,15 +66,16 @@ static sl_status begin(sl_api__run *run, sl_json **given, const char *options_js
 }
 
 static sl_status run_command(char **result_json, const sl_api__command *c, const char *options_json,
-                             const sl_api__listener *listener) {
+                             const sl_api__listener *listener, sl_api__inner *inner) {
     sl_status st;
     sl_str members = { 0 }, result = { 0 };
     bool ok = true;
     sl_json *given = NULL;
-    sl_api__run run = { .info = &c->info, .listener = *listener };
+    sl_api__run run = { .info = &c->info, .listener = *listener, .inner = inner };
 
     // a rank that has not come so far must not let the others wait in the work
-    SL_GO(sl_par_agree(begin(&run, &given, options_json)));
+    st = begin(&run, &given, options_json);
+    SL_GO(inner && inner->alone ? st : sl_par_agree(st));
     SL_GO(c->work(&run, &members, &ok));
     SL_GO(sl_str_status(&members));
     frame(&result, &run, &members, ok);
@@ -102,6 +103,11 @@ done:
     return st;
 }
 
+sl_status sl_api__run_inner(char **result_json, const sl_api__command *c, const char *options_json,
+                            const sl_api__listener *l, sl_api__inner *inner) {
+    return run_command(result_json, c, options_json, l, inner);
+}
+
 static sl_status command(const char *name, const char *options_json,
                          const sl_api__listener *listener, char **result_json) {
     if (!name) return sl_fail(SL_EINVAL, "sl_command: no name of a command");
@@ -116,7 +122,7 @@ static sl_status command(const char *name, const char *options_json,
     if (sl_par_rank() > 0) told.fn = NULL;
     sl_par_watch watch;
     sl_par_watch_begin(&watch, sl_api__asks_to_stop, &asked);
-    sl_status st = sl_par_agree(run_command(&result, c, options_json, &told));
+    sl_status st = sl_par_agree(run_command(&result, c, options_json, &told, NULL));
     sl_par_watch_end(&watch);
     if (st == SL_OK && result_json)
         *result_json = result;

@@ -112,6 +112,9 @@ typedef struct sl_ckpt_meta {
     const char *config;   // the run's complete configuration, a JSON object
     const char *progress; // counters and sums of the log, exact: opaque here
     const char *vocabulary, *universe; // hashes
+    /* NULL, or asked before every rename and removal; whatever it answers but SL_OK ends the save */
+    sl_status (*guard)(void *payload);
+    void *guard_payload;
 } sl_ckpt_meta;
 
 /* dir/model-<step> and dir/state-<step>; then removes what is older than the one before. weights:

@@ -100,12 +100,17 @@ static void fill(parts *p, const sl_model *model, const float *weights, const sl
     }
 }
 
+static sl_status ask_guard(const sl_ckpt_meta *meta) {
+    return meta->guard ? meta->guard(meta->guard_payload) : SL_OK;
+}
+
 /* Writes one file of the two. A launcher that has asked us to stop may kill us while the disk is
  * still at work, so it gets its name before it is synced: readers compare hashes. Not where it
  * would replace one of the same step, which stays until the new one is safe. */
 static sl_status put(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
-                     const sl_st_text *text, int n_text) {
+                     const sl_st_text *text, int n_text, const sl_ckpt_meta *meta) {
     SL_TRY(sl_st__begin(out, path, tensors, n, text, n_text));
+    SL_TRY(ask_guard(meta));
     return access(path, F_OK) == 0 ? SL_OK : sl_file_publish(*out);
 }
 
@@ -122,14 +127,15 @@ static sl_status write_files(const char *dir, const parts *p, int n_param,
     text[n++] = (sl_st_text){ "progress", meta->progress ? meta->progress : "" };
     text[n++] = (sl_st_text){ "model_hash", hash };
     SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__STATE, meta->step));
-    SL_GO(put(&state, path, p->state, ROWS + 2 * n_param, text, n));
+    SL_GO(put(&state, path, p->state, ROWS + 2 * n_param, text, n, meta));
 
     sl_free(path);
     path = NULL;
     SL_GO(sl_ckpt__path(&path, dir, SL_CKPT__MODEL, meta->step));
     n = add_texts(text, step, SL_CKPT__MODEL, meta);
-    SL_GO(put(&model, path, p->model, n_param, text, n));
+    SL_GO(put(&model, path, p->model, n_param, text, n, meta));
     SL_GO(sl_file_commit(&state));
+    SL_GO(ask_guard(meta));
     st = sl_file_commit(&model);
 done:
     sl_file_discard(&model);
@@ -163,6 +169,7 @@ sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weig
         st = write_files(dir, &p, model->n_param, meta);
     }
     clear(&p);
+    if (st == SL_OK) st = ask_guard(meta);
     if (st == SL_OK) sl_ckpt__remove_old(dir, meta->step);
     return st;
 }

@@ -85,7 +85,8 @@ typedef struct sl_cli__args {
 bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv);
 
 const sl_command_info *sl_cli__command(const char *name); // NULL if there is none
-const sl_option_info *sl_cli__positional(const sl_command_info *info); // NULL if there is none
+/* The option that the first (i = 0) or second (i = 1) word without a name is for; NULL: there is none. */
+const sl_option_info *sl_cli__positional(const sl_command_info *info, int i);
 
 /* ---------------------------------------------------------------- texts --------------------- */
 

@@ -38,7 +38,7 @@ static void bash_value(sl_cli__text *t, const sl_option_info *o) {
 }
 
 static void bash_command(sl_cli__text *t, const sl_command_info *c) {
-    const sl_option_info *bare = sl_cli__positional(c);
+    const sl_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
         const sl_option_info *o = &c->options[i];
@@ -52,7 +52,13 @@ static void bash_command(sl_cli__text *t, const sl_command_info *c) {
     sl_cli__addf(t, "        esac\n");
     if (bare) {
         sl_cli__addf(t, "        case \"$cur\" in\n        -*) ;;\n        *) ");
+        if (next) sl_cli__addf(t, "if [ \"$COMP_CWORD\" -eq 2 ]; then ");
         bash_value(t, bare);
+        if (next) {
+            sl_cli__addf(t, "; else ");
+            bash_value(t, next);
+            sl_cli__addf(t, "; fi");
+        }
         sl_cli__addf(t, "; return ;;\n        esac\n");
     }
     sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
@@ -145,9 +151,9 @@ static void zsh(sl_cli__text *t) {
         const sl_command_info *c = sl_command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
         for (int k = 0; k < c->n_options; k++) zsh_option(t, &c->options[k]);
-        if (c->positional) {
-            sl_cli__addf(t, "            '1");
-            zsh_value(t, sl_cli__positional(c));
+        for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
+            sl_cli__addf(t, "            '%d", k + 1);
+            zsh_value(t, sl_cli__positional(c, k));
             sl_cli__addf(t, "' \\\n");
         }
         sl_cli__addf(t, "            '--help[show help]' ;;\n");
@@ -201,9 +207,9 @@ static void fish(sl_cli__text *t) {
     for (int i = 0; i < sl_command_count(); i++) {
         const sl_command_info *c = sl_command_get(i);
         for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, &c->options[k]);
-        if (c->positional) {
+        for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);
-            fish_value(t, sl_cli__positional(c));
+            fish_value(t, sl_cli__positional(c, k));
             sl_cli__addf(t, "\n");
         }
         sl_cli__addf(t,

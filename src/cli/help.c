@@ -96,16 +96,17 @@ static void add_option(sl_cli__text *t, const sl_option_info *o, bool positional
 }
 
 void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
-    const sl_option_info *bare = sl_cli__positional(c);
-    sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s%s%s%s [options]\n\n%s\n", c->name,
-                 c->summary, c->name, bare ? " [" : "", bare ? bare->value_name : "",
-                 bare ? "]" : "", c->help);
+    sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s", c->name, c->summary, c->name);
+    for (int i = 0; i < 2; i++)
+        if (sl_cli__positional(c, i))
+            sl_cli__addf(t, " [%s]", sl_cli__positional(c, i)->value_name);
+    sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
         const sl_option_info *o = &c->options[i];
         if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
         group = o->group;
-        add_option(t, o, o == bare);
+        add_option(t, o, o == sl_cli__positional(c, 0) || o == sl_cli__positional(c, 1));
     }
     static const sl_option_info help = { .name = "help", .help = "show this" };
     add_option(t, &help, false);

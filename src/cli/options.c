@@ -25,8 +25,9 @@ static const sl_option_info *find(const sl_command_info *info, const char *name,
     return NULL;
 }
 
-const sl_option_info *sl_cli__positional(const sl_command_info *info) {
-    return info->positional ? find(info, info->positional, strlen(info->positional)) : NULL;
+const sl_option_info *sl_cli__positional(const sl_command_info *info, int i) {
+    const char *name = i == 0 ? info->positional : info->positional_next;
+    return name ? find(info, name, strlen(name)) : NULL;
 }
 
 static bool is_option(const sl_command_info *info, const char *arg) {
@@ -148,9 +149,10 @@ typedef struct slot {
     const char *values[MAX_ARITY];
 } slot;
 
-/* A word without a name is for the positional option, which takes one. */
+/* A word without a name is for the first positional option that has none yet. */
 static bool read_bare(slot *slots, const sl_command_info *info, const char *word) {
-    const sl_option_info *o = sl_cli__positional(info);
+    const sl_option_info *o = sl_cli__positional(info, 0);
+    if (o && slots[o - info->options].bare) o = sl_cli__positional(info, 1);
     if (!o || slots[o - info->options].bare) return fail_extra(info, word);
     slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
     return is_text(o, word);

@@ -11,7 +11,7 @@
  *         result.json           its end: losses, tokens, FLOPs, seconds, what it was made with
  *         eval-<set>.json       one evaluation, in full; <set> is test, withheld or formulas
  *         eval-<set>.jsonl      its journal while it is under way
- *         attempts.json         failures so far, with the message of the last
+ *         attempts.json         failures so far of training and of each evaluation, with the last message
  *         claim-<n>             who works here now: the highest n counts
  *     baselines/<name>/         eval-test.json of a source of formulas that is no model, claims as above
  *     runs.csv                  all runs as laws/ reads them; with laws.json, report.html and figures/
@@ -26,7 +26,7 @@
  *     scale      the best of each size at the plan's ratios, with the plan's seeds
  *     evaluate   the runs of `scale`: test, withheld, formulas; and the baselines
  *
- * A run is named by what it is (`32x2-b16-lr4.0e-3-r50-s0`), so a run of the sweep that scale asks for
+ * A run is named by what it is (`32x2-b16-lr4e-3-r50-s0`), so a run of the sweep that scale asks for
  * as well is the same folder and is not trained twice.
  *
  * How a run is trained and judged is not known here: a runner is handed in, the commands' own or, in
@@ -71,6 +71,7 @@ typedef struct sl_study_size {
     sl_study_list batch, lr, ratios;      // grid of the sweep; ratios of scale
     sl_study_list sweep_seeds, scale_seeds;
     double sweep_ratio;
+    int grow; // most values that are added to batch and to lr, on each side
 } sl_study_size;
 
 typedef struct sl_study_plan {
@@ -80,16 +81,22 @@ typedef struct sl_study_plan {
     int sizes;
     const char *const *baselines; // sources of eval that are no model
     int n_baselines;
-    int grow;     // most rows or columns that are added to a grid, on each side
-    int attempts; // how often a run may fail
+    int attempts; // how often a run or an evaluation may fail
 } sl_study_plan;
 
 /* *out := the plan in a. SL_EINVAL or SL_EFORMAT: file, line, path of the member ("sizes[2].widht"), what
  * it must be and, for a name, which one is near. Options of train and eval are checked by `check` (NULL:
- * not at all), whose message is prefixed by the path. */
-typedef sl_status (*sl_study_check)(const char *verb, const char *options_json, void *payload);
+ * not at all), whose message is prefixed by the path: each option as an object of its own (name, type,
+ * range), then, with `whole`, all options of a size together (do they fit each other?). */
+typedef sl_status (*sl_study_check)(const char *verb, const char *options_json, bool whole,
+                                    void *payload);
 SL_NODISCARD sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
                                           sl_study_check check, void *payload);
+
+/* dir/plan.json := the plan, with copies of the files of formulas that it names beside it, so that the
+ * folder alone is enough. SL_EINVAL: the folder holds another plan; the same one, however it is laid out,
+ * stays as it is. */
+SL_NODISCARD sl_status sl_study_plan_store(const sl_study_plan *plan, const char *dir);
 
 /* ---------------------------------------------------------------- runs ---------------------- */
 
@@ -98,7 +105,7 @@ typedef enum sl_study_state {
     SL_STUDY_BEGUN,     // has files, is not at its end; whether a worker is at it, its claim says
     SL_STUDY_TRAINED,   // result.json is there; evaluations may be missing
     SL_STUDY_DONE,      // with all that is asked of it
-    SL_STUDY_FAILED,    // as often as it may; the message is in attempts.json
+    SL_STUDY_FAILED,    // as often as it may, in training or in an evaluation, or diverged
 } sl_study_state;
 
 /* What result.json says of a run at its end; NaN for what is not known. Only `seconds` and
@@ -124,6 +131,8 @@ typedef struct sl_study_evaluation {
     double loss;            // nats per token; NaN
     double loss_expression; // nats per expression; NaN
     double seconds, cpu_seconds;
+    int attempts;           // failures so far
+    const char *error;      // of the last one; NULL
     bool there;
 } sl_study_evaluation;
 
@@ -134,9 +143,10 @@ typedef struct sl_study_run {
     int64_t seed;
     bool sweep, scale;     // which phases ask for it; both may
     sl_study_state state;
-    int attempts;          // failures so far
+    int attempts;          // failures of training so far
     const char *error;     // of the last one; NULL
-    sl_study_result result; // of TRAINED and DONE
+    bool trained;          // it has a result that did not diverge, whatever its state
+    sl_study_result result; // if there is one
     sl_study_evaluation eval[SL_STUDY_SET_COUNT];
 } sl_study_run;
 
@@ -144,7 +154,9 @@ typedef struct sl_study_run {
 typedef struct sl_study_best {
     bool known;      // all runs of the grid, as far as it has grown, are at their end
     bool edge;       // on the edge of a grid that may not grow further
-    double batch, lr, loss; // a point of the grid
+    double batch, lr; // a point of the grid
+    double loss;     // mean validation loss over seeds; infinite: no run succeeded, and scale has none;
+                     // NaN: a grid of one point, which is not swept
 } sl_study_best;
 
 typedef struct sl_study {
@@ -166,6 +178,14 @@ SL_NODISCARD sl_status sl_study_look(sl_study *out, sl_arena *a, const sl_study_
 /* Appends options for train of a run, as a JSON object: those of the size, and batch, lr, ratio, seed. */
 void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study_run *run);
 
+/* dir/result.json := r, at once and whole. It reads back exactly; NaN is null. */
+SL_NODISCARD sl_status sl_study_result_write(const char *dir, const sl_study_result *r);
+/* Counts a failure in dir/attempts.json. what: "train", or the name of a set. */
+SL_NODISCARD sl_status sl_study_attempt_add(const char *dir, const char *what, const char *message);
+
+/* Appends runs.csv: all runs that have a result. Only the columns named seconds_..., the last ones, depend on
+ * how the runs were executed. */
+void sl_study_csv(sl_str *s, const sl_study *study);
 /* *out := the runs as a table for laws. */
 SL_NODISCARD sl_status sl_study_table(sl_laws_table *out, sl_arena *a, const sl_study *study);
 
@@ -179,7 +199,7 @@ typedef enum sl_study_job_kind {
 
 typedef struct sl_study_job {
     sl_study_job_kind kind;
-    int run;                // of the study; for a baseline: one whose data its problems are of
+    int run;                // of the study; for a baseline: a trained one whose data its problems are of
     sl_study_set set;       // of EVAL
     int baseline;           // of BASELINE
     char folder[SL_STUDY_ID + 16]; // below the study's folder: "runs/<id>", "baselines/<name>"

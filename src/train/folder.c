@@ -144,9 +144,11 @@ sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *
 }
 
 /* Two processes in one folder would write over each other. A file system that cannot lock is
- * believed. */
-static sl_status lock(sl_train__folder *f) {
+ * believed. A guard decides instead of the lock, if there is one: a process that was stopped and has
+ * lost the folder still holds the lock. */
+static sl_status lock(sl_train__folder *f, bool guarded) {
     f->lock = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (guarded) return SL_OK;
     if (f->lock >= 0 && flock(f->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return sl_fail(SL_EINVAL, "%s: another process is training there", f->path);
     return SL_OK;
@@ -176,7 +178,7 @@ sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool, const sl_tra
                                 int64_t steps) {
     *f = (sl_train__folder){ .lock = -1 };
     SL_TRY(set_paths(f, c->out));
-    SL_TRY(lock(f));
+    SL_TRY(lock(f, c->guard != NULL));
     f->begun = access(f->run, F_OK) == 0;
     const int64_t newest = sl_ckpt_newest(f->path);
     if (!c->resume && newest >= 0)
@@ -221,6 +223,7 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     SL_GO(sl_str_status(&s));
     SL_GO(sl_file_replace(&file, f->run));
     SL_GO(sl_file_write(file, s.text, s.len));
+    if (c->guard) SL_GO(c->guard(c->guard_payload));
     st = sl_file_commit(&file);
 done:
     sl_file_discard(&file);
@@ -230,7 +233,7 @@ done:
 
 sl_status sl_train__folder_begin(sl_train__folder *f, const sl_train_config *c, int64_t steps) {
     SL_TRY(sl_folder_make(f->path, 0777));
-    if (f->lock < 0) SL_TRY(lock(f));
+    if (f->lock < 0) SL_TRY(lock(f, c->guard != NULL));
     if (!f->begun && access(f->run, F_OK) == 0) // it was not there to be locked when we looked
         return sl_fail(SL_EINVAL, "%s: another process has begun a run there", f->path);
     return f->begun ? SL_OK : write_run(f, c, steps);

@@ -88,6 +88,11 @@ SL_PRINTF(2, 3) static void note(run *r, const char *format, ...) {
 
 /* ---------------------------------------------------------------- log lines ----------------- */
 
+/* Rank 0, before anything is written into the folder: is it still ours? */
+static sl_status ask_guard(const run *r) {
+    return r->c->guard ? r->c->guard(r->c->guard_payload) : SL_OK;
+}
+
 static double flops_so_far(const run *r) {
     const double pairs = (double)r->step * r->shape.batch;
     return sl_model_flops_paper(r->model, pairs * r->shape.columns * r->shape.points,
@@ -170,6 +175,7 @@ static sl_status log_pass(run *r) {
     const int64_t pass = sl_pairs_pass(r->c->pairs, SL_SPLIT_TRAIN, last);
     const int64_t before = first ? sl_pairs_pass(r->c->pairs, SL_SPLIT_TRAIN, first - 1) : 0;
     if (pass == before) return SL_OK;
+    SL_TRY(ask_guard(r));
     sl_train__log_begin(&r->log, "pass", r->step + 1);
     sl_json_add_int(&r->log.line, "pass", pass + 1);
     SL_TRY(sl_train__log_end(&r->log));
@@ -186,12 +192,15 @@ static sl_status save_files(run *r, const float *m, const float *v) {
     sl_train__tally_write(&progress, &r->tally);
     sl_status st;
     SL_GO(sl_str_status(&progress));
+    SL_GO(ask_guard(r));
     SL_GO(sl_train__log_sync(&r->log));
     const sl_ckpt_meta meta = { .step = r->step,
                                 .config = r->c->config_json ? r->c->config_json : "{}",
                                 .progress = progress.text,
                                 .vocabulary = r->folder.vocabulary,
-                                .universe = sl_universe_hash(sl_pairs_universe(r->c->pairs)) };
+                                .universe = sl_universe_hash(sl_pairs_universe(r->c->pairs)),
+                                .guard = r->c->guard,
+                                .guard_payload = r->c->guard_payload };
     st = sl_ckpt_save(r->folder.path, r->model, r->engine.weights, r->engine.optim, m, v, &meta);
 done:
     sl_str_clear(&progress);
@@ -211,6 +220,7 @@ static sl_status with_kept(const run *r, sl_status st) {
 static sl_status fail_not_finite(const run *r, int64_t step, sl_status st) {
     char line[600];
     sl_snprintf(line, sizeof line, "step %lld: %s", (long long)step, sl_last_error());
+    if (r->c->diverged) *r->c->diverged = true;
     if (r->saved < 0)
         return sl_fail(
             st,
@@ -316,6 +326,7 @@ static sl_status begin(run *r) {
     SL_TRY(sl_par_agree(same_step(r)));
     if (r->rank == 0 && is_unfinished(r)) {
         st = sl_train__folder_begin(&r->folder, r->c, r->plan.steps);
+        if (st == SL_OK) st = ask_guard(r);
         if (st == SL_OK)
             st = sl_train__log_open(&r->log, r->folder.log, r->step, r->tally.valid_due);
         if (st == SL_EIO && r->saved >= 0) st = with_kept(r, st);
@@ -387,7 +398,8 @@ static sl_status validate_due(run *r) {
     if (st == SL_ECANCEL) return stop(r);
     SL_TRY(st);
     r->tally.valid_due = false;
-    if (r->rank == 0) st = log_valid(r);
+    if (r->rank == 0) st = ask_guard(r);
+    if (r->rank == 0 && st == SL_OK) st = log_valid(r);
     if (st == SL_EIO) st = with_kept(r, st);
     SL_TRY(sl_par_agree(st));
     return save(r); // else the checkpoint would still have it due
@@ -395,6 +407,7 @@ static sl_status validate_due(run *r) {
 
 /* Rank 0: what the step has to tell, to the log and to the caller. */
 static sl_status report(run *r, const sl_train__outcome *o, bool line, bool valid) {
+    if (line || valid || o->optim.bounds_set > 0) SL_TRY(ask_guard(r));
     if (line) SL_TRY(log_step(r));
     if (o->optim.bounds_set > 0) SL_TRY(log_bounds(r, o->optim.bounds_set));
     if (valid) SL_TRY(log_valid(r));

@@ -62,7 +62,11 @@ typedef struct sl_train_options {
 #define SL_TRAIN__VALUE(field, option, kind, value, ...) .field = value,
 #define SL_TRAIN_OPTIONS_INIT { SL_TRAIN_TABLE(SL_TRAIN__VALUE) }
 
-/* Everything a run is determined by. */
+/* Asked by rank 0 before everything that is written into the folder of a run. SL_ECANCEL: the folder is
+ * another process's now. The run ends with it, and nothing is saved on the way out. */
+typedef sl_status (*sl_train_guard)(void *payload);
+
+/* Everything a run is determined by, and who may write. */
 typedef struct sl_train_config {
     sl_train_options train;
     sl_model_options model;
@@ -73,6 +77,9 @@ typedef struct sl_train_config {
     const char *out;          // folder of the run
     bool resume;              // with every option that the run's configuration says; what it lacks, from
                               // before that existed, has its default of that time
+    sl_train_guard guard;     // NULL: the folder's lock decides who may write
+    void *guard_payload;
+    bool *diverged;           // NULL, or := true where a number that is not finite ends the run
 } sl_train_config;
 
 /* May this option be another one when a run is resumed? How often it is saved may: that changes no

@@ -47,6 +47,11 @@ static void tables_are_complete(void **state) {
             SL_CHECK(t, bare >= 0 && info->options[bare].arity == 1, "%s: %s", info->name,
                      info->positional);
         }
+        if (info->positional_next) {
+            int next = sl_api__option_find(info, info->positional_next);
+            SL_CHECK(t, info->positional && next >= 0 && info->options[next].arity == 1, "%s: %s",
+                     info->name, info->positional_next);
+        }
     }
 }
 

@@ -1,0 +1,527 @@
+/* claim - which process works in a folder.
+ *
+ * Claims have generations: claim-1, claim-2, ... The highest one counts. A claim is written under
+ * another name and linked into place, so it is never seen half written and only one process gets it:
+ *
+ *     claim-3                  {"host":"a","pid":41,...,"beat":7,...}       1024 bytes
+ *     claim-4   <- link        {"host":"b","pid":12,...,"beat":0,...}
+ *
+ * The holder writes beats in place, through the descriptor it has held since the beginning: it cannot
+ * change another's claim, however late it wakes. The next holder adds a mark behind the claim that it
+ * takes over. A holder learns of its loss by opening its claim again, which network file systems
+ * answer with fresh data even where a listing of the folder is some seconds old.
+ *
+ * No clock of another machine is read, and no time of a file decides anything: a claim is dead when the
+ * same bytes were seen for `expiry` seconds of the watcher's own clock. The clock goes on while the
+ * machine sleeps.
+ *
+ * Numbers are never used twice: the last few claims stay. A process that has read an old listing may
+ * link a number that is free again; it looks once more and gives it back. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "study/claim_impl.h"
+
+enum { CLAIM_BYTES = 1024, KEPT = 8, NONCE = 33, PATH_EXTRA = 64, TEXT_BYTES = 120 };
+
+static const char PREFIX[] = "claim-", NEW[] = "claim-new-";
+static const double BEAT_SECONDS = 1, BEATS_PER_EXPIRY = 8;
+
+double sl_study__clock(void) {
+    struct timespec t;
+    if (clock_gettime(CLOCK_BOOTTIME, &t) != 0) return sl_clock();
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---------------------------------------------------------------- processes ----------------- */
+
+/* A process, so that another one with its number is not taken for it. */
+typedef struct process {
+    char host[64];
+    char machine[17]; // where process numbers are counted as they are here
+    int64_t pid;
+    int64_t start; // ticks since the machine's start; 0: not known
+} process;
+
+static void read_machine(process *p) {
+    char text[320] = "";
+    size_t n = 0;
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
+    if (fd >= 0) close(fd);
+    if (boot > 0) n += (size_t)boot;
+    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
+    if (space > 0) n += (size_t)space;
+    if (gethostname(p->host, sizeof p->host) != 0) p->host[0] = '\0';
+    p->host[sizeof p->host - 1] = '\0';
+    const size_t name = strlen(p->host);
+    memcpy(text + n, p->host, name);
+    sl_snprintf(p->machine, sizeof p->machine, "%016llx",
+                (unsigned long long)sl_hash(text, n + name, 0));
+}
+
+/* False if there is no such process, or only what its parent has not asked for yet. */
+static bool read_start(int64_t *start, int64_t pid) {
+    char path[64], text[1024];
+    sl_snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) close(fd);
+    if (n <= 0) return false;
+    text[n] = '\0';
+    const char *at = strrchr(text, ')'); // behind the name, which may hold anything
+    if (!at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X') return false;
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    *start = at ? sl_strtoll(at + 1, NULL) : 0;
+    return true;
+}
+
+static process this_process(void) {
+    process p = { .pid = getpid() };
+    read_machine(&p);
+    read_start(&p.start, p.pid);
+    return p;
+}
+
+/* Was it a process of this machine that is no more? */
+static bool is_gone(const process *p) {
+    const process me = this_process();
+    int64_t start = 0;
+    if (me.start == 0 || p->start == 0 || strcmp(p->machine, me.machine) != 0) return false;
+    return !read_start(&start, p->pid) || start != p->start;
+}
+
+/* ---------------------------------------------------------------- what a claim says --------- */
+
+typedef struct content {
+    process by;
+    char nonce[NONCE];
+    int64_t beat;
+    double expiry; // seconds after which its holder agrees to be dead
+    double done, total;
+    char text[160];
+    bool released;
+} content;
+
+/* Exactly CLAIM_BYTES: the text is cut by whole characters until it fits. */
+static sl_status content_write(char out[CLAIM_BYTES], const content *c) {
+    sl_str s = { 0 };
+    sl_json_open(&s, NULL, '{');
+    sl_json_add_text(&s, "host", c->by.host);
+    sl_json_add_text(&s, "machine", c->by.machine);
+    sl_json_add_int(&s, "pid", c->by.pid);
+    sl_json_add_int(&s, "start", c->by.start);
+    sl_json_add_text(&s, "nonce", c->nonce);
+    sl_json_add_int(&s, "beat", c->beat);
+    sl_json_add_real(&s, "expiry", c->expiry);
+    sl_json_add_bool(&s, "released", c->released);
+    sl_json_add_real(&s, "done", c->done);
+    sl_json_add_real(&s, "total", c->total);
+    const size_t before = s.len;
+    sl_json_add_text(&s, "text", c->text);
+    if (s.len + 2 > CLAIM_BYTES) { // a text of escapes
+        sl_str_truncate(&s, before);
+        sl_json_add_text(&s, "text", "");
+    }
+    sl_json_close(&s, '}');
+    const sl_status st = sl_str_status(&s);
+    if (st == SL_OK) {
+        SL_ASSERT(s.len < CLAIM_BYTES);
+        memset(out, ' ', CLAIM_BYTES);
+        memcpy(out, s.text, s.len);
+        out[CLAIM_BYTES - 1] = '\n';
+    }
+    sl_str_clear(&s);
+    return st;
+}
+
+static void take_text(char *out, size_t size, const sl_json *object, const char *name) {
+    const sl_json *j = sl_json_get(object, name);
+    if (j && sl_json_kind_of(j) == SL_JSON_TEXT) sl_snprintf(out, size, "%s", sl_json_text(j));
+}
+
+static double take_real(const sl_json *object, const char *name) {
+    const sl_json *j = sl_json_get(object, name);
+    const sl_json_kind kind = j ? sl_json_kind_of(j) : SL_JSON_NULL;
+    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : 0;
+}
+
+/* What cannot be read says nothing: such a claim is held by somebody unknown until it expires. */
+static void content_read(content *out, const char *bytes, size_t n) {
+    sl_json *j = NULL;
+    *out = (content){ 0 };
+    if (n > CLAIM_BYTES) n = CLAIM_BYTES; // a mark behind it is the next holder's
+    if (sl_json_parse(&j, bytes, n) != SL_OK) return;
+    if (sl_json_kind_of(j) == SL_JSON_OBJECT) {
+        const sl_json *released = sl_json_get(j, "released");
+        take_text(out->by.host, sizeof out->by.host, j, "host");
+        take_text(out->by.machine, sizeof out->by.machine, j, "machine");
+        take_text(out->nonce, sizeof out->nonce, j, "nonce");
+        take_text(out->text, sizeof out->text, j, "text");
+        out->by.pid = (int64_t)take_real(j, "pid");
+        out->by.start = (int64_t)take_real(j, "start");
+        out->beat = (int64_t)take_real(j, "beat");
+        out->expiry = take_real(j, "expiry");
+        out->done = take_real(j, "done");
+        out->total = take_real(j, "total");
+        out->released =
+            released && sl_json_kind_of(released) == SL_JSON_BOOL && sl_json_bool(released);
+    }
+    sl_json_free(j);
+}
+
+/* ---------------------------------------------------------------- files --------------------- */
+
+/* The number in "claim-12"; 0 for other names. */
+static int64_t number_of(const char *name) {
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0) return 0;
+    const char *digits = name + sizeof PREFIX - 1;
+    const size_t n = strspn(digits, "0123456789");
+    return n > 0 && n <= 15 && digits[n] == '\0' && digits[0] != '0' ? sl_strtoll(digits, NULL) : 0;
+}
+
+static sl_status fail_folder(const char *dir, int error) {
+    return sl_fail(SL_EIO, "cannot claim %.300s: %s", dir, sl_strerror(error));
+}
+
+/* *out := the highest claim of a folder, 0 if it has none. */
+static sl_status highest(int64_t *out, const char *dir) {
+    *out = 0;
+    DIR *d = opendir(dir);
+    if (!d) return errno == ENOENT ? SL_OK : fail_folder(dir, errno);
+    for (struct dirent *e; (e = readdir(d));) *out = SL_MAX(*out, number_of(e->d_name));
+    closedir(d);
+    return SL_OK;
+}
+
+static char *path_of(const char *dir, const char *prefix, const char *rest) {
+    const size_t size = strlen(dir) + PATH_EXTRA;
+    char *path = sl_malloc(size, 1);
+    if (path) sl_snprintf(path, size, "%s/%s%s", dir, prefix, rest);
+    return path;
+}
+
+static char *claim_path(const char *dir, int64_t n) {
+    char digits[24];
+    sl_snprintf(digits, sizeof digits, "%lld", (long long)n);
+    return path_of(dir, PREFIX, digits);
+}
+
+/* bytes[0 .. *n) := claim n as it is now, up to CLAIM_BYTES + 1 of it; *n = 0: it is gone. The time of
+ * the file's last change goes to *changed unless that is NULL. */
+static sl_status claim_read(char bytes[CLAIM_BYTES + 1], size_t *n, double *changed,
+                            const char *dir, int64_t number) {
+    struct stat s;
+    char *path = claim_path(dir, number);
+    *n = 0;
+    if (!path) return sl_fail_memory(PATH_EXTRA, 1, "a file name");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    sl_free(path);
+    if (fd < 0) return SL_OK;
+    const ssize_t got = read(fd, bytes, CLAIM_BYTES + 1);
+    if (got > 0) *n = (size_t)got;
+    if (changed) *changed = fstat(fd, &s) == 0 ? (double)s.st_mtime : 0;
+    close(fd);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- watching ------------------ */
+
+typedef struct seen {
+    uint64_t folder; // hash of its name
+    int64_t number;
+    uint64_t bytes; // hash of what the claim said
+    double since;   // by our clock
+} seen;
+
+struct sl_study_watch {
+    double expiry;
+    seen *list;
+    int n, cap;
+};
+
+sl_status sl_study_watch_new(sl_study_watch **out, double expiry) {
+    *out = sl_calloc(1, sizeof **out);
+    if (!*out) return sl_fail_memory(1, sizeof **out, "the watch of claims");
+    (*out)->expiry = expiry;
+    return SL_OK;
+}
+
+void sl_study_watch_free(sl_study_watch *w) {
+    if (w) sl_free(w->list);
+    sl_free(w);
+}
+
+static sl_status seen_of(seen **out, sl_study_watch *w, const char *dir) {
+    const uint64_t folder = sl_hash(dir, strlen(dir), 0);
+    for (int i = 0; i < w->n; i++)
+        if (w->list[i].folder == folder) {
+            *out = &w->list[i];
+            return SL_OK;
+        }
+    if (w->n == w->cap) {
+        const int cap = 2 * w->cap + 16;
+        seen *list = sl_realloc(w->list, (size_t)cap, sizeof *list);
+        if (!list) return sl_fail_memory((size_t)cap, sizeof *list, "the watch of claims");
+        w->list = list;
+        w->cap = cap;
+    }
+    *out = &w->list[w->n++];
+    **out = (seen){ .folder = folder };
+    return SL_OK;
+}
+
+/* *out := may claim `number` be taken over? */
+static sl_status is_free(bool *out, sl_study_watch *w, const char *dir, int64_t number) {
+    char bytes[CLAIM_BYTES + 1];
+    size_t n;
+    content c;
+    seen *s;
+    *out = number == 0;
+    if (number == 0) return SL_OK;
+    SL_TRY(claim_read(bytes, &n, NULL, dir, number));
+    content_read(&c, bytes, n);
+    if (c.released || is_gone(&c.by)) {
+        *out = true;
+        return SL_OK;
+    }
+    SL_TRY(seen_of(&s, w, dir));
+    const uint64_t hash = sl_hash(bytes, n, 0);
+    const double now = sl_study__clock();
+    if (s->number != number || s->bytes != hash)
+        *s = (seen){ .folder = s->folder, .number = number, .bytes = hash, .since = now };
+    *out = now - s->since >= SL_MAX(w->expiry, c.expiry);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- holding ------------------- */
+
+struct sl_study_claim {
+    char *dir, *path; // of the folder, of the claim
+    char *next;       // of the claim that would be above it
+    int64_t number;
+    int fd;
+    struct stat file; // which file it is
+    content says;
+    double next_beat; // by our clock
+    double deadline;  // 0: none
+};
+
+static void claim_free(sl_study_claim *c) {
+    if (!c) return;
+    if (c->fd >= 0) close(c->fd);
+    sl_free(c->dir);
+    sl_free(c->path);
+    sl_free(c->next);
+    sl_free(c);
+}
+
+static void make_nonce(char out[NONCE]) {
+    uint64_t r[2] = { 0, 0 };
+    if (getrandom(r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        r[0] = (uint64_t)t.tv_sec << 32 ^ (uint64_t)t.tv_nsec;
+        r[1] = (uint64_t)getpid();
+    }
+    sl_snprintf(out, NONCE, "%016llx%016llx", (unsigned long long)r[0], (unsigned long long)r[1]);
+}
+
+static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const char *dir,
+                           int64_t number) {
+    sl_study_claim *c = sl_calloc(1, sizeof *c);
+    if (!c) return sl_fail_memory(1, sizeof *c, "a claim");
+    c->fd = -1;
+    c->number = number;
+    c->says.by = this_process();
+    c->says.expiry = w->expiry;
+    make_nonce(c->says.nonce);
+    c->next_beat = sl_study__clock() + SL_MIN(BEAT_SECONDS, w->expiry / BEATS_PER_EXPIRY);
+    c->dir = path_of(dir, "", "");
+    if (c->dir) c->dir[strlen(dir)] = '\0';
+    c->path = claim_path(dir, number);
+    c->next = claim_path(dir, number + 1);
+    if (!c->dir || !c->path || !c->next) {
+        claim_free(c);
+        return sl_fail_memory(PATH_EXTRA, 1, "the name of a claim");
+    }
+    *out = c;
+    return SL_OK;
+}
+
+/* All of the claim, to the descriptor alone. */
+static sl_status put(sl_study_claim *c) {
+    char bytes[CLAIM_BYTES];
+    SL_TRY(content_write(bytes, &c->says));
+    ssize_t n;
+    do n = pwrite(c->fd, bytes, CLAIM_BYTES, 0);
+    while (n < 0 && errno == EINTR);
+    if (n == CLAIM_BYTES) {
+        const int copy = dup(c->fd); // closing any descriptor sends it to a server
+        if (copy >= 0) close(copy);
+        return SL_OK;
+    }
+    return sl_fail(SL_EIO, "cannot write %.300s: %s", c->path,
+                   sl_strerror(n < 0 ? errno : ENOSPC));
+}
+
+/* A server may have done it and the answer may be lost: then the file has two names. */
+static bool is_linked(const char *from, const char *to) {
+    struct stat s;
+    const int result = link(from, to), error = errno;
+    if (result == 0 || (stat(from, &s) == 0 && s.st_nlink == 2)) return true;
+    errno = error;
+    return false;
+}
+
+/* *got: the claim is ours under its number. */
+static sl_status link_claim(bool *got, sl_study_claim *c) {
+    char *temp = path_of(c->dir, NEW, c->says.nonce);
+    if (!temp) return sl_fail_memory(PATH_EXTRA, 1, "a file name");
+    sl_status st;
+    *got = false;
+    c->fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (c->fd < 0) {
+        const int error = errno;
+        sl_free(temp);
+        return fail_folder(c->dir, error);
+    }
+    SL_GO(put(c));
+    *got = is_linked(temp, c->path);
+    // a file of ours that is gone was swept by who was quicker
+    if (!*got && errno != EEXIST && errno != ENOENT) SL_GO(fail_folder(c->dir, errno));
+    if (*got && fstat(c->fd, &c->file) != 0) SL_GO(fail_folder(c->dir, errno));
+done:
+    unlink(temp);
+    sl_free(temp);
+    return st;
+}
+
+/* Says to the holder before us, should it still live, that it is one no longer. */
+static sl_status mark_taken(const char *dir, int64_t number) {
+    if (number == 0) return SL_OK;
+    char *path = claim_path(dir, number);
+    if (!path) return sl_fail_memory(PATH_EXTRA, 1, "a file name");
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    sl_free(path);
+    if (fd < 0) return SL_OK; // gone: that says it too
+    static const char mark[] = "taken over\n";
+    const ssize_t n = pwrite(fd, mark, sizeof mark - 1, CLAIM_BYTES);
+    const int error = errno;
+    close(fd);
+    return n > 0 ? SL_OK : fail_folder(dir, error);
+}
+
+/* Old claims, and what processes left that were killed before they linked theirs. */
+static void sweep(const char *dir, int64_t number) {
+    DIR *d = opendir(dir);
+    if (!d) return;
+    for (struct dirent *e; (e = readdir(d));) {
+        const int64_t n = number_of(e->d_name);
+        const bool old = n > 0 && n <= number - KEPT;
+        if (old || strncmp(e->d_name, NEW, sizeof NEW - 1) == 0) unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}
+
+sl_status sl_study_claim_take(sl_study_claim **out, sl_study_watch *w, const char *dir) {
+    sl_status st;
+    int64_t number, now;
+    bool free_, got;
+    sl_study_claim *c = NULL;
+    *out = NULL;
+    SL_TRY(highest(&number, dir));
+    SL_TRY(is_free(&free_, w, dir, number));
+    if (!free_) return SL_OK;
+    SL_TRY(sl_folder_make(dir, 0777));
+    SL_TRY(claim_new(&c, w, dir, number + 1));
+    SL_GO(link_claim(&got, c));
+    if (!got) goto done;
+    st = mark_taken(dir, number);
+    if (st == SL_OK) st = highest(&now, dir);
+    if (st != SL_OK || now != c->number) { // the listing was old
+        unlink(c->path);
+        goto done;
+    }
+    sweep(dir, c->number);
+    *out = c;
+    c = NULL;
+done:
+    claim_free(c);
+    return st;
+}
+
+sl_status sl_study_claim_check(const sl_study_claim *c) {
+    struct stat s, next;
+    const int fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    const bool there = fd >= 0 && fstat(fd, &s) == 0;
+    if (fd >= 0) close(fd);
+    const bool ours = there && s.st_ino == c->file.st_ino && s.st_dev == c->file.st_dev &&
+                      s.st_size == CLAIM_BYTES;
+    if (ours && stat(c->next, &next) != 0) return SL_OK;
+    return sl_fail(SL_ECANCEL, "%.300s was taken over by another worker", c->dir);
+}
+
+void sl_study__claim_deadline(sl_study_claim *c, double deadline) { c->deadline = deadline; }
+
+bool sl_study__claim_late(const sl_study_claim *c) {
+    return c->deadline > 0 && sl_study__clock() >= c->deadline;
+}
+
+sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total, const char *text) {
+    const double now = sl_study__clock();
+    if (sl_study__claim_late(c)) return sl_fail(SL_ECANCEL, "out of time");
+    if (total > 0 || *text) {
+        c->says.done = done;
+        c->says.total = total;
+        sl_snprintf(c->says.text, TEXT_BYTES, "%s", text);
+    }
+    if (now < c->next_beat) return SL_OK;
+    c->next_beat = now + SL_MIN(BEAT_SECONDS, c->says.expiry / BEATS_PER_EXPIRY);
+    SL_TRY(sl_study_claim_check(c));
+    c->says.beat++;
+    return put(c);
+}
+
+void sl_study_claim_release(sl_study_claim *c) {
+    if (!c) return;
+    char line[SL_FAIL_LINE];
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    c->says.released = true;
+    // without it others wait until it expires, or see that the process is gone
+    if (put(c) != SL_OK) sl_fail_restore(line);
+    claim_free(c);
+}
+
+void sl_study__claim_abandon(sl_study_claim *c) { claim_free(c); }
+
+sl_status sl_study_holder_read(sl_study_holder *out, const char *dir) {
+    char bytes[CLAIM_BYTES + 1];
+    int64_t number;
+    size_t n;
+    double changed;
+    content c;
+    *out = (sl_study_holder){ 0 };
+    SL_TRY(highest(&number, dir));
+    if (number == 0) return SL_OK;
+    SL_TRY(claim_read(bytes, &n, &changed, dir, number));
+    content_read(&c, bytes, n);
+    out->held = n > 0 && !c.released;
+    out->gone = out->held && is_gone(&c.by);
+    sl_snprintf(out->host, sizeof out->host, "%s", c.by.host);
+    out->pid = c.by.pid;
+    out->done = c.done;
+    out->total = c.total;
+    sl_snprintf(out->text, sizeof out->text, "%s", c.text);
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    out->beat_seconds = SL_MAX((double)t.tv_sec - changed, 0);
+    return SL_OK;
+}
