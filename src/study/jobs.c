@@ -12,8 +12,8 @@ typedef struct ranked {
     int order; // of the plan
 } ranked;
 
-/* Sweeps come first, since scale waits for them; of each kind the longest first, so that what is left
- * for the end is short. */
+/* Sweeps come first, since scale waits for them; of each kind the longest first, so that what is
+ * left for the end is short. */
 static int by_urgency(const void *x, const void *y) {
     const ranked *a = x, *b = y;
     if (a->class != b->class) return a->class < b->class ? -1 : 1;

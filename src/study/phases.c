@@ -1,11 +1,12 @@
-/* phases - which runs a study has, by what is finished: a pure function of the plan and of the states
- * of its runs.
+/* phases - which runs a study has, by what is finished: a pure function of the plan and of the
+ * states of its runs.
  *
- * A size's grid has two axes, batch size and learning rate. When all its runs are at their end, the point
- * with the least mean validation loss is the optimum. If that is at an end of an axis, the axis gets one
- * more value there, by the step between its two last values, at most `grow` times; then the new runs
- * are waited for. An axis of one value is fixed: it has no step and no edge. A grid of one point is not
- * swept at all. Runs are only ever added, since a run that is at its end stays there. */
+ * A size's grid has two axes, batch size and learning rate. When all its runs are at their end, the
+ * point with the least mean validation loss is the optimum. If that is at an end of an axis, the
+ * axis gets one more value there, by the step between its two last values, at most `grow` times;
+ * then the new runs are waited for. An axis of one value is fixed: it has no step and no edge. A
+ * grid of one point is not swept at all. Runs are only ever added, since a run that is at its end
+ * stays there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,27 @@
 /* ---------------------------------------------------------------- runs ---------------------- */
 
 sl_study_evaluation sl_study__no_evaluation(void) {
-    return (sl_study_evaluation){ .solved = { NAN, NAN }, .r2 = { NAN, NAN }, .loss = NAN,
-                                  .loss_expression = NAN, .seconds = NAN, .cpu_seconds = NAN };
+    return (sl_study_evaluation){ .solved = { NAN, NAN },
+                                  .r2 = { NAN, NAN },
+                                  .loss = NAN,
+                                  .loss_expression = NAN,
+                                  .seconds = NAN,
+                                  .cpu_seconds = NAN };
 }
 
 sl_study_result sl_study__no_result(void) {
-    return (sl_study_result){ .params = NAN, .tokens = NAN, .flops = NAN, .flops_executed = NAN,
-                              .steps = NAN, .loss_train = NAN, .loss_valid = NAN,
-                              .loss_valid_expression = NAN, .seconds = NAN, .cpu_seconds = NAN,
-                              .threads = NAN, .ranks = NAN };
+    return (sl_study_result){ .params = NAN,
+                              .tokens = NAN,
+                              .flops = NAN,
+                              .flops_executed = NAN,
+                              .steps = NAN,
+                              .loss_train = NAN,
+                              .loss_valid = NAN,
+                              .loss_valid_expression = NAN,
+                              .seconds = NAN,
+                              .cpu_seconds = NAN,
+                              .threads = NAN,
+                              .ranks = NAN };
 }
 
 void sl_study__id(char id[SL_STUDY_ID], const char *size, const sl_study_run *run) {
@@ -65,9 +78,13 @@ static sl_status need(int *out, builder *b, double batch, double lr, double rati
             return SL_OK;
     }
     SL_TRY(make_room(b));
-    sl_study_run *r = &b->run[*out = b->n];
-    *r = (sl_study_run){ .size = b->size, .batch = batch, .lr = lr, .ratio = ratio,
-                         .seed = (int64_t)seed, .result = sl_study__no_result() };
+    sl_study_run *r = &b->run[ *out = b->n];
+    *r = (sl_study_run){ .size = b->size,
+                         .batch = batch,
+                         .lr = lr,
+                         .ratio = ratio,
+                         .seed = (int64_t)seed,
+                         .result = sl_study__no_result() };
     for (int k = 0; k < SL_STUDY_SET_COUNT; k++) r->eval[k] = sl_study__no_evaluation();
     sl_study__id(r->id, b->plan->size[b->size].name, r);
     SL_TRY(b->source->run(r, b->arena, b->source->payload));
@@ -117,7 +134,8 @@ static bool axis_follow(axis *x, int best, int most, bool *edge) {
     return extended;
 }
 
-/* Mean validation loss over seeds, infinite where one has failed; *open: some are not at their end. */
+/* Mean validation loss over seeds, infinite where one has failed; *open: some are not at their end.
+ */
 static sl_status point_loss(double *out, bool *open, builder *b, double batch, double lr) {
     const sl_study_size *s = &b->plan->size[b->size];
     double sum = 0;
@@ -138,8 +156,8 @@ static sl_status point_loss(double *out, bool *open, builder *b, double batch, d
 }
 
 /* best := the optimum of the grid; the first of equal ones. */
-static sl_status find_best(sl_study_best *best, int at[2], bool *open, builder *b, const axis *batch,
-                           const axis *lr) {
+static sl_status find_best(sl_study_best *best, int at[2], bool *open, builder *b,
+                           const axis *batch, const axis *lr) {
     *best = (sl_study_best){ .loss = HUGE_VAL };
     for (int i = 0; i < batch->n; i++)
         for (int k = 0; k < lr->n; k++) {

@@ -1,7 +1,7 @@
 /* place - where in a plan something is wrong: its path, and its line.
  *
- * The parser of JSON keeps no lines. The text is walked again, from the top to the member; it was parsed
- * before, so it is known to be valid. */
+ * The parser of JSON keeps no lines. The text is walked again, from the top to the member; it was
+ * parsed before, so it is known to be valid. */
 #include <string.h>
 
 #include "study/study_impl.h"
@@ -30,8 +30,8 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-/* Where the value of a place begins; *mark: where its member does, or the one above it that was found.
- * A name that the text writes with escapes is not found. */
+/* Where the value of a place begins; *mark: where its member does, or the one above it that was
+ * found. A name that the text writes with escapes is not found. */
 static const char *find(const char **mark, const char *text, const sl_study__place *p) {
     if (!p) return *mark = skip_blanks(text);
     const char *at = find(mark, text, p->up);
@@ -77,7 +77,7 @@ static void add_path(sl_str *s, const sl_study__place *p) {
 }
 
 sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, const char *format,
-                          ...) {
+                         ...) {
     char message[600];
     va_list args;
     va_start(args, format);
@@ -85,9 +85,9 @@ sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, co
     va_end(args);
     sl_str path = { 0 };
     add_path(&path, p);
-    const sl_status st = sl_fail(SL_EINVAL, "%.200s, line %d%s%.200s: %s", r->path,
-                                 sl_study__line(r->text, p), p ? ", " : "", sl_str_text(&path),
-                                 message);
+    const sl_status st =
+        sl_fail(SL_EINVAL, "%.200s, line %d%s%.200s: %s", r->path, sl_study__line(r->text, p),
+                p ? ", " : "", sl_str_text(&path), message);
     sl_str_clear(&path);
     return st;
 }
@@ -128,7 +128,8 @@ sl_status sl_study__members(const sl_study__reader *r, const sl_study__place *p,
         sl_str list = { 0 };
         for (int k = 0; k < n; k++) sl_str_addf(&list, "%s%s", k > 0 ? ", " : "", names[k]);
         const sl_status st =
-            best ? sl_study__fail(r, &here, "there is no member of this name; did you mean %s?", best)
+            best ? sl_study__fail(r, &here, "there is no member of this name; did you mean %s?",
+                                  best)
                  : sl_study__fail(r, &here, "there is no member of this name; there are %s",
                                   sl_str_text(&list));
         sl_str_clear(&list);

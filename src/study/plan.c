@@ -1,7 +1,7 @@
 /* plan - a plan as JSON: what it may say, and what it means where it says nothing.
  *
- * docs/formats.md has the format. A size has its own `sweep`, `scale` and `eval` if it wants; member by
- * member they go before the study's. */
+ * docs/formats.md has the format. A size has its own `sweep`, `scale` and `eval` if it wants;
+ * member by member they go before the study's. */
 #include <string.h>
 
 #include "study/study_impl.h"
@@ -17,11 +17,12 @@ const char *sl_study_set_name(sl_study_set s) {
 
 enum { MAX_TEXT = 1 << 20, MAX_NAME = 32, MAX_GROW = 16, MAX_RUNS = 4096, MAX_BASELINES = 16 };
 
-static const char *const plan_members[] = { "name", "about", "train",    "sizes",
-                                            "sweep", "scale", "eval", "attempts" };
+static const char *const plan_members[] = { "name",  "about", "train", "sizes",
+                                            "sweep", "scale", "eval",  "attempts" };
 static const char *const sweep_members[] = { "ratio", "batch", "lr", "seeds", "grow" };
 static const char *const scale_members[] = { "ratios", "seeds" };
-static const char *const size_members[] = { "name", "sweep", "scale", "eval" }; // the others: options
+static const char *const size_members[] = { "name", "sweep", "scale",
+                                            "eval" }; // the others: options
 
 /* A member that the study and a size may have: the size's goes first. */
 typedef struct choice {
@@ -59,10 +60,11 @@ static sl_status read_name(const char **out, const sl_study__reader *r, const sl
     SL_TRY(sl_study__kind(r, p, j, SL_JSON_TEXT));
     const char *text = sl_json_text(j);
     if (!is_name(text))
-        return sl_study__fail(r, p,
-                              "must be 1 to %d letters, digits, points, dashes and underscores, and "
-                              "begin with a letter or digit",
-                              MAX_NAME);
+        return sl_study__fail(
+            r, p,
+            "must be 1 to %d letters, digits, points, dashes and underscores, and "
+            "begin with a letter or digit",
+            MAX_NAME);
     return sl_study__copy(out, r->arena, text, strlen(text));
 }
 
@@ -197,7 +199,8 @@ static sl_status check_eval(const sl_study__reader *r, const sl_study__place *ab
     return SL_OK;
 }
 
-static sl_status read_baselines(sl_study_plan *out, const sl_study__reader *r, const sl_json *plan) {
+static sl_status read_baselines(sl_study_plan *out, const sl_study__reader *r,
+                                const sl_json *plan) {
     choice c;
     choose(&c, plan, NULL, NULL, "eval", "baselines");
     if (!c.value) return SL_OK;
@@ -265,9 +268,10 @@ static sl_status check_withheld(const sl_study__reader *r, const sl_study__place
     const bool some = part && sl_json_kind_of(part) == SL_JSON_REAL && sl_json_real(part) > 0;
     sl_json_free(j);
     if (some) return SL_OK;
-    return sl_study__fail(r, p,
-                          "eval.withheld has no problems: the options of train need \"withheld\", the "
-                          "part of the set to keep from training, such as 0.05");
+    return sl_study__fail(
+        r, p,
+        "eval.withheld has no problems: the options of train need \"withheld\", the "
+        "part of the set to keep from training, such as 0.05");
 }
 
 static sl_status read_size(sl_study_plan *plan, int i, const sl_study__reader *r,

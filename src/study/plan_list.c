@@ -34,7 +34,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The values of {"from", "times", "to" or "count"}; returns how many, or -1 if there are too many. */
+/* The values of {"from", "times", "to" or "count"}; returns how many, or -1 if there are too many.
+ */
 static int make_steps(double v[SL_STUDY_MAX_GRID], double from, double times, double to, int count,
                       const sl_study__range *g) {
     double x = from;
@@ -42,7 +43,8 @@ static int make_steps(double v[SL_STUDY_MAX_GRID], double from, double times, do
     // a last value that only rounding keeps from `to` is meant
     for (; n < count && x <= to * (1 + 1e-6); x *= times) {
         if (n == SL_STUDY_MAX_GRID) return -1;
-        v[n++] = g->whole ? round(x) : n > 0 ? sl_study__rounded(x) : x;
+        v[n] = g->whole ? round(x) : n > 0 ? sl_study__rounded(x) : x;
+        n++;
     }
     return n;
 }
@@ -81,8 +83,8 @@ static sl_status read_values(double v[SL_STUDY_MAX_GRID], int *n, const sl_study
     if (*n < 1 || *n > SL_STUDY_MAX_GRID)
         return sl_study__fail(r, p, "must have 1 to %d values, not %d", SL_STUDY_MAX_GRID, *n);
     for (int i = 0; i < *n; i++)
-        SL_TRY(sl_study__number_read(&v[i], r, &(sl_study__place){ p, NULL, i }, sl_json_at(j, i),
-                                     g));
+        SL_TRY(
+            sl_study__number_read(&v[i], r, &(sl_study__place){ p, NULL, i }, sl_json_at(j, i), g));
     return SL_OK;
 }
 

@@ -1,5 +1,5 @@
-/* plan_options - options of train and eval in a plan: which of them a plan may set, and how those of the
- * study and of a size become one object. */
+/* plan_options - options of train and eval in a plan: which of them a plan may set, and how those
+ * of the study and of a size become one object. */
 #include <string.h>
 #include <unistd.h>
 
@@ -123,8 +123,9 @@ sl_status sl_study__formulas_find(const char **options, const sl_study__reader *
     const bool there = find_file(&path, r->path, sl_json_text(file));
     SL_GO(sl_str_status(&path));
     if (!there) {
-        st = sl_study__fail(r, &here, "there is no file %.200s, neither beside the plan nor below "
-                                      "the current folder",
+        st = sl_study__fail(r, &here,
+                            "there is no file %.200s, neither beside the plan nor below "
+                            "the current folder",
                             sl_json_text(file));
         goto done;
     }

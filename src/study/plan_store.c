@@ -38,8 +38,8 @@ static sl_status compare(const sl_study_plan *plan, const char *path, const char
     st = normal_form(&theirs, text, n);
     if (st == SL_ENOMEM) goto done;
     if (st != SL_OK)
-        st = sl_fail(SL_EFORMAT, "%.300s is damaged: it is no JSON; remove it to store the plan anew",
-                     path);
+        st = sl_fail(SL_EFORMAT,
+                     "%.300s is damaged: it is no JSON; remove it to store the plan anew", path);
     else if (strcmp(ours.text, theirs.text) != 0)
         st = sl_fail(SL_EINVAL,
                      "%.300s holds a study of another plan; give another folder, or go on with "
@@ -52,7 +52,8 @@ done:
     return st;
 }
 
-/* A file of formulas, to dir by its last name. Where there is one of this name it must be the same. */
+/* A file of formulas, to dir by its last name. Where there is one of this name it must be the same.
+ */
 static sl_status copy_file(const char *from, const char *dir) {
     const char *slash = strrchr(from, '/');
     sl_status st;
@@ -68,7 +69,8 @@ static sl_status copy_file(const char *from, const char *dir) {
     }
     SL_GO(sl_file_read(&there, &m, to.text, SL_STUDY__MAX_FILE));
     if (n != m || memcmp(bytes, there, n) != 0)
-        st = sl_fail(SL_EINVAL, "%.300s is another file than %.300s, which the plan names; rename one",
+        st = sl_fail(SL_EINVAL,
+                     "%.300s is another file than %.300s, which the plan names; rename one",
                      to.text, from);
 done:
     sl_free(bytes);

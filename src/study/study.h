@@ -207,7 +207,7 @@ typedef struct sl_study_job {
 
 /* jobs[0..return-1] := what can be done now, most urgent first: sweeps before scale, the longest run
  * first, evaluations when no training is left to begin, so that workers end together. flops[r]: cost of
- * run r (NULL: order of the plan). In a; a study that waits for runs of others has none. */
+ * run r (NULL: order of the plan). In a; a study that waits for runs of others has none. -1: no memory. */
 int sl_study_jobs(sl_study_job **jobs, sl_arena *a, const sl_study *study, const double *flops);
 
 /* ---------------------------------------------------------------- claims -------------------- */
