@@ -13,7 +13,8 @@
  * elsewhere. */
 static const double PATIENCE = 100, EXPIRY = 300;
 /* Between two questions to squeue, and two looks at the folders: the longer it takes, the rarer. */
-static const double ASK_MIN = 2, ASK_MAX = 30, LOOK_MIN = 1, LOOK_MAX = 10, RARER = 0.05;
+static const double ASK_MIN = 2, ASK_MAX = 30, LOOK_MIN = 1, LOOK_MAX = 10, SETTLE_MIN = 0.2,
+                    SETTLE_MAX = 2, RARER = 0.05;
 
 /* ---------------------------------------------------------------- programs of Slurm --------- */
 
@@ -178,6 +179,11 @@ static sl_status submit_now(sl_study_slurm_jobs *jobs, const sl_study_slurm_opti
     return write_text(p->folder, "job", line); // for people: jobs are found by their name
 }
 
+static double rarer(double since, double min, double max) {
+    const double wanted = (sl_clock() - since) * RARER;
+    return SL_MAX(min, SL_MIN(max, wanted));
+}
+
 static void nap(double seconds) {
     const struct timespec t = { .tv_sec = (time_t)seconds,
                                 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
@@ -199,10 +205,12 @@ static sl_status wait_telling(const sl_study_runner *runner, const sl_study *stu
 /* Jobs that are ending may still come back to the queue: the answer waits for that. */
 static sl_status ask_settled(sl_study_slurm_jobs *jobs, const sl_study__slurm_place *p,
                              const sl_study *study, const sl_study_runner *runner) {
+    const double start = sl_clock();
     for (;;) {
         SL_TRY(ask_place(jobs, p));
         if (jobs->running + jobs->waiting > 0 || jobs->ending == 0) return SL_OK;
-        SL_TRY(wait_telling(runner, study, "waiting for jobs of this study to end", 1));
+        SL_TRY(wait_telling(runner, study, "waiting for jobs of this study to end",
+                            rarer(start, SETTLE_MIN, SETTLE_MAX)));
     }
 }
 
@@ -237,11 +245,6 @@ sl_status sl_study_slurm_submit(bool *submitted, sl_study_slurm_jobs *jobs,
 }
 
 /* ---------------------------------------------------------------- waiting ------------------- */
-
-static double rarer(double since, double min, double max) {
-    const double wanted = (sl_clock() - since) * RARER;
-    return SL_MAX(min, SL_MIN(max, wanted));
-}
 
 static void jobs_text(char text[160], const sl_study_slurm_jobs *jobs) {
     int n = sl_snprintf(text, 160, "job %s: %d running, %d waiting", jobs->id, jobs->running,

@@ -159,34 +159,37 @@ static sl_status add_setting(sl_str *s, const sl_study_slurm_options *o,
 /* Slurm's number of a task is also that of the array, for one of them: "array_task" is not
  * mistaken. */
 static void add_limit(sl_str *s, const sl_study_slurm_options *o) {
-    sl_str_add(
-        s, "\n"
-           "me=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\n"
-           "# Seconds that Slurm leaves this job; 0: no limit. Newer versions of Slurm say it by "
-           "themselves.\n"
-           "seconds_left() {\n"
-           "    if [[ -n ${SLURM_JOB_END_TIME:-} ]]; then\n"
-           "        echo $((SLURM_JOB_END_TIME - $(date +%s)))\n"
-           "    elif [[ $(squeue --noheader --jobs=\"$me\" --format=%L) =~ "
-           "^(([0-9]+)-)?(([0-9]+):)?([0-9]+):([0-9]+)$ ]]; then\n"
-           "        local d=${BASH_REMATCH[2]:-0} h=${BASH_REMATCH[4]:-0} m=${BASH_REMATCH[5]} "
-           "s=${BASH_REMATCH[6]}\n"
-           "        echo $((((10#$d * 24 + 10#$h) * 60 + 10#$m) * 60 + 10#$s))\n"
-           "    else\n"
-           "        echo 0\n"
-           "    fi\n"
-           "}\n"
-           "left=$(seconds_left)\n");
+    sl_str_add(s,
+               "\n"
+               "me=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\n"
+               "# Seconds that Slurm leaves this job; nothing: no limit. Newer versions of Slurm "
+               "say when it "
+               "ends.\n"
+               "seconds_left() {\n"
+               "    if [[ -n ${SLURM_JOB_END_TIME:-} ]]; then\n"
+               "        echo $((SLURM_JOB_END_TIME - $(date +%s)))\n"
+               "    elif [[ $(squeue --noheader --jobs=\"$me\" --format=%L) =~ "
+               "^(([0-9]+)-)?(([0-9]+):)?([0-9]+):([0-9]+)$ ]]; then\n"
+               "        local d=${BASH_REMATCH[2]:-0} h=${BASH_REMATCH[4]:-0} m=${BASH_REMATCH[5]} "
+               "s=${BASH_REMATCH[6]}\n"
+               "        echo $((((10#$d * 24 + 10#$h) * 60 + 10#$m) * 60 + 10#$s))\n"
+               "    fi\n"
+               "}\n"
+               "left=$(seconds_left)\n"
+               "limit=0 # none\n"
+               "if [[ -n $left ]]; then\n");
     if (o->margin > 0)
-        sl_str_addf(s, "margin=%lld\n", (long long)o->margin);
+        sl_str_addf(s, "    margin=%lld\n", (long long)o->margin);
     else
-        sl_str_add(s, "margin=$((left / 10 < 20 ? 20 : left / 10 > 120 ? 120 : left / 10))\n");
-    sl_str_add(s, "limit=$((left > 0 ? left - margin : 0)) # 0: none\n"
-                  "if ((limit < 0 || (left > 0 && limit == 0))); then\n"
-                  "    echo \"the job may run for $left s, of which $margin s are kept for saving: "
-                  "give a longer --time\" >&2\n"
-                  "    exit 2\n"
-                  "fi\n");
+        sl_str_add(s, "    margin=$((left / 10 < 20 ? 20 : left / 10 > 120 ? 120 : left / 10))\n");
+    sl_str_add(s,
+               "    limit=$((left - margin))\n"
+               "    if ((limit <= 0)); then\n"
+               "        echo \"this job has $left s left, and $margin s are kept for saving: give "
+               "a longer --time\" >&2\n"
+               "        exit 2\n"
+               "    fi\n"
+               "fi\n");
 }
 
 static sl_status add_launch(sl_str *s, const sl_study_slurm_options *o) {
