@@ -502,6 +502,14 @@ static void failures_are_told_in_slurms_words(void **state) {
              "%s", sl_last_error());
 }
 
+static sl_status show(world *w) {
+    sl_str script = { 0 }, command = { 0 };
+    sl_status st = sl_study_slurm_script(&script, &command, &w->o, w->plan, w->dir);
+    sl_str_clear(&script);
+    sl_str_clear(&command);
+    return st;
+}
+
 /* Not by SL_EACH_ALLOCATION: a claim is released as well as it can be, with memory or without. */
 static void submission_survives_lack_of_memory(void **state) {
     world w;
@@ -522,11 +530,7 @@ static void submission_survives_lack_of_memory(void **state) {
         failed += st == SL_ENOMEM;
     }
     SL_CHECK(w.t, failed > total / 2, "%lld of %lld", (long long)failed, (long long)total);
-    sl_str script = { 0 }, command = { 0 };
-    SL_EACH_ALLOCATION(w.t, (sl_str_clear(&script), sl_str_clear(&command),
-                             sl_study_slurm_script(&script, &command, &w.o, w.plan, w.dir)));
-    sl_str_clear(&script);
-    sl_str_clear(&command);
+    SL_EACH_ALLOCATION(w.t, show(&w));
 }
 
 /* ---------------------------------------------------------------- waiting ------------------- */
