@@ -276,6 +276,7 @@ struct sl_api__run {
     char late_line[1024];
     double done, total; // of what is to be printed, for progress while a file is written
     sl_api__inner *inner; // NULL: it is the caller's own
+    int exit_code;        // of the program; 0: the usual one
 };
 
 /* Output is appended to run->output; this hands it on once there is enough to be worth it. The end

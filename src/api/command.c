@@ -32,7 +32,8 @@ enum { FAILED = 3, STOPPED = 130 }; // as shells call a program that Ctrl-C has 
 /* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
 static void frame(sl_str *s, const sl_api__run *run, const sl_str *members, bool ok) {
     sl_json_open(s, NULL, '{');
-    sl_json_add_int(s, "exit", run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1);
+    const int code = run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1;
+    sl_json_add_int(s, "exit", run->exit_code ? run->exit_code : code);
     sl_json_add_text(s, "command", run->info->name);
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_open(s, "config", '{');

@@ -5,6 +5,9 @@
 #include "api/api_impl.h"
 #include "study/study.h"
 
+/* Exit code of a worker that has saved for want of time. */
+enum { SL_API__OUT_OF_TIME = 75 };
+
 /* A study that the verb works on. */
 typedef struct sl_api__study {
     sl_api__run *run;
@@ -95,6 +98,9 @@ SL_NODISCARD sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c
 /* runs.csv, laws.json, the report and best.safetensors in the study's folder, from its folders; members
  * of the result, and, unless --json, lines for people. */
 SL_NODISCARD sl_status sl_api__study_finish(const sl_api__study *s, sl_str *result, bool *ok);
+/* laws.json and report.html with its figures; their path is printed last. */
+SL_NODISCARD sl_status sl_api__study_report(const sl_api__study *s, const sl_study *study,
+                                            sl_arena *a, sl_str *result);
 /* The state of each run. */
 SL_NODISCARD sl_status sl_api__study_status(const sl_api__study *s, sl_str *result);
 /* What will be run and what that costs. */

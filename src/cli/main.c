@@ -27,7 +27,7 @@ static int code_of(sl_status st) {
 
 /* What to say, and the exit code, when the command has ended. */
 static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
-    static const char negative[] = "{\"exit\":1,", stopped[] = "{\"exit\":130,";
+    static const char stopped[] = "{\"exit\":130,", any[] = "{\"exit\":";
     if ((st == SL_ECANCEL || st == SL_OK) && s->output_error && s->output_error != EINTR) {
         sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(s->output_error));
         return SL_CLI__WORLD;
@@ -48,7 +48,7 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
         sl_cli__error("interrupted: this is what there was by then");
         return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
-    return strncmp(result, negative, strlen(negative)) == 0 ? SL_CLI__NEGATIVE : SL_CLI__GOOD;
+    return strncmp(result, any, strlen(any)) == 0 ? atoi(result + strlen(any)) : SL_CLI__GOOD;
 }
 
 static int help_command(const sl_command_info *info) {

@@ -53,27 +53,27 @@ typedef struct sl_estimate {
 
 /* ---------------------------------------------------------------- the table ----------------- */
 
-/* Columns: field, kind (T text, R number), name that is written, other names that are read (in any
- * case of letters, '-' and blank as '_'), help. */
+/* Columns: field, kind (T text, R number), name that is written, names that are read, help. Names are
+ * read in any case of letters, '-' and blanks as '_'; of several that a file has the first is taken. */
 #define SL_LAWS_COLUMNS(X)                                                                        \
-    X(id, T, "id", "run|run_id", "name of the run")                                               \
-    X(size, T, "size", "model|model_size|size_name", "name of the model's size")                  \
-    X(phase, T, "phase", "stage", "sweep, scale or both")                                         \
-    X(status, T, "status", "state", "done, or why the run is not finished")                       \
-    X(params, R, "params", "n|n_params|num_params|parameters|model_params", "N, parameters")      \
-    X(tokens, R, "tokens", "d|n_tokens|num_tokens|train_tokens|training_tokens", "D, tokens")     \
-    X(flops, R, "flops", "c|compute|total_flops|training_flops|train_flops", "C, FLOPs")          \
-    X(loss, R, "loss", "loss_valid|valid_loss|val_loss|validation_loss|l", "validation loss")     \
-    X(loss_test, R, "loss_test", "test_loss", "test loss")                                        \
-    X(solved, R, "solved", "acc_solved|solved_rate|accuracy|acc", "share of problems solved")     \
-    X(solved_hits, R, "solved_hits", "hits_solved|n_solved|hits", "problems solved")              \
-    X(r2, R, "r2", "acc_r2|acc_r2_099|r2_rate", "share of problems with R2 > 0.99")               \
-    X(r2_hits, R, "r2_hits", "hits_r2|n_r2", "problems with R2 > 0.99")                           \
-    X(trials, R, "trials", "problems|n_problems|n_trials|n_test", "problems that were tried")     \
-    X(seed, R, "seed", "random_seed|train_seed", "training seed")                                 \
-    X(batch, R, "batch", "batch_size|bs", "batch size")                                           \
-    X(rate, R, "rate", "learning_rate|lr", "learning rate")                                       \
-    X(ratio, R, "ratio", "tokens_per_param|tokens_per_parameter|d_over_n", "D/N, planned")
+    X(id, T, "id", "id|run|run_id", "name of the run")                                            \
+    X(size, T, "size", "size|model|model_size|size_name", "name of the model's size")             \
+    X(phase, T, "phase", "phase|stage", "sweep, scale or both")                                   \
+    X(status, T, "status", "status|state", "done, or why the run is not finished")                \
+    X(params, R, "params", "params|n_params|num_params|parameters|model_params|n", "N, parameters") \
+    X(tokens, R, "tokens", "tokens|n_tokens|num_tokens|train_tokens|training_tokens|d", "D, tokens") \
+    X(flops, R, "flops", "flops|total_flops|training_flops|train_flops|compute|c", "C, FLOPs")    \
+    X(loss, R, "loss", "loss_valid|valid_loss|val_loss|validation_loss|loss|l", "validation loss") \
+    X(loss_test, R, "loss_test", "loss_test|test_loss", "test loss")                              \
+    X(solved, R, "solved", "solved|acc_solved|solved_rate|accuracy|acc", "share of problems solved") \
+    X(solved_hits, R, "solved_hits", "solved_hits|hits_solved|n_solved|hits", "problems solved")  \
+    X(r2, R, "r2", "r2|acc_r2|acc_r2_099|r2_rate", "share of problems with R2 > 0.99")            \
+    X(r2_hits, R, "r2_hits", "r2_hits|hits_r2|n_r2", "problems with R2 > 0.99")                   \
+    X(trials, R, "trials", "trials|n_trials|problems|n_problems|n_test", "problems that were tried") \
+    X(seed, R, "seed", "seed|random_seed|train_seed", "training seed")                            \
+    X(batch, R, "batch", "batch|batch_size|bs", "batch size")                                     \
+    X(rate, R, "rate", "rate|learning_rate|lr", "learning rate")                                  \
+    X(ratio, R, "ratio", "ratio|tokens_per_param|tokens_per_parameter|d_over_n", "D/N, planned")
 
 typedef enum sl_laws_column {
 #define X(field, ...) SL_LAWS_COLUMN_##field,
@@ -118,7 +118,7 @@ SL_NODISCARD sl_status sl_laws_table_end(sl_laws_table *t, sl_arena *a);
 /* Appends the table as CSV: the columns that it has, by our names. _read gives the same rows. */
 void sl_laws_table_csv(sl_str *s, const sl_laws_table *t);
 
-/* Is it a run that went to its end and has a loss? status is "", done, finished, complete(d), ok. */
+/* Has it come to its end, with a loss or an accuracy? status is "", done, finished, completed, ok. */
 bool sl_laws_finished(const sl_laws_run *run);
 
 /* ---------------------------------------------------------------- options ------------------- */

@@ -50,6 +50,13 @@ SL_NODISCARD sl_status sl_lsq_fit(sl_lsq *out, double *coef, double *se, sl_aren
                                   const double *const *col, const double *y, const double *w, int m,
                                   int n);
 
+/* The same with all coef[j] >= 0, by the active set method of Lawson and Hanson: a unique minimum
+ * where the columns are independent, no starting point. *sse: the weighted sum of squares. A NaN, an
+ * infinity or a negative weight anywhere: everything NaN. */
+SL_NODISCARD sl_status sl_nnls_fit(double *sse, double *coef, sl_arena *scratch,
+                                   const double *const *col, const double *y, const double *w,
+                                   int m, int n);
+
 /* ln y = a + b ln x, that is y = exp(a) x^b. */
 typedef struct sl_power_law {
     double a, b;

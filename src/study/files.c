@@ -77,11 +77,12 @@ static sl_status get_text(const char **out, sl_arena *a, const sl_json *object, 
 
 /* ---------------------------------------------------------------- result.json --------------- */
 
-#define NUMBERS(X)                                                                           \
-    X(params)                                                                                \
-    X(tokens)                                                                                \
-    X(flops) X(flops_executed) X(steps) X(loss_train) X(loss_valid) X(loss_valid_expression) \
-        X(threads) X(ranks) X(seconds) X(cpu_seconds)
+#define NUMBERS(X)                                                                             \
+    X(params)                                                                                  \
+    X(tokens)                                                                                  \
+    X(flops)                                                                                   \
+    X(flops_executed) X(steps) X(loss_train) X(loss_valid) X(loss_valid_expression) X(threads) \
+        X(ranks) X(seconds) X(cpu_seconds)
 #define TEXTS(X) X(checkpoint) X(cpu) X(isa) X(libraries) X(version) X(revision)
 
 enum { RESULT_FORMAT = 1 };

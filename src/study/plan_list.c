@@ -92,7 +92,7 @@ sl_status sl_study__list_read(sl_study_list *out, const sl_study__reader *r,
                               const sl_study__place *p, const sl_json *j,
                               const sl_study__range *g) {
     double v[SL_STUDY_MAX_GRID];
-    int n;
+    int n = 0;
     SL_TRY(read_values(v, &n, r, p, j, g));
     qsort(v, (size_t)n, sizeof v[0], ascending);
     for (int i = 0; i < n; i++) {

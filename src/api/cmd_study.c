@@ -1,0 +1,242 @@
+/* cmd_study - the verb `study`: its options, which study is meant, and which part of the work. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/study_impl.h"
+
+#define OWN_OPTIONS(X)                                                                             \
+    X(ACTION, "action", CHOICE, 1, "ACTION", NULL, "init|run|worker|status|report", 0, 0,          \
+      "what to do")                                                                                \
+    X(PATH, "path", FILE_IN, 1, "PLAN|DIR", NULL, NULL, 0, 0,                                      \
+      "a plan, or the folder of a study that was begun")                                           \
+    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                        \
+      "folder of the study; runs/ and the plan's name if it is not given")                         \
+    X(DRY_RUN, "dry-run", FLAG, 0, NULL, "false", NULL, 0, 0,                                      \
+      "run: print what would be started, and start nothing")                                       \
+    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi", 0, 0,                           \
+      "who does the work: processes of this machine, or ranks of mpirun that share each run")      \
+    X(WORKERS, "workers", INT, 1, "N", "0", NULL, 0, 10000,                                        \
+      "runs at a time; 0: with the engine local, what is measured to be faster")                   \
+    X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                           \
+      "engine mpi: processes that share a run; 0: one for each core")                              \
+    X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                       \
+      "seconds without a sign of life after which a run of another machine is taken over")         \
+    X(TIME_LIMIT, "time-limit", REAL, 1, "S", "0", NULL, 0, 1e9,                                   \
+      "save and stop after so many seconds; 0: no limit")                                          \
+    X(PROGRAM, "program", TEXT, 1, "PATH", NULL, NULL, 0, 0,                                       \
+      "program that workers are started with; this one if it is not given")
+
+enum { OWN_OPTIONS(SL_API__ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) //
+                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+
+static const char help[] =
+    "Runs a scaling study: models of several sizes are trained over batch sizes,\n"
+    "learning rates and lengths, the best of each size are evaluated, and laws are\n"
+    "fitted to what comes out. A plan says which; \"symlaw info PLAN\" says what it\n"
+    "costs.\n"
+    "\n"
+    "  symlaw study run PLAN      does all of it, or goes on with it\n"
+    "  symlaw study status PLAN   each run with its state, what remains\n"
+    "  symlaw study init PLAN     makes the folder, and starts nothing\n"
+    "  symlaw study worker DIR    one more worker, on any machine that sees the folder\n"
+    "  symlaw study report DIR    table, laws and report of what is finished by now\n"
+    "\n"
+    "Examples:\n"
+    "  symlaw study run studies/quick.json            about a minute\n"
+    "  symlaw study run studies/micro.json            about ten minutes\n"
+    "  symlaw study run studies/paper.json --dry-run  what it would start\n"
+    "  symlaw study status runs/micro\n"
+    "\n"
+    "The folder of the study is all that is known of it. Ctrl-C, SIGTERM, a crash or\n"
+    "a full disk may end it at any moment: the same command goes on, each run from its\n"
+    "last checkpoint, and comes to the same table. Any number of workers may join;\n"
+    "each takes a run that nobody works on. A run of a worker that is gone is taken\n"
+    "over, at once on the same machine, else after --expiry seconds without a sign of\n"
+    "life. A run that fails is tried again as often as the plan says, and does not stop\n"
+    "the others. Exit code 1: some have failed for good.\n"
+    "\n"
+    "The best model is left as best.safetensors in the folder of the study and beside\n"
+    "that folder. A worker that --time-limit has ended has the exit code 75.";
+
+static const sl_api__value *value(const sl_api__run *run, int option) {
+    return &run->values[option];
+}
+
+static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi };
+
+static const sl_api__engine *engine_named(const char *name) {
+    for (int i = 0; i < SL_LEN(engines); i++)
+        if (strcmp(engines[i]->name, name) == 0) return engines[i];
+    return &sl_api__engine_local;
+}
+
+/* ---------------------------------------------------------------- which study --------------- */
+
+static sl_status join(const char **out, sl_arena *a, const char *first, const char *second) {
+    const size_t n = strlen(first) + strlen(second) + 1;
+    char *text = sl_arena_alloc(a, n);
+    if (!text) return sl_fail_memory(n, 1, "a file name");
+    sl_snprintf(text, n, "%s%s", first, second);
+    *out = text;
+    return SL_OK;
+}
+
+/* The folder that a plan's study is in. */
+static sl_status find_folder(sl_api__study *s, sl_api__run *run) {
+    s->dir = value(run, OPT_OUT)->text[0];
+    return s->dir ? SL_OK : join(&s->dir, &run->arena, "runs/", s->plan->name);
+}
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A plan, or the folder of a study with its plan. */
+static sl_status find_study(sl_api__study *s, sl_api__run *run) {
+    const char *plan, *path = value(run, OPT_PATH)->text[0];
+    *s = (sl_api__study){ .run = run,
+                          .named = path,
+                          .workers = (int)value(run, OPT_WORKERS)->whole,
+                          .threads = (int)value(run, OPT_THREADS)->whole,
+                          .ranks = (int)value(run, OPT_RANKS)->whole,
+                          .expiry = value(run, OPT_EXPIRY)->real,
+                          .seconds = value(run, OPT_TIME_LIMIT)->real };
+    if (!path) return sl_fail(SL_EINVAL, "which study? give a plan or the folder of a study");
+    if (!is_folder(path)) {
+        SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_api__study_check, NULL));
+        return find_folder(s, run);
+    }
+    if (value(run, OPT_OUT)->text[0])
+        return sl_fail(SL_EINVAL, "%.300s is the folder of a study: --out is for plans", path);
+    SL_TRY(join(&plan, &run->arena, path, "/plan.json"));
+    struct stat there;
+    if (stat(plan, &there) != 0)
+        return sl_fail(SL_EINVAL,
+                       "%.300s holds no study: it has no plan.json; \"symlaw study init PLAN --out "
+                       "%.300s\" begins one",
+                       path, path);
+    s->dir = path;
+    return sl_study_plan_read(&s->plan, &run->arena, plan, sl_api__study_check, NULL);
+}
+
+/* ---------------------------------------------------------------- actions ------------------- */
+
+static sl_status look_ahead(const sl_api__study *s, sl_str *text) {
+    sl_arena arena = { 0 };
+    sl_study study;
+    sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
+    if (st == SL_OK) st = sl_api__study_outlook(s, &study, text);
+    sl_arena_clear(&arena);
+    return st;
+}
+
+static sl_status init(sl_api__study *s, sl_str *result) {
+    sl_str text = { 0 };
+    sl_status st;
+    SL_GO(sl_study_plan_store(s->plan, s->dir));
+    SL_GO(look_ahead(s, &text));
+    sl_json_add_text(result, "folder", s->dir);
+    sl_json_add_text(result, "outlook", text.text);
+    if (!value(s->run, OPT_JSON)->flag) {
+        sl_str_add_bytes(&s->run->output, text.text, text.len);
+        sl_str_addf(&s->run->output, "%s is ready: symlaw study run %s\n", s->dir, s->dir);
+    }
+    st = sl_api__output(s->run);
+done:
+    sl_str_clear(&text);
+    return st;
+}
+
+static sl_status dry_run(sl_api__study *s, sl_str *result) {
+    sl_str text = { 0 };
+    sl_status st;
+    SL_GO(look_ahead(s, &text));
+    SL_GO(engine_named(value(s->run, OPT_ENGINE)->text[0])->describe(&text, s));
+    sl_json_add_text(result, "folder", s->dir);
+    sl_json_add_text(result, "would_run", text.text);
+    if (!value(s->run, OPT_JSON)->flag) sl_str_add_bytes(&s->run->output, text.text, text.len);
+    st = sl_api__output(s->run);
+done:
+    sl_str_clear(&text);
+    return st;
+}
+
+/* Stopped on request: what to type. */
+static sl_status fail_stopped(const sl_api__study *s) {
+    return sl_fail(SL_ECANCEL,
+                   "stopped on request; all is saved in %.300s; the same command goes on", s->dir);
+}
+
+static void set_out_of_time(const sl_api__study *s, sl_str *result) {
+    s->run->exit_code = SL_API__OUT_OF_TIME;
+    sl_json_add_bool(result, "out_of_time", true);
+}
+
+static sl_status run_all(sl_api__study *s, sl_str *result, bool *ok) {
+    bool out_of_time = false;
+    if (value(s->run, OPT_DRY_RUN)->flag) return dry_run(s, result);
+    SL_TRY(sl_study_plan_store(s->plan, s->dir));
+    const sl_api__engine *engine = engine_named(value(s->run, OPT_ENGINE)->text[0]);
+    const sl_status st = engine->work(&out_of_time, s);
+    if (st == SL_ECANCEL && !out_of_time) return fail_stopped(s);
+    if (st != SL_ECANCEL) SL_TRY(st);
+    if (out_of_time) {
+        set_out_of_time(s, result);
+        sl_api__note(&s->run->listener, "out of time; all is saved in %.300s; the same command "
+                                        "goes on",
+                     s->dir);
+        return SL_OK;
+    }
+    return sl_api__study_finish(s, result, ok);
+}
+
+/* Every rank. */
+static sl_status work_once(sl_api__study *s, sl_str *result) {
+    bool out_of_time = false;
+    if (s->threads == 0) s->threads = sl_api__threads(s->run);
+    sl_status st = sl_api__study_worker(&out_of_time, s, true);
+    int64_t late = out_of_time; // rank 0 knows
+    SL_TRY(sl_par_share(&late, sizeof late));
+    if (st == SL_ECANCEL && late) {
+        set_out_of_time(s, result);
+        return SL_OK;
+    }
+    if (st == SL_ECANCEL) return fail_stopped(s);
+    SL_TRY(st);
+    sl_json_add_text(result, "folder", s->dir);
+    return SL_OK;
+}
+
+static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    sl_api__study s;
+    const char *action = value(run, OPT_ACTION)->text[0];
+    if (!action)
+        return sl_fail(SL_EINVAL,
+                       "what is to be done? symlaw study init, run, worker, status or report");
+    const bool worker = strcmp(action, "worker") == 0;
+    if (sl_par_ranks() > 1 && !worker)
+        return sl_fail(SL_EINVAL, "study %s runs as one process, not as %d; --engine mpi starts "
+                                  "ranks by itself",
+                       action, sl_par_ranks());
+    SL_TRY(sl_par_agree(find_study(&s, run)));
+    if (worker) return work_once(&s, result);
+    if (strcmp(action, "init") == 0) return init(&s, result);
+    if (strcmp(action, "run") == 0) return run_all(&s, result, ok);
+    if (strcmp(action, "status") == 0) return sl_api__study_status(&s, result);
+    return sl_api__study_finish(&s, result, ok);
+}
+
+const sl_api__command sl_api__study = {
+    .info = { .name = "study",
+              .summary = "run a scaling study: train, evaluate, fit, report",
+              .help = help,
+              .options = options,
+              .n_options = SL_LEN(options),
+              .positional = "action",
+              .positional_next = "path",
+              .ranks = 1 },
+    .work = work,
+};

@@ -1,0 +1,174 @@
+/* study_child - processes that work for a study on this machine.
+ *
+ * Each is in a process group of its own: Ctrl-C at the terminal reaches the coordinator alone, which asks
+ * each of them once. A second signal would end a worker without saving. Should the coordinator be killed,
+ * the kernel asks them (PR_SET_PDEATHSIG). */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/study_impl.h"
+
+enum { TEXT_MOST = 1 << 16 };
+
+/* In the new process: only what is safe between fork and exec. */
+_Noreturn static void become(const char *const *argv, int errors, pid_t parent) {
+    static const int asks[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+    sigset_t none;
+    for (int i = 0; i < SL_LEN(asks); i++) signal(asks[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(3); // it ended before it was asked to tell us
+    const int nothing = open("/dev/null", O_RDWR);
+    if (nothing >= 0) {
+        dup2(nothing, 0);
+        dup2(nothing, 1);
+    }
+    dup2(errors, 2);
+    execvp(argv[0], (char *const *)argv);
+    static const char says[] = "the program of the workers cannot be started\n";
+    const ssize_t ignored = write(2, says, sizeof says - 1);
+    (void)ignored;
+    _exit(127);
+}
+
+sl_status sl_api__child_start(sl_api__child *c, const char *const *argv) {
+    int ends[2];
+    *c = (sl_api__child){ .errors = -1, .ended = true };
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return sl_fail(SL_EIO, "cannot start a worker: %s", sl_strerror(errno));
+    const pid_t parent = getpid(), pid = fork();
+    if (pid == 0) become(argv, ends[1], parent);
+    const int error = errno;
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return sl_fail(SL_EIO, "cannot start a worker: %s", sl_strerror(error));
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *c = (sl_api__child){ .pid = pid, .errors = ends[0] };
+    return SL_OK;
+}
+
+void sl_api__child_ask(const sl_api__child *c, int signal) {
+    if (!c->ended) kill((pid_t)c->pid, signal);
+}
+
+static void read_errors(sl_api__child *c) {
+    char bytes[1024];
+    for (ssize_t n; c->errors >= 0 && (n = read(c->errors, bytes, sizeof bytes)) != 0;) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return;
+        if (c->text.len < TEXT_MOST) sl_str_add_bytes(&c->text, bytes, (size_t)n);
+    }
+}
+
+static void note_end(sl_api__child *c, int status) {
+    c->ended = true;
+    c->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    read_errors(c);
+}
+
+void sl_api__child_look(sl_api__child *c) {
+    int status;
+    if (c->ended) return;
+    read_errors(c);
+    if (waitpid((pid_t)c->pid, &status, WNOHANG) == (pid_t)c->pid) note_end(c, status);
+}
+
+void sl_api__child_clear(sl_api__child *c) {
+    int status = 0;
+    if (!c->ended) {
+        kill((pid_t)c->pid, SIGKILL);
+        while (waitpid((pid_t)c->pid, &status, 0) < 0 && errno == EINTR) {}
+    }
+    c->ended = true;
+    if (c->errors >= 0) close(c->errors);
+    c->errors = -1;
+    sl_str_clear(&c->text);
+}
+
+/* ---------------------------------------------------------------- several ------------------- */
+
+static int living(sl_api__child *c, int n) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        sl_api__child_look(&c[i]);
+        count += !c[i].ended;
+    }
+    return count;
+}
+
+/* Its last line, without the name of the program. */
+static void last_words(char out[600], const sl_api__child *c) {
+    const char *text = sl_str_text(&c->text), *at = text;
+    for (const char *p = text; *p; p++)
+        if (*p == '\n' && p[1]) at = p + 1;
+    static const char name[] = "symlaw: ";
+    if (strncmp(at, name, sizeof name - 1) == 0) at += sizeof name - 1;
+    sl_snprintf(out, 600, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* What the ends of all mean together. */
+static sl_status judge(bool *out_of_time, const sl_api__child *c, int n, bool stopping) {
+    enum { STOPPED_INT = 130, STOPPED_TERM = 143, KILLED = 128 };
+    *out_of_time = false;
+    for (int i = 0; i < n; i++) {
+        char words[600];
+        const int code = c[i].code;
+        if (code == SL_API__OUT_OF_TIME) *out_of_time = true;
+        if (code == 0 || code == 1 || code == SL_API__OUT_OF_TIME) continue;
+        if (stopping && (code == STOPPED_INT || code == STOPPED_TERM)) continue;
+        last_words(words, &c[i]);
+        if (code > KILLED && !words[0])
+            sl_snprintf(words, sizeof words, "it was ended by signal %d", code - KILLED);
+        return sl_fail(SL_EIO, "a worker has failed: %s; the same command goes on",
+                       words[0] ? words : "it said nothing");
+    }
+    if (stopping) return sl_fail(SL_ECANCEL, "stopped on request");
+    return SL_OK;
+}
+
+/* How the study stands, for the line on the terminal. */
+static sl_status show(const sl_api__study *s) {
+    sl_arena arena = { 0 };
+    sl_study study;
+    sl_api__tally t;
+    sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
+    if (st == SL_OK) st = sl_api__study_tally(&t, s, &study);
+    if (st == SL_OK) st = sl_api__study_tell(s, &t);
+    sl_arena_clear(&arena);
+    return st;
+}
+
+sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
+                                const sl_api__study *s) {
+    static const struct timespec moment = { 0, 20 * 1000 * 1000 };
+    static const double pause = 0.5;
+    sl_status st = SL_OK;
+    bool stopping = false;
+    double next = 0;
+    while (living(c, n) > 0) {
+        bool stop = sl_par_stopping() || sl_api__asks_to_stop(&s->run->listener);
+        if (!stop && !stopping && sl_clock() >= next) {
+            st = show(s);
+            stop = st == SL_ECANCEL;
+            if (st != SL_OK && !stop) break;
+            next = sl_clock() + pause;
+        }
+        if (stop && !stopping) {
+            stopping = true;
+            for (int i = 0; i < n; i++) sl_api__child_ask(&c[i], SIGTERM);
+        }
+        nanosleep(&moment, NULL);
+    }
+    if (st != SL_OK && st != SL_ECANCEL) return st; // the caller ends them
+    return judge(out_of_time, c, n, stopping);
+}

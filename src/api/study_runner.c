@@ -1,0 +1,477 @@
+/* study_runner - the jobs of a study as calls of the commands train and eval.
+ *
+ * A job's folder is the --out of train and the --model of eval, so what is there can be looked at, gone on
+ * with and judged by hand as well. Events of the inner command become beats of the claim and progress of
+ * the study; what it prints and notes is dropped.
+ *
+ * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says and
+ * then recorded as diverged, which is an answer too: this learning rate is too high. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "api/study_impl.h"
+
+/* ---------------------------------------------------------------- options ------------------- */
+
+/* Members that the study sets itself. */
+static bool is_reserved(const char *name) {
+    static const char *const ours[] = { "out",     "resume", "json", "quiet",
+                                        "threads", "model",  "split", "journal", "predictions" };
+    for (int i = 0; i < SL_LEN(ours); i++)
+        if (strcmp(name, ours[i]) == 0) return true;
+    return false;
+}
+
+/* Do all options of a size fit each other? */
+static sl_status check_train(const sl_json *given, sl_api__value *values) {
+    sl_api__run run = { .info = &sl_api__train.info, .values = values };
+    sl_api__setup setup = { 0 };
+    sl_train_plan plan;
+    (void)given;
+    enum { TOKENS = 32 }; // that they fit does not depend on it
+    sl_status st = sl_api__setup_read(&setup, &run);
+    if (st == SL_OK)
+        st = sl_train_plan_make(&plan, &setup.config, setup.model, (int)setup.pairs.points, TOKENS,
+                                1, 1);
+    sl_api__setup_clear(&setup);
+    return st;
+}
+
+sl_status sl_api__study_check(const char *verb, const char *options_json, bool whole,
+                              void *payload) {
+    (void)payload;
+    const bool train = strcmp(verb, "train") == 0;
+    const sl_command_info *info = train ? &sl_api__train.info : &sl_api__eval.info;
+    sl_json *given = NULL;
+    sl_status st;
+    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
+    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
+    SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
+    if (sl_json_kind_of(given) == SL_JSON_OBJECT)
+        for (sl_json_member m = sl_json_first(given); m.name; m = sl_json_next(given, m))
+            if (is_reserved(m.name))
+                SL_GO(sl_fail(SL_EINVAL, "--%s is the study's own to set", m.name));
+    SL_GO(sl_api__options_read(values, info, given));
+    if (whole && train) st = check_train(given, values);
+done:
+    sl_json_free(given);
+    sl_free(values);
+    return st;
+}
+
+/* ---------------------------------------------------------------- cost ---------------------- */
+
+/* Mean length of a target in tokens, where it is only wanted which run takes longer. */
+static const double USUAL_TOKENS = 14;
+
+sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_study_run *run) {
+    const sl_command_info *info = &sl_api__train.info;
+    sl_str options = { 0 };
+    sl_json *given = NULL;
+    sl_api__setup setup = { 0 };
+    sl_train_plan cost;
+    sl_status st;
+    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
+    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
+    sl_study_train_options(&options, plan, run);
+    SL_GO(sl_str_status(&options));
+    SL_GO(sl_json_parse(&given, options.text, options.len));
+    SL_GO(sl_api__options_read(values, info, given));
+    sl_api__run inner = { .info = info, .values = values };
+    SL_GO(sl_api__setup_read(&setup, &inner));
+    SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
+                             USUAL_TOKENS, 1, 1));
+    *out = cost.flops;
+done:
+    sl_api__setup_clear(&setup);
+    sl_json_free(given);
+    sl_free(values);
+    sl_str_clear(&options);
+    return st;
+}
+
+static sl_status runner_flops(double *out, const sl_study_runner *r, const sl_study_plan *plan,
+                              const sl_study_run *run) {
+    (void)r;
+    if (run->trained && run->result.flops > 0) {
+        *out = run->result.flops;
+        return SL_OK;
+    }
+    return sl_api__study_flops(out, plan, run);
+}
+
+/* ---------------------------------------------------------------- while it runs ------------- */
+
+/* One job under way. */
+typedef struct job {
+    sl_api__runner *runner;
+    const sl_study *study;
+    sl_study_claim *claim; // rank 0
+    char label[SL_STUDY_ID + 40];
+    sl_status failed; // a beat that could not be written
+    char line[SL_FAIL_LINE];
+    sl_api__call call; // of the inner listener
+    sl_api__listener listener;
+} job;
+
+static const sl_api__listener *outer(const job *j) {
+    return &j->runner->study->run->listener;
+}
+
+/* Nonzero: the work must end. */
+static int beat(job *j, double done, double total, const char *text) {
+    if (!j->claim) return 0;
+    const sl_status st = sl_study_claim_beat(j->claim, done, total, text);
+    if (st == SL_OK) return 0;
+    if (st != SL_ECANCEL && j->failed == SL_OK) {
+        j->failed = st;
+        sl_snprintf(j->line, sizeof j->line, "%s", sl_last_error());
+    }
+    return 1;
+}
+
+/* "training, step 9/20, loss 1.2" -> what this run is, and the same. */
+static int show(job *j, const sl_event *e) {
+    char text[320];
+    const sl_api__tally *t = &j->runner->tally;
+    const char *comma = memchr(e->text, ',', e->length);
+    const size_t skip = comma ? (size_t)(comma - e->text) : 0;
+    const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%.*s", t->finished,
+                              t->runs, j->label, (int)SL_MIN(e->length - skip, (size_t)120),
+                              e->text + skip);
+    return sl_api__tell(outer(j), SL_EVENT_PROGRESS, text,
+                        SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
+                        t->flops) != SL_OK;
+}
+
+static int on_event(const sl_event *e, void *payload) {
+    job *j = payload;
+    if (e->kind == SL_EVENT_PROGRESS) {
+        char text[120];
+        sl_snprintf(text, sizeof text, "%.*s", (int)SL_MIN(e->length, sizeof text - 1), e->text);
+        if (beat(j, e->done, e->total, text)) return 1;
+        return show(j, e);
+    }
+    if (e->kind == SL_EVENT_POLL) return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
+    return 0;
+}
+
+/* An sl_par_asked: the same between events. */
+static bool asked(void *payload) {
+    job *j = payload;
+    return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
+}
+
+static sl_status guard(void *payload) {
+    const job *j = payload;
+    return j->claim ? sl_study_claim_check(j->claim) : SL_OK;
+}
+
+static void job_begin(job *j, const sl_study_runner *r, const sl_study *study,
+                      const sl_study_job *what, sl_study_claim *claim) {
+    *j = (job){ .runner = r->payload, .study = study, .claim = claim };
+    const sl_study_run *run = &study->run[what->run];
+    if (what->kind == SL_STUDY_JOB_TRAIN)
+        sl_snprintf(j->label, sizeof j->label, "%s", run->id);
+    else if (what->kind == SL_STUDY_JOB_EVAL)
+        sl_snprintf(j->label, sizeof j->label, "%s on %s", run->id, sl_study_set_name(what->set));
+    else
+        sl_snprintf(j->label, sizeof j->label, "baseline %s",
+                    study->plan->baselines[what->baseline]);
+    sl_api__keep_line(j->call.line);
+    j->listener = (sl_api__listener){ on_event, j, sl_clock(), &j->call };
+    if (sl_par_rank() > 0) j->listener.fn = NULL;
+}
+
+/* A beat that failed is why the work was stopped. */
+static sl_status job_end(const job *j, sl_status st) {
+    if (st != SL_ECANCEL || j->failed == SL_OK) return st;
+    return sl_fail(j->failed, "%s", j->line);
+}
+
+/* Of this process. */
+static double cpu_seconds(void) {
+    struct rusage u;
+    if (getrusage(RUSAGE_SELF, &u) != 0) return NAN;
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* The name that people know the CPU by; "unknown" where the system does not tell. */
+static const char *cpu_name(char out[128]) {
+    static const char member[] = "model name";
+    char *text = NULL;
+    size_t n;
+    sl_snprintf(out, 128, "unknown");
+    if (sl_file_read(&text, &n, "/proc/cpuinfo", 1 << 22) != SL_OK) return out;
+    const char *at = strstr(text, member), *colon = at ? strchr(at, ':') : NULL;
+    if (colon) {
+        colon += strspn(colon + 1, " \t") + 1;
+        sl_snprintf(out, 128, "%.*s", (int)SL_MIN(strcspn(colon, "\n"), (size_t)127), colon);
+    }
+    sl_free(text);
+    return out;
+}
+
+/* ---------------------------------------------------------------- training ------------------ */
+
+static double real_of(const sl_json *object, const char *name) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    const sl_json_kind kind = j ? sl_json_kind_of(j) : SL_JSON_NULL;
+    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : NAN;
+}
+
+static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run, const char *dir) {
+    sl_study_train_options(s, j->study->plan, run);
+    SL_TRY(sl_str_status(s));
+    sl_str_truncate(s, s->len - 1); // the closing bracket: more follows
+    sl_json_add_text(s, "out", dir);
+    sl_json_add_bool(s, "resume", true);
+    sl_json_add_int(s, "threads", j->runner->study->threads);
+    sl_json_close(s, '}');
+    return sl_str_status(s);
+}
+
+static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
+    r->cpu = cpu_name(cpu);
+    r->isa = sl_nn_level();
+    r->libraries = sl_nn_libraries();
+    r->version = SL_VERSION;
+    r->revision = sl_ckpt_revision();
+    r->threads = sl_api__threads(j->runner->study->run);
+    if (j->runner->study->threads > 0) r->threads = j->runner->study->threads;
+    r->ranks = sl_par_ranks();
+}
+
+/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken to be
+ * in proportion to its time. */
+static sl_status write_result(const job *j, const char *dir, const sl_json *told, double cpu,
+                              double elapsed) {
+    char name[128];
+    const double seconds = real_of(told, "training_seconds");
+    const double step = real_of(told, "step");
+    const sl_json *plan = sl_json_get(told, "plan"), *path = sl_json_get(told, "checkpoint");
+    const char *file = path && sl_json_kind_of(path) == SL_JSON_TEXT ? sl_json_text(path) : "";
+    const char *slash = strrchr(file, '/');
+    sl_study_result r = { .params = real_of(told, "parameters"),
+                          .tokens = real_of(told, "tokens"),
+                          .flops = real_of(told, "flops"),
+                          .steps = step,
+                          .loss_train = real_of(told, "loss"),
+                          .loss_valid = real_of(told, "loss_valid"),
+                          .loss_valid_expression = real_of(told, "loss_valid_expression"),
+                          .seconds = seconds,
+                          .cpu_seconds = cpu * SL_MAX(seconds / elapsed, 1),
+                          .checkpoint = slash ? slash + 1 : file };
+    r.flops_executed = r.flops * real_of(plan, "flops_pair") / real_of(plan, "flops_pair_paper");
+    set_provenance(&r, j, name);
+    SL_TRY(guard((void *)j));
+    return sl_study_result_write(dir, &r);
+}
+
+static sl_status write_diverged(const job *j, const char *dir, double cpu, double elapsed) {
+    char name[128];
+    sl_study_result r = { .params = NAN,
+                          .tokens = NAN,
+                          .flops = NAN,
+                          .flops_executed = NAN,
+                          .steps = NAN,
+                          .loss_train = NAN,
+                          .loss_valid = NAN,
+                          .loss_valid_expression = NAN,
+                          .seconds = elapsed,
+                          .cpu_seconds = cpu,
+                          .diverged = true };
+    set_provenance(&r, j, name);
+    SL_TRY(guard((void *)j));
+    return sl_study_result_write(dir, &r);
+}
+
+/* *out := the seconds of all ranks. */
+static sl_status sum_cpu(double *out, double mine) {
+    int64_t micro = (int64_t)(1e6 * mine);
+    SL_TRY(sl_par_sum(&micro, 1));
+    *out = 1e-6 * (double)micro;
+    return SL_OK;
+}
+
+/* Collective. */
+static sl_status train(job *j, const sl_study_run *run, const char *dir) {
+    sl_status st;
+    sl_str options = { 0 };
+    char *result = NULL, line[SL_FAIL_LINE];
+    sl_json *told = NULL;
+    double cpu = cpu_seconds();
+    sl_api__inner inner = { .guard = guard, .payload = j };
+    sl_par_watch watch;
+    SL_GO(sl_par_agree(train_options(&options, j, run, dir)));
+    sl_par_watch_begin(&watch, asked, j);
+    st = sl_par_agree(sl_api__run_inner(&result, &sl_api__train, options.text, &j->listener,
+                                        &inner));
+    sl_par_watch_end(&watch);
+    if (st != SL_OK && st != SL_ELIMIT) goto done;
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    sl_status summed = sum_cpu(&cpu, cpu_seconds() - cpu);
+    if (summed != SL_OK) SL_GO(summed);
+    const double elapsed = SL_MAX(sl_clock() - j->listener.start, 1e-9);
+    if (sl_par_rank() > 0) { // rank 0 says what it comes to
+        st = SL_OK;
+        goto done;
+    }
+    if (st == SL_OK) {
+        SL_GO(sl_json_parse(&told, result, strlen(result)));
+        st = write_result(j, dir, told, cpu, elapsed);
+    } else if (inner.diverged && run->attempts + 1 >= j->study->plan->attempts) {
+        st = write_diverged(j, dir, cpu, elapsed);
+    } else {
+        sl_fail_restore(line);
+    }
+done:
+    sl_json_free(told);
+    sl_free(result);
+    sl_str_clear(&options);
+    return st;
+}
+
+/* ---------------------------------------------------------------- evaluating ---------------- */
+
+/* model: the folder of the run. */
+static sl_status eval_options(sl_str *s, const job *j, const sl_study_job *what, const char *model,
+                              const char *journal) {
+    const sl_study_plan *plan = j->study->plan;
+    const char *given = plan->size[j->study->run[what->run].size].eval[what->set];
+    sl_str_add(s, given ? given : "{}");
+    SL_TRY(sl_str_status(s));
+    sl_str_truncate(s, s->len - 1);
+    sl_json_add_text(s, "model", model);
+    sl_json_add_text(s, "journal", journal);
+    if (what->set == SL_STUDY_SET_TEST) sl_json_add_text(s, "split", "test");
+    if (what->set == SL_STUDY_SET_WITHHELD) sl_json_add_text(s, "split", "withheld");
+    if (what->kind == SL_STUDY_JOB_BASELINE)
+        sl_json_add_text(s, "source", plan->baselines[what->baseline]);
+    sl_json_add_int(s, "threads", j->runner->study->threads);
+    sl_json_close(s, '}');
+    return sl_str_status(s);
+}
+
+/* The result of eval, and what the run of it took. */
+static sl_status write_evaluation(const job *j, const char *path, const char *result, double cpu) {
+    sl_status st;
+    sl_file *f = NULL;
+    sl_str s = { 0 };
+    char name[128];
+    const char *end = strrchr(result, '}');
+    SL_ASSERT(end);
+    sl_str_add_bytes(&s, result, (size_t)(end - result));
+    sl_json_add_real(&s, "cpu_seconds", cpu);
+    sl_json_add_text(&s, "cpu", cpu_name(name));
+    sl_json_add_text(&s, "isa", sl_nn_level());
+    sl_json_add_text(&s, "libraries", sl_nn_libraries());
+    sl_json_add_text(&s, "revision", sl_ckpt_revision());
+    sl_str_add(&s, "}\n");
+    SL_GO(sl_str_status(&s));
+    SL_GO(sl_file_replace(&f, path));
+    SL_GO(sl_file_write(f, s.text, s.len));
+    SL_GO(guard((void *)j));
+    st = sl_file_commit(&f);
+done:
+    sl_file_discard(&f);
+    sl_str_clear(&s);
+    return st;
+}
+
+/* This rank alone. */
+static sl_status evaluate(job *j, const sl_study_job *what, const char *dir) {
+    sl_status st;
+    sl_str options = { 0 }, model = { 0 }, path = { 0 }, journal = { 0 };
+    char *result = NULL;
+    const double cpu = cpu_seconds();
+    sl_api__inner inner = { .alone = true };
+    const char *set = sl_study_set_name(what->set);
+    sl_str_addf(&model, "%s/runs/%s", j->study->dir, j->study->run[what->run].id);
+    sl_str_addf(&path, "%s/eval-%s.json", dir, set);
+    sl_str_addf(&journal, "%s/eval-%s.jsonl", dir, set);
+    SL_GO(sl_str_status(&model));
+    SL_GO(sl_str_status(&path));
+    SL_GO(sl_str_status(&journal));
+    SL_GO(eval_options(&options, j, what, model.text, journal.text));
+    SL_GO(sl_api__run_inner(&result, &sl_api__eval, options.text, &j->listener, &inner));
+    st = write_evaluation(j, path.text, result, cpu_seconds() - cpu);
+done:
+    sl_free(result);
+    sl_str_clear(&journal);
+    sl_str_clear(&path);
+    sl_str_clear(&model);
+    sl_str_clear(&options);
+    return st;
+}
+
+/* ---------------------------------------------------------------- the runner ---------------- */
+
+/* What the user should hear of a job that failed. */
+static void note_failure(const job *j) {
+    sl_api__note(outer(j), "%s failed: %.300s", j->label, sl_last_error());
+}
+
+static sl_status work(const sl_study_runner *r, const sl_study *study, const sl_study_job *what,
+                      const char *dir, sl_study_claim *claim) {
+    job j;
+    job_begin(&j, r, study, what, claim);
+    sl_status st = what->kind == SL_STUDY_JOB_TRAIN ? train(&j, &study->run[what->run], dir)
+                                                    : evaluate(&j, what, dir);
+    st = job_end(&j, st);
+    if (st != SL_OK && st != SL_ECANCEL && sl_par_rank() == 0) note_failure(&j);
+    return st;
+}
+
+/* Lines of notes that are new. */
+static void tell_notes(sl_api__runner *r, const sl_study *study) {
+    for (const char *line = study->notes; line && *line;) {
+        const size_t n = strcspn(line, "\n");
+        sl_str one = { 0 };
+        sl_str_add_bytes(&one, line, n);
+        sl_str_add_char(&one, '\n');
+        if (sl_str_status(&one) == SL_OK && !strstr(sl_str_text(&r->notes), one.text)) {
+            sl_str_add_bytes(&r->notes, one.text, one.len);
+            sl_api__note(&r->study->run->listener, "%.*s", (int)SL_MIN(n, (size_t)400), line);
+        }
+        sl_str_clear(&one);
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* Progress at most a few times a second; in between only whether to stop. */
+static sl_status tell(const sl_study_runner *runner, const sl_study *study, const char *text) {
+    static const double pause = 0.3;
+    sl_api__runner *r = runner->payload;
+    const sl_api__study *s = r->study;
+    const double now = sl_clock();
+    if (*text == '\0' || now >= r->next_tally) {
+        tell_notes(r, study);
+        SL_TRY(sl_api__study_tally(&r->tally, s, study));
+        r->next_tally = now + pause;
+        if (*text) sl_snprintf(r->tally.text, sizeof r->tally.text, "%s", text);
+        return sl_api__study_tell(s, &r->tally);
+    }
+    if (sl_par_stopping() || sl_api__asks_to_stop((void *)&s->run->listener))
+        return sl_fail(SL_ECANCEL, "stopped on request");
+    return SL_OK;
+}
+
+void sl_api__runner_init(sl_api__runner *r, const sl_api__study *s) {
+    *r = (sl_api__runner){ .study = s };
+    r->runner = (sl_study_runner){ work, runner_flops, tell, r };
+}
+
+void sl_api__runner_clear(sl_api__runner *r) { sl_str_clear(&r->notes); }
+
+sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study *s, bool wait) {
+    sl_api__runner r;
+    sl_api__runner_init(&r, s);
+    const sl_study_worker_options o = { .expiry = s->expiry, .seconds = s->seconds, .wait = wait };
+    const sl_status st = sl_study_work(out_of_time, s->plan, s->dir, &r.runner, &o);
+    sl_api__runner_clear(&r);
+    return st;
+}
