@@ -14,8 +14,8 @@ typedef struct request {
 } request;
 
 static void read_table(sl_study_slurm_options *o, const sl_api__run *run) {
-#define READ_INT(v) (v)->whole
-#define READ_TEXT(v) ((v)->given ? (v)->text[0] : NULL)
+#define READ_INT(v)                 (v)->whole
+#define READ_TEXT(v)                ((v)->given ? (v)->text[0] : NULL)
 #define X(field, option, kind, ...) o->field = READ_##kind(sl_api__named(run, option));
     SL_STUDY_SLURM_TABLE(X)
 #undef X
@@ -64,16 +64,18 @@ static void note_jobs(const sl_api__study *s, bool submitted, const sl_study_slu
         sl_api__note(l, "job %s: %d workers submitted; their logs are %s/slurm/worker-*.log",
                      jobs->id, jobs->waiting, s->dir);
     else
-        sl_api__note(l, "job %s has workers of this study already (%d running, %d waiting): none "
-                        "are submitted",
+        sl_api__note(l,
+                     "job %s has workers of this study already (%d running, %d waiting): none "
+                     "are submitted",
                      jobs->id, jobs->running, jobs->waiting);
 }
 
 /* Cancelling ends the waiting, not the jobs. */
 static sl_status with_jobs(sl_status st, const sl_study_slurm_jobs *jobs) {
     if (st != SL_ECANCEL || !*jobs->id) return st;
-    return sl_fail(SL_ECANCEL, "its jobs go on: \"scancel %s\" ends them, the same command waits for "
-                               "them again",
+    return sl_fail(SL_ECANCEL,
+                   "its jobs go on: \"scancel %s\" ends them, the same command waits for "
+                   "them again",
                    jobs->id);
 }
 
