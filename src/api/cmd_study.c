@@ -84,7 +84,7 @@ static sl_status join(const char **out, sl_arena *a, const char *first, const ch
 }
 
 /* The folder that a plan's study is in. */
-static sl_status find_folder(sl_api__study *s, sl_api__run *run) {
+static sl_status find_folder(sl_api__study_context *s, sl_api__run *run) {
     s->dir = value(run, OPT_OUT)->text[0];
     return s->dir ? SL_OK : join(&s->dir, &run->arena, "runs/", s->plan->name);
 }
@@ -95,9 +95,9 @@ static bool is_folder(const char *path) {
 }
 
 /* A plan, or the folder of a study with its plan. */
-static sl_status find_study(sl_api__study *s, sl_api__run *run) {
+static sl_status find_study(sl_api__study_context *s, sl_api__run *run) {
     const char *plan, *path = value(run, OPT_PATH)->text[0];
-    *s = (sl_api__study){ .run = run,
+    *s = (sl_api__study_context){ .run = run,
                           .named = path,
                           .workers = (int)value(run, OPT_WORKERS)->whole,
                           .threads = (int)value(run, OPT_THREADS)->whole,
@@ -124,7 +124,7 @@ static sl_status find_study(sl_api__study *s, sl_api__run *run) {
 
 /* ---------------------------------------------------------------- actions ------------------- */
 
-static sl_status look_ahead(const sl_api__study *s, sl_str *text) {
+static sl_status look_ahead(const sl_api__study_context *s, sl_str *text) {
     sl_arena arena = { 0 };
     sl_study study;
     sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
@@ -133,7 +133,7 @@ static sl_status look_ahead(const sl_api__study *s, sl_str *text) {
     return st;
 }
 
-static sl_status init(sl_api__study *s, sl_str *result) {
+static sl_status init(sl_api__study_context *s, sl_str *result) {
     sl_str text = { 0 };
     sl_status st;
     SL_GO(sl_study_plan_store(s->plan, s->dir));
@@ -150,7 +150,7 @@ done:
     return st;
 }
 
-static sl_status dry_run(sl_api__study *s, sl_str *result) {
+static sl_status dry_run(sl_api__study_context *s, sl_str *result) {
     sl_str text = { 0 };
     sl_status st;
     SL_GO(look_ahead(s, &text));
@@ -165,17 +165,17 @@ done:
 }
 
 /* Stopped on request: what to type. */
-static sl_status fail_stopped(const sl_api__study *s) {
+static sl_status fail_stopped(const sl_api__study_context *s) {
     return sl_fail(SL_ECANCEL,
                    "stopped on request; all is saved in %.300s; the same command goes on", s->dir);
 }
 
-static void set_out_of_time(const sl_api__study *s, sl_str *result) {
+static void set_out_of_time(const sl_api__study_context *s, sl_str *result) {
     s->run->exit_code = SL_API__OUT_OF_TIME;
     sl_json_add_bool(result, "out_of_time", true);
 }
 
-static sl_status run_all(sl_api__study *s, sl_str *result, bool *ok) {
+static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
     bool out_of_time = false;
     if (value(s->run, OPT_DRY_RUN)->flag) return dry_run(s, result);
     SL_TRY(sl_study_plan_store(s->plan, s->dir));
@@ -194,7 +194,7 @@ static sl_status run_all(sl_api__study *s, sl_str *result, bool *ok) {
 }
 
 /* Every rank. */
-static sl_status work_once(sl_api__study *s, sl_str *result) {
+static sl_status work_once(sl_api__study_context *s, sl_str *result) {
     bool out_of_time = false;
     if (s->threads == 0) s->threads = sl_api__threads(s->run);
     sl_status st = sl_api__study_worker(&out_of_time, s, true);
@@ -211,7 +211,7 @@ static sl_status work_once(sl_api__study *s, sl_str *result) {
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
-    sl_api__study s;
+    sl_api__study_context s;
     const char *action = value(run, OPT_ACTION)->text[0];
     if (!action)
         return sl_fail(SL_EINVAL,

@@ -3,7 +3,7 @@
 
 #include "api/study_impl.h"
 
-sl_status sl_api__study_report(const sl_api__study *s, const sl_study *study, sl_arena *a,
+sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *study, sl_arena *a,
                                sl_str *result) {
     (void)a;
     (void)study;

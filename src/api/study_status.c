@@ -103,7 +103,7 @@ static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study
     return SL_OK;
 }
 
-sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study *s, const sl_study *study) {
+sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s, const sl_study *study) {
     (void)s;
     *out = (sl_api__tally){ 0 };
     for (int i = 0; i < study->runs; i++) SL_TRY(add_run(out, study, &study->run[i]));
@@ -115,7 +115,7 @@ sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study *s, const 
     return SL_OK;
 }
 
-sl_status sl_api__study_tell(const sl_api__study *s, const sl_api__tally *t) {
+sl_status sl_api__study_tell(const sl_api__study_context *s, const sl_api__tally *t) {
     char text[320];
     const bool training = t->flops_done < t->flops * (1 - 1e-9);
     int n;
@@ -209,7 +209,7 @@ static void tally_lines(sl_str *s, const sl_api__tally *t, const sl_study *study
                     sl_api__duration(left, t->seconds_left));
 }
 
-sl_status sl_api__study_status(const sl_api__study *s, sl_str *result) {
+sl_status sl_api__study_status(const sl_api__study_context *s, sl_str *result) {
     sl_status st;
     sl_arena arena = { 0 };
     sl_study study;
@@ -245,7 +245,7 @@ done:
 
 /* ---------------------------------------------------------------- before it begins ---------- */
 
-sl_status sl_api__study_outlook(const sl_api__study *s, const sl_study *study, sl_str *out) {
+sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study, sl_str *out) {
     int sweep = 0, scale = 0, sets = 0;
     double flops = 0;
     const sl_study_plan *p = s->plan;
