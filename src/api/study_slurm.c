@@ -23,7 +23,8 @@ static void read_table(sl_study_slurm_options *o, const sl_api__run *run) {
 #undef READ_TEXT
 }
 
-static sl_status count_workers(int64_t *out, const sl_api__study *s, const sl_study *study) {
+static sl_status count_workers(int64_t *out, const sl_api__study_context *s,
+                               const sl_study *study) {
     sl_arena arena = { 0 };
     sl_study_job *jobs;
     *out = s->workers;
@@ -35,7 +36,7 @@ static sl_status count_workers(int64_t *out, const sl_api__study *s, const sl_st
     return SL_OK;
 }
 
-static sl_status request_make(request *r, sl_api__study *s, const sl_study *study) {
+static sl_status request_make(request *r, sl_api__study_context *s, const sl_study *study) {
     *r = (request){ 0 };
     if (sl_api__named(s->run, "time-limit")->told)
         return sl_fail(SL_EINVAL,
@@ -58,7 +59,8 @@ static sl_status request_make(request *r, sl_api__study *s, const sl_study *stud
 
 /* ---------------------------------------------------------------- work ---------------------- */
 
-static void note_jobs(const sl_api__study *s, bool submitted, const sl_study_slurm_jobs *jobs) {
+static void note_jobs(const sl_api__study_context *s, bool submitted,
+                      const sl_study_slurm_jobs *jobs) {
     const sl_api__listener *l = &s->run->listener;
     if (submitted)
         sl_api__note(l, "job %s: %d workers submitted; their logs are %s/slurm/worker-*.log",
@@ -79,7 +81,7 @@ static sl_status with_jobs(sl_status st, const sl_study_slurm_jobs *jobs) {
                    jobs->id);
 }
 
-static sl_status run_jobs(sl_api__study *s, const sl_study *study) {
+static sl_status run_jobs(sl_api__study_context *s, const sl_study *study) {
     request r;
     bool submitted;
     sl_study_slurm_jobs jobs = { 0 };
@@ -95,7 +97,7 @@ static sl_status run_jobs(sl_api__study *s, const sl_study *study) {
     return st;
 }
 
-static sl_status work(bool *out_of_time, sl_api__study *s) {
+static sl_status work(bool *out_of_time, sl_api__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;
     *out_of_time = false;
@@ -105,7 +107,7 @@ static sl_status work(bool *out_of_time, sl_api__study *s) {
     return st;
 }
 
-static sl_status describe(sl_str *out, sl_api__study *s) {
+static sl_status describe(sl_str *out, sl_api__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;
     request r;
