@@ -11,7 +11,7 @@ enum { SL_STUDY__OUTPUT = 1 << 20 };
 SL_NODISCARD sl_status sl_study__execute(int *code, bool *missing, sl_str *out, sl_str *err,
                                          const char *const *argv, double seconds);
 
-/* Appends the text as one word for a shell, always in single quotes. */
+/* Appends the text as one word for a shell, in quotes where it needs them. */
 void sl_study__quote(sl_str *s, const char *text);
 
 enum { SL_STUDY__SLURM_NAME = 64 };

@@ -8,7 +8,16 @@
 
 /* ---------------------------------------------------------------- words --------------------- */
 
+/* Letters that neither a shell nor sbatch nor squeue's lists give a meaning. */
+static bool is_plain(char c) { return sl_isalpha(c) || sl_isdigit(c) || (c && strchr("_.-", c)); }
+
 void sl_study__quote(sl_str *s, const char *text) {
+    const char *p = text;
+    while (is_plain(*p) || (*p && strchr("/=:,+@%", *p))) p++;
+    if (*text && !*p) {
+        sl_str_add(s, text);
+        return;
+    }
     sl_str_add_char(s, '\'');
     for (; *text; text++) {
         if (*text == '\'')
@@ -18,9 +27,6 @@ void sl_study__quote(sl_str *s, const char *text) {
     }
     sl_str_add_char(s, '\'');
 }
-
-/* Letters that neither a shell nor sbatch nor squeue's lists give a meaning. */
-static bool is_plain(char c) { return sl_isalpha(c) || sl_isdigit(c) || (c && strchr("_.-", c)); }
 
 /* An option of sbatch that the script has in a line "#SBATCH --name=value". */
 static sl_status add_directive(sl_str *s, const char *name, const char *value, const char *more) {
@@ -192,36 +198,40 @@ static void add_limit(sl_str *s, const sl_study_slurm_options *o) {
                "fi\n");
 }
 
+static void add_threads(sl_str *s, const sl_study_slurm_options *o) {
+    if (o->tasks == 1)
+        sl_str_add(s, "threads=${SLURM_CPUS_PER_TASK:-$SLURM_CPUS_ON_NODE}\n");
+    else
+        sl_str_addf(s, "threads=${SLURM_CPUS_PER_TASK:-$((SLURM_CPUS_ON_NODE / %lld))}\n",
+                    (long long)o->tasks);
+}
+
+/* Several processes are the ranks of one run. */
 static sl_status add_launch(sl_str *s, const sl_study_slurm_options *o) {
-    sl_str_addf(s, "threads=${SLURM_CPUS_PER_TASK:-$((SLURM_CPUS_ON_NODE / %lld))}\n",
-                (long long)o->tasks);
-    if (o->nodes * o->tasks == 1) {
-        sl_str_add(s, "launch=()\n");
-        return SL_OK;
-    }
+    if (o->nodes * o->tasks == 1) return SL_OK;
     const char *p = o->mpi;
     while (p && is_plain(*p)) p++;
     if (!o->mpi || p == o->mpi || *p)
         return sl_fail(SL_EINVAL, "--mpi \"%.100s\": give a name that srun --mpi=list shows",
                        o->mpi ? o->mpi : "");
     sl_str_addf(s,
-                "# several processes, which are the ranks of one run\n"
-                "launch=(srun --mpi=%s --nodes=%lld --ntasks-per-node=%lld "
-                "--cpus-per-task=\"$threads\")\n",
+                "srun --mpi=%s --nodes=%lld --ntasks-per-node=%lld --cpus-per-task=\"$threads\" "
+                "\\\n    ",
                 o->mpi, (long long)o->nodes, (long long)o->tasks);
     return SL_OK;
 }
 
-static void add_worker(sl_str *s, const sl_study_slurm_options *o) {
+static sl_status add_worker(sl_str *s, const sl_study_slurm_options *o) {
     sl_str_add(s,
                "\n"
                "# When Slurm ends the job (scancel, the limit, preemption) it sends SIGTERM to all "
                "of it. The worker\n"
                "# saves and ends, and this script waits for that.\n"
                "asked=0\n"
-               "trap 'asked=1' TERM\n"
-               "\"${launch[@]}\" \"$program\" study worker \"$study\" --threads \"$threads\" "
-               "--time-limit \"$limit\"");
+               "trap 'asked=1' TERM\n");
+    SL_TRY(add_launch(s, o));
+    sl_str_add(s, "\"$program\" study worker \"$study\" --threads \"$threads\" --time-limit "
+                  "\"$limit\"");
     for (int i = 0; i < o->n_words; i++) {
         sl_str_add_char(s, ' ');
         sl_study__quote(s, o->words[i]);
@@ -243,6 +253,7 @@ static void add_worker(sl_str *s, const sl_study_slurm_options *o) {
                 "fi\n"
                 "exit \"$code\"\n",
                 SL_STUDY_OUT_OF_TIME);
+    return SL_OK;
 }
 
 static sl_status check_counts(const sl_study_slurm_options *o) {
@@ -262,8 +273,8 @@ sl_status sl_study__slurm_script(sl_str *s, const sl_study_slurm_options *o,
     SL_TRY(add_head(s, o, p));
     SL_TRY(add_setting(s, o, p));
     add_limit(s, o);
-    SL_TRY(add_launch(s, o));
-    add_worker(s, o);
+    add_threads(s, o);
+    SL_TRY(add_worker(s, o));
     return sl_str_status(s);
 }
 

@@ -133,12 +133,14 @@ static void script_says_what_was_asked(void **state) {
     world w;
     world_make(&w, *state, "study");
     const char *plain = script_of(&w);
-    static const char *const always[] = {
-        "#!/bin/bash\n",         "\n#SBATCH --array=0-2\n",        "\n#SBATCH --nodes=1\n",
-        "\n#SBATCH --requeue\n", "\n#SBATCH --open-mode=append\n", "\nlaunch=()\n"
-    };
+    static const char *const always[] = { "#!/bin/bash\n",
+                                          "\n#SBATCH --array=0-2\n",
+                                          "\n#SBATCH --nodes=1\n",
+                                          "\n#SBATCH --requeue\n",
+                                          "\n#SBATCH --open-mode=append\n",
+                                          "TERM\n\"$program\" study worker " };
     static const char *const never[] = { "--partition", "--account", "#SBATCH --time",
-                                         "cpus-per-task", "(srun" };
+                                         "cpus-per-task", "srun --" };
     for (int i = 0; i < SL_LEN(always); i++)
         SL_CHECK(w.t, strstr(plain, always[i]), "no %s in\n%s", always[i], plain);
     for (int i = 0; i < SL_LEN(never); i++)
@@ -169,7 +171,8 @@ static void script_says_what_was_asked(void **state) {
         "\nmodule load openmpi\n",
         "\n    margin=300\n",
         "\n#SBATCH --array=0-15\n",
-        "\nlaunch=(srun --mpi=pmi2 --nodes=2 --ntasks-per-node=4 --cpus-per-task=\"$threads\")\n"
+        "\nsrun --mpi=pmi2 --nodes=2 --ntasks-per-node=4 --cpus-per-task=\"$threads\" \\\n    "
+        "\"$program\" study worker "
     };
     for (int i = 0; i < SL_LEN(said); i++)
         SL_CHECK(w.t, strstr(full, said[i]), "no %s in\n%s", said[i], full);
