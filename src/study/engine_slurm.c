@@ -18,16 +18,20 @@ static const double ASK_MIN = 2, ASK_MAX = 30, LOOK_MIN = 1, LOOK_MAX = 10, SETT
 
 /* ---------------------------------------------------------------- programs of Slurm --------- */
 
-/* *line := the last line that is not empty, without Slurm's "sbatch: error: ". */
-static void last_line(char line[300], const char *text, const char *program) {
-    size_t n = strlen(text);
-    while (n > 0 && sl_isspace(text[n - 1])) n--;
-    size_t at = n;
-    while (at > 0 && text[at - 1] != '\n') at--;
-    sl_snprintf(line, 300, "%.*s", (int)SL_MIN(n - at, 299), text + at);
+/* line := its lines in one, without "sbatch: error: " before each: the cause often stands in the
+ * first. */
+static void join_lines(char line[500], const char *text, const char *program) {
     char prefix[64];
-    const int p = sl_snprintf(prefix, sizeof prefix, "%s: error: ", program);
-    if (strncmp(line, prefix, (size_t)p) == 0) memmove(line, line + p, strlen(line + p) + 1);
+    const size_t p = (size_t)sl_snprintf(prefix, sizeof prefix, "%s: error: ", program);
+    size_t w = 0;
+    line[0] = '\0';
+    while (*text && w + 1 < 500) {
+        const size_t n = strcspn(text, "\n"), skip = strncmp(text, prefix, p) == 0 ? p : 0;
+        if (n > skip)
+            w += (size_t)sl_snprintf(line + w, 500 - w, "%s%.*s", w > 0 ? "; " : "",
+                                     (int)SL_MIN(n - skip, 200), text + skip);
+        text += n + (text[n] == '\n');
+    }
 }
 
 /* Appends what it prints. SL_EIO if it is not there or ends with anything but 0, in its words. */
@@ -42,8 +46,8 @@ static sl_status ask_slurm(sl_str *out, const char *const *words) {
                      "--engine local or --engine mpi",
                      words[0]);
     if (st == SL_OK && code != 0) {
-        char line[300];
-        last_line(line, sl_str_text(&err), words[0]);
+        char line[500];
+        join_lines(line, sl_str_text(&err), words[0]);
         st = sl_fail(SL_EIO, "%s ended with code %d: %s", words[0], code,
                      *line ? line : "it says nothing");
     }

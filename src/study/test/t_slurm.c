@@ -476,10 +476,10 @@ static void failures_are_told_in_slurms_words(void **state) {
     bool submitted;
     sl_study_slurm_jobs jobs;
     world_make(&w, *state, "study");
-    answer(&w, "sbatch.err", "sbatch: warning: x\nsbatch: error: invalid partition specified: a\n");
+    answer(&w, "sbatch.err", "sbatch: error: invalid partition: a\n\nsbatch: error: it failed\n");
     answer(&w, "sbatch.code", "1");
     SL_CHECK(w.t, submit(&w, &submitted, &jobs) == SL_EIO && !submitted, "taken");
-    SL_CHECK(w.t, says("sbatch ended with code 1: invalid partition specified: a"), "%s",
+    SL_CHECK(w.t, says("sbatch ended with code 1: invalid partition: a; it failed"), "%s",
              sl_last_error());
     SL_CHECK(w.t, !get(&w, w.dir, "slurm/job"), "a number of no job is kept");
 
