@@ -328,7 +328,7 @@ SL_NODISCARD sl_status sl_api__run_inner(char **result_json, const sl_api__comma
                                          sl_api__inner *inner);
 
 extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
-    sl_api__eval, sl_api__info, sl_api__bench, sl_api__study;
+    sl_api__eval, sl_api__laws, sl_api__info, sl_api__bench, sl_api__study;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {
@@ -500,6 +500,12 @@ SL_NODISCARD sl_status sl_api__memory_check(const sl_train_plan *p, const sl_api
 SL_NODISCARD sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors,
                                           sl_str *result);
 SL_NODISCARD sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result);
+/* `symlaw info` of a study's plan: what all its runs take. */
+SL_NODISCARD sl_status sl_api__info_plan(sl_api__run *run, const char *path, sl_str *result);
+/* *out := the plan of a run with so many target tokens a pair; 0: measured on the pairs of the set, or the
+ * paper's, with a note, where the set cannot be built. */
+SL_NODISCARD sl_status sl_api__plan_make(sl_train_plan *out, const sl_api__run *run,
+                                         sl_api__setup *u, double tokens);
 /* The parameter table of a model, a line each. */
 void sl_api__tensor_table(sl_str *s, const sl_model *m);
 void sl_api__tensor_json(sl_str *s, const sl_model *m);

@@ -13,10 +13,12 @@
       "folder of the study; runs/ and the plan's name if it is not given")                         \
     X(DRY_RUN, "dry-run", FLAG, 0, NULL, "false", NULL, 0, 0,                                      \
       "run: print what would be started, and start nothing")                                       \
-    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi", 0, 0,                           \
-      "who does the work: processes of this machine, or ranks of mpirun that share each run")      \
+    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi|slurm", 0, 0,                           \
+      "who does the work: processes of this machine, ranks of mpirun that share each run, or "     \
+      "jobs of Slurm")                                                                             \
     X(WORKERS, "workers", INT, 1, "N", "0", NULL, 0, 10000,                                        \
-      "runs at a time; 0: with the engine local, what is measured to be faster")                   \
+      "runs at a time; 0: with the engine local, what is measured to be faster; with slurm, as "   \
+      "many as can begin, 16 at most")                                                             \
     X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                           \
       "engine mpi: processes that share a run; 0: one for each core")                              \
     X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                       \
@@ -26,10 +28,15 @@
     X(PROGRAM, "program", TEXT, 1, "PATH", NULL, NULL, 0, 0,                                       \
       "program that workers are started with; this one if it is not given")
 
-enum { OWN_OPTIONS(SL_API__ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
+#define SLURM_OPTION(...) SL_API__TABLE_ROW("engine slurm", __VA_ARGS__)
 
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) //
-                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+enum {
+    OWN_OPTIONS(SL_API__ID) SL_STUDY_SLURM_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID)
+        OPT_COUNT_ALL
+};
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_STUDY_SLURM_TABLE(
+    SLURM_OPTION) SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =
     "Runs a scaling study: models of several sizes are trained over batch sizes,\n"
@@ -48,6 +55,8 @@ static const char help[] =
     "  symlaw study run studies/micro.json            about ten minutes\n"
     "  symlaw study run studies/paper.json --dry-run  what it would start\n"
     "  symlaw study status runs/micro\n"
+    "  symlaw study run studies/paper.json --engine slurm --workers 32 --nodes 2\n"
+    "      --tasks-per-node 4 --cpus-per-task 16 --time 1-00:00:00 --partition long\n"
     "\n"
     "The folder of the study is all that is known of it. Ctrl-C, SIGTERM, a crash or\n"
     "a full disk may end it at any moment: the same command goes on, each run from its\n"
@@ -58,13 +67,19 @@ static const char help[] =
     "the others. Exit code 1: some have failed for good.\n"
     "\n"
     "The best model is left as best.safetensors in the folder of the study and beside\n"
-    "that folder. A worker that --time-limit has ended has the exit code 75.";
+    "that folder. A worker that --time-limit has ended has the exit code 75.\n"
+    "\n"
+    "--engine slurm submits the workers as an array job and waits for them; stopping\n"
+    "it stops the waiting, not the jobs. A worker that nears the time limit of its job\n"
+    "saves and is queued again. After scancel the same command submits new workers,\n"
+    "and while there are some it submits none.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
 }
 
-static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi };
+static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi,
+                                                  &sl_api__engine_slurm };
 
 static const sl_api__engine *engine_named(const char *name) {
     for (int i = 0; i < SL_LEN(engines); i++)
@@ -84,7 +99,7 @@ static sl_status join(const char **out, sl_arena *a, const char *first, const ch
 }
 
 /* The folder that a plan's study is in. */
-static sl_status find_folder(sl_api__study *s, sl_api__run *run) {
+static sl_status find_folder(sl_api__study_context *s, sl_api__run *run) {
     s->dir = value(run, OPT_OUT)->text[0];
     return s->dir ? SL_OK : join(&s->dir, &run->arena, "runs/", s->plan->name);
 }
@@ -95,9 +110,9 @@ static bool is_folder(const char *path) {
 }
 
 /* A plan, or the folder of a study with its plan. */
-static sl_status find_study(sl_api__study *s, sl_api__run *run) {
+static sl_status find_study(sl_api__study_context *s, sl_api__run *run) {
     const char *plan, *path = value(run, OPT_PATH)->text[0];
-    *s = (sl_api__study){ .run = run,
+    *s = (sl_api__study_context){ .run = run,
                           .named = path,
                           .workers = (int)value(run, OPT_WORKERS)->whole,
                           .threads = (int)value(run, OPT_THREADS)->whole,
@@ -124,7 +139,7 @@ static sl_status find_study(sl_api__study *s, sl_api__run *run) {
 
 /* ---------------------------------------------------------------- actions ------------------- */
 
-static sl_status look_ahead(const sl_api__study *s, sl_str *text) {
+static sl_status look_ahead(const sl_api__study_context *s, sl_str *text) {
     sl_arena arena = { 0 };
     sl_study study;
     sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
@@ -133,7 +148,7 @@ static sl_status look_ahead(const sl_api__study *s, sl_str *text) {
     return st;
 }
 
-static sl_status init(sl_api__study *s, sl_str *result) {
+static sl_status init(sl_api__study_context *s, sl_str *result) {
     sl_str text = { 0 };
     sl_status st;
     SL_GO(sl_study_plan_store(s->plan, s->dir));
@@ -150,7 +165,7 @@ done:
     return st;
 }
 
-static sl_status dry_run(sl_api__study *s, sl_str *result) {
+static sl_status dry_run(sl_api__study_context *s, sl_str *result) {
     sl_str text = { 0 };
     sl_status st;
     SL_GO(look_ahead(s, &text));
@@ -165,23 +180,24 @@ done:
 }
 
 /* Stopped on request: what to type. */
-static sl_status fail_stopped(const sl_api__study *s) {
+static sl_status fail_stopped(const sl_api__study_context *s) {
     return sl_fail(SL_ECANCEL,
                    "stopped on request; all is saved in %.300s; the same command goes on", s->dir);
 }
 
-static void set_out_of_time(const sl_api__study *s, sl_str *result) {
+static void set_out_of_time(const sl_api__study_context *s, sl_str *result) {
     s->run->exit_code = SL_API__OUT_OF_TIME;
     sl_json_add_bool(result, "out_of_time", true);
 }
 
-static sl_status run_all(sl_api__study *s, sl_str *result, bool *ok) {
+static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
     bool out_of_time = false;
     if (value(s->run, OPT_DRY_RUN)->flag) return dry_run(s, result);
     SL_TRY(sl_study_plan_store(s->plan, s->dir));
     const sl_api__engine *engine = engine_named(value(s->run, OPT_ENGINE)->text[0]);
     const sl_status st = engine->work(&out_of_time, s);
-    if (st == SL_ECANCEL && !out_of_time) return fail_stopped(s);
+    if (st == SL_ECANCEL && !out_of_time)
+        return engine == &sl_api__engine_slurm ? st : fail_stopped(s); // whose jobs go on
     if (st != SL_ECANCEL) SL_TRY(st);
     if (out_of_time) {
         set_out_of_time(s, result);
@@ -194,7 +210,7 @@ static sl_status run_all(sl_api__study *s, sl_str *result, bool *ok) {
 }
 
 /* Every rank. */
-static sl_status work_once(sl_api__study *s, sl_str *result) {
+static sl_status work_once(sl_api__study_context *s, sl_str *result) {
     bool out_of_time = false;
     if (s->threads == 0) s->threads = sl_api__threads(s->run);
     sl_status st = sl_api__study_worker(&out_of_time, s, true);
@@ -211,7 +227,7 @@ static sl_status work_once(sl_api__study *s, sl_str *result) {
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
-    sl_api__study s;
+    sl_api__study_context s;
     const char *action = value(run, OPT_ACTION)->text[0];
     if (!action)
         return sl_fail(SL_EINVAL,

@@ -137,7 +137,7 @@ static sl_status judge(bool *out_of_time, const sl_api__child *c, int n, bool st
 }
 
 /* How the study stands, for the line on the terminal. */
-static sl_status show(const sl_api__study *s) {
+static sl_status show(const sl_api__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;
     sl_api__tally t;
@@ -149,7 +149,7 @@ static sl_status show(const sl_api__study *s) {
 }
 
 sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
-                                const sl_api__study *s) {
+                                const sl_api__study_context *s) {
     static const struct timespec moment = { 0, 20 * 1000 * 1000 };
     static const double pause = 0.5;
     sl_status st = SL_OK;

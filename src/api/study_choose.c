@@ -146,7 +146,7 @@ static sl_status weigh(int size[2], double flops[2], const sl_study_plan *plan) 
     return SL_OK;
 }
 
-static sl_status choose_measured(sl_api__study *s, int cores) {
+static sl_status choose_measured(sl_api__study_context *s, int cores) {
     sl_pool *pool = NULL;
     int size[2] = { 0, 0 };
     double flops[2], sum[2] = { 0, 0 };
@@ -173,7 +173,7 @@ done:
     return st;
 }
 
-sl_status sl_api__study_choose(sl_api__study *s) {
+sl_status sl_api__study_choose(sl_api__study_context *s) {
     const int cores = sl_cores();
     if (s->workers > 0) {
         if (s->threads == 0) s->threads = SL_MAX(cores / s->workers, 1);

@@ -8,7 +8,7 @@
 
 enum { WORDS = 24 };
 
-sl_status sl_api__study_program(sl_api__study *s) {
+sl_status sl_api__study_program(sl_api__study_context *s) {
     static const char ours[] = "symlaw";
     char path[PATH_MAX];
     const char *told = sl_api__named(s->run, "program")->text[0];
@@ -41,7 +41,7 @@ static void add(words *w, const char *word) {
     w->at[w->n] = NULL;
 }
 
-static void add_worker(words *w, const sl_api__study *s) {
+static void add_worker(words *w, const sl_api__study_context *s) {
     sl_snprintf(w->threads, sizeof w->threads, "%d", s->threads);
     sl_snprintf(w->expiry, sizeof w->expiry, "%.17g", s->expiry);
     sl_snprintf(w->seconds, sizeof w->seconds, "%.17g", s->seconds);
@@ -69,7 +69,7 @@ static sl_status describe_words(sl_str *out, const words *w) {
 }
 
 /* n processes, until the last has ended. */
-static sl_status run_processes(bool *out_of_time, const words *w, int n, const sl_api__study *s) {
+static sl_status run_processes(bool *out_of_time, const words *w, int n, const sl_api__study_context *s) {
     sl_api__child *children = sl_calloc((size_t)n, sizeof *children);
     if (!children) return sl_fail_memory((size_t)n, sizeof *children, "workers");
     sl_status st = SL_OK;
@@ -84,7 +84,7 @@ static sl_status run_processes(bool *out_of_time, const words *w, int n, const s
 
 /* ---------------------------------------------------------------- local --------------------- */
 
-static sl_status local_work(bool *out_of_time, sl_api__study *s) {
+static sl_status local_work(bool *out_of_time, sl_api__study_context *s) {
     words w = { .n = 0 };
     SL_TRY(sl_api__study_choose(s));
     if (s->workers == 1) return sl_api__study_worker(out_of_time, s, true);
@@ -93,7 +93,7 @@ static sl_status local_work(bool *out_of_time, sl_api__study *s) {
     return run_processes(out_of_time, &w, s->workers, s);
 }
 
-static sl_status local_describe(sl_str *out, sl_api__study *s) {
+static sl_status local_describe(sl_str *out, sl_api__study_context *s) {
     words w = { .n = 0 };
     SL_TRY(sl_api__study_choose(s));
     if (s->workers == 1) {
@@ -113,7 +113,7 @@ const sl_api__engine sl_api__engine_local = { "local", local_work, local_describ
 
 /* Open MPI refuses to be started by root, and kills a second after it was asked to stop: too short for a
  * large model to be saved. */
-static sl_status mpi_words(words *w, sl_api__study *s) {
+static sl_status mpi_words(words *w, sl_api__study_context *s) {
     const int cores = sl_cores();
     if (s->ranks == 0) s->ranks = cores;
     if (s->threads == 0) s->threads = SL_MAX(cores / s->ranks, 1);
@@ -133,13 +133,13 @@ static sl_status mpi_words(words *w, sl_api__study *s) {
     return SL_OK;
 }
 
-static sl_status mpi_work(bool *out_of_time, sl_api__study *s) {
+static sl_status mpi_work(bool *out_of_time, sl_api__study_context *s) {
     words w = { .n = 0 };
     SL_TRY(mpi_words(&w, s));
     return run_processes(out_of_time, &w, 1, s);
 }
 
-static sl_status mpi_describe(sl_str *out, sl_api__study *s) {
+static sl_status mpi_describe(sl_str *out, sl_api__study_context *s) {
     words w = { .n = 0 };
     SL_TRY(mpi_words(&w, s));
     return describe_words(out, &w);

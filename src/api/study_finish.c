@@ -19,7 +19,7 @@ done:
     return st;
 }
 
-static sl_status write_in(const sl_api__study *s, const char *name, const sl_str *text) {
+static sl_status write_in(const sl_api__study_context *s, const char *name, const sl_str *text) {
     sl_str path = { 0 };
     sl_str_addf(&path, "%s/%s", s->dir, name);
     sl_status st = sl_str_status(&path);
@@ -65,7 +65,7 @@ static const sl_study_run *best_run(const sl_study *study) {
 }
 
 /* In the study's folder, and beside it, where the other commands look for a model. */
-static sl_status copy_best(const sl_api__study *s, const sl_study_run *best) {
+static sl_status copy_best(const sl_api__study_context *s, const sl_study_run *best) {
     sl_str from = { 0 }, to = { 0 }, beside = { 0 };
     sl_status st;
     sl_str_addf(&from, "%s/runs/%s/%s", s->dir, best->id, best->result.checkpoint);
@@ -109,7 +109,7 @@ static void add_failures(sl_str *out, const sl_study *study) {
     }
 }
 
-sl_status sl_api__study_finish(const sl_api__study *s, sl_str *result, bool *ok) {
+sl_status sl_api__study_finish(const sl_api__study_context *s, sl_str *result, bool *ok) {
     sl_status st;
     sl_arena arena = { 0 };
     sl_study study;

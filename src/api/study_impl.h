@@ -7,10 +7,10 @@
 #include "study/study.h"
 
 /* Exit code of a worker that has saved for want of time. */
-enum { SL_API__OUT_OF_TIME = 75 };
+enum { SL_API__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
 
 /* A study that the verb works on. */
-typedef struct sl_api__study {
+typedef struct sl_api__study_context {
     sl_api__run *run;
     sl_study_plan *plan;
     const char *dir;   // of the study
@@ -20,7 +20,7 @@ typedef struct sl_api__study {
     int threads;       // of a worker; 0: by measurement
     int ranks;         // of a worker of the engine mpi; 0: one a core
     double expiry, seconds; // of claims; of a worker
-} sl_api__study;
+} sl_api__study_context;
 
 /* An sl_study_check by the tables of train and eval. */
 sl_status sl_api__study_check(const char *verb, const char *options_json, bool whole,
@@ -37,27 +37,27 @@ typedef struct sl_api__tally {
     double seconds_left; // NaN: no run has finished yet
     char text[160];      // of one that is under way
 } sl_api__tally;
-SL_NODISCARD sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study *s,
+SL_NODISCARD sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s,
                                            const sl_study *study);
 /* Tells it as progress. SL_ECANCEL: the caller wants no more. */
-SL_NODISCARD sl_status sl_api__study_tell(const sl_api__study *s, const sl_api__tally *t);
+SL_NODISCARD sl_status sl_api__study_tell(const sl_api__study_context *s, const sl_api__tally *t);
 
 /* ---------------------------------------------------------------- the runner ---------------- */
 
 typedef struct sl_api__runner {
     sl_study_runner runner; // its payload is this
-    const sl_api__study *study;
+    const sl_api__study_context *study;
     sl_api__tally tally;    // of the last look
     double next_tally;      // sl_clock() from which on the next is made
     sl_str notes;           // damaged files that were told already
 } sl_api__runner;
-void sl_api__runner_init(sl_api__runner *r, const sl_api__study *s);
+void sl_api__runner_init(sl_api__runner *r, const sl_api__study_context *s);
 void sl_api__runner_clear(sl_api__runner *r);
 /* *out := cost of a run in FLOPs, by the paper's count. */
 SL_NODISCARD sl_status sl_api__study_flops(double *out, const sl_study_plan *plan,
                                            const sl_study_run *run);
 /* Works in this process. *out_of_time: it stopped for --time-limit, saved. */
-SL_NODISCARD sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study *s, bool wait);
+SL_NODISCARD sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study_context *s, bool wait);
 
 /* ---------------------------------------------------------------- engines ------------------- */
 
@@ -65,17 +65,17 @@ SL_NODISCARD sl_status sl_api__study_worker(bool *out_of_time, const sl_api__stu
 typedef struct sl_api__engine {
     const char *name;
     /* Until the study is complete. *out_of_time: stopped for --time-limit. */
-    sl_status (*work)(bool *out_of_time, sl_api__study *s);
+    sl_status (*work)(bool *out_of_time, sl_api__study_context *s);
     /* Appends what it would start, for --dry-run. */
-    sl_status (*describe)(sl_str *out, sl_api__study *s);
+    sl_status (*describe)(sl_str *out, sl_api__study_context *s);
 } sl_api__engine;
 extern const sl_api__engine sl_api__engine_local, sl_api__engine_mpi, sl_api__engine_slurm;
 
 /* s->program := --program, or this program, or symlaw in PATH. */
-SL_NODISCARD sl_status sl_api__study_program(sl_api__study *s);
+SL_NODISCARD sl_status sl_api__study_program(sl_api__study_context *s);
 /* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes within
  * about a second, and told. */
-SL_NODISCARD sl_status sl_api__study_choose(sl_api__study *s);
+SL_NODISCARD sl_status sl_api__study_choose(sl_api__study_context *s);
 
 /* A process of ours that works: what it writes to standard error is kept. */
 typedef struct sl_api__child {
@@ -92,29 +92,29 @@ void sl_api__child_look(sl_api__child *c); // without waiting: reads, and notice
 void sl_api__child_clear(sl_api__child *c); // ends it if it has not ended
 /* Waits for n of them, telling how far the study is; asks them to stop if the caller wants that. */
 SL_NODISCARD sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
-                                             const sl_api__study *s);
+                                             const sl_api__study_context *s);
 
 /* ---------------------------------------------------------------- what it leaves ------------ */
 
 /* runs.csv, laws.json, the report and best.safetensors in the study's folder, from its folders; members
  * of the result, and, unless --json, lines for people. */
-SL_NODISCARD sl_status sl_api__study_finish(const sl_api__study *s, sl_str *result, bool *ok);
+SL_NODISCARD sl_status sl_api__study_finish(const sl_api__study_context *s, sl_str *result, bool *ok);
 /* laws.json and report.html with its figures; their path is printed last. */
-SL_NODISCARD sl_status sl_api__study_report(const sl_api__study *s, const sl_study *study,
+SL_NODISCARD sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *study,
                                             sl_arena *a, sl_str *result);
 /* The state of each run. */
-SL_NODISCARD sl_status sl_api__study_status(const sl_api__study *s, sl_str *result);
+SL_NODISCARD sl_status sl_api__study_status(const sl_api__study_context *s, sl_str *result);
 /* What will be run and what that costs. */
-SL_NODISCARD sl_status sl_api__study_outlook(const sl_api__study *s, const sl_study *study,
+SL_NODISCARD sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study,
                                              sl_str *out);
 
 /* *out := all that the report of a study shows, in a. peak: FLOP/s of one thread of this machine in
  * products of matrices; NaN: not measured. */
-SL_NODISCARD sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__job *s,
+SL_NODISCARD sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
                                           const sl_study *study, const sl_laws *laws, double peak);
 /* Adds problems that the best model solved, and some that it missed. */
 SL_NODISCARD sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a,
-                                              const sl_api__job *s, const sl_study *study);
+                                              const sl_api__study_context *s, const sl_study *study);
 /* The run of scale with the lowest validation loss; -1: there is none. */
 int sl_api__study_best(const sl_study *s);
 

@@ -272,7 +272,7 @@ static sl_status add_costs(sl_report_input *out, sl_arena *a, const sl_study *s,
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
-sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__job *s,
+sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
                              const sl_study *study, const sl_laws *laws, double peak) {
     sl_str command = { 0 };
     *out = (sl_report_input){ .title = study->plan->name,

@@ -158,7 +158,7 @@ static sl_status choose(sl_report_problem *to, int *n, sl_arena *a, const sl_eva
 }
 
 /* The test problems of a model, as the command eval opens them. */
-static sl_status open_problems(sl_api__problems *out, sl_infer **model, const sl_api__job *s,
+static sl_status open_problems(sl_api__problems *out, sl_infer **model, const sl_api__study_context *s,
                                const char *folder) {
     static const char options[] = "{\"split\":\"test\",\"limit\":200}";
     const sl_command_info *info = &sl_api__eval.info;
@@ -178,7 +178,7 @@ done:
     return st;
 }
 
-sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a, const sl_api__job *s,
+sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
                                  const sl_study *study) {
     const int best = sl_api__study_best(study);
     if (best < 0 || !study->run[best].eval[SL_STUDY_SET_TEST].there) return SL_OK;

@@ -18,7 +18,7 @@ static sl_status measure_peak(double *out) {
     return st;
 }
 
-static sl_status write_named(const sl_api__job *s, const char *name, const sl_str *text) {
+static sl_status write_named(const sl_api__study_context *s, const char *name, const sl_str *text) {
     sl_str path = { 0 };
     sl_status st;
     SL_GO(sl_str_status(text));
@@ -30,10 +30,11 @@ done:
     return st;
 }
 
-static sl_status write_laws(const sl_api__job *s, const sl_laws *laws) {
+static sl_status write_laws(const sl_api__study_context *s, const sl_laws *laws) {
+    const sl_api__ask ask = { .params = NAN, .tokens = NAN, .budget = NAN };
     sl_str text = { 0 };
     sl_json_open(&text, NULL, '{');
-    sl_api__laws_json(&text, laws);
+    sl_api__laws_json(&text, laws, &ask);
     sl_json_close(&text, '}');
     sl_str_add_char(&text, '\n');
     const sl_status st = write_named(s, "laws.json", &text);
@@ -41,7 +42,7 @@ static sl_status write_laws(const sl_api__job *s, const sl_laws *laws) {
     return st;
 }
 
-static sl_status write_page(const sl_api__job *s, const sl_report_input *in) {
+static sl_status write_page(const sl_api__study_context *s, const sl_report_input *in) {
     sl_str text = { 0 };
     sl_status st;
     SL_GO(sl_report_html(&text, in));
@@ -70,7 +71,7 @@ static void add_costs(sl_str *out, const sl_report_input *in) {
     sl_str_add_char(out, '\n');
 }
 
-static sl_status tell(const sl_api__job *s, const sl_report_input *in, sl_str *result) {
+static sl_status tell(const sl_api__study_context *s, const sl_report_input *in, sl_str *result) {
     sl_str sentences = { 0 }, path = { 0 };
     sl_str *out = &s->run->output;
     sl_status st = sl_report_sentences(&sentences, in);
@@ -91,7 +92,7 @@ static sl_status tell(const sl_api__job *s, const sl_report_input *in, sl_str *r
 }
 
 /* No run has come to an end that laws could be fitted to. */
-static sl_status tell_nothing(const sl_api__job *s, sl_str *result) {
+static sl_status tell_nothing(const sl_api__study_context *s, sl_str *result) {
     sl_json_add_text(result, "findings", NULL);
     sl_json_add_text(result, "report", NULL);
     if (!sl_api__named(s->run, "json")->flag)
@@ -99,7 +100,7 @@ static sl_status tell_nothing(const sl_api__job *s, sl_str *result) {
     return sl_str_status(&s->run->output);
 }
 
-sl_status sl_api__study_report(const sl_api__job *s, const sl_study *study, sl_arena *a,
+sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *study, sl_arena *a,
                                sl_str *result) {
     sl_laws_table table;
     sl_laws laws;

@@ -446,7 +446,7 @@ static void tell_notes(sl_api__runner *r, const sl_study *study) {
 static sl_status tell(const sl_study_runner *runner, const sl_study *study, const char *text) {
     static const double pause = 0.3;
     sl_api__runner *r = runner->payload;
-    const sl_api__study *s = r->study;
+    const sl_api__study_context *s = r->study;
     const double now = sl_clock();
     if (*text == '\0' || now >= r->next_tally) {
         tell_notes(r, study);
@@ -460,14 +460,14 @@ static sl_status tell(const sl_study_runner *runner, const sl_study *study, cons
     return SL_OK;
 }
 
-void sl_api__runner_init(sl_api__runner *r, const sl_api__study *s) {
+void sl_api__runner_init(sl_api__runner *r, const sl_api__study_context *s) {
     *r = (sl_api__runner){ .study = s };
     r->runner = (sl_study_runner){ work, runner_flops, tell, r };
 }
 
 void sl_api__runner_clear(sl_api__runner *r) { sl_str_clear(&r->notes); }
 
-sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study *s, bool wait) {
+sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study_context *s, bool wait) {
     sl_api__runner r;
     sl_api__runner_init(&r, s);
     const sl_study_worker_options o = { .expiry = s->expiry, .seconds = s->seconds, .wait = wait };

@@ -187,7 +187,7 @@ static long size_of(const char *name) {
 }
 
 static sl_status save_as(const run *r, int64_t step, const char *text) {
-    const sl_ckpt_meta meta = { step, text, "{\"loss\":[1,2]}", "vvv", "uuu" };
+    const sl_ckpt_meta meta = { step, text, "{\"loss\":[1,2]}", "vvv", "uuu", NULL, NULL };
     return sl_ckpt_save(folder(), r->model, r->weights, &r->optim, r->m, r->v, &meta);
 }
 

@@ -288,7 +288,7 @@ static void inflate(sl_fixture *t, const sl_train_config *c, int64_t step, int f
     for (int k = first < 0 ? m->n_param + first : first; k < m->n_param; k++)
         for (int64_t i = 0; i < m->param[k].count; i++)
             weights[m->param[k].offset + i] = i % 3 ? size : -size;
-    const sl_ckpt_meta meta = { l.step, l.config, l.progress, l.vocabulary, l.universe };
+    const sl_ckpt_meta meta = { l.step, l.config, l.progress, l.vocabulary, l.universe, NULL, NULL };
     SL_MUST(t, sl_ckpt_save(c->out, m, weights, o, o->m, o->v, &meta));
     sl_ckpt_loaded_clear(&l);
     sl_optim_free(o);
