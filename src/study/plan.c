@@ -265,7 +265,9 @@ static sl_status check_withheld(const sl_study__reader *r, const sl_study__place
     sl_json *j = NULL;
     SL_TRY(sl_json_parse(&j, s->train, strlen(s->train)));
     const sl_json *part = sl_json_get(j, "withheld");
-    const bool some = part && sl_json_kind_of(part) == SL_JSON_REAL && sl_json_real(part) > 0;
+    const bool number =
+        part && (sl_json_kind_of(part) == SL_JSON_REAL || sl_json_kind_of(part) == SL_JSON_INT);
+    const bool some = number && sl_json_real(part) > 0;
     sl_json_free(j);
     if (some) return SL_OK;
     return sl_study__fail(
