@@ -193,8 +193,9 @@ static void add_law_words(sl_str *s, const sl_report__view *v, sl_laws_metric m)
         sl_str_add(s, " There are too few points for a law.");
         return;
     }
-    sl_str_addf(s, " The red line is the power law of %s with exponent −", y[m]);
-    sl_report__estimate(s, law->exponent, 3);
+    const sl_estimate e = law->exponent;
+    sl_str_addf(s, " The red line is the power law of %s with exponent ", y[m]);
+    sl_report__estimate(s, (sl_estimate){ -e.value, -e.high, -e.low }, 3);
     sl_str_add(s, ", fitted to ");
     sl_report__count(s, law->n, "run", "runs");
     sl_str_add(s, " of the frontier of loss (rings); R² of the fit of logarithms ");
@@ -251,14 +252,14 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
 }
 
 /* One figure a metric. */
-#define FIGURE(id, metric, text)                                                             \
-    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }          \
-    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {       \
-        return draw(out, v, metric, narrow);                                                 \
-    }                                                                                        \
-    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); } \
-    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }       \
-    const sl_report__figure sl_report__fig_##id = { #id,       text,         is_##id,        \
+#define FIGURE(id, metric, text)                                                                \
+    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }             \
+    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {          \
+        return draw(out, v, metric, narrow);                                                    \
+    }                                                                                           \
+    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); }    \
+    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }          \
+    const sl_report__figure sl_report__fig_##id = { #id,       text,         false,    is_##id, \
                                                     draw_##id, caption_##id, data_##id };
 
 FIGURE(solved, SL_LAWS_SOLVED, "Solved rate against training compute")

@@ -88,15 +88,15 @@ static const char style_sheet[] =
     ".tall thead th{position:sticky;top:0;background:var(--back);box-shadow:inset 0 -1.5px 0 "
     "var(--dim);border-bottom:0}\n"
     "details th:first-child,details td:first-child{padding-left:12px}\n"
-    "table{border-collapse:collapse;min-width:100%;font-size:14px;line-height:1.4;"
+    "table{border-collapse:collapse;min-width:100%;font-size:13.5px;line-height:1.4;"
     "font-variant-numeric:tabular-nums}\n"
     "th{color:var(--dim);font-weight:600;font-size:13px;text-align:left;vertical-align:bottom}\n"
-    "th,td{padding:8px 16px 8px 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
+    "th,td{padding:8px 14px 8px 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
     "td{vertical-align:top}\n"
     "td.text{white-space:normal;min-width:220px}\n"
     "tbody tr:last-child td{border-bottom:0}\n"
     "thead th{border-bottom:1.5px solid var(--dim)}\n"
-    "th.n,td.n{text-align:right;padding-right:18px}\n"
+    "th.n,td.n{text-align:right}\n"
     "th button{all:unset;cursor:pointer;color:inherit}\n"
     "th button:hover{color:var(--link)}\n"
     "th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
@@ -135,12 +135,17 @@ static const char style_sheet[] =
     "@media print{body{font-size:10.5pt}main{display:block;padding:0}nav,figure details{"
     "display:none}h1{font-size:24pt}h2{font-size:16pt;margin-top:22pt}.lead{font-size:12.5pt}"
     "h2,h3{break-after:avoid}figure,.problem,dl.keys,tr,pre,.note{break-inside:avoid}"
-    "figure svg{max-height:200mm}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
+    "figure svg{max-height:80mm;width:auto}figure.panels svg{max-height:150mm}"
+    "figure{margin:8pt 0 16pt}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
     "th{font-size:8pt}th,td,.tall th,.tall td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
     "main>.scroll,main>.scroll.tall{overflow:visible;max-height:none;background:none}"
-    ".tall table{font-size:7pt}.tall th{font-size:7pt}.tall thead th{position:static}"
+    ".tall table{font-size:7pt}.tall th{font-size:7pt}.tall thead th{position:static;"
+    "box-shadow:none;border-bottom:1pt solid var(--dim)}.tall td:first-child{white-space:nowrap}"
+    "th button{display:inline;color:var(--dim)}"
     "thead{display:table-header-group}a{color:inherit;text-decoration:none}"
-    "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:15pt}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:14pt}"
+    "dl.keys{grid-template-columns:repeat(4,1fr);background:none}"
+    "dl.keys div{border:.5pt solid var(--line);padding:8pt}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
 /* Headings of tables of class `sort` become buttons. A cell sorts by its data-v, else by its text;
@@ -242,7 +247,7 @@ done:
 
 sl_status sl_report__add_figure(sl_str *s, sl_report__view *v, const sl_report__figure *f) {
     if (!f->is(v)) return SL_OK;
-    sl_str_addf(s, "<figure id=\"fig-%s\" class=\"wide\">\n", f->id);
+    sl_str_addf(s, "<figure id=\"fig-%s\" class=\"wide%s\">\n", f->id, f->panels ? " panels" : "");
     SL_TRY(add_drawing(s, v, f, false));
     SL_TRY(add_drawing(s, v, f, true));
     sl_str_addf(s, "<figcaption><b>Figure %d.</b> ", ++v->number);

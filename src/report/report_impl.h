@@ -52,6 +52,7 @@ enum { SL_REPORT__WIDTH = 720, SL_REPORT__WIDTH_PANELS = 840, SL_REPORT__WIDTH_N
  * as HTML; `data` writes the table behind it. A figure that is not there draws nothing. */
 typedef struct sl_report__figure {
     const char *id, *name; // the file is id.svg; the name is what a reader hears
+    bool panels;           // several of them, which take more height on paper
     bool (*is)(const sl_report__view *v);
     sl_status (*draw)(sl_plot **out, const sl_report__view *v, bool narrow);
     void (*caption)(sl_str *s, const sl_report__view *v);

@@ -58,6 +58,29 @@ static void add_formula(sl_str *s, const char *name, const char *mathml, const c
     sl_str_add(s, "</dd>\n");
 }
 
+static void add_data(sl_str *s, const sl_report_problem *p) {
+    enum { INPUTS = 16 };
+    static const char *const x[INPUTS] = { "#x1",  "#x2",  "#x3",  "#x4",  "#x5",  "#x6",
+                                           "#x7",  "#x8",  "#x9",  "#x10", "#x11", "#x12",
+                                           "#x13", "#x14", "#x15", "#x16" };
+    const char *names[INPUTS + 2];
+    const int inputs = SL_MIN(p->inputs, INPUTS);
+    for (int k = 0; k < inputs; k++) names[k] = x[k];
+    names[inputs] = "#y";
+    names[inputs + 1] = "#found";
+    sl_str_add(s, "<details><summary>Data</summary>\n");
+    sl_report__table_open(s, "", names, inputs + 1 + (p->predicted != NULL));
+    for (int64_t i = 0; i < p->n; i++) {
+        sl_report__row(s, NULL);
+        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->x[k][i], 4);
+        sl_report__cell_number(s, p->y[i], 4);
+        if (p->predicted) sl_report__cell_number(s, p->predicted[i], 4);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    sl_str_add(s, "</details>\n");
+}
+
 static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
     sl_plot *plot = NULL;
     sl_status st;
@@ -74,6 +97,7 @@ static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
                                                        "found",
                      NULL);
     st = sl_plot_svg(s, plot);
+    add_data(s, p);
     sl_str_add(s, "</figure>\n</div>\n");
 done:
     sl_plot_free(plot);

@@ -18,9 +18,9 @@ static void add_power(const text *t, const sl_law *law, bool signed_) {
     if (t->html) sl_str_add(t->s, "</sup>");
     if (!isfinite(e.low) || !isfinite(e.high)) return;
     sl_str_add(t->s, " (");
-    sl_plot_number(t->s, e.low, 2);
+    sl_plot_number(t->s, e.low, 3);
     sl_str_add(t->s, " to ");
-    sl_plot_number(t->s, e.high, 2);
+    sl_plot_number(t->s, e.high, 3);
     sl_str_add_char(t->s, ')');
 }
 
@@ -228,8 +228,7 @@ void sl_report__keys(sl_str *s, const sl_report__view *v) {
     key_law(s, "exponent of 1 − R² rate", &l->law[SL_LAWS_R2][SL_LAWS_POWER], true);
     key_target(s, v);
     if (l->ratio.known)
-        key_estimate(s, "tokens per parameter at the end", sl_laws_at(&l->ratio, l->ratio.x_max),
-                     2);
+        key_estimate(s, "best tokens per parameter", sl_laws_at(&l->ratio, l->ratio.x_max), 2);
     key_best(s, v, "best validation loss", SL_LAWS_LOSS);
     key_best(s, v, "best solved rate", SL_LAWS_SOLVED);
     key_runs(s, v);
