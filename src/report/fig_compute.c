@@ -74,7 +74,7 @@ static void add_baselines(sl_plot *p, const sl_report__view *v, sl_laws_metric m
 static sl_interval interval_of(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m) {
     const double share = sl_report__metric_at(q, m) / 100;
     const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
-    if (m == SL_LAWS_LOSS || !isfinite(share) || !(trials >= 1 && trials < 1e15))
+    if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
         return (sl_interval){ NAN, NAN };
     const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
     return (sl_interval){ 100 * w.lo, 100 * w.hi };
@@ -159,7 +159,7 @@ static sl_range range_of(const sl_report__view *v, sl_laws_metric m) {
         const double share = 100 * (m == SL_LAWS_SOLVED ? b->solved.value : b->r2.value);
         if (isfinite(share)) top = SL_MAX(top, share);
     }
-    top = SL_MIN(top, 100);
+    top = top > 0 ? SL_MIN(top, 100) : 1;
     return (sl_range){ -0.025 * top, top * 1.06 };
 }
 
