@@ -311,7 +311,7 @@ typedef struct sl_api__command {
 } sl_api__command;
 
 extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
-    sl_api__eval, sl_api__info, sl_api__bench;
+    sl_api__eval, sl_api__laws, sl_api__info, sl_api__bench;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {

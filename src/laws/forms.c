@@ -76,8 +76,9 @@ sl_status sl_laws__curvature(sl_estimate *out, sl_arena *scratch, const double *
 
 /* ---------------------------------------------------------------- floor --------------------- */
 
-/* y = A (exp(-b u) + r) with u = x - top, so r is the floor's part at the largest x. For given b and r
- * the best ln A is a mean, so the search has two dimensions; logarithms keep all three positive. */
+/* y = A (exp(-b u) + r) with u = x - top, so r is the floor's part at the largest x. For given b
+ * and r the best ln A is a mean, so the search has two dimensions; logarithms keep all three
+ * positive. */
 typedef struct floored {
     const double *x, *ln_y, *w;
     double top;
@@ -206,7 +207,8 @@ bool sl_laws__binomial(sl_laws_draw *out, const double *x, const double *share,
     for (int round = 0; round < 100; round++) {
         double step[2], t = 1, next = -INFINITY;
         if (!scoring_step(step, &f, a, b, middle)) return false;
-        for (; t > 1e-10; t /= 2) { // a shorter step where the likelihood falls or p leaves its domain
+        for (; t > 1e-10;
+             t /= 2) { // a shorter step where the likelihood falls or p leaves its domain
             next = likelihood(&f, a + t * step[0], b + t * step[1]);
             if (next >= now) break;
         }
