@@ -82,9 +82,8 @@ static const char style_sheet[] =
     "details .scroll{max-height:420px;border:1px solid var(--line);border-radius:6px;"
     "margin:10px 0}\n"
     "main>.scroll.tall{max-height:82vh}\n"
-    ".tall table{font-size:13px}\n"
-    ".tall th,.tall td{padding:6px 12px 6px 0}\n"
-    ".tall th.n,.tall td.n{padding-right:12px}\n"
+    ".dense table{font-size:13px}\n"
+    ".dense th,.dense td{padding:6px 12px 6px 0}\n"
     ".tall thead th{position:sticky;top:0;background:var(--back);box-shadow:inset 0 -1.5px 0 "
     "var(--dim);border-bottom:0}\n"
     "details th:first-child,details td:first-child{padding-left:12px}\n"
@@ -137,10 +136,10 @@ static const char style_sheet[] =
     "h2,h3{break-after:avoid}figure,.problem,dl.keys,tr,pre,.note{break-inside:avoid}"
     "figure svg{max-height:80mm;width:auto}figure.panels svg{max-height:150mm}"
     "figure{margin:8pt 0 16pt}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
-    "th{font-size:8pt}th,td,.tall th,.tall td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
+    "th{font-size:8pt}th,td,.dense th,.dense td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
     "main>.scroll,main>.scroll.tall{overflow:visible;max-height:none;background:none}"
-    ".tall table{font-size:7pt}.tall th{font-size:7pt}.tall thead th{position:static;"
-    "box-shadow:none;border-bottom:1pt solid var(--dim)}.tall td:first-child{white-space:nowrap}"
+    ".dense table,.dense th{font-size:7pt}.tall thead th{position:static;"
+    "box-shadow:none;border-bottom:1pt solid var(--dim)}.dense td:first-child{white-space:nowrap}"
     "th button{display:inline;color:var(--dim)}"
     "thead{display:table-header-group}a{color:inherit;text-decoration:none}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:14pt}"
@@ -265,15 +264,43 @@ void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many) {
     sl_str_addf(s, "%s %s", sl_group_digits(digits, n), n == 1 ? one : many);
 }
 
+/* With a fixed number of decimals, where they fit into a plain number. */
+static void add_fixed(sl_str *s, double v, int decimals) {
+    if (isfinite(v) && fabs(v) < 1e15) {
+        char digits[64];
+        sl_snprintf(digits, sizeof digits, "%.*f", decimals, fabs(v));
+        const bool zero = strspn(digits, "0.") == strlen(digits);
+        sl_str_addf(s, "%s%s", v < 0 && !zero ? "−" : "", digits);
+        return;
+    }
+    sl_plot_number(s, v, 3);
+}
+
+/* Decimals for so many significant digits of v; -1 if it takes a power of ten. */
+static int decimals_of(double v, int digits) {
+    if (!isfinite(v) || v == 0) return -1;
+    const int top = (int)floor(log10(fabs(v)));
+    return top < -4 || top > 5 ? -1 : SL_MAX(digits - 1 - top, 0);
+}
+
+void sl_report__like(sl_str *s, double v, double value, int digits) {
+    const int decimals = decimals_of(value, digits);
+    // a whole number of more digits than were asked for is rounded by the other
+    if (decimals < 0 || fabs(value) >= pow(10, digits))
+        sl_plot_number(s, v, digits);
+    else
+        add_fixed(s, v, decimals);
+}
+
 static bool has_interval(sl_estimate e) { return isfinite(e.low) && isfinite(e.high); }
 
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits) {
-    sl_plot_number(s, e.value, digits);
+    sl_report__like(s, e.value, e.value, digits);
     if (!isfinite(e.value) || !has_interval(e)) return;
     sl_str_add(s, " (");
-    sl_plot_number(s, e.low, digits);
+    sl_report__like(s, e.low, e.value, digits);
     sl_str_add(s, " to ");
-    sl_plot_number(s, e.high, digits);
+    sl_report__like(s, e.high, e.value, digits);
     sl_str_add_char(s, ')');
 }
 
@@ -361,6 +388,12 @@ static void open_number(sl_str *s, double v) {
 void sl_report__cell_number(sl_str *s, double v, int digits) {
     open_number(s, v);
     sl_plot_number(s, v, digits);
+    sl_str_add(s, "</td>");
+}
+
+void sl_report__cell_fixed(sl_str *s, double v, int decimals) {
+    open_number(s, v);
+    add_fixed(s, v, decimals);
     sl_str_add(s, "</td>");
 }
 

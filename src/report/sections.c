@@ -1,6 +1,7 @@
 /* sections - the parts of the page that are about laws: what is fitted, how sure it is, how well it
  * predicts. Those about the study itself are in sections_study.c. */
 #include <math.h>
+#include <string.h>
 
 #include "report/report_impl.h"
 
@@ -159,9 +160,10 @@ static bool is_settings(const sl_report__view *v) {
 }
 
 static sl_status add_settings(sl_str *s, sl_report__view *v) {
-    paragraph(s,
-              "Which batch size and learning rate a model size wants is judged by validation loss "
-              "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
+    if (sl_report__fig_sweep.is(v))
+        paragraph(
+            s, "Which batch size and learning rate a model size wants is judged by validation loss "
+               "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_sweep));
     return sl_report__add_figure(s, v, &sl_report__fig_optima);
 }
@@ -247,6 +249,10 @@ static sl_status add_notes(sl_str *s, sl_report__view *v) {
         sl_str_add(s, "</li>\n");
     }
     for (int i = 0; i < v->t->n_note; i++) {
+        bool said = false; // by the laws already
+        for (int k = 0; k < v->l->n_note; k++)
+            said = said || strcmp(v->l->note[k].text, v->t->note[i]) == 0;
+        if (said) continue;
         sl_str_add(s, "<li>");
         sl_plot_escape(s, v->t->note[i]);
         sl_str_add(s, "</li>\n");
