@@ -17,7 +17,7 @@ static const char style_sheet[] =
     "@media screen and (prefers-color-scheme:dark){:root{--back:" SL_PLOT_DARK
     ";--text:#d7dce2;--strong:#f3f5f7;--dim:#98a2ad;--line:#2c333b;--card:#1b2026;"
     "--link:#9db0ff;--red:#ff8a7a;--mark:#33301e;--shade:#fff3}}\n"
-    "html{scroll-behavior:smooth;-webkit-text-size-adjust:100%}\n"
+    "html{-webkit-text-size-adjust:100%}\n"
     "body{margin:0;background:var(--back);color:var(--text);"
     "font:18px/1.62 Charter,'Bitstream Charter','Iowan Old Style','Source Serif 4',Georgia,"
     "'Noto Serif','DejaVu Serif',serif}\n"
@@ -114,6 +114,7 @@ static const char style_sheet[] =
     "margin:6px 0 22px;padding:8px 0}\n"
     ".problem{border-top:1px solid var(--line);padding:14px 0 4px;display:grid;"
     "grid-template-columns:minmax(0,1fr) 300px;gap:8px 28px;align-items:center}\n"
+    ".problem>*{min-width:0}\n"
     ".problem figure{margin:0}\n"
     ".problem dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:4px 14px;margin:0;"
     "font-size:14px;align-items:baseline}\n"
