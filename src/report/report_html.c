@@ -71,6 +71,7 @@ static const char style_sheet[] =
     "max-width:660px}\n"
     "figcaption b{color:var(--strong)}\n"
     "details{font-size:14px;line-height:1.5;margin:10px auto 0;max-width:660px}\n"
+    "main>details{margin:10px 0 0;max-width:none}\n"
     "figure details{color:var(--dim)}\n"
     "summary{cursor:pointer;color:var(--link)}\n"
     // shadows at the sides where there is more of a table
