@@ -123,6 +123,13 @@ typedef struct sl_layout {
 
 SL_NODISCARD sl_status sl_plot__layout(sl_layout *d, sl_arena *arena, const sl_plot *p);
 
+/* ---------------------------------------------------------------- colours ------------------- */
+
+/* The style sheet: rules for light, then what differs in the dark; paper is always light. */
+void sl_plot__styles(sl_str *s);
+/* The attributes that give an element the colour of a layer. */
+void sl_plot__colour(sl_str *s, const sl_style *style);
+
 /* ---------------------------------------------------------------- pixels -------------------- */
 
 typedef struct sl_dot { double x, y; } sl_dot;

@@ -11,19 +11,6 @@ enum {
     LEVELS = 6,  // in so many strengths
 };
 
-/* Colours, for light and for dark surroundings, found by a search around those of the project's
- * pictures: as CIELAB measures it any two are as far apart as red and brown or more, for everybody:
- * also as people see them who lack one kind of cone (Machado 2009). */
-static const char *const colours[][2] = {
-    { "#4a5fd3", "#8092f5" }, { "#c43c1e", "#f0693c" }, { "#00b8a4", "#20dcab" },
-    { "#cbac0d", "#f4d83a" }, { "#9f1984", "#bb78ac" }, { "#7eb1e2", "#a2e5ff" },
-    { "#765750", "#bf6560" },
-};
-
-/* Cold to warm, of rising lightness: ordered also on paper without colours. */
-static const int shades[2][3][3] = { { { 68, 74, 190 }, { 22, 148, 155 }, { 232, 163, 32 } },
-                                     { { 128, 142, 250 }, { 48, 196, 190 }, { 250, 214, 110 } } };
-
 typedef struct drawing {
     sl_str *s;
     const sl_plot *p;
@@ -32,31 +19,6 @@ typedef struct drawing {
 } drawing;
 
 /* ---------------------------------------------------------------- frame --------------------- */
-
-/* Rules for light, then what differs in the dark; paper is always light. */
-static void put_styles(sl_str *s) {
-    static const struct {
-        const char *name, *property, *value[2];
-    } rule[] = {
-        { ".b", "fill", { SL_PLOT_LIGHT, SL_PLOT_DARK } }, // background
-        { "text", "fill", { "#57606a", "#a9b2bc" } },
-        { ".t", "fill", { "#1f2328", "#eef1f4" } },          // titles
-        { ".g", "stroke", { "#e6e9ed", "#2a3037" } },        // grid
-        { ".a", "stroke", { "#98a1ab", "#6a737d" } },        // axes
-        { ".m", "stroke", { SL_PLOT_LIGHT, SL_PLOT_DARK } }, // around marks
-    };
-    sl_str_add(s, "<style>\n");
-    for (int dark = 0; dark < 2; dark++) {
-        if (dark) sl_str_add(s, "@media screen and (prefers-color-scheme:dark){\n");
-        for (int i = 0; i < SL_LEN(rule); i++)
-            sl_str_addf(s, ".sl-plot %s{%s:%s}\n", rule[i].name, rule[i].property,
-                        rule[i].value[dark]);
-        for (int i = 0; i < SL_LEN(colours); i++)
-            sl_str_addf(s, ".sl-plot .k%d{color:%s}\n", i, colours[i][dark]);
-        if (dark) sl_str_add(s, ".sl-plot .q{color:var(--d)}\n}\n");
-    }
-    sl_str_add(s, "</style>\n");
-}
 
 static void put_attribute(sl_str *s, const char *name, double v) {
     sl_str_addf(s, " %s=\"", name);
@@ -96,7 +58,7 @@ static void put_head(drawing *d) {
         sl_plot_escape(s, p->description);
         sl_str_add(s, "</desc>\n");
     }
-    put_styles(s);
+    sl_plot__styles(s);
     sl_str_addf(s, "<rect class=\"b\" width=\"%d\" height=\"%d\"/>\n", p->width, p->height);
     if (p->title)
         put_text(s, SL_PLOT__PAD, SL_PLOT__PAD + 13,
@@ -180,30 +142,12 @@ static void put_grid(sl_str *s, const sl_place *at) {
 
 /* ---------------------------------------------------------------- layers -------------------- */
 
-static void put_colour(sl_str *s, const sl_style *style) {
-    if (style->shade <= 0) {
-        sl_str_addf(s, " class=\"k%d\"", style->colour % SL_LEN(colours));
-        return;
-    }
-    // the attribute is for light; in the dark the style sheet takes the variable
-    const double at = style->shade * (SL_LEN(shades[0]) - 1);
-    const int i = SL_MIN((int)at, SL_LEN(shades[0]) - 2);
-    int mixed[2][3];
-    for (int dark = 0; dark < 2; dark++)
-        for (int k = 0; k < 3; k++) {
-            const int from = shades[dark][i][k], to = shades[dark][i + 1][k];
-            mixed[dark][k] = (int)(from + (at - i) * (to - from) + 0.5);
-        }
-    sl_str_addf(s, " class=\"q\" color=\"#%02x%02x%02x\" style=\"--d:#%02x%02x%02x\"", mixed[0][0],
-                mixed[0][1], mixed[0][2], mixed[1][0], mixed[1][1], mixed[1][2]);
-}
-
 static double usual(double size, double otherwise) { return size > 0 ? size : otherwise; }
 
 /* Opens a group for strokes. */
 static void open_strokes(sl_str *s, const sl_style *style, double width) {
     sl_str_add(s, "<path");
-    put_colour(s, style);
+    sl_plot__colour(s, style);
     sl_str_add(s, " fill=\"none\" stroke=\"currentColor\" stroke-linejoin=\"round\"");
     put_attribute(s, "stroke-width", usual(style->size, width));
     if (style->faint) sl_str_add(s, " stroke-opacity=\".4\"");
@@ -252,7 +196,7 @@ static sl_status put_band(drawing *d, const sl_place *at, const sl_layer *l) {
     sl_dot *dots = take_dots(d, 2 * l->n), *work;
     if (!dots) return SL_ENOMEM;
     sl_str_add(s, "<path");
-    put_colour(s, &l->style);
+    sl_plot__colour(s, &l->style);
     sl_str_addf(s, " fill=\"currentColor\" fill-opacity=\"%s\" d=\"", l->style.faint ? ".1" : ".2");
     for (int64_t i = 0, end; i < l->n; i = end + 1) {
         for (end = i; end < l->n; end++)
@@ -350,7 +294,7 @@ static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r, const char *
 /* Opens a group for shapes: filled with a thin line around, or a ring. */
 static void open_shapes(sl_str *s, const sl_style *style) {
     sl_str_add(s, "<g");
-    put_colour(s, style);
+    sl_plot__colour(s, style);
     if (style->mark == SL_MARK_RING) {
         sl_str_addf(s, " fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"%s>\n",
                     style->faint ? " stroke-opacity=\".4\"" : "");
@@ -379,7 +323,7 @@ static void put_cells(sl_str *s, const sl_box *box, const sl_style *style, const
     const double unit = sl_log(most) / LEVELS;
     for (int level = 0; level < LEVELS; level++) {
         sl_str_add(s, "<path");
-        put_colour(s, style);
+        sl_plot__colour(s, style);
         sl_str_addf(s, " stroke=\"currentColor\" stroke-width=\"%d\" stroke-opacity=\".%02d\" d=\"",
                     c->size, 25 + 70 * level / (LEVELS - 1));
         for (int r = 0; r < c->rows; r++)
@@ -449,7 +393,7 @@ static void put_sample(sl_str *s, const sl_layer *l, double x, double y) {
         return;
     case SL_LAYER_BAND:
         sl_str_add(s, "<rect");
-        put_colour(s, &l->style);
+        sl_plot__colour(s, &l->style);
         put_attribute(s, "x", x);
         put_attribute(s, "y", y - 5);
         sl_str_addf(s, " width=\"%d\" height=\"10\" fill=\"currentColor\" fill-opacity=\"%s\"/>\n",

@@ -116,9 +116,13 @@ static void data_allocation(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_allocation = {
-    "allocation",       "Optimal parameters, tokens and their ratio against training compute",
-    is_allocation,      draw_allocation,
-    caption_allocation, data_allocation,
+    "allocation",
+    "Optimal parameters, tokens and their ratio against training compute",
+    true,
+    is_allocation,
+    draw_allocation,
+    caption_allocation,
+    data_allocation,
 };
 
 /* ---------------------------------------------------------------- iso-FLOP ------------------ */
@@ -195,7 +199,8 @@ static void data_isoflop(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_isoflop = {
-    "isoflop",       "Loss against the number of parameters at equal compute",
-    is_isoflop,      draw_isoflop,
-    caption_isoflop, data_isoflop,
+    "isoflop",    "Loss against the number of parameters at equal compute",
+    false,        is_isoflop,
+    draw_isoflop, caption_isoflop,
+    data_isoflop,
 };

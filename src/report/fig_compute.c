@@ -74,7 +74,7 @@ static void add_baselines(sl_plot *p, const sl_report__view *v, sl_laws_metric m
 static sl_interval interval_of(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m) {
     const double share = sl_report__metric_at(q, m) / 100;
     const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
-    if (m == SL_LAWS_LOSS || !isfinite(share) || !(trials >= 1 && trials < 1e15))
+    if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
         return (sl_interval){ NAN, NAN };
     const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
     return (sl_interval){ 100 * w.lo, 100 * w.hi };
@@ -159,7 +159,7 @@ static sl_range range_of(const sl_report__view *v, sl_laws_metric m) {
         const double share = 100 * (m == SL_LAWS_SOLVED ? b->solved.value : b->r2.value);
         if (isfinite(share)) top = SL_MAX(top, share);
     }
-    top = SL_MIN(top, 100);
+    top = top > 0 ? SL_MIN(top, 100) : 1;
     return (sl_range){ -0.025 * top, top * 1.06 };
 }
 
@@ -193,8 +193,9 @@ static void add_law_words(sl_str *s, const sl_report__view *v, sl_laws_metric m)
         sl_str_add(s, " There are too few points for a law.");
         return;
     }
-    sl_str_addf(s, " The red line is the power law of %s with exponent −", y[m]);
-    sl_report__estimate(s, law->exponent, 3);
+    const sl_estimate e = law->exponent;
+    sl_str_addf(s, " The red line is the power law of %s with exponent ", y[m]);
+    sl_report__estimate(s, (sl_estimate){ -e.value, -e.high, -e.low }, 3);
     sl_str_add(s, ", fitted to ");
     sl_report__count(s, law->n, "run", "runs");
     sl_str_add(s, " of the frontier of loss (rings); R² of the fit of logarithms ");
@@ -251,14 +252,14 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
 }
 
 /* One figure a metric. */
-#define FIGURE(id, metric, text)                                                             \
-    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }          \
-    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {       \
-        return draw(out, v, metric, narrow);                                                 \
-    }                                                                                        \
-    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); } \
-    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }       \
-    const sl_report__figure sl_report__fig_##id = { #id,       text,         is_##id,        \
+#define FIGURE(id, metric, text)                                                                \
+    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }             \
+    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {          \
+        return draw(out, v, metric, narrow);                                                    \
+    }                                                                                           \
+    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); }    \
+    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }          \
+    const sl_report__figure sl_report__fig_##id = { #id,       text,         false,    is_##id, \
                                                     draw_##id, caption_##id, data_##id };
 
 FIGURE(solved, SL_LAWS_SOLVED, "Solved rate against training compute")

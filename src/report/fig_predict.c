@@ -128,7 +128,8 @@ static void data_predict(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_predict = {
-    "leave-out",     "Predicted against measured for runs that were left out",
-    is_predict,      draw_predict,
-    caption_predict, data_predict,
+    "leave-out",  "Predicted against measured for runs that were left out",
+    true,         is_predict,
+    draw_predict, caption_predict,
+    data_predict,
 };

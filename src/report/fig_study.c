@@ -64,7 +64,7 @@ static void data_curves(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_curves = {
-    "curves", "Loss during training", is_curves, draw_curves, caption_curves, data_curves,
+    "curves", "Loss during training", false, is_curves, draw_curves, caption_curves, data_curves,
 };
 
 /* ---------------------------------------------------------------- other problems ------------ */
@@ -143,9 +143,10 @@ static void data_others(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_others = {
-    "others",       "Solved rate on withheld expressions and public formulas",
-    is_others,      draw_others,
-    caption_others, data_others,
+    "others",    "Solved rate on withheld expressions and public formulas",
+    false,       is_others,
+    draw_others, caption_others,
+    data_others,
 };
 
 /* ---------------------------------------------------------------- problems ------------------ */

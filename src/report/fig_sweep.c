@@ -145,9 +145,10 @@ static void data_sweep(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_sweep = {
-    "sweep",       "Loss against learning rate for each batch size and model size",
-    is_sweep,      draw_sweep,
-    caption_sweep, data_sweep,
+    "sweep",    "Loss against learning rate for each batch size and model size",
+    true,       is_sweep,
+    draw_sweep, caption_sweep,
+    data_sweep,
 };
 
 /* ---------------------------------------------------------------- optima -------------------- */
@@ -272,7 +273,8 @@ static void data_optima(sl_str *s, const sl_report__view *v) {
 }
 
 const sl_report__figure sl_report__fig_optima = {
-    "optima",       "Optimal batch size and learning rate against the number of parameters",
-    is_optima,      draw_optima,
-    caption_optima, data_optima,
+    "optima",    "Optimal batch size and learning rate against the number of parameters",
+    true,        is_optima,
+    draw_optima, caption_optima,
+    data_optima,
 };

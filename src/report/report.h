@@ -82,7 +82,7 @@ typedef struct sl_report_problem {
 typedef struct sl_report_input {
     const char *title;    // NULL: "Scaling laws"
     const char *subtitle; // one line: what was studied; NULL: none
-    const sl_laws *laws; // with its table
+    const sl_laws *laws; // with its table; NULL: there are none yet
 
     int n_curves, n_baselines, n_others, n_costs, n_origins, n_failures, n_problems;
     const sl_report_curve *curves;

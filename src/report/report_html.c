@@ -17,7 +17,7 @@ static const char style_sheet[] =
     "@media screen and (prefers-color-scheme:dark){:root{--back:" SL_PLOT_DARK
     ";--text:#d7dce2;--strong:#f3f5f7;--dim:#98a2ad;--line:#2c333b;--card:#1b2026;"
     "--link:#9db0ff;--red:#ff8a7a;--mark:#33301e;--shade:#fff3}}\n"
-    "html{scroll-behavior:smooth;-webkit-text-size-adjust:100%}\n"
+    "html{-webkit-text-size-adjust:100%}\n"
     "body{margin:0;background:var(--back);color:var(--text);"
     "font:18px/1.62 Charter,'Bitstream Charter','Iowan Old Style','Source Serif 4',Georgia,"
     "'Noto Serif','DejaVu Serif',serif}\n"
@@ -71,6 +71,7 @@ static const char style_sheet[] =
     "max-width:660px}\n"
     "figcaption b{color:var(--strong)}\n"
     "details{font-size:14px;line-height:1.5;margin:10px auto 0;max-width:660px}\n"
+    "main>details{margin:10px 0 0;max-width:none}\n"
     "figure details{color:var(--dim)}\n"
     "summary{cursor:pointer;color:var(--link)}\n"
     // shadows at the sides where there is more of a table
@@ -82,21 +83,20 @@ static const char style_sheet[] =
     "details .scroll{max-height:420px;border:1px solid var(--line);border-radius:6px;"
     "margin:10px 0}\n"
     "main>.scroll.tall{max-height:82vh}\n"
-    ".tall table{font-size:13px}\n"
-    ".tall th,.tall td{padding:6px 12px 6px 0}\n"
-    ".tall th.n,.tall td.n{padding-right:12px}\n"
+    ".dense table{font-size:13px}\n"
+    ".dense th,.dense td{padding:6px 12px 6px 0}\n"
     ".tall thead th{position:sticky;top:0;background:var(--back);box-shadow:inset 0 -1.5px 0 "
     "var(--dim);border-bottom:0}\n"
     "details th:first-child,details td:first-child{padding-left:12px}\n"
-    "table{border-collapse:collapse;min-width:100%;font-size:14px;line-height:1.4;"
+    "table{border-collapse:collapse;min-width:100%;font-size:13.5px;line-height:1.4;"
     "font-variant-numeric:tabular-nums}\n"
     "th{color:var(--dim);font-weight:600;font-size:13px;text-align:left;vertical-align:bottom}\n"
-    "th,td{padding:8px 16px 8px 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
+    "th,td{padding:8px 14px 8px 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
     "td{vertical-align:top}\n"
     "td.text{white-space:normal;min-width:220px}\n"
     "tbody tr:last-child td{border-bottom:0}\n"
     "thead th{border-bottom:1.5px solid var(--dim)}\n"
-    "th.n,td.n{text-align:right;padding-right:18px}\n"
+    "th.n,td.n{text-align:right}\n"
     "th button{all:unset;cursor:pointer;color:inherit}\n"
     "th button:hover{color:var(--link)}\n"
     "th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
@@ -115,6 +115,7 @@ static const char style_sheet[] =
     "margin:6px 0 22px;padding:8px 0}\n"
     ".problem{border-top:1px solid var(--line);padding:14px 0 4px;display:grid;"
     "grid-template-columns:minmax(0,1fr) 300px;gap:8px 28px;align-items:center}\n"
+    ".problem>*{min-width:0}\n"
     ".problem figure{margin:0}\n"
     ".problem dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:4px 14px;margin:0;"
     "font-size:14px;align-items:baseline}\n"
@@ -135,12 +136,17 @@ static const char style_sheet[] =
     "@media print{body{font-size:10.5pt}main{display:block;padding:0}nav,figure details{"
     "display:none}h1{font-size:24pt}h2{font-size:16pt;margin-top:22pt}.lead{font-size:12.5pt}"
     "h2,h3{break-after:avoid}figure,.problem,dl.keys,tr,pre,.note{break-inside:avoid}"
-    "figure svg{max-height:200mm}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
-    "th{font-size:8pt}th,td,.tall th,.tall td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
+    "figure svg{max-height:80mm;width:auto}figure.panels svg{max-height:150mm}"
+    "figure{margin:8pt 0 16pt}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
+    "th{font-size:8pt}th,td,.dense th,.dense td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
     "main>.scroll,main>.scroll.tall{overflow:visible;max-height:none;background:none}"
-    ".tall table{font-size:7pt}.tall th{font-size:7pt}.tall thead th{position:static}"
+    ".dense table,.dense th{font-size:7pt}.tall thead th{position:static;"
+    "box-shadow:none;border-bottom:1pt solid var(--dim)}.dense td:first-child{white-space:nowrap}"
+    "th button{display:inline;color:var(--dim)}"
     "thead{display:table-header-group}a{color:inherit;text-decoration:none}"
-    "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:15pt}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:14pt}"
+    "dl.keys{grid-template-columns:repeat(4,1fr);background:none}"
+    "dl.keys div{border:.5pt solid var(--line);padding:8pt}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
 /* Headings of tables of class `sort` become buttons. A cell sorts by its data-v, else by its text;
@@ -242,7 +248,7 @@ done:
 
 sl_status sl_report__add_figure(sl_str *s, sl_report__view *v, const sl_report__figure *f) {
     if (!f->is(v)) return SL_OK;
-    sl_str_addf(s, "<figure id=\"fig-%s\" class=\"wide\">\n", f->id);
+    sl_str_addf(s, "<figure id=\"fig-%s\" class=\"wide%s\">\n", f->id, f->panels ? " panels" : "");
     SL_TRY(add_drawing(s, v, f, false));
     SL_TRY(add_drawing(s, v, f, true));
     sl_str_addf(s, "<figcaption><b>Figure %d.</b> ", ++v->number);
@@ -260,15 +266,43 @@ void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many) {
     sl_str_addf(s, "%s %s", sl_group_digits(digits, n), n == 1 ? one : many);
 }
 
+/* With a fixed number of decimals, where they fit into a plain number. */
+static void add_fixed(sl_str *s, double v, int decimals) {
+    if (isfinite(v) && fabs(v) < 1e15) {
+        char digits[64];
+        sl_snprintf(digits, sizeof digits, "%.*f", decimals, fabs(v));
+        const bool zero = strspn(digits, "0.") == strlen(digits);
+        sl_str_addf(s, "%s%s", v < 0 && !zero ? "−" : "", digits);
+        return;
+    }
+    sl_plot_number(s, v, 3);
+}
+
+/* Decimals for so many significant digits of v; -1 if it takes a power of ten. */
+static int decimals_of(double v, int digits) {
+    if (!isfinite(v) || v == 0) return -1;
+    const int top = (int)floor(log10(fabs(v)));
+    return top < -4 || top > 5 ? -1 : SL_MAX(digits - 1 - top, 0);
+}
+
+void sl_report__like(sl_str *s, double v, double value, int digits) {
+    const int decimals = decimals_of(value, digits);
+    // a whole number of more digits than were asked for is rounded by the other
+    if (decimals < 0 || fabs(value) >= pow(10, digits))
+        sl_plot_number(s, v, digits);
+    else
+        add_fixed(s, v, decimals);
+}
+
 static bool has_interval(sl_estimate e) { return isfinite(e.low) && isfinite(e.high); }
 
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits) {
-    sl_plot_number(s, e.value, digits);
+    sl_report__like(s, e.value, e.value, digits);
     if (!isfinite(e.value) || !has_interval(e)) return;
     sl_str_add(s, " (");
-    sl_plot_number(s, e.low, digits);
+    sl_report__like(s, e.low, e.value, digits);
     sl_str_add(s, " to ");
-    sl_plot_number(s, e.high, digits);
+    sl_report__like(s, e.high, e.value, digits);
     sl_str_add_char(s, ')');
 }
 
@@ -356,6 +390,12 @@ static void open_number(sl_str *s, double v) {
 void sl_report__cell_number(sl_str *s, double v, int digits) {
     open_number(s, v);
     sl_plot_number(s, v, digits);
+    sl_str_add(s, "</td>");
+}
+
+void sl_report__cell_fixed(sl_str *s, double v, int decimals) {
+    open_number(s, v);
+    add_fixed(s, v, decimals);
     sl_str_add(s, "</td>");
 }
 

@@ -52,6 +52,7 @@ enum { SL_REPORT__WIDTH = 720, SL_REPORT__WIDTH_PANELS = 840, SL_REPORT__WIDTH_N
  * as HTML; `data` writes the table behind it. A figure that is not there draws nothing. */
 typedef struct sl_report__figure {
     const char *id, *name; // the file is id.svg; the name is what a reader hears
+    bool panels;           // several of them, which take more height on paper
     bool (*is)(const sl_report__view *v);
     sl_status (*draw)(sl_plot **out, const sl_report__view *v, bool narrow);
     void (*caption)(sl_str *s, const sl_report__view *v);
@@ -74,7 +75,9 @@ SL_NODISCARD sl_status sl_report__add_figure(sl_str *s, sl_report__view *v,
 void sl_report__head(sl_str *s, const sl_report__view *v);
 void sl_report__foot(sl_str *s);
 
-/* "0.225 (0.2 to 0.25)", the interval left out where there is none. */
+/* v with the decimals that `value` has to so many significant digits: 0.240 beside 0.225. */
+void sl_report__like(sl_str *s, double v, double value, int digits);
+/* "0.225 (0.194 to 0.240)", the interval left out where there is none. */
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits);
 /* The same of a share in percent. */
 void sl_report__percent(sl_str *s, sl_estimate share);
@@ -86,13 +89,15 @@ void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
 void sl_report__far(sl_str *s, const sl_report__view *v, double flops);
 
 /* Tables. A column's name that starts with '#' is one of numbers. class: "wide" beyond the text's
- * measure, "sort" by clicks, "tall" with a scroll bar; "" behind a figure. */
+ * measure, "sort" by clicks, "dense" of many columns, "tall" with
+ * a scroll bar; "" behind a figure. */
 void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n);
 void sl_report__table_close(sl_str *s);
 void sl_report__row(sl_str *s, const char *class); // NULL: none
 void sl_report__row_end(sl_str *s);
 void sl_report__cell_text(sl_str *s, const char *text);
 void sl_report__cell_number(sl_str *s, double v, int digits);
+void sl_report__cell_fixed(sl_str *s, double v, int decimals);
 void sl_report__cell_estimate(sl_str *s, sl_estimate e, int digits);
 void sl_report__cell_percent(sl_str *s, sl_estimate share); // sorted by its value
 

@@ -1,5 +1,6 @@
-/* For the tests of this folder and of everyone above it: a small study that never was, with all that
- * a report can show. Losses follow L = 3 + 4.4/(N/1e4)^0.5 + 5/(D/1e6)^0.45 and a little noise. */
+/* For the tests of this folder and of everyone above it: a small study that never was, with all
+ * that a report can show. Losses follow L = 3 + 4.4/(N/1e4)^0.5 + 5/(D/1e6)^0.45 and a little
+ * noise. */
 #ifndef SL_REPORT_TEST_H
 #define SL_REPORT_TEST_H
 
@@ -85,8 +86,7 @@ static inline sl_status report_runs(report_study *r, sl_arena *a) {
                     at[1][t] = run.flops * part;
                     at[2][t] = run.loss * (1 + 0.9 * (1 - part) / (1 + 12 * part));
                 }
-                *c = (sl_report_curve){ run.id,  run.params, REPORT_STEPS,
-                                        at[0], at[1],      at[2] };
+                *c = (sl_report_curve){ run.id, run.params, REPORT_STEPS, at[0], at[1], at[2] };
             }
     return SL_OK;
 }
@@ -119,8 +119,9 @@ static inline sl_status report_sweep(report_study *r, sl_arena *a) {
 static inline void report_problems(report_study *r) {
     static const char square[] = "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><mrow><msup>"
                                  "<mi>x</mi><mn>2</mn></msup><mo>+</mo><mn>1</mn></mrow></math>";
-    static const char wave[] = "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><mrow><mi>sin</mi>"
-                               "<mo>(</mo><mn>3</mn><mi>x</mi><mo>)</mo></mrow></math>";
+    static const char wave[] =
+        "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><mrow><mi>sin</mi>"
+        "<mo>(</mo><mn>3</mn><mi>x</mi><mo>)</mo></mrow></math>";
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < REPORT_POINTS; k++) {
             const double x = sl_rng_range(&r->rng, -2, 2);
@@ -145,8 +146,10 @@ static inline void report_problems(report_study *r) {
 /* Fills *r, whose parts live in `a`. */
 static inline sl_status report_study_make(report_study *r, sl_arena *a, int draws) {
     static const sl_report_baseline baselines[] = {
-        { "blind draws, best of 128", "128 formulas drawn from the generator, the best by R²",
-          { 0.008, 0.004, 0.015 }, { 0.06, 0.05, 0.08 } },
+        { "blind draws, best of 128",
+          "128 formulas drawn from the generator, the best by R²",
+          { 0.008, 0.004, 0.015 },
+          { 0.06, 0.05, 0.08 } },
         { "best linear formula", NULL, { 0.021, 0.014, 0.032 }, { 0.11, 0.09, 0.13 } },
     };
     static const sl_report_cost costs[] = {

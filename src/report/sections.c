@@ -1,6 +1,7 @@
 /* sections - the parts of the page that are about laws: what is fitted, how sure it is, how well it
  * predicts. Those about the study itself are in sections_study.c. */
 #include <math.h>
+#include <string.h>
 
 #include "report/report_impl.h"
 
@@ -66,9 +67,11 @@ static void target_row(sl_str *s, const sl_report__view *v, sl_laws_form f) {
     sl_report__cell_text(s, form_text[f]);
     sl_report__cell_estimate(s, c, 2);
     sl_report__cell_number(s, c.value / v->l->c_top, 2);
-    sl_str_add(s, "<td>");
-    sl_report__far(s, v, c.value);
-    sl_str_add(s, "</td>");
+    sl_str_addf(s, "<td>%s</td>",
+                isinf(c.value)                  ? "<span class=\"red\">never by this law</span>"
+                : sl_report__is_far(v, c.value) ? "<span class=\"red\">far extrapolation</span>"
+                : c.value > v->l->c_top         ? "extrapolated"
+                                                : "within the runs");
     sl_report__row_end(s);
 }
 
@@ -76,7 +79,7 @@ static void add_target(sl_str *s, const sl_report__view *v) {
     bool any = false;
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) any = any || !isnan(v->l->target_flops[f].value);
     if (!any) return;
-    static const char *const names[] = { "form", "#FLOPs", "#of the largest compute", "" };
+    static const char *const names[] = { "form", "#FLOPs", "#times the largest compute", "" };
     sl_str_addf(s, "<h3 id=\"target\">Compute for %.3g %% solved</h3>\n",
                 100 * v->l->options.target);
     sl_report__table_open(s, "wide", names, SL_LEN(names));
@@ -110,28 +113,43 @@ static bool is_predict(const sl_report__view *v) {
     return v->l->n_score > 0 || sl_report__fig_predict.is(v);
 }
 
+/* The scores over all that was left out, or those of each split. */
+static void score_rows(sl_str *s, const sl_report__view *v, bool all) {
+    for (int i = 0; i < v->l->n_score; i++) {
+        const sl_laws_score *q = &v->l->score[i];
+        if ((q->split < 0) != all) continue;
+        sl_report__row(s, q->best ? "best" : NULL);
+        sl_report__cell_text(s, quantity[q->metric]);
+        if (!all) sl_report__cell_text(s, v->l->split[q->split].name);
+        sl_report__cell_text(s, form_text[q->form]);
+        sl_report__cell_number(s, q->n, 4);
+        sl_report__cell_number(s, 100 * (sl_exp(q->rms) - 1), 2);
+        sl_report__cell_number(s, 100 * q->inside, 3);
+        sl_report__cell_text(s, q->best ? "best" : "");
+        sl_report__row_end(s);
+    }
+}
+
 static sl_status add_predict(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "of",      "left out",        "form",
-                                         "#values", "#error, rms (%)", "#inside the interval (%)" };
+                                         "#values", "#error, rms (%)", "#inside the interval (%)",
+                                         "" };
+    static const char *const all[] = {
+        "of", "form", "#values", "#error, rms (%)", "#inside the interval (%)", ""
+    };
     paragraph(s, "The largest runs are left out, each form is fitted to the rest, and what it "
                  "predicts is held against what was measured. A law that fits is not yet one that "
                  "predicts. Errors are those of the loss, or of what is missing to one.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_predict));
     if (!v->l->n_score) return SL_OK;
-    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
-    for (int i = 0; i < v->l->n_score; i++) {
-        const sl_laws_score *q = &v->l->score[i];
-        sl_report__row(s, q->best ? "best" : NULL);
-        sl_report__cell_text(s, quantity[q->metric]);
-        sl_report__cell_text(s, q->split < 0 ? "all of these" : v->l->split[q->split].name);
-        sl_report__cell_text(s, form_text[q->form]);
-        sl_report__cell_number(s, q->n, 4);
-        sl_report__cell_number(s, 100 * (sl_exp(q->rms) - 1), 2);
-        sl_report__cell_number(s, 100 * q->inside, 3);
-        sl_report__row_end(s);
-    }
+    sl_report__table_open(s, "wide sort", all, SL_LEN(all));
+    score_rows(s, v, true);
     sl_report__table_close(s);
-    sl_str_add(s, "<p class=\"note\">Marked rows predict best.</p>\n");
+    sl_str_add(s, "<details class=\"wide\"><summary>By what was left out</summary>\n");
+    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    score_rows(s, v, false);
+    sl_report__table_close(s);
+    sl_str_add(s, "</details>\n");
     return SL_OK;
 }
 
@@ -142,9 +160,10 @@ static bool is_settings(const sl_report__view *v) {
 }
 
 static sl_status add_settings(sl_str *s, sl_report__view *v) {
-    paragraph(s,
-              "Which batch size and learning rate a model size wants is judged by validation loss "
-              "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
+    if (sl_report__fig_sweep.is(v))
+        paragraph(
+            s, "Which batch size and learning rate a model size wants is judged by validation loss "
+               "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_sweep));
     return sl_report__add_figure(s, v, &sl_report__fig_optima);
 }
@@ -155,14 +174,30 @@ static bool is_allocation(const sl_report__view *v) {
     return sl_report__fig_allocation.is(v) || sl_report__fig_isoflop.is(v) || v->l->surface.known;
 }
 
-static void surface_row(sl_str *s, const char *name, const sl_laws_surface *f) {
-    if (!f->known) return;
-    const sl_estimate e[] = { f->E, f->A, f->B, f->alpha, f->beta, f->n_exponent };
+/* One constant of the surface, by both fits. */
+static void surface_row(sl_str *s, const char *name, const sl_estimate *e,
+                        const sl_estimate *huber) {
     sl_report__row(s, NULL);
     sl_report__cell_text(s, name);
-    for (int i = 0; i < SL_LEN(e); i++) sl_report__cell_estimate(s, e[i], 3);
-    sl_report__cell_number(s, f->r2, 4);
+    sl_report__cell_estimate(s, *e, 3);
+    if (huber) sl_report__cell_estimate(s, *huber, 3);
     sl_report__row_end(s);
+}
+
+static void add_constants(sl_str *s, const sl_laws_surface *f, const sl_laws_surface *huber) {
+    static const char *const names[] = { "constant", "#least squares", "#Huber loss" };
+    const sl_laws_surface *h = huber->known ? huber : NULL;
+    const sl_estimate r2 = { f->r2, NAN, NAN }, h2 = { huber->r2, NAN, NAN };
+    sl_report__table_open(s, "wide", names, h ? 3 : 2);
+    surface_row(s, "E", &f->E, h ? &h->E : NULL);
+    surface_row(s, "A", &f->A, h ? &h->A : NULL);
+    surface_row(s, "B", &f->B, h ? &h->B : NULL);
+    surface_row(s, "α", &f->alpha, h ? &h->alpha : NULL);
+    surface_row(s, "β", &f->beta, h ? &h->beta : NULL);
+    surface_row(s, "exponent of N* in compute", &f->n_exponent, h ? &h->n_exponent : NULL);
+    surface_row(s, "exponent of D* in compute", &f->d_exponent, h ? &h->d_exponent : NULL);
+    surface_row(s, "R²", &r2, h ? &h2 : NULL);
+    sl_report__table_close(s);
 }
 
 /* A power of ten of ours in a word. */
@@ -174,8 +209,6 @@ static void add_unit(sl_str *s, double unit) {
 }
 
 static void add_surface(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "fit", "#E", "#A", "#B", "#α", "#β", "#exponent of N*",
-                                         "#R²" };
     const sl_laws_surface *f = &v->l->surface;
     if (!f->known) return;
     sl_str_add(s,
@@ -191,10 +224,7 @@ static void add_surface(sl_str *s, const sl_report__view *v) {
     sl_str_add(s, " tokens, fitted to the losses of ");
     sl_report__count(s, f->n, "run", "runs");
     sl_str_add(s, ", on the frontier or not.</p>\n");
-    sl_report__table_open(s, "wide", names, SL_LEN(names));
-    surface_row(s, "least squares", f);
-    surface_row(s, "Huber loss", &v->l->surface_huber);
-    sl_report__table_close(s);
+    add_constants(s, f, &v->l->surface_huber);
 }
 
 static sl_status add_allocation(sl_str *s, sl_report__view *v) {
@@ -219,6 +249,10 @@ static sl_status add_notes(sl_str *s, sl_report__view *v) {
         sl_str_add(s, "</li>\n");
     }
     for (int i = 0; i < v->t->n_note; i++) {
+        bool said = false; // by the laws already
+        for (int k = 0; k < v->l->n_note; k++)
+            said = said || strcmp(v->l->note[k].text, v->t->note[i]) == 0;
+        if (said) continue;
         sl_str_add(s, "<li>");
         sl_plot_escape(s, v->t->note[i]);
         sl_str_add(s, "</li>\n");

@@ -5,6 +5,8 @@
 
 #include "report/report_impl.h"
 
+enum { MANY = 40 }; // runs; the table of more has a scroll bar of its own
+
 /* ---------------------------------------------------------------- training ------------------ */
 
 bool sl_report__is_training(const sl_report__view *v) { return sl_report__fig_curves.is(v); }
@@ -58,6 +60,29 @@ static void add_formula(sl_str *s, const char *name, const char *mathml, const c
     sl_str_add(s, "</dd>\n");
 }
 
+static void add_data(sl_str *s, const sl_report_problem *p) {
+    enum { INPUTS = 16 };
+    static const char *const x[INPUTS] = { "#x1",  "#x2",  "#x3",  "#x4",  "#x5",  "#x6",
+                                           "#x7",  "#x8",  "#x9",  "#x10", "#x11", "#x12",
+                                           "#x13", "#x14", "#x15", "#x16" };
+    const char *names[INPUTS + 2];
+    const int inputs = SL_MIN(p->inputs, INPUTS);
+    for (int k = 0; k < inputs; k++) names[k] = x[k];
+    names[inputs] = "#y";
+    names[inputs + 1] = "#found";
+    sl_str_add(s, "<details><summary>Data</summary>\n");
+    sl_report__table_open(s, "", names, inputs + 1 + (p->predicted != NULL));
+    for (int64_t i = 0; i < p->n; i++) {
+        sl_report__row(s, NULL);
+        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->x[k][i], 4);
+        sl_report__cell_number(s, p->y[i], 4);
+        if (p->predicted) sl_report__cell_number(s, p->predicted[i], 4);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    sl_str_add(s, "</details>\n");
+}
+
 static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
     sl_plot *plot = NULL;
     sl_status st;
@@ -74,6 +99,7 @@ static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
                                                        "found",
                      NULL);
     st = sl_plot_svg(s, plot);
+    add_data(s, p);
     sl_str_add(s, "</figure>\n</div>\n");
 done:
     sl_plot_free(plot);
@@ -215,23 +241,25 @@ sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
 
 /* ---------------------------------------------------------------- runs ---------------------- */
 
-/* Columns of the table of runs: which column of laws', its heading, digits, scale. */
+/* Columns of the table of runs: which column of laws', its heading, digits (0: one decimal), scale.
+ * With `even` all have the decimals of the largest. */
 static const struct {
     sl_laws_column column;
     const char *name;
     int digits;
     double scale;
+    bool even;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#parameters", 3, 1 },
-    { SL_LAWS_COLUMN_tokens, "#tokens", 3, 1 },
-    { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1 },
-    { SL_LAWS_COLUMN_batch, "#batch", 6, 1 },
-    { SL_LAWS_COLUMN_rate, "#rate", 3, 1 },
-    { SL_LAWS_COLUMN_seed, "#seed", 6, 1 },
-    { SL_LAWS_COLUMN_loss, "#loss", 4, 1 },
-    { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1 },
-    { SL_LAWS_COLUMN_solved, "#solved (%)", 3, 100 },
-    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 3, 100 },
+    { SL_LAWS_COLUMN_params, "#parameters", 3, 1, false },
+    { SL_LAWS_COLUMN_tokens, "#tokens", 3, 1, false },
+    { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
+    { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
+    { SL_LAWS_COLUMN_rate, "#rate", 3, 1, false },
+    { SL_LAWS_COLUMN_seed, "#seed", 6, 1, false },
+    { SL_LAWS_COLUMN_loss, "#loss", 4, 1, true },
+    { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1, true },
+    { SL_LAWS_COLUMN_solved, "#solved (%)", 0, 100, false },
+    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 0, 100, false },
 };
 
 static double number_of(const sl_laws_run *r, sl_laws_column c) {
@@ -280,18 +308,33 @@ static bool has_number(const sl_laws_table *t, sl_laws_column c) {
     return false;
 }
 
-static void run_row(sl_str *s, const sl_report__view *v, int i) {
+/* Decimals that give the largest number of a column so many digits; -1 if they would be too many or
+ * none. */
+static int decimals_of(const sl_laws_table *t, sl_laws_column c, int digits) {
+    double most = 0;
+    for (int i = 0; i < t->n; i++)
+        if (isfinite(number_of(&t->run[i], c))) most = SL_MAX(most, fabs(number_of(&t->run[i], c)));
+    if (!(most > 1e-3 && most < 1e5)) return -1;
+    return SL_MAX(digits - 1 - (int)floor(log10(most)), 0);
+}
+
+static void run_row(sl_str *s, const sl_report__view *v, int i, const int *decimals) {
     const sl_laws_run *r = &v->t->run[i];
     const bool frontier = v->point[i] >= 0 && v->frontier[v->point[i]];
     sl_report__row(s, frontier ? "best" : NULL);
     for (int k = 0; k < SL_LEN(text_column); k++)
         if (has_text(v->t, text_column[k].column))
             sl_report__cell_text(s, text_of(r, text_column[k].column));
-    for (int k = 0; k < SL_LEN(number_column); k++)
-        if (has_number(v->t, number_column[k].column))
-            sl_report__cell_number(s,
-                                   number_of(r, number_column[k].column) * number_column[k].scale,
-                                   number_column[k].digits);
+    for (int k = 0; k < SL_LEN(number_column); k++) {
+        if (!has_number(v->t, number_column[k].column)) continue;
+        const double y = number_of(r, number_column[k].column) * number_column[k].scale;
+        if (number_column[k].digits == 0)
+            sl_report__cell_fixed(s, y, 1);
+        else if (number_column[k].even && decimals[k] >= 0)
+            sl_report__cell_fixed(s, y, decimals[k]);
+        else
+            sl_report__cell_number(s, y, number_column[k].digits);
+    }
     sl_report__cell_text(s, frontier ? "yes" : "");
     sl_report__row_end(s);
 }
@@ -308,8 +351,11 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     sl_report__count(s, v->t->n, "run", "runs");
     sl_str_add(s, " in the table; marked rows are on the frontier of loss. A click on a heading "
                   "sorts by it.</p>\n");
-    sl_report__table_open(s, "wide sort tall", names, n);
-    for (int i = 0; i < v->t->n; i++) run_row(s, v, i);
+    int decimals[SL_LEN(number_column)];
+    for (int k = 0; k < SL_LEN(number_column); k++)
+        decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);
+    sl_report__table_open(s, v->t->n > MANY ? "wide sort dense tall" : "wide sort dense", names, n);
+    for (int i = 0; i < v->t->n; i++) run_row(s, v, i, decimals);
     sl_report__table_close(s);
     return SL_OK;
 }

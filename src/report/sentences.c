@@ -14,13 +14,13 @@ static void add_power(const text *t, const sl_law *law, bool signed_) {
     sl_estimate e = law->exponent;
     if (law->falls && signed_) e = (sl_estimate){ -e.value, -e.high, -e.low };
     sl_str_add(t->s, t->html ? "<i>C</i><sup>" : "C^");
-    sl_plot_number(t->s, e.value, 3);
+    sl_report__like(t->s, e.value, e.value, 3);
     if (t->html) sl_str_add(t->s, "</sup>");
     if (!isfinite(e.low) || !isfinite(e.high)) return;
     sl_str_add(t->s, " (");
-    sl_plot_number(t->s, e.low, 2);
+    sl_report__like(t->s, e.low, e.value, 3);
     sl_str_add(t->s, " to ");
-    sl_plot_number(t->s, e.high, 2);
+    sl_report__like(t->s, e.high, e.value, 3);
     sl_str_add_char(t->s, ')');
 }
 
@@ -150,16 +150,16 @@ static void close_key(sl_str *s) { sl_str_add(s, "</dd></div>\n"); }
 static void add_interval(sl_str *s, sl_estimate e, int digits) {
     if (!isfinite(e.low) || !isfinite(e.high)) return;
     sl_str_add(s, "<small>");
-    sl_plot_number(s, e.low, digits);
+    sl_report__like(s, e.low, e.value, digits);
     sl_str_add(s, " to ");
-    sl_plot_number(s, e.high, digits);
+    sl_report__like(s, e.high, e.value, digits);
     sl_str_add(s, "</small>");
 }
 
 static void key_estimate(sl_str *s, const char *name, sl_estimate e, int digits) {
     if (!isfinite(e.value)) return;
     open_key(s, name);
-    sl_plot_number(s, e.value, digits);
+    sl_report__like(s, e.value, e.value, digits);
     add_interval(s, e, digits);
     close_key(s);
 }
@@ -215,7 +215,7 @@ static void key_best(sl_str *s, const sl_report__view *v, const char *name, sl_l
     }
     if (isnan(best)) return;
     open_key(s, name);
-    sl_plot_number(s, best, 3);
+    sl_report__like(s, best, best, 3);
     sl_str_add(s, m == SL_LAWS_LOSS ? "" : " %");
     close_key(s);
 }
@@ -228,8 +228,7 @@ void sl_report__keys(sl_str *s, const sl_report__view *v) {
     key_law(s, "exponent of 1 − R² rate", &l->law[SL_LAWS_R2][SL_LAWS_POWER], true);
     key_target(s, v);
     if (l->ratio.known)
-        key_estimate(s, "tokens per parameter at the end", sl_laws_at(&l->ratio, l->ratio.x_max),
-                     2);
+        key_estimate(s, "best tokens per parameter", sl_laws_at(&l->ratio, l->ratio.x_max), 2);
     key_best(s, v, "best validation loss", SL_LAWS_LOSS);
     key_best(s, v, "best solved rate", SL_LAWS_SOLVED);
     key_runs(s, v);

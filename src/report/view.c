@@ -94,8 +94,17 @@ static const char *make_tip(const sl_report__view *v, const sl_laws_run *r) {
     return w;
 }
 
+/* For those who have no laws yet. */
+static const sl_laws_table no_table;
+#define UNKNOWN \
+    { NAN, NAN, NAN }
+static const sl_laws no_laws = { .table = &no_table,
+                                 .c_top = NAN,
+                                 .target_flops = { UNKNOWN, UNKNOWN, UNKNOWN } };
+
 sl_status sl_report__view_init(sl_report__view *v, sl_arena *a, const sl_report_input *in) {
-    *v = (sl_report__view){ .in = in, .l = in->laws, .t = in->laws->table, .arena = a };
+    const sl_laws *l = in->laws ? in->laws : &no_laws;
+    *v = (sl_report__view){ .in = in, .l = l, .t = l->table, .arena = a };
     const size_t n = (size_t)v->t->n;
     v->tip = sl_arena_alloc(a, n * sizeof *v->tip);
     v->point = sl_arena_alloc(a, n * sizeof *v->point);
