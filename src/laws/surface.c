@@ -143,7 +143,8 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
 /* Few evaluations a round: weights that are not final deserve no minimum to the last digit. */
 static sl_status reweight(sl_laws_constants *c, data *s, double delta, double tol, int rounds,
                           sl_arena *scratch) {
-    for (int round = 0; round < rounds && delta > 0; round++) {
+    if (!(delta > 1e-9 * sl_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
+    for (int round = 0; round < rounds; round++) {
         const sl_laws_constants before = *c;
         for (int i = 0; i < s->m; i++) {
             const double r = fabs(residual_of(c, s, i));

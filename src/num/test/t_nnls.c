@@ -76,8 +76,7 @@ static void no_subset_of_columns_does_better(void **state) {
             }
             if (feasible) best = fmin(best, sse_of(&p, whole, w));
         }
-        for (int j = 0; j < p.n; j++)
-            SL_CHECK(t, coef[j] >= 0, "coefficient %d is %g", j, coef[j]);
+        for (int j = 0; j < p.n; j++) SL_CHECK(t, coef[j] >= 0, "coefficient %d is %g", j, coef[j]);
         SL_CHECK(t, near(sse, sse_of(&p, coef, w), 1e-10), "says %.17g, is %.17g", sse,
                  sse_of(&p, coef, w));
         SL_CHECK(t, sse <= best * (1 + 1e-10) + 1e-12, "%d x %d: %.17g, but %.17g is possible", p.m,
@@ -130,8 +129,8 @@ static void no_memory_is_survived(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(nnls_agrees_with_scipy),    SL_TEST(no_subset_of_columns_does_better),
-        SL_TEST(units_do_not_matter),       SL_TEST(what_is_not_finite_is_nan),
+        SL_TEST(nnls_agrees_with_scipy), SL_TEST(no_subset_of_columns_does_better),
+        SL_TEST(units_do_not_matter),    SL_TEST(what_is_not_finite_is_nan),
         SL_TEST(no_memory_is_survived),
     };
     return sl_test_main("num.nnls", tests, SL_LEN(tests));

@@ -181,8 +181,8 @@ case("kolmogorov", t=t, value=stats.kstwobign.sf(t))
 other = np.random.default_rng(11)  # of its own: the cases above stay as they are
 for m, n, unit in ((12, 3, 1), (30, 5, 1), (25, 4, 1e9), (8, 6, 1), (40, 7, 1e-6)):
     A = other.normal(size=(m, n))
-    A[:, 0] *= unit
     y = A @ np.abs(other.normal(size=n)) * other.choice([-1, 1]) + other.normal(size=m)
+    A[:, 0] *= unit
     length = np.linalg.norm(A, axis=0)  # SciPy's own tolerance depends on units
     c, norm = optimize.nnls(A / length, y)
     c /= length
