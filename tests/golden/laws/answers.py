@@ -117,7 +117,11 @@ for which, how in enumerate(("log", "linear")):
     i = frontier(C, loss, how)
     fits = [stats.linregress(np.log(C[i]), np.log(y[i])) for y in (loss, 1 - solved, 1 - r2, N, N * ratio)]
     s = fits[1]
-    case("paper", bins=which, flops=C[i], slope=[f.slope for f in fits],
+    less = np.flatnonzero(C < C.max() / 10)  # without the largest decade
+    j = less[frontier(C[less], loss[less], how)]
+    rest = [stats.linregress(np.log(C[j]), np.log(y[j])) for y in (loss, 1 - solved, 1 - r2)]
+    predict = [np.exp(f.intercept + f.slope * np.log(C.max())) for f in rest]
+    case("paper", predict=[predict[0], 1 - predict[1], 1 - predict[2]], bins=which, flops=C[i], slope=[f.slope for f in fits],
          intercept=[f.intercept for f in fits], target=np.exp((np.log(0.2) - s.intercept) / s.slope))
 
 
