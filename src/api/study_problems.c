@@ -158,8 +158,8 @@ static sl_status choose(sl_report_problem *to, int *n, sl_arena *a, const sl_eva
 }
 
 /* The test problems of a model, as the command eval opens them. */
-static sl_status open_problems(sl_api__problems *out, sl_infer **model, const sl_api__study_context *s,
-                               const char *folder) {
+static sl_status open_problems(sl_api__problems *out, sl_infer **model,
+                               const sl_api__study_context *s, const char *folder) {
     static const char options[] = "{\"split\":\"test\",\"limit\":200}";
     const sl_command_info *info = &sl_api__eval.info;
     sl_json *given = NULL;

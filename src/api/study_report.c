@@ -107,7 +107,8 @@ sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *s
     sl_report_input in;
     double peak;
     bool any = false;
-    for (int r = 0; r < study->runs; r++) any = any || (study->run[r].trained && study->run[r].scale);
+    for (int r = 0; r < study->runs; r++)
+        any = any || (study->run[r].trained && study->run[r].scale);
     if (!any) return tell_nothing(s, result);
     SL_TRY(sl_study_table(&table, a, study));
     SL_TRY(sl_laws_fit(&laws, a, &table, NULL));
