@@ -170,7 +170,7 @@ static sl_status open_problems(sl_api__problems *out, sl_infer **model,
     SL_GO(sl_json_parse(&given, options, sizeof options - 1));
     SL_GO(sl_api__options_read(run.values, info, given));
     SL_GO(sl_infer_open(model, folder));
-    st = sl_api__problems_open(out, &run, sl_infer_about(*model));
+    st = sl_api__problems_open(out, &run, sl_infer_about(*model), false);
 done:
     sl_arena_clear(&run.arena);
     sl_free(run.values);

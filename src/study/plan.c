@@ -390,6 +390,6 @@ void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study
     sl_json_add_int(s, "batch", (int64_t)run->batch);
     sl_json_add_real(s, "lr", run->lr);
     sl_json_add_real(s, "ratio", run->ratio);
-    sl_json_add_int(s, "seed", run->seed);
+    sl_json_add_int(s, "weights-seed", run->seed);
     sl_json_close(s, '}');
 }
