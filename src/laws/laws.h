@@ -396,14 +396,14 @@ SL_NODISCARD sl_status sl_laws_compare(sl_laws_multiplier out[SL_LAWS_MULTIPLIER
  * from `trials` problems. Sizes are spaced evenly in ln N, ratios in ln D/N; C = flops_per N D. */
 #define SL_LAWS_SIMULATE_TABLE(X)                                                                 \
     X(E, 0.0)                                                                                     \
-    X(A, 0.5)                                                                                     \
-    X(B, 0.3)                                                                                     \
+    X(A, 0.8)                                                                                     \
+    X(B, 0.15)                                                                                    \
     X(alpha, 0.5)                                                                                 \
     X(beta, 0.4)                                                                                  \
     X(noise, 0.01)                                                                                \
-    X(solved_scale, 0.6)                                                                          \
+    X(solved_scale, 1.0)                                                                          \
     X(solved_power, 0.5)                                                                          \
-    X(r2_scale, 0.5)                                                                              \
+    X(r2_scale, 0.8)                                                                              \
     X(r2_power, 1.0)                                                                              \
     X(trials, 1000)                                                                               \
     X(sizes, 5)                                                                                   \
