@@ -192,7 +192,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
 
 const sl_api__command sl_api__info = {
     .info = { .name = "info",
-              .summary = "what a model or a study takes to train; what a file or a run holds",
+              .summary = "what a model or a study takes; what a file or a run holds",
               .help = help,
               .options = options,
               .n_options = SL_LEN(options),
