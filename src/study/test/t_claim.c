@@ -373,6 +373,27 @@ static void a_removed_claim_is_lost(void **state) {
     sl_study_watch_free(w);
 }
 
+/* One of two signs is enough: on a network file system the other may be seen later. */
+static void a_mark_or_a_higher_claim_alone_says_that_it_is_lost(void **state) {
+    sl_fixture *t = *state;
+    static const char *const signs[] = { "claim-1", "claim-2" };
+    for (int i = 0; i < SL_LEN(signs); i++) {
+        char name[40], path[800];
+        snprintf(name, sizeof name, "sign%d", i);
+        const char *dir = fresh(name);
+        sl_study_watch *w = watch_of(t, FOREVER);
+        sl_study_claim *c = take(t, w, dir);
+        SL_MUST(t, sl_study_claim_check(c));
+        snprintf(path, sizeof path, "%s/%s", dir, signs[i]);
+        FILE *f = fopen(path, "a");
+        fputs("taken over\n", f);
+        fclose(f);
+        assert_int_equal(sl_study_claim_check(c), SL_ECANCEL);
+        sl_study__claim_abandon(c);
+        sl_study_watch_free(w);
+    }
+}
+
 static void a_deadline_ends_the_work(void **state) {
     sl_fixture *t = *state;
     sl_study_watch *w = watch_of(t, FOREVER);
@@ -463,6 +484,7 @@ int main(void) {
         SL_TEST(a_claim_that_cannot_be_read_holds_until_it_expires),
         SL_TEST(a_process_that_wakes_late_knows_before_it_writes),
         SL_TEST(a_removed_claim_is_lost),
+        SL_TEST(a_mark_or_a_higher_claim_alone_says_that_it_is_lost),
         SL_TEST(a_deadline_ends_the_work),
         SL_TEST(a_folder_that_cannot_be_made_is_told),
         SL_TEST(a_long_text_fits_and_is_valid),
