@@ -1,5 +1,5 @@
-# What `make install` puts where: header, both libraries, pkg-config and CMake files, program,
-# completions. Programs find the shared library with either of
+# What `make install` puts where: header, both libraries, pkg-config and CMake files, the default
+# model, program, completions. Programs find the shared library with either of
 #     cc prog.c $(pkg-config --cflags --libs symlaw)
 #     find_package(symlaw) ... target_link_libraries(prog symlaw::symlaw)
 include(CMakePackageConfigHelpers)
@@ -7,6 +7,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS symlaw_static ARCHIVE)
 install(TARGETS symlaw_shared EXPORT symlaw LIBRARY)
 install(FILES include/symlaw/symlaw.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symlaw)
+
+install(FILES models/small.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/symlaw/models)
 
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/symlaw)
 install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${cmake_dir})

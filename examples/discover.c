@@ -1,8 +1,9 @@
 /* Numbers in arrays to a formula: how far a stone has fallen after some time.
  *
- *     cc discover.c $(pkg-config --cflags --libs symlaw) -o discover && ./discover runs/small
+ *     cc discover.c $(pkg-config --cflags --libs symlaw) -o discover && ./discover
  *
- * The argument is a model that "symlaw train" has made: a run's folder or a file of weights. */
+ * An argument names a model that "symlaw train" has made, a run's folder or a file of weights; without
+ * one it is the default model, which is installed with the library. */
 #include <stdio.h>
 #include <symlaw/symlaw.h>
 
@@ -42,11 +43,11 @@ int main(int argc, char **argv) {
     static const char *const names[] = { "seconds" };
     sl_trained *model = NULL;
     sl_found *found = NULL;
-    if (argc != 2) {
-        fprintf(stderr, "usage: discover MODEL\n");
+    if (argc > 2) {
+        fprintf(stderr, "usage: discover [MODEL]\n");
         return 2;
     }
-    int failed = sl_model_open(&model, argv[1]) != SL_OK ||
+    int failed = sl_model_open(&model, argc > 1 ? argv[1] : NULL) != SL_OK ||
                  sl_discover(&found, model, columns, 1, metres, ROWS, names,
                              "{\"effort\":\"normal\",\"timeout\":60}", on_event, NULL) != SL_OK;
     for (int64_t i = 0; !failed && i < sl_found_count(found) && i < 3; i++) failed = show(found, i);

@@ -231,8 +231,10 @@ SL_API const uint8_t *sl_sample_tokens(const sl_sample *s, int *n);
 /* A model that "symlaw train" has made, in memory. Any number of threads may use one at once. */
 typedef struct sl_trained sl_trained;
 
-/* path: a run's folder, whose newest whole checkpoint is taken, or a file of weights. SL_EFORMAT:
- * it is damaged, or no model of ours. */
+/* path: a run's folder, whose newest whole checkpoint is taken, or a file of weights. NULL: the default
+ * one: what the variable SYMLAW_MODEL names, runs/best.safetensors in the current folder, or the one that
+ * is installed with the library; sl_model_about says which. SL_EFORMAT: it is damaged, or no model of
+ * ours. SL_EINVAL: there is none. */
 SL_API SL_NODISCARD sl_status sl_model_open(sl_trained **out, const char *path);
 SL_API void sl_model_close(sl_trained *m);
 SL_API int sl_model_inputs(const sl_trained *m); /* the most inputs that its data had */

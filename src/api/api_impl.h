@@ -2,6 +2,7 @@
 #ifndef SL_API_IMPL_H
 #define SL_API_IMPL_H
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "discover/discover.h"
@@ -269,6 +270,7 @@ struct sl_api__run {
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
     sl_file *file;      // where it goes; NULL: to the listener
+    bool model_is_default; // nobody has named it
     bool printed;       // the verb has printed JSON itself
     bool stopped;       // the listener wanted no more, and gets what there is by now
     bool costly;        // the output took work: it is the listener's where its file cannot be written
@@ -326,7 +328,7 @@ SL_NODISCARD sl_status sl_api__run_inner(char **result_json, const sl_api__comma
                                          sl_api__inner *inner);
 
 extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
-    sl_api__eval, sl_api__info, sl_api__bench, sl_api__study;
+    sl_api__eval, sl_api__laws, sl_api__info, sl_api__bench, sl_api__study;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {
@@ -441,16 +443,17 @@ SL_NODISCARD sl_status sl_api__run_is_there(bool *out, const char *dir);
 
 /* What a model is to be judged on. */
 typedef struct sl_api__problems {
-    sl_universe *universe; // of a split; else NULL
+    sl_universe *universe; // of the model's training, where it is needed; else NULL
     sl_pairs *pairs;
     sl_eval_source source;
     int skipped;   // formulas that the model cannot be asked about
     char hash[33]; // of all problems, as the model and the judge see them
 } sl_api__problems;
 /* By --split, --pairs or --formulas. A split is the one that belongs to the model's training: the
- * checkpoint says how its data were drawn. Clear it whatever the answer is. */
+ * checkpoint says how its data were drawn. pairs_needed: they are made for other problems too. Clear it
+ * whatever the answer is. */
 SL_NODISCARD sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
-                                             const sl_infer_info *model);
+                                             const sl_infer_info *model, bool pairs_needed);
 void sl_api__problems_clear(sl_api__problems *p);
 
 /* What came out, and of what. judgements: problem by problem, seed by seed. */
@@ -459,6 +462,7 @@ typedef struct sl_api__report {
     const sl_api__problems *problems;
     const sl_eval_summary *summary;
     const sl_judgement *judgements;
+    sl_eval_candidates candidates;
     int64_t seed;   // the first one
     double timeout; // seconds a problem; 0: none
 } sl_api__report;
@@ -496,6 +500,12 @@ SL_NODISCARD sl_status sl_api__memory_check(const sl_train_plan *p, const sl_api
 SL_NODISCARD sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors,
                                           sl_str *result);
 SL_NODISCARD sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result);
+/* `symlaw info` of a study's plan: what all its runs take. */
+SL_NODISCARD sl_status sl_api__info_plan(sl_api__run *run, const char *path, sl_str *result);
+/* *out := the plan of a run with so many target tokens a pair; 0: measured on the pairs of the set, or the
+ * paper's, with a note, where the set cannot be built. */
+SL_NODISCARD sl_status sl_api__plan_make(sl_train_plan *out, const sl_api__run *run,
+                                         sl_api__setup *u, double tokens);
 /* The parameter table of a model, a line each. */
 void sl_api__tensor_table(sl_str *s, const sl_model *m);
 void sl_api__tensor_json(sl_str *s, const sl_model *m);
@@ -531,9 +541,23 @@ typedef struct sl_api__finding {
 /* Members of an object: the model; candidates 0 .. top - 1 and what they cost; all of it. */
 void sl_api__model_json(sl_str *s, const sl_infer *m);
 
-/* *out := the value of --model, or what the environment names, which then counts as given: the
- * result records it. */
+/* *out := the value of --model, or what the environment names, or the default, which then count as
+ * given: the result records it. */
 SL_NODISCARD sl_status sl_api__model_named(const char **out, sl_api__run *run);
+/* Opens what the former named; a failure says if it is the default one. */
+SL_NODISCARD sl_status sl_api__model_open(sl_infer **out, const sl_api__run *run, const char *path);
+
+/* Appends the path of the model that is taken where none is named (model_default.c). SL_EINVAL: there
+ * is none; the message has the places and how to get one. */
+SL_NODISCARD sl_status sl_api__model_default(sl_str *found);
+/* The same with the folders given: that of the program or library, NULL if it is not known, and
+ * PREFIX/share. Appends the places that have none. */
+SL_NODISCARD sl_status sl_api__model_search(sl_str *found, sl_str *looked, const char *folder,
+                                            const char *data_folder);
+/* The folder of the file that holds this code; false where that cannot be told. */
+bool sl_api__code_folder(char folder[PATH_MAX]);
+/* Adds to a failure of opening it that it was the default model. */
+SL_NODISCARD sl_status sl_api__with_default(sl_status st);
 SL_NODISCARD sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
                                           int64_t top);
 SL_NODISCARD sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f);

@@ -9,7 +9,8 @@
     X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                       \
       "the table: CSV or TSV, also packed by gzip; - is standard input")                        \
     X(MODEL, "model", FILE_IN, 1, "MODEL", NULL, NULL, 0, 0,                                    \
-      "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names")       \
+      "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names, or "   \
+      "runs/best.safetensors, or the model that is installed with the program")                 \
     X(TARGET, "target", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                    \
       "column to explain, by name or number; if it is not given, y or target, or the last one") \
     X(INPUTS, "inputs", TEXT, 1, "COLUMNS", NULL, NULL, 0, 0,                                   \
@@ -50,17 +51,19 @@ static const char help[] =
     "explanation for its size.\n"
     "\n"
     "Examples:\n"
-    "  symlaw discover data.csv --model runs/a       the last column, by the others\n"
+    "  symlaw discover data.csv                      the last column, by the others\n"
     "  symlaw discover data.csv --target T --inputs a,m\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
     "  symlaw discover data.csv --plot fit.html      a picture with it\n"
     "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
     "\n"
-    "A model comes from \"symlaw train\"; name it with --model, or once and for all\n"
-    "with the variable SYMLAW_MODEL. It takes as many inputs as it was trained on,\n"
-    "two as a rule. Of more columns those that explain most of the target's variance\n"
-    "are taken, and the table says so.\n"
+    "A small model comes with the program. Larger ones come from \"symlaw train\": name\n"
+    "one with --model, or once and for all with the variable SYMLAW_MODEL. Without\n"
+    "these runs/best.safetensors is taken, where a study leaves its best model, and\n"
+    "else the one that is installed. A model takes as many inputs as it was trained\n"
+    "on, two as a rule. Of more columns those that explain most of the target's\n"
+    "variance are taken, and the table says so.\n"
     "\n"
     "Tables: cells between commas, semicolons, tabs, bars or blanks, in quotes or\n"
     "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
@@ -322,7 +325,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     sl_file *plot = NULL;
     run->costly = true;
     if (picture) SL_GO(open_picture(&plot, run, picture));
-    SL_GO(sl_infer_open(&model, path));
+    SL_GO(sl_api__model_open(&model, run, path));
     SL_GO(sl_api__model_notes(&run->listener, model));
     st = find(run, model, &plot, html, how, result, ok);
 done:

@@ -6,10 +6,17 @@
 
 #include "api/api_impl.h"
 
+#define NAME(id, name, ...) "|" name
+#define SOURCES             (&("" SL_EVAL_CANDIDATES(NAME))[1])
+
 #define OWN_OPTIONS(X)                                                                             \
     X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                        \
       "a file of weights, or the folder of a run, whose newest checkpoint is taken; if it is not " \
-      "given, what SYMLAW_MODEL names")                                                            \
+      "given, what SYMLAW_MODEL names, or runs/best.safetensors, or the model that is installed "  \
+      "with the program")                                                                          \
+    X(SOURCE, "source", CHOICE, 1, "SOURCE", "model", SOURCES, 0, 0,                               \
+      "where formulas come from: samples of the model, or, to compare it with, blind draws from "  \
+      "what it was trained on, or the best linear formula")                                        \
     X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                       \
       "problems that belong to the model's training and that it has not seen; test if nothing "    \
       "else is asked for")                                                                         \
@@ -59,9 +66,14 @@ static const char help[] =
     "besides; --rank simple keeps what it would show first: of the formulas within\n"
     "1e-12 of the highest R2 the simplest.\n"
     "\n"
+    "Baselines, judged as the model is and on the same problems: --source blind takes\n"
+    "the best of --samples expressions that are drawn as training draws them, without\n"
+    "a look at the data; --source linear takes the best linear formula.\n"
+    "\n"
     "Examples:\n"
+    "  symlaw eval --limit 50 --seeds 1                   the model of \"discover\"\n"
     "  symlaw eval --model runs/small                     its test split, 3 seeds\n"
-    "  symlaw eval --model runs/small --limit 50 --seeds 1\n"
+    "  symlaw eval --model runs/small --source blind      what chance would find\n"
     "  symlaw eval --model runs/small --journal eval.jsonl   goes on after a stop\n"
     "  symlaw eval --model runs/small --pairs pairs.jsonl --predictions found.jsonl\n"
     "  symlaw eval --model runs/small --formulas examples/formulas.csv --refine -1\n"
@@ -126,12 +138,17 @@ static sl_status check_source(sl_api__run *run) {
     return SL_OK;
 }
 
+static sl_eval_candidates source_of(const sl_api__run *run) {
+    return sl_eval_candidates_find(text(run, OPT_SOURCE));
+}
+
 /* All that a judgement depends on: who goes on with a journal must agree with it. */
 static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer_info *model,
                          const sl_api__problems *p) {
     sl_json_open(s, NULL, '{');
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_add_text(s, "model", model->hash);
+    sl_api__option_write(s, &options[OPT_SOURCE], value(run, OPT_SOURCE));
     sl_json_add_text(s, "problems", p->hash);
     sl_json_add_int(s, "count", p->source.count);
 #define WRITE(field, ...) sl_api__option_write(s, &options[OPT_##field], value(run, OPT_##field));
@@ -210,10 +227,13 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
     watcher w = { .run = run };
     sl_eval_options o = { .seeds = (int)value(run, OPT_SEEDS)->whole,
                           .timeout = value(run, OPT_TIMEOUT)->real,
-                          .journal = p->journal };
+                          .journal = p->journal,
+                          .candidates = source_of(run),
+                          .generator = problems->pairs };
     sl_api__report r = { .model = model,
                          .problems = problems,
                          .summary = &summary,
+                         .candidates = o.candidates,
                          .seed = value(run, OPT_SEED)->whole,
                          .timeout = o.timeout };
     sl_api__discover_options(&o.discover, run);
@@ -243,9 +263,10 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     SL_GO(sl_api__model_named(&path, run));
     SL_GO(check_source(run));
     SL_GO(place_find(&where, run));
-    SL_GO(sl_infer_open(&model, path));
+    SL_GO(sl_api__model_open(&model, run, path));
     SL_GO(sl_api__model_notes(&run->listener, model));
-    SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model)));
+    SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model),
+                                source_of(run) == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,
                      "%d formulas are left out: of more than the model's %d variables, or without "

@@ -9,6 +9,13 @@
     X(MODEL, "model", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
       "print what a file of weights holds, and whether it is whole")                               \
     X(RUN, "run", FOLDER_IN, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")        \
+    X(PLAN, "plan", FILE_IN, 1, "PLAN", NULL, NULL, 0, 0,                                          \
+      "print every run of a study's plan, with FLOPs and time")                                    \
+    X(RANKS, "ranks", INT, 1, "R", "1", NULL, 1, 1e6,                                              \
+      "--plan: times for R processes, each as fast as this machine; they are taken to scale "      \
+      "perfectly")                                                                                 \
+    X(RATE, "rate", REAL, 1, "FLOP/S", NULL, NULL, 1, 1e30,                                        \
+      "--plan: times at this rate in training, as the paper counts FLOPs; nothing is measured")    \
     X(TENSORS, "tensors", FLAG, 0, NULL, "false", NULL, 0, 0, "print every tensor with its shape") \
     X(TOKENS, "tokens", REAL, 1, "T", NULL, NULL, 1, SL_TOKEN_MAX,                                 \
       "target tokens of a pair; if it is not given, they are measured as training does, for "      \
@@ -31,7 +38,13 @@ static const char help[] =
     "of the parameters seeing the cells of the data and half the tokens; and as\n"
     "executed here in products of matrices, attention included.\n"
     "\n"
+    "Of a study's plan it prints the sweep and the runs of scale of every size. Steps\n"
+    "are timed for a few seconds to say how long that takes here; evaluations are not\n"
+    "counted.\n"
+    "\n"
     "Examples:\n"
+    "  symlaw info studies/paper.json                 the paper's study\n"
+    "  symlaw info studies/paper.json --rate 1e15 --ranks 8\n"
     "  symlaw info --size 6.5M --ratio 5              the paper's smallest run\n"
     "  symlaw info --size 93M --tokens 32 --json      the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
@@ -120,15 +133,14 @@ static void add_json(sl_str *s, const sl_api__setup *u, const sl_train_plan *p) 
 /* The paper's, by its FLOPs: taken where no set can be built. */
 static const double paper_tokens = 31.5;
 
-/* With tokens as given, or of the pairs of the set. */
-static sl_status make_plan(sl_train_plan *out, sl_api__run *run, sl_api__setup *u) {
-    const sl_api__value *tokens = value(run, OPT_TOKENS);
+sl_status sl_api__plan_make(sl_train_plan *out, const sl_api__run *run, sl_api__setup *u,
+                            double tokens) {
     sl_universe *set = NULL;
     sl_pairs *pairs = NULL;
     // first of all what needs no set: options that contradict each other are told at once
     SL_TRY(sl_train_plan_make(out, &u->config, u->model, (int)u->pairs.points,
-                              tokens->given ? tokens->real : paper_tokens, u->threads, 1));
-    if (tokens->given) return SL_OK;
+                              tokens > 0 ? tokens : paper_tokens, u->threads, 1));
+    if (tokens > 0) return SL_OK;
     sl_status st =
         sl_api__universe(&set, &u->universe, u->threads, SL_API__MEMBERS, &run->listener);
     if (st == SL_ELIMIT) {
@@ -152,7 +164,8 @@ static sl_status plan(sl_api__run *run, sl_str *result) {
     sl_train_plan p;
     sl_status st;
     SL_GO(sl_api__setup_read(&u, run));
-    SL_GO(make_plan(&p, run, &u));
+    const sl_api__value *tokens = value(run, OPT_TOKENS);
+    SL_GO(sl_api__plan_make(&p, run, &u, tokens->given ? tokens->real : 0));
     add_json(result, &u, &p);
     if (value(run, OPT_TENSORS)->flag) sl_api__tensor_json(result, u.model);
     if (value(run, OPT_JSON)->flag) goto done;
@@ -165,7 +178,7 @@ done:
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
-    static const int jobs[] = { OPT_MODEL, OPT_RUN };
+    static const int jobs[] = { OPT_MODEL, OPT_RUN, OPT_PLAN };
     int job;
     (void)ok; // a damaged file is a failure, not an answer
     SL_TRY(sl_api__one_job(&job, run, jobs, SL_LEN(jobs)));
@@ -173,14 +186,16 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
         return sl_api__info_model(run, value(run, OPT_MODEL)->text[0],
                                   value(run, OPT_TENSORS)->flag, result);
     if (job == OPT_RUN) return sl_api__info_run(run, value(run, OPT_RUN)->text[0], result);
+    if (job == OPT_PLAN) return sl_api__info_plan(run, value(run, OPT_PLAN)->text[0], result);
     return plan(run, result);
 }
 
 const sl_api__command sl_api__info = {
     .info = { .name = "info",
-              .summary = "what a model takes to train; what a file or a run holds",
+              .summary = "what a model or a study takes; what a file or a run holds",
               .help = help,
               .options = options,
-              .n_options = SL_LEN(options) },
+              .n_options = SL_LEN(options),
+              .positional = "plan" },
     .work = work,
 };

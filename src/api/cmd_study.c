@@ -47,7 +47,7 @@ static const char help[] =
     "  symlaw study run PLAN      does all of it, or goes on with it\n"
     "  symlaw study status PLAN   each run with its state, what remains\n"
     "  symlaw study init PLAN     makes the folder, and starts nothing\n"
-    "  symlaw study worker DIR    one more worker, on any machine that sees the folder\n"
+    "  symlaw study worker DIR    one more worker, wherever the folder is seen\n"
     "  symlaw study report DIR    table, laws and report of what is finished by now\n"
     "\n"
     "Examples:\n"
@@ -59,20 +59,20 @@ static const char help[] =
     "      --tasks-per-node 4 --cpus-per-task 16 --time 1-00:00:00 --partition long\n"
     "\n"
     "The folder of the study is all that is known of it. Ctrl-C, SIGTERM, a crash or\n"
-    "a full disk may end it at any moment: the same command goes on, each run from its\n"
-    "last checkpoint, and comes to the same table. Any number of workers may join;\n"
-    "each takes a run that nobody works on. A run of a worker that is gone is taken\n"
-    "over, at once on the same machine, else after --expiry seconds without a sign of\n"
-    "life. A run that fails is tried again as often as the plan says, and does not stop\n"
-    "the others. Exit code 1: some have failed for good.\n"
+    "a full disk may end it at any moment: the same command goes on, each run from\n"
+    "its last checkpoint, and comes to the same table. Any number of workers may\n"
+    "join; each takes a run that nobody works on. A run of a worker that is gone is\n"
+    "taken over, at once on the same machine, else after --expiry seconds without a\n"
+    "sign of life. A run that fails is tried again as often as the plan says, and\n"
+    "does not stop the others. Exit code 1: some have failed for good.\n"
     "\n"
     "The best model is left as best.safetensors in the folder of the study and beside\n"
     "that folder. A worker that --time-limit has ended has the exit code 75.\n"
     "\n"
     "--engine slurm submits the workers as an array job and waits for them; stopping\n"
-    "it stops the waiting, not the jobs. A worker that nears the time limit of its job\n"
-    "saves and is queued again. After scancel the same command submits new workers,\n"
-    "and while there are some it submits none.";
+    "it stops the waiting, not the jobs. A worker that nears the time limit of its\n"
+    "job saves and is queued again. After scancel the same command submits new\n"
+    "workers, and while there are some it submits none.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];

@@ -134,6 +134,7 @@ void sl_api__report_json(sl_str *s, const sl_api__report *r) {
     sl_json_open(s, "model", '{');
     sl_api__model_json(s, r->model);
     sl_json_close(s, '}');
+    sl_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
     add_problems_json(s, r->problems);
     sl_json_add_int(s, "seeds", m->seeds);
     sl_json_add_int(s, "judgements", m->judgements);
@@ -176,6 +177,9 @@ static void add_head(sl_str *s, const sl_api__report *r) {
     const sl_infer_info *model = sl_infer_about(r->model);
     sl_api__line(s, "model", "%s, %s parameters", model->path,
                  sl_group_digits(a, model->model->count));
+    if (r->candidates != SL_EVAL_CANDIDATES_MODEL)
+        sl_api__line(s, "source", "%s: %s", sl_eval_candidates_name(r->candidates),
+                     sl_eval_candidates_text(r->candidates));
     sl_api__line(s, "problems", "%s of %s, %d seed%s from %lld on",
                  sl_group_digits(b, r->problems->source.count), r->problems->source.name, m->seeds,
                  m->seeds == 1 ? "" : "s", (long long)r->seed);
@@ -212,8 +216,10 @@ static void add_figures(sl_str *s, const sl_eval_summary *m) {
     if (!isnan(m->loss))
         sl_api__line(s, "loss", "%.3f nats per expression (give or take %.3f), %.4f per token",
                      m->loss, m->loss_error, m->loss_token);
-    sl_api__line(s, "distinct", "%.1f expressions among the samples of a problem", m->distinct);
-    add_invalid(s, m);
+    if (!isnan(m->invalid[SL_TOKEN_FINE])) { // there are samples
+        sl_api__line(s, "distinct", "%.1f expressions among the samples of a problem", m->distinct);
+        add_invalid(s, m);
+    }
     sl_api__line(s, "time", "%.3f s a problem, %.3f in the middle, %.3f at most; %.1f s in all",
                  m->seconds_mean, m->seconds_median, m->seconds_most, m->seconds);
 }

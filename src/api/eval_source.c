@@ -95,9 +95,9 @@ static bool says_of_data(const sl_json *config) {
     return false;
 }
 
-static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
-                            int64_t limit) {
-    const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
+/* The set and the pairs of the model's training; `split` is asked for, TRAIN if none is. */
+static sl_status open_pairs(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+                            sl_split split) {
     sl_json *config = NULL;
     sl_str missing = { 0 };
     sl_api__value values[DATA_OPTIONS];
@@ -105,13 +105,15 @@ static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_in
     SL_GO(sl_json_parse(&config, model->config, strlen(model->config)));
     if (!says_of_data(config))
         SL_GO(sl_fail(SL_EINVAL,
-                      "%.300s does not say what it was trained on, so it has no splits; give "
-                      "problems by --pairs or --formulas",
+                      split == SL_SPLIT_TRAIN
+                          ? "%.300s does not say what it was trained on, so there is nothing to "
+                            "draw from; take --source model or linear"
+                          : "%.300s does not say what it was trained on, so it has no splits; give "
+                            "problems by --pairs or --formulas",
                       model->path));
     SL_GO(take_options(values, &missing, config, model->path));
     SL_GO(sl_api__with_missing(open_set(out, run, model, values, split), missing.text));
     sl_api__missing_note(&run->listener, missing.text, model->path);
-    st = sl_eval_from_split(&out->source, out->pairs, split, limit);
 done:
     sl_str_clear(&missing);
     sl_json_free(config);
@@ -168,8 +170,15 @@ done:
 
 /* ---------------------------------------------------------------- which --------------------- */
 
-sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
-                                const sl_infer_info *model) {
+static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+                            int64_t limit) {
+    const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
+    SL_TRY(open_pairs(out, run, model, split));
+    return sl_eval_from_split(&out->source, out->pairs, split, limit);
+}
+
+sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+                                bool pairs_needed) {
     *out = (sl_api__problems){ 0 };
     const char *pairs = sl_api__named(run, "pairs")->text[0];
     const char *formulas = sl_api__named(run, "formulas")->text[0];
@@ -184,6 +193,7 @@ sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
         SL_TRY(open_split(out, run, model, limit));
     if (out->source.count == 0)
         return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
+    if (pairs_needed && !out->pairs) SL_TRY(open_pairs(out, run, model, SL_SPLIT_TRAIN));
     return hash_problems(out->hash, run, &out->source);
 }
 

@@ -8,13 +8,14 @@
 sl_status sl_api__setup_read(sl_api__setup *out, sl_api__run *run) {
     *out = (sl_api__setup){ .threads = sl_api__threads(run) };
     sl_train_config *c = &out->config;
-    c->seed = (uint64_t)sl_api__named(run, "seed")->whole;
     SL_TRY(sl_api__universe_options(&out->universe, run));
     if (out->universe.variables > SL_UNIVERSE_MAX_VARS) // seen here, a set is not built for it
         return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d",
                        out->universe.variables, SL_UNIVERSE_MAX_VARS);
     sl_api__pairs_options(&out->pairs, run);
     sl_api__train_options(&c->train, run);
+    c->seed = (uint64_t)(c->train.weights_seed >= 0 ? c->train.weights_seed
+                                                    : sl_api__named(run, "seed")->whole);
     sl_api__optim_options(&c->optim, run);
     SL_TRY(sl_api__model_options(&c->model, run));
     SL_TRY(sl_pairs_options_check(&out->pairs));

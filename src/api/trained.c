@@ -4,11 +4,22 @@
 
 #include "api/api_impl.h"
 
+/* path NULL: the default one. */
+static sl_status open_file(sl_infer **out, const char *path) {
+    const char *named = getenv("SYMLAW_MODEL");
+    if (path || (named && *named)) return sl_infer_open(out, path ? path : named);
+    sl_str found = { 0 };
+    sl_status st = sl_api__model_default(&found);
+    if (st == SL_OK) st = sl_api__with_default(sl_infer_open(out, found.text));
+    sl_str_clear(&found);
+    return st;
+}
+
 static sl_status open_model(sl_trained **out, const char *path) {
-    if (!out || !path) return sl_fail(SL_EINVAL, "sl_model_open: out or path is NULL");
+    if (!out) return sl_fail(SL_EINVAL, "sl_model_open: out is NULL");
     sl_trained *m = sl_calloc(1, sizeof *m);
     if (!m) return sl_fail_memory(1, sizeof *m, "a model");
-    sl_status st = sl_infer_open(&m->infer, path);
+    sl_status st = open_file(&m->infer, path);
     if (st != SL_OK) {
         sl_model_close(m);
         return st;
@@ -60,21 +71,38 @@ sl_status sl_model_about(char **json, const sl_trained *m) { SL_API__PUBLIC(abou
 
 /* ---------------------------------------------------------------- for commands -------------- */
 
+/* The model becomes the value of --model, so that the result records it. */
+static sl_status take_path(sl_api__run *run, sl_api__value *v, const char *what, const char *path) {
+    const size_t n = strlen(path) + 1;
+    SL_TRY(sl_api__file_check(run, what, path, SL_OPTION_INPUT));
+    char *copy = sl_arena_alloc(&run->arena, n);
+    if (!copy) return sl_fail_memory(n, 1, "the name of a model");
+    v->text[0] = memcpy(copy, path, n);
+    v->given = true;
+    return SL_OK;
+}
+
+static sl_status take_default(sl_api__run *run, sl_api__value *v) {
+    sl_str path = { 0 };
+    sl_status st = sl_api__model_default(&path);
+    if (st == SL_OK) st = take_path(run, v, "the default model", path.text);
+    sl_str_clear(&path);
+    run->model_is_default = st == SL_OK;
+    return st;
+}
+
 sl_status sl_api__model_named(const char **out, sl_api__run *run) {
     sl_api__value *v = &run->values[sl_api__option_find(run->info, "model")];
     const char *named = getenv("SYMLAW_MODEL");
-    if (!v->given && named && *named) {
-        const size_t n = strlen(named) + 1;
-        SL_TRY(sl_api__file_check(run, "SYMLAW_MODEL", named, SL_OPTION_INPUT));
-        char *copy = sl_arena_alloc(&run->arena, n);
-        if (!copy) return sl_fail_memory(n, 1, "the name of a model");
-        v->text[0] = memcpy(copy, named, n);
-        v->given = true;
-    }
+    if (v->given && !(v->text[0] && *v->text[0]))
+        return sl_fail(SL_EINVAL, "--model is empty: it takes a run's folder or a file of weights");
+    if (!v->given)
+        SL_TRY(named && *named ? take_path(run, v, "SYMLAW_MODEL", named) : take_default(run, v));
     *out = v->text[0];
-    if (*out && **out) return SL_OK;
-    return sl_fail(SL_EINVAL,
-                   "no model: --model or the variable SYMLAW_MODEL names a run's folder or a file "
-                   "of weights; symlaw train --size micro --steps 2000 --out runs/small makes one "
-                   "in minutes");
+    return SL_OK;
+}
+
+sl_status sl_api__model_open(sl_infer **out, const sl_api__run *run, const char *path) {
+    const sl_status st = sl_infer_open(out, path);
+    return run->model_is_default ? sl_api__with_default(st) : st;
 }

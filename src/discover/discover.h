@@ -93,6 +93,15 @@ static inline sl_problem sl_table_problem(const sl_table *t) {
 
 /* ---------------------------------------------------------------- options ------------------- */
 
+/* Samples from elsewhere than a model. They are read, scored, refined and ranked as a model's are. */
+typedef struct sl_proposer {
+    /* *out := sample `number` for data with so many inputs, in a: a function of these, the options'
+     * seed and problem and `state`, from any thread. */
+    sl_status (*get)(sl_sampled *out, sl_arena *a, int inputs, uint64_t seed, uint64_t problem,
+                     int64_t number, const void *state);
+    const void *state;
+} sl_proposer;
+
 /* What an effort buys. The restarts are for the best eighth of the refined ones.
  *    id  name  samples  refined  evaluations of a fit  restarts of a fit */
 #define SL_EFFORTS(X)                        \
@@ -159,6 +168,7 @@ typedef struct sl_discover_options {
     sl_infer_options infer; // its seed, problem and grammar are taken from here
     uint64_t seed, problem;
     double deadline;        // sl_clock() when it must be done; 0: none
+    const sl_proposer *proposer; // samples are its and not the model's; NULL: the model's
 } sl_discover_options;
 
 #define SL_DISCOVER__VALUE(field, option, kind, value, ...) .field = value,
@@ -189,7 +199,8 @@ typedef enum sl_candidate_state {
 } sl_candidate_state;
 const char *sl_candidate_state_name(sl_candidate_state s);
 
-/* Where a candidate comes from.   id  name */
+/* Where a candidate comes from: samples, which a proposer may have made instead of the model, or none.
+ *    id  name */
 #define SL_SOURCES(X)           \
     X(MODEL,    "model")        \
     X(BASELINE, "baseline")
@@ -255,8 +266,8 @@ typedef struct sl_discovery {
 typedef int (*sl_discover_progress)(const char *what, double done, double total,
                                     const sl_candidate *best, void *payload);
 
-/* SL_EINVAL: fewer than 2 rows, more inputs than the model has. model may be NULL: baselines alone.
- * Free *out also after a cut. */
+/* SL_EINVAL: fewer than 2 rows, more inputs than the model has. model may be NULL: then samples are a
+ * proposer's, or there are baselines alone. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
                                        const sl_problem *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);

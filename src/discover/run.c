@@ -140,6 +140,56 @@ done:
     return st;
 }
 
+/* ---------------------------------------------------------------- a proposer's samples ------ */
+
+enum { PROPOSED = 64 }; // samples of a part
+
+/* As many as there is time for, part by part: a sample does not depend on the others. */
+static sl_status propose_part(harvest *h, sl_discover__pool *p, int64_t first, int64_t count,
+                              bool speak) {
+    const sl_discover_options *o = p->o;
+    h->s = sl_arena_alloc(&h->arena, (size_t)count * sizeof *h->s);
+    if (!h->s) return sl_fail_memory((size_t)count, sizeof *h->s, "samples");
+    for (int64_t i = 0; i < count && !is_enough(&p->control, speak); i++) {
+        SL_TRY(o->proposer->get(&h->s[i], &h->arena, p->rows.fit.inputs, o->seed, o->problem,
+                                first + i, o->proposer->state));
+        h->made++;
+        atomic_fetch_add_explicit(&p->control.sampled, 1, memory_order_relaxed);
+    }
+    return SL_OK;
+}
+
+typedef struct proposing {
+    sl_discover__pool *p;
+    harvest *harvest;
+    int64_t samples;
+} proposing;
+
+static sl_status propose_parts(int64_t begin, int64_t end, int worker, void *payload) {
+    const proposing *g = payload;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t first = i * PROPOSED, count = SL_MIN(PROPOSED, g->samples - first);
+        SL_TRY(propose_part(&g->harvest[i], g->p, first, count, worker == 0));
+    }
+    return SL_OK;
+}
+
+static sl_status propose_all(sl_discover__pool *p, int64_t samples) {
+    const int64_t n = (samples + PROPOSED - 1) / PROPOSED;
+    harvest *h = sl_calloc((size_t)n, sizeof *h);
+    if (!h) return sl_fail_memory((size_t)n, sizeof *h, "samples");
+    proposing g = { p, h, samples };
+    sl_status st;
+    p->control.what = "sampling";
+    p->control.total = (double)samples;
+    SL_GO(sl_par_for(p->threads, n, 1, propose_parts, &g));
+    for (int64_t i = 0; i < n; i++) SL_GO(bring_in(p, &h[i], false));
+done:
+    for (int64_t i = 0; i < n; i++) sl_arena_clear(&h[i].arena);
+    sl_free(h);
+    return st;
+}
+
 /* ---------------------------------------------------------------- the result ---------------- */
 
 static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t n) {
@@ -237,10 +287,11 @@ static void pool_clear(sl_discover__pool *p) {
 static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer *model,
                           sl_pool *threads, const sl_problem *problem,
                           const sl_discover_options *o) {
-    const int64_t samples = model ? sl_discover__budget_of(o).samples : 0;
+    const int64_t samples = model || o->proposer ? sl_discover__budget_of(o).samples : 0;
     SL_TRY(pool_init(p, d, threads, problem, o, samples));
     if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
-    if (samples > 0 && !p->rows.constant) SL_TRY(sample_all(p, model, samples));
+    if (samples > 0 && !p->rows.constant)
+        SL_TRY(o->proposer ? propose_all(p, samples) : sample_all(p, model, samples));
     SL_TRY(sl_discover__refine(p));
     p->control.best = NULL; // the list is about to move
     SL_TRY(list(d, p));

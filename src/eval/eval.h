@@ -1,6 +1,7 @@
 /* eval - how good a model is: the paper's metrics on many problems.
  *
- * A problem is a data set, mostly with the formula that made it. Of the model's candidates for it
+ * A problem is a data set, mostly with the formula that made it. Of the candidates for it, the
+ * model's or those of a baseline that needs no model (SL_EVAL_CANDIDATES),
  * the one with the highest R2 is kept, of equal doubles the more probable, as in the paper (the rule
  * of discover's options, SL_RANK_R2), and judged:
  *
@@ -113,6 +114,39 @@ SL_NODISCARD sl_status sl_eval_judge(sl_judgement *out, sl_arena *a, const sl_in
 SL_NODISCARD sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *expr,
                                        const double *value, const sl_eval_problem *p);
 
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+/* Where the candidates of a problem come from. All are judged alike, so a source is one row here and
+ * one function in candidates.c, which says how sl_discover_run is called.
+ *
+ *   model    its samples
+ *   blind    draws from what the model was trained on, base and constants as in a training pair: as
+ *            many as there would be samples, without a look at the data
+ *   linear   no samples; the constant, each input and the best linear formula by least squares
+ *
+ *    id  name  in words */
+#define SL_EVAL_CANDIDATES(X)                                                \
+    X(MODEL,  "model",  "samples of the model")                              \
+    X(BLIND,  "blind",  "expressions drawn as training draws them, without a look at the data") \
+    X(LINEAR, "linear", "the best linear formula, by least squares")
+
+typedef enum sl_eval_candidates {
+#define X(id, ...) SL_EVAL_CANDIDATES_##id,
+    SL_EVAL_CANDIDATES(X)
+#undef X
+    SL_EVAL_CANDIDATES_COUNT
+} sl_eval_candidates;
+const char *sl_eval_candidates_name(sl_eval_candidates c);
+const char *sl_eval_candidates_text(sl_eval_candidates c);
+sl_eval_candidates sl_eval_candidates_find(const char *name); // ..._COUNT if there is none
+
+/* *out := draw `number` for a problem with so many inputs, in a: the target of a training pair of
+ * `pairs` at a random place. One with more variables than that is drawn again, 64 times at most; where
+ * there are fewer inputs than pairs has variables, the variables of the draw are x1, x2, ... in order.
+ * The numbers depend on seed, problem and number alone. state: a sl_pairs. */
+SL_NODISCARD sl_status sl_eval_blind(sl_sampled *out, sl_arena *a, int inputs, uint64_t seed,
+                                     uint64_t problem, int64_t number, const void *state);
+
 /* ---------------------------------------------------------------- a whole evaluation -------- */
 
 typedef struct sl_eval_options {
@@ -121,6 +155,8 @@ typedef struct sl_eval_options {
     double timeout;      // seconds per problem and seed; 0: none
     const char *journal; // file of judgements already made; NULL: none is kept
     const char *identity; // what judgements depend on, as JSON: a journal of another one is refused
+    sl_eval_candidates candidates;
+    const sl_pairs *generator; // that BLIND draws from; NULL where it is not needed
 } sl_eval_options;
 
 /* A share of judgements with its interval; and as it differs by seed. */
@@ -159,7 +195,8 @@ typedef struct sl_eval_summary {
  * what was judged is in the journal. */
 typedef int (*sl_eval_progress)(int64_t done, int64_t total, double solved, void *payload);
 
-/* *judgements := all of them, problem by problem, seed by seed, in a. */
+/* *judgements := all of them, problem by problem, seed by seed, in a. There is a loss where the
+ * candidates are the model's. */
 SL_NODISCARD sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements,
                                    sl_arena *a, const sl_infer *model, sl_pool *pool,
                                    const sl_eval_source *source, const sl_eval_options *o,

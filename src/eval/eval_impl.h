@@ -85,6 +85,17 @@ SL_NODISCARD sl_status sl_eval__summarise(sl_eval_summary *out, sl_arena *scratc
                                           const sl_judgement *j, const sl_eval__traits *traits,
                                           int64_t problems, int seeds);
 
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+/* How sl_discover_run is called for a source of candidates. `o` may point to `proposer`: a call stays
+ * where it was made. */
+typedef struct sl_eval__call {
+    const sl_infer *model; // NULL: it is not asked
+    sl_discover_options o;
+    sl_proposer proposer;
+} sl_eval__call;
+void sl_eval__call_make(sl_eval__call *out, const sl_infer *model, const sl_eval_options *o);
+
 /* ---------------------------------------------------------------- judging ------------------- */
 
 /* sl_eval_judge, with or without the loss. `stop` is asked now and then, from the calling thread:

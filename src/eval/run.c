@@ -122,16 +122,17 @@ static sl_status judge_some(int64_t begin, int64_t end, int worker, void *payloa
     for (int64_t i = begin; i < end; i++) {
         const int64_t at = e->missing[i], problem = at / e->o->seeds;
         const int seed = (int)(at % e->o->seeds);
-        sl_discover_options o = e->o->discover;
+        sl_eval__call c;
         sl_eval_problem p;
         sl_judgement j;
-        o.seed += (uint64_t)seed;
-        o.problem = (uint64_t)problem;
-        o.deadline = e->o->timeout > 0 ? sl_clock() + e->o->timeout : 0;
+        sl_eval__call_make(&c, e->model, e->o);
+        c.o.seed += (uint64_t)seed;
+        c.o.problem = (uint64_t)problem;
+        c.o.deadline = e->o->timeout > 0 ? sl_clock() + e->o->timeout : 0;
         sl_arena_rewind(a, 0);
         SL_TRY(e->source->get(&p, a, problem, e->source));
         // the loss does not depend on the seed: once is enough
-        SL_TRY(sl_eval__judge(&j, a, e->model, e->inner, &p, &o, seed == 0, must_stop, &s));
+        SL_TRY(sl_eval__judge(&j, a, c.model, e->inner, &p, &c.o, seed == 0, must_stop, &s));
         j.problem = problem;
         j.seed = seed;
         SL_TRY(finish(e, &j, p.id));
@@ -145,6 +146,11 @@ static sl_status judge_some(int64_t begin, int64_t end, int worker, void *payloa
 static sl_status check(const sl_eval_source *source, const sl_eval_options *o) {
     SL_TRY(sl_discover_options_check(&o->discover));
     if (o->seeds < 1) return sl_fail(SL_EINVAL, "%d seeds: at least 1 is needed", o->seeds);
+    if ((unsigned)o->candidates >= SL_EVAL_CANDIDATES_COUNT)
+        return sl_fail(SL_EINVAL, "candidates of kind %d: there is no such source",
+                       (int)o->candidates);
+    if (o->candidates == SL_EVAL_CANDIDATES_BLIND && !o->generator)
+        return sl_fail(SL_EINVAL, "blind draws need the pairs that they are drawn from");
     if (!(o->timeout >= 0)) return sl_fail(SL_EINVAL, "a timeout of %g seconds", o->timeout);
     if (source->count > INT64_MAX / 1024 / o->seeds)
         return sl_fail(SL_ELIMIT, "%lld problems with %d seeds", (long long)source->count,

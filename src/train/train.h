@@ -47,7 +47,10 @@
     X(checkpoint_steps, "checkpoint-steps", INT, 0, "0", NULL, 0, 1e12, "N",                       \
       "steps between checkpoints; 0: by time")                                                     \
     X(checkpoint_minutes, "checkpoint-minutes", REAL, 5, "5", NULL, 0, 1e6, "M",                   \
-      "minutes between checkpoints; 0: none but at the end")
+      "minutes between checkpoints; 0: none but at the end")                                       \
+    X(weights_seed, "weights-seed", INT, -1, "-1", NULL, -1, 9007199254740991.0, "N",              \
+      "seed of the first weights and of dropout; -1: --seed. Runs that differ only here are "      \
+      "trained, validated and tested on the same data")
 
 typedef struct sl_train_options {
 #define SL_TRAIN_INT(field) int64_t field;
@@ -71,7 +74,7 @@ typedef struct sl_train_config {
     sl_train_options train;
     sl_model_options model;
     sl_optim_options optim;
-    uint64_t seed;
+    uint64_t seed;            // of weights and dropout; data have that of their pairs
     const sl_pairs *pairs;    // borrowed; columns and points come from it
     const char *config_json;  // the same as text, to be kept with the run
     const char *out;          // folder of the run

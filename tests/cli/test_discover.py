@@ -546,13 +546,6 @@ def test_the_environment_may_name_the_model(model, tmp_path):
     assert run("discover", str(path), *QUICK, "--json", "--model", str(weights)).json["formula"] == "3*a - 2*b"
 
 
-def test_without_a_model_it_says_how_to_get_one(tmp_path):
-    r = run("discover", str(write(tmp_path, plane())))
-    assert r.code == 2 and r.out == ""
-    for word in ("--model", "SYMLAW_MODEL", "symlaw train"):
-        assert word in r.err
-
-
 def test_bad_models_are_refused(model, tmp_path):
     path = str(write(tmp_path, plane()))
     weights = sorted(Path(model).glob("model-*.safetensors"))[-1]

@@ -179,6 +179,78 @@ def test_other_ways_to_decode(model):
     assert refined["all"]["close"]["hits"] >= plain["all"]["close"]["hits"]
 
 
+# ---------------------------------------------------------------- baselines
+
+def test_baselines_are_judged_on_the_same_problems(model, tmp_path):
+    args = ("--samples", 32, "--seeds", 2, "--limit", 60)
+    by = {source: figures(model, *args, "--source", source) for source in ("model", "blind", "linear")}
+    assert figures(model, *args) == by["model"]  # the default
+    for source, j in by.items():
+        assert j["source"] == source and j["problems"] == by["model"]["problems"] and j["judgements"] == 120
+        assert j["model"] == by["model"]["model"]
+    assert by["model"]["loss"] > 0 and by["blind"]["loss"] is by["linear"]["loss"] is None
+    assert by["blind"]["loss_error"] is by["blind"]["loss_token"] is None
+    assert sum(by["blind"]["invalid"].values()) == 0 and 1 < by["blind"]["distinct"] <= 32
+    assert by["linear"]["distinct"] == 0 and set(by["linear"]["invalid"].values()) == {None}
+    assert by["linear"]["all"]["exact"]["hits"] > 0  # depth 1 has sums
+    assert len(set(by["linear"]["all"]["close"]["seeds"])) == 1
+    assert by["blind"]["all"]["solved"]["hits"] > 0  # a small set: some truth is among 32 draws
+
+
+@pytest.mark.parametrize("source", ["blind", "linear"])
+def test_baselines_do_not_depend_on_threads(model, source, tmp_path):
+    kept = []
+    for threads in (1, 3):
+        out = tmp_path / f"{threads}.jsonl"
+        kept.append((figures(model, "--source", source, "--samples", 24, "--seeds", 2, "--limit", 30, "--threads", threads,
+                             "--predictions", out), found(out)))
+    assert kept[0] == kept[1] and len(kept[0][1]) == 30
+    assert all(x["expr"] for x in kept[0][1])
+
+
+def test_samples_and_seed_are_of_blind_draws_too(model):
+    def closest(*args):
+        j = figures(model, "--source", "blind", "--limit", 40, "--seeds", 1, *args)
+        return j["all"]["among"]["hits"], j["distinct"]
+    few, many = closest("--samples", 4), closest("--samples", 400)
+    assert few[0] < many[0] and few[1] <= 4 < many[1]
+    assert closest("--samples", 64) != closest("--samples", 64, "--seed", 1)
+
+
+@pytest.mark.parametrize("source", ["blind", "linear"])
+def test_baselines_on_problems_of_others(model, pairs, source, tmp_path):
+    table = tmp_path / "formulas.csv"
+    table.write_text("name,formula,lo,hi,npoints\nline,3*x1 - 2,0,2,20\none,x1,0,1,20\n")
+    j = figures(model, "--source", source, "--pairs", pairs, "--samples", 16)
+    assert j["problems"]["count"] == 24 and j["source"] == source and j["all"]["exact"]["n"] == 72
+    out = tmp_path / "p.jsonl"
+    j = figures(model, "--source", source, "--formulas", table, "--samples", 64, "--predictions", out)
+    assert sum(j["invalid"].values()) == 0 if source == "blind" else j["distinct"] == 0  # x1 alone, and no draw has x2
+    if source == "linear":
+        assert [x["status"] for x in found(out)] == ["equal", "solved"]
+
+
+def test_the_journal_of_another_source_is_refused(model, tmp_path):
+    journal = tmp_path / "j.jsonl"
+    args = ("--samples", 8, "--seeds", 1, "--limit", 10, "--journal", journal)
+    first = figures(model, *args, "--source", "blind")
+    assert json.loads(journal.read_text().splitlines()[0])["identity"]["source"] == "blind"
+    for other in ("linear", "model"):
+        r = evaluate(model, *args, "--source", other)
+        assert r.code == 2 and 'its "source" is "blind", not "%s"' % other in r.err, r
+    r = evaluate(model, *args, "--source", "blind", "--json", "--quiet")
+    assert r.json["resumed"] == 10 and r.json["all"] == first["all"]
+
+
+def test_the_table_names_the_source(model):
+    r = evaluate(model, "--source", "blind", "--samples", 8, "--seeds", 1, "--limit", 10)
+    assert r.code == 0 and "source        blind: " in r.out and "nats per" not in r.out, r
+    r = evaluate(model, "--source", "linear", "--seeds", 1, "--limit", 10)
+    assert "source        linear: " in r.out and "invalid" not in r.out and "nan" not in r.out, r
+    r = evaluate(model, "--source", "oracle")
+    assert r.code == 2 and "model, blind, linear" in r.err, r
+
+
 # ---------------------------------------------------------------- problems of others
 
 def test_pairs_with_and_without_a_truth(model, pairs, tmp_path):
@@ -390,7 +462,7 @@ def found_without_limit(model, tmp_path):
 
 def test_wrong_use(model, tmp_path, pairs):
     cases = [
-        ([], "--model or the variable SYMLAW_MODEL"),
+        (["--model", ""], "--model is empty"),
         (["--model", model, "--pairs", pairs, "--out", pairs], "--out and --pairs are one file"),
         (["--model", tmp_path / "nothing"], str(tmp_path / "nothing")),
         (["--model", tmp_path], str(tmp_path)),

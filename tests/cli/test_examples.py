@@ -40,9 +40,11 @@ def programs(installed, tmp_path_factory):
     assert done.returncode == 0, done.stdout + done.stderr
     library = next(installed.rglob("libsymlaw.so")).parent
     env = {**os.environ, "LD_LIBRARY_PATH": str(library)}
+    env.pop("SYMLAW_MODEL", None)
 
     def call(name, *args):
-        return subprocess.run([folder / name, *args], capture_output=True, text=True, env=env, timeout=60)
+        return subprocess.run([folder / name, *args], capture_output=True, text=True, env=env, cwd=folder,
+                              timeout=60)
     return call
 
 
@@ -57,6 +59,12 @@ def test_formulas(programs):
     assert {"sin(x1)", "x1", "2*x1", "x1^2"} <= {x.strip() for x in lines}
 
 
+def test_the_installed_library_has_a_model(programs, installed):
+    done = programs("discover")
+    assert done.returncode == 0 and done.stdout.startswith("R2 0.99"), done
+    assert "metres = " in done.stdout
+
+
 def test_discover(programs, tmp_path):
     model = str(tmp_path / "model")
     assert run("train", "--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "8", "--steps",
@@ -64,6 +72,6 @@ def test_discover(programs, tmp_path):
     done = programs("discover", model)
     assert done.returncode == 0, done
     assert "metres = " in done.stdout and done.stdout.startswith("R2 0.9"), done.stdout
-    assert programs("discover").returncode == 2
+    assert programs("discover", model, model).returncode == 2
     missing = programs("discover", str(tmp_path / "nowhere"))
     assert missing.returncode == 1 and "nowhere" in missing.stderr and missing.stdout == ""

@@ -71,6 +71,21 @@ def whole(tmp_path_factory):
     return folder, r.json, r.err
 
 
+def test_weights_seed_changes_weights_and_not_the_data(whole, tmp_path):
+    folders = {}
+    for name, seeds in {"other": (0, 7), "same": (0, 0), "data": (7, 0)}.items():
+        folders[name] = tmp_path / name
+        r = train(*SHORT, "--json", "--seed", seeds[0], "--weights-seed", seeds[1], "--out", folders[name])
+        assert r.code == 0, r
+    model = f"model-{STEPS:08d}.safetensors"
+    data = {name: json.loads((f / "run.json").read_text())["run"]["pairs"]
+            for name, f in {**folders, "whole": whole[0]}.items()}
+    assert data["other"] == data["same"] == data["whole"] != data["data"]
+    weights = {name: tensors(f / model) for name, f in {**folders, "whole": whole[0]}.items()}
+    assert weights["same"] == weights["whole"]  # 0 is the default of --seed
+    assert weights["other"] != weights["whole"] != weights["data"]
+
+
 def start(*args, **more):
     return subprocess.Popen([PROGRAM, "train", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, **more)
