@@ -4,9 +4,9 @@
 #     make check        build, then every test that takes seconds
 #     make check-long   many more random cases, fuzzing, killed runs: hours
 #     make bench        measure speed, one TSV row per case
-#     make study        the universe of expressions, the data made of it, a small model trained on
-#                       them and judged by what it finds, with their figures; results go to runs/small.
-#                       After a stop it goes on where it was
+#     make study        a scaling study of small models: trained, evaluated, laws fitted, a report in
+#                       runs/micro; about ten minutes. After a stop it goes on where it was
+#     make study QUICK=1   one of a minute that goes through all phases, in runs/quick
 #     make install      to PREFIX (default /usr/local), below DESTDIR
 #
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -15,10 +15,6 @@ SL_JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SL_TEST_JOBS ?= 2
 SL_FUZZ_SECONDS ?= 600
 PREFIX ?= /usr/local
-# A model that learns in about a minute; tools/learn.py compares optimizers on it.
-SMALL = --width 32 --layers 2 --depth 2 --points 16 --batch 16 --lr 4e-3 --flops 4e12 \
-    --dropout 0 --attention-dropout 0 --init-scale 0.15
-
 # Ninja where there is one; a build directory that exists keeps what it was made with.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 
@@ -60,16 +56,7 @@ bench: all
 
 study: setup
 	@$(MAKE) all
-	build/symlaw expressions --depth 3 --count
-	build/symlaw pairs --stats 20000
-	build/symlaw train $(SMALL) --out runs/small --resume
-	build/symlaw eval --model runs/small --split test --journal runs/small/eval.jsonl
-	@build/symlaw eval --model runs/small --split test --journal runs/small/eval.jsonl --quiet \
-	    --json --out runs/small/eval.json
-	@echo
-	@echo "runs/small/model-*.safetensors   the model; runs/small/log.jsonl: its losses"
-	@echo "runs/small/eval.json             how good it is on its test split"
-	@echo "runs/small/eval.jsonl            each problem with what was found"
+	build/symlaw study run studies/$(if $(QUICK),quick,micro).json
 
 install: all
 	@cmake --install build --prefix "$(PREFIX)"

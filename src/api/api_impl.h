@@ -328,7 +328,7 @@ SL_NODISCARD sl_status sl_api__run_inner(char **result_json, const sl_api__comma
                                          sl_api__inner *inner);
 
 extern const sl_api__command sl_api__expressions, sl_api__pairs, sl_api__train, sl_api__discover,
-    sl_api__eval, sl_api__info, sl_api__bench, sl_api__study;
+    sl_api__eval, sl_api__laws, sl_api__info, sl_api__bench, sl_api__study;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_api__listing {

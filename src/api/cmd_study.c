@@ -13,10 +13,12 @@
       "folder of the study; runs/ and the plan's name if it is not given")                         \
     X(DRY_RUN, "dry-run", FLAG, 0, NULL, "false", NULL, 0, 0,                                      \
       "run: print what would be started, and start nothing")                                       \
-    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi", 0, 0,                           \
-      "who does the work: processes of this machine, or ranks of mpirun that share each run")      \
+    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi|slurm", 0, 0,                           \
+      "who does the work: processes of this machine, ranks of mpirun that share each run, or "     \
+      "jobs of Slurm")                                                                             \
     X(WORKERS, "workers", INT, 1, "N", "0", NULL, 0, 10000,                                        \
-      "runs at a time; 0: with the engine local, what is measured to be faster")                   \
+      "runs at a time; 0: with the engine local, what is measured to be faster; with slurm, as "   \
+      "many as can begin, 16 at most")                                                             \
     X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                           \
       "engine mpi: processes that share a run; 0: one for each core")                              \
     X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                       \
@@ -26,10 +28,15 @@
     X(PROGRAM, "program", TEXT, 1, "PATH", NULL, NULL, 0, 0,                                       \
       "program that workers are started with; this one if it is not given")
 
-enum { OWN_OPTIONS(SL_API__ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
+#define SLURM_OPTION(...) SL_API__TABLE_ROW("engine slurm", __VA_ARGS__)
 
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) //
-                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+enum {
+    OWN_OPTIONS(SL_API__ID) SL_STUDY_SLURM_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID)
+        OPT_COUNT_ALL
+};
+
+static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_STUDY_SLURM_TABLE(
+    SLURM_OPTION) SL_API__COMMON(SL_API__COMMON_OPTION) };
 
 static const char help[] =
     "Runs a scaling study: models of several sizes are trained over batch sizes,\n"
@@ -40,7 +47,7 @@ static const char help[] =
     "  symlaw study run PLAN      does all of it, or goes on with it\n"
     "  symlaw study status PLAN   each run with its state, what remains\n"
     "  symlaw study init PLAN     makes the folder, and starts nothing\n"
-    "  symlaw study worker DIR    one more worker, on any machine that sees the folder\n"
+    "  symlaw study worker DIR    one more worker, wherever the folder is seen\n"
     "  symlaw study report DIR    table, laws and report of what is finished by now\n"
     "\n"
     "Examples:\n"
@@ -48,23 +55,31 @@ static const char help[] =
     "  symlaw study run studies/micro.json            about ten minutes\n"
     "  symlaw study run studies/paper.json --dry-run  what it would start\n"
     "  symlaw study status runs/micro\n"
+    "  symlaw study run studies/paper.json --engine slurm --workers 32 --nodes 2\n"
+    "      --tasks-per-node 4 --cpus-per-task 16 --time 1-00:00:00 --partition long\n"
     "\n"
     "The folder of the study is all that is known of it. Ctrl-C, SIGTERM, a crash or\n"
-    "a full disk may end it at any moment: the same command goes on, each run from its\n"
-    "last checkpoint, and comes to the same table. Any number of workers may join;\n"
-    "each takes a run that nobody works on. A run of a worker that is gone is taken\n"
-    "over, at once on the same machine, else after --expiry seconds without a sign of\n"
-    "life. A run that fails is tried again as often as the plan says, and does not stop\n"
-    "the others. Exit code 1: some have failed for good.\n"
+    "a full disk may end it at any moment: the same command goes on, each run from\n"
+    "its last checkpoint, and comes to the same table. Any number of workers may\n"
+    "join; each takes a run that nobody works on. A run of a worker that is gone is\n"
+    "taken over, at once on the same machine, else after --expiry seconds without a\n"
+    "sign of life. A run that fails is tried again as often as the plan says, and\n"
+    "does not stop the others. Exit code 1: some have failed for good.\n"
     "\n"
     "The best model is left as best.safetensors in the folder of the study and beside\n"
-    "that folder. A worker that --time-limit has ended has the exit code 75.";
+    "that folder. A worker that --time-limit has ended has the exit code 75.\n"
+    "\n"
+    "--engine slurm submits the workers as an array job and waits for them; stopping\n"
+    "it stops the waiting, not the jobs. A worker that nears the time limit of its\n"
+    "job saves and is queued again. After scancel the same command submits new\n"
+    "workers, and while there are some it submits none.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
 }
 
-static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi };
+static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi,
+                                                  &sl_api__engine_slurm };
 
 static const sl_api__engine *engine_named(const char *name) {
     for (int i = 0; i < SL_LEN(engines); i++)
@@ -181,7 +196,8 @@ static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
     SL_TRY(sl_study_plan_store(s->plan, s->dir));
     const sl_api__engine *engine = engine_named(value(s->run, OPT_ENGINE)->text[0]);
     const sl_status st = engine->work(&out_of_time, s);
-    if (st == SL_ECANCEL && !out_of_time) return fail_stopped(s);
+    if (st == SL_ECANCEL && !out_of_time)
+        return engine == &sl_api__engine_slurm ? st : fail_stopped(s); // whose jobs go on
     if (st != SL_ECANCEL) SL_TRY(st);
     if (out_of_time) {
         set_out_of_time(s, result);

@@ -6,7 +6,7 @@
 #include "study/study.h"
 
 /* Exit code of a worker that has saved for want of time. */
-enum { SL_API__OUT_OF_TIME = 75 };
+enum { SL_API__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
 
 /* A study that the verb works on. */
 typedef struct sl_api__study_context {

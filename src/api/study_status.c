@@ -99,7 +99,28 @@ static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study
     if (!active) return SL_OK;
     t->active++;
     if (!t->text[0])
-        sl_snprintf(t->text, sizeof t->text, "%.80s: %.70s", run->id, h.text);
+        sl_snprintf(t->text, sizeof t->text, "%.80s%s%.70s", run->id, h.text[0] ? ": " : "",
+                    h.text);
+    return SL_OK;
+}
+
+/* Runs of scale that the sweep of a size has not decided yet: their settings are not known, but their
+ * cost is. Those that the sweep has trained by then are counted twice. */
+static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size) {
+    const sl_study_size *z = &study->plan->size[size];
+    if (study->best[size].known) return SL_OK;
+    for (int i = 0; i < z->ratios.n; i++) {
+        const sl_study_run run = { .size = size,
+                                   .batch = z->batch.at[z->batch.n / 2],
+                                   .lr = z->lr.at[0],
+                                   .ratio = z->ratios.at[i] };
+        double flops;
+        SL_TRY(sl_api__study_flops(&flops, study->plan, &run));
+        t->runs += z->scale_seeds.n;
+        t->flops += flops * z->scale_seeds.n;
+        for (int k = 0; k < SL_STUDY_SET_COUNT; k++)
+            t->evaluations += z->eval[k] ? z->scale_seeds.n : 0;
+    }
     return SL_OK;
 }
 
@@ -107,6 +128,7 @@ sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s
     (void)s;
     *out = (sl_api__tally){ 0 };
     for (int i = 0; i < study->runs; i++) SL_TRY(add_run(out, study, &study->run[i]));
+    for (int i = 0; i < study->plan->sizes; i++) SL_TRY(add_ahead(out, study, i));
     const rates r = rates_of(study);
     const double train = (out->flops - out->flops_done) * r.seconds / r.flops;
     const double eval = (out->evaluations - out->evaluated) * r.eval_seconds / r.evals;
@@ -204,8 +226,8 @@ static void tally_lines(sl_str *s, const sl_api__tally *t, const sl_study *study
     else if (isnan(t->seconds_left))
         sl_str_add(s, "no run has finished, so the time is not known\n");
     else
-        sl_str_addf(s, "about %s remain at the rate of the finished runs; runs of phases that have "
-                       "not begun are not counted\n",
+        sl_str_addf(s, "about %s remain at the rate of the finished runs; runs that the sweep has "
+                       "not settled are counted by their cost\n",
                     sl_api__duration(left, t->seconds_left));
 }
 

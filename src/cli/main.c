@@ -48,7 +48,10 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
         sl_cli__error("interrupted: this is what there was by then");
         return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
-    return strncmp(result, any, strlen(any)) == 0 ? atoi(result + strlen(any)) : SL_CLI__GOOD;
+    int code = 0;
+    for (const char *digit = result + strlen(any); *digit >= '0' && *digit <= '9'; digit++)
+        code = 10 * code + (*digit - '0');
+    return code;
 }
 
 static int help_command(const sl_command_info *info) {

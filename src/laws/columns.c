@@ -19,8 +19,8 @@ static const column columns[] = {
 };
 
 const sl_laws_run SL_LAWS_RUN_NONE = {
-#define SL_LAWS_NONE_T ""
-#define SL_LAWS_NONE_R NAN
+#define SL_LAWS_NONE_T      ""
+#define SL_LAWS_NONE_R      NAN
 #define X(field, kind, ...) .field = SL_LAWS_NONE_##kind,
     SL_LAWS_COLUMNS(X)
 #undef X

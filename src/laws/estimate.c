@@ -46,8 +46,8 @@ static double error_of(const sl_laws_draw *d, question q, double at) {
     return scale * sqrt(1 / d->n + (place - d->mean) * (place - d->mean) / d->spread);
 }
 
-/* Each draw's deviation from the answer in units of its own standard error; the interval lies at the
- * opposite quantiles of those. */
+/* Each draw's deviation from the answer in units of its own standard error; the interval lies at
+ * the opposite quantiles of those. */
 static sl_estimate student_interval(const sl_law *law, question q, double at) {
     const double value = answer(&law->fit, q, at), se = error_of(&law->fit, q, at);
     for (int i = 0; i < law->n_draw; i++) {
@@ -88,8 +88,7 @@ double sl_laws_factor(const sl_law *law, double x) { return x / law->x_top; }
 
 void sl_laws__estimate(sl_law *law) {
     const sl_estimate slope = ask(law, SLOPE, 0);
-    law->exponent =
-        law->falls ? (sl_estimate){ -slope.value, -slope.high, -slope.low } : slope;
+    law->exponent = law->falls ? (sl_estimate){ -slope.value, -slope.high, -slope.low } : slope;
     law->coefficient = exponential(ask(law, INTERCEPT, 0));
     law->floor = law->student ? (sl_estimate){ 0, 0, 0 } : ask(law, FLOOR, 0);
     law->valid = 0;

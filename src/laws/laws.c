@@ -45,8 +45,8 @@ static void gather(work *w, int slot, int n_front, bool counts) {
     c->n = 0;
     for (int i = 0; i < n_front; i++) {
         const sl_laws__obs *o = &w->obs[w->front[i]];
-        const double y = slot < LINES ? o->y[slot / SL_LAWS_FORM_COUNT]
-                                      : line_value(o, slot - LINES);
+        const double y =
+            slot < LINES ? o->y[slot / SL_LAWS_FORM_COUNT] : line_value(o, slot - LINES);
         if (isnan(y) || (counts ? isnan(o->trials) : !(y > 0))) continue;
         c->x[c->n] = o->x;
         c->share[c->n] = y;
@@ -57,12 +57,13 @@ static void gather(work *w, int slot, int n_front, bool counts) {
 }
 
 static sl_status fit_slot(sl_laws_draw *out, bool *known, work *w, int slot, int n_front) {
-    const sl_laws_form form = slot < LINES ? (sl_laws_form)(slot % SL_LAWS_FORM_COUNT)
-                                           : SL_LAWS_POWER;
+    const sl_laws_form form =
+        slot < LINES ? (sl_laws_form)(slot % SL_LAWS_FORM_COUNT) : SL_LAWS_POWER;
     const column *c = &w->c;
     *known = false;
     *out = (sl_laws_draw){ .a = NAN, .b = NAN, .floor = NAN, .sigma = NAN };
     if (form == SL_LAWS_BINOMIAL && slot / SL_LAWS_FORM_COUNT == SL_LAWS_LOSS) return SL_OK;
+    if (form != SL_LAWS_POWER && w->l->options.plain) return SL_OK;
     gather(w, slot, n_front, form == SL_LAWS_BINOMIAL);
     if (c->n < 3) return SL_OK;
     if (form == SL_LAWS_POWER) *known = sl_laws__line(out, c->x, c->ln_y, c->w, c->n);
@@ -107,8 +108,8 @@ static double dispersion(const work *w, sl_laws_metric m, const sl_laws_draw *fi
 
 static sl_status fit_data(work *w, int slot, int n_front) {
     sl_law *law = law_of(w->l, slot);
-    const sl_laws_form form = slot < LINES ? (sl_laws_form)(slot % SL_LAWS_FORM_COUNT)
-                                           : SL_LAWS_POWER;
+    const sl_laws_form form =
+        slot < LINES ? (sl_laws_form)(slot % SL_LAWS_FORM_COUNT) : SL_LAWS_POWER;
     *law = (sl_law){ .falls = slot < LINES,
                      .level = w->l->options.level,
                      .x_top = w->l->c_top,
@@ -213,8 +214,9 @@ sl_status sl_laws__pairs_law(sl_law *out, sl_arena *a, const sl_laws__pairs *p,
     double *room;
     int *pick;
     sl_laws_draw *draw;
-    *out = (sl_law){ .level = o->level, .n = n, .r2 = NAN, .dispersion = NAN,
-                     .curvature = { NAN, NAN, NAN } };
+    *out = (sl_law){
+        .level = o->level, .n = n, .r2 = NAN, .dispersion = NAN, .curvature = { NAN, NAN, NAN }
+    };
     SL_LAWS__TRY_ALLOC(room, a, 3 * n);
     SL_LAWS__TRY_ALLOC(pick, a, n);
     SL_LAWS__TRY_ALLOC(draw, a, o->draws);

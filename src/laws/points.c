@@ -47,8 +47,13 @@ static sl_status find_rows(key **out, int *n, sl_laws *l, sl_arena *a) {
             continue;
         }
         if (isnan(r->flops) || strcmp(r->phase, "sweep") == 0) continue;
-        k[m++] = (key){ r->id, or_zero(r->params), or_zero(r->batch), or_zero(r->rate),
-                        or_zero(r->ratio), r->flops, i };
+        k[m++] = (key){ r->id,
+                        or_zero(r->params),
+                        or_zero(r->batch),
+                        or_zero(r->rate),
+                        or_zero(r->ratio),
+                        r->flops,
+                        i };
     }
     qsort(k, (size_t)m, sizeof *k, by_id);
     int kept = 0;
@@ -94,7 +99,9 @@ static void fill_point(sl_laws_point *p, const sl_laws *l) {
     int n[7] = { 0 };
     for (int i = 0; i < p->n; i++) {
         const sl_laws_run *r = &l->table->run[p->row[i]];
-        const double v[7] = { r->params, r->tokens, r->flops, r->loss, r->solved, r->r2, r->trials };
+        const double v[7] = {
+            r->params, r->tokens, r->flops, r->loss, r->solved, r->r2, r->trials
+        };
         for (int k = 0; k < 7; k++) add_mean(&sum[k], &n[k], v[k]);
     }
     double *const to[7] = { &p->params, &p->tokens, &p->flops, &p->loss,

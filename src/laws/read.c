@@ -41,8 +41,7 @@ static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
                            const sl_cell *cell, sl_laws_column c) {
     const sl_cell_kind kind = sl_cell_number(out, cell, sl_csv_separator(f));
     if (kind == SL_CELL_NUMBER || kind == SL_CELL_MISSING) return SL_OK;
-    if (kind == SL_CELL_INFINITE &&
-        (c == SL_LAWS_COLUMN_loss || c == SL_LAWS_COLUMN_loss_test)) {
+    if (kind == SL_CELL_INFINITE && (c == SL_LAWS_COLUMN_loss || c == SL_LAWS_COLUMN_loss_test)) {
         *out = NAN;
         return SL_OK;
     }
@@ -173,8 +172,8 @@ sl_status sl_laws__read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
 
 /* ---------------------------------------------------------------- which one ----------------- */
 
-/* A pipe can be read once, so its format is told by the name: a path that ends in .jsonl, .ndjson or
- * .json; else by the first character. */
+/* A pipe can be read once, so its format is told by the name: a path that ends in .jsonl, .ndjson
+ * or .json; else by the first character. */
 static sl_status is_jsonl(bool *out, const char *path) {
     static const char *const ends[] = { ".jsonl", ".ndjson", ".json", ".jsonl.gz" };
     const size_t n = strlen(path);

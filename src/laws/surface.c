@@ -1,14 +1,14 @@
 /* surface - L(N, D) = E + A/N^alpha + B/D^beta by variable projection.
  *
  * For given exponents L is linear in E, A, B >= 0, so what is left to search are two exponents: a
- * grid over all that is plausible, ever finer grids around its best, then Levenberg-Marquardt on all
- * five constants for the last digits. There is no start to choose and none to get wrong: the
+ * grid over all that is plausible, ever finer grids around its best, then Levenberg-Marquardt on
+ * all five constants for the last digits. There is no start to choose and none to get wrong: the
  * published constants of Chinchilla came from a minimiser that had stopped early (Besiroglu et al.
  * 2024).
  *
  * Huber's loss is minimised by reweighting: squares with weight min(1, delta/|r|), again and again,
- * from the squared loss on. It never rises. delta is 1.345 deviations of the squared fit's residuals,
- * the deviation by their median: 95 % efficient where noise is normal. */
+ * from the squared loss on. It never rises. delta is 1.345 deviations of the squared fit's
+ * residuals, the deviation by their median: 95 % efficient where noise is normal. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ typedef struct data {
     double *n, *d, *loss;   // ln(N/unit), ln(D/unit), L
     double *drawn, *weight; // how often the point counts; that, times Huber's weight
     double *ones, *an, *bd; // columns for given exponents
+    double *root;           // of the weights
     int m;
     bool zero; // E is held at 0
 } data;
@@ -82,8 +83,13 @@ static sl_status residuals(double *out, double *const *jac, const double *p, voi
     const int k = s->zero ? 0 : 1;
     const double alpha = sl_exp(p[k + 2]), beta = sl_exp(p[k + 3]);
     for (int i = 0; i < s->m; i++) {
-        const double root = sqrt(s->weight[i]);
-        const double fn = sl_exp(p[k] - alpha * s->n[i]), fd = sl_exp(p[k + 1] - beta * s->d[i]);
+        s->an[i] = p[k] - alpha * s->n[i];
+        s->bd[i] = p[k + 1] - beta * s->d[i];
+    }
+    sl_exp_array(s->an, s->an, s->m);
+    sl_exp_array(s->bd, s->bd, s->m);
+    for (int i = 0; i < s->m; i++) {
+        const double root = s->root[i], fn = s->an[i], fd = s->bd[i];
         if (out) out[i] = root * ((k ? p[0] : 0) + fn + fd - s->loss[i]);
         if (!jac) continue;
         if (k) jac[0][i] = root;
@@ -95,31 +101,46 @@ static sl_status residuals(double *out, double *const *jac, const double *p, voi
     return SL_OK;
 }
 
-static sl_status polish(sl_laws_constants *c, data *s, double tol, sl_arena *scratch) {
-    const sl_nls_options o = { .max_evaluations = 200, .ftol = tol * tol, .xtol = tol };
-    if (!(c->A > 0 && c->B > 0)) return SL_OK; // a term is missing: the search has its best
-    for (int round = 0; round < 2; round++) {
-        s->zero = round > 0 || c->E <= 0;
-        const int k = s->zero ? 0 : 1;
-        double p[5] = { c->E };
-        sl_nls fit;
-        p[k] = sl_log(c->A), p[k + 1] = sl_log(c->B);
-        p[k + 2] = sl_log(c->alpha), p[k + 3] = sl_log(c->beta);
-        SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, &o, s->m, 4 + k, residuals, s));
-        if (k && p[0] < 0) continue; // it wants E below 0: again with 0
-        *c = (sl_laws_constants){ k ? p[0] : 0, sl_exp(p[k]), sl_exp(p[k + 1]), sl_exp(p[k + 2]),
-                                  sl_exp(p[k + 3]) };
-        return SL_OK;
-    }
-    return SL_OK;
-}
-
-/* ---------------------------------------------------------------- Huber --------------------- */
-
 static double residual_of(const sl_laws_constants *c, const data *s, int i) {
     return s->loss[i] - c->E - c->A * sl_exp(-c->alpha * s->n[i]) -
            c->B * sl_exp(-c->beta * s->d[i]);
 }
+
+/* One fit, with E free or held at 0. *c stays if E would be negative. */
+static sl_status polish_once(sl_laws_constants *c, data *s, const sl_nls_options *o, bool zero,
+                             sl_arena *scratch) {
+    const int k = zero ? 0 : 1;
+    double p[5] = { c->E };
+    sl_nls fit;
+    s->zero = zero;
+    p[k] = sl_log(c->A), p[k + 1] = sl_log(c->B);
+    p[k + 2] = sl_log(c->alpha), p[k + 3] = sl_log(c->beta);
+    SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, o, s->m, 4 + k, residuals, s));
+    if (k && !(p[0] >= 0)) {
+        c->E = 0;
+        return SL_OK;
+    }
+    *c = (sl_laws_constants){ k ? p[0] : 0, sl_exp(p[k]), sl_exp(p[k + 1]), sl_exp(p[k + 2]),
+                              sl_exp(p[k + 3]) };
+    return SL_OK;
+}
+
+/* E >= 0: where the free minimum is below, it is held at 0; where it is 0, it is set free if the
+ * sum of squares falls with it. */
+static sl_status polish(sl_laws_constants *c, data *s, double tol, int evaluations,
+                        sl_arena *scratch) {
+    const sl_nls_options o = { .max_evaluations = evaluations, .ftol = tol * tol, .xtol = tol };
+    if (!(c->A > 0 && c->B > 0)) return SL_OK; // a term is missing: the search has its best
+    for (int i = 0; i < s->m; i++) s->root[i] = sqrt(s->weight[i]);
+    if (c->E > 0) SL_TRY(polish_once(c, s, &o, false, scratch));
+    if (c->E > 0) return SL_OK;
+    SL_TRY(polish_once(c, s, &o, true, scratch));
+    double gain = 0;
+    for (int i = 0; i < s->m; i++) gain += s->weight[i] * residual_of(c, s, i);
+    return gain > 0 ? polish_once(c, s, &o, false, scratch) : SL_OK;
+}
+
+/* ---------------------------------------------------------------- Huber --------------------- */
 
 static sl_status huber_delta(double *out, const sl_laws_constants *c, const data *s,
                              sl_arena *scratch) {
@@ -132,15 +153,17 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
     return SL_OK;
 }
 
+/* Few evaluations a round: weights that are not final deserve no minimum to the last digit. */
 static sl_status reweight(sl_laws_constants *c, data *s, double delta, double tol, int rounds,
                           sl_arena *scratch) {
-    for (int round = 0; round < rounds && delta > 0; round++) {
+    if (!(delta > 1e-9 * sl_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
+    for (int round = 0; round < rounds; round++) {
         const sl_laws_constants before = *c;
         for (int i = 0; i < s->m; i++) {
             const double r = fabs(residual_of(c, s, i));
             s->weight[i] = s->drawn[i] * (r > delta ? delta / r : 1);
         }
-        SL_TRY(polish(c, s, 1e-9, scratch));
+        SL_TRY(polish(c, s, 1e-9, 4, scratch));
         if (fabs(c->E - before.E) + fabs(c->alpha - before.alpha) + fabs(c->beta - before.beta) <
             tol * (c->E + c->alpha + c->beta))
             break;
@@ -150,21 +173,36 @@ static sl_status reweight(sl_laws_constants *c, data *s, double delta, double to
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
-static sl_status make_data(data *s, sl_arena *a, const sl_laws *l, const int *points, int n) {
+static sl_status make_data(data *s, sl_arena *a, int n) {
     double *room;
-    SL_LAWS__TRY_ALLOC(room, a, 8 * n);
-    *s = (data){ room,         room + n,     room + 2 * n, room + 3 * n, room + 4 * n,
-                 room + 5 * n, room + 6 * n, room + 7 * n, 0,            false };
-    for (int i = 0; i < n; i++) {
-        const sl_laws_point *p = &l->point[points[i]];
-        if (isnan(p->params) || isnan(p->tokens) || isnan(p->loss)) continue;
-        s->n[s->m] = sl_log(p->params / UNIT_PARAMS);
-        s->d[s->m] = sl_log(p->tokens / UNIT_TOKENS);
-        s->loss[s->m] = p->loss;
-        s->ones[s->m] = s->drawn[s->m] = s->weight[s->m] = 1;
+    SL_LAWS__TRY_ALLOC(room, a, 9 * n);
+    *s = (data){ .n = room,
+                 .d = room + n,
+                 .loss = room + 2 * n,
+                 .drawn = room + 3 * n,
+                 .weight = room + 4 * n,
+                 .ones = room + 5 * n,
+                 .an = room + 6 * n,
+                 .bd = room + 7 * n,
+                 .root = room + 8 * n };
+    return SL_OK;
+}
+
+/* The points of a draw, or of the data (-1), that have all three figures. */
+static void fill_data(data *s, const sl_laws *l, const int *points, int n, int *pick,
+                      sl_laws__obs *obs, int64_t draw) {
+    const int k = sl_laws__sample(obs, pick, l, points, n, draw);
+    s->m = 0;
+    for (int i = 0; i < k; i++) {
+        const double loss = obs[i].y[SL_LAWS_LOSS];
+        if (isnan(obs[i].params) || isnan(obs[i].tokens) || isnan(loss)) continue;
+        s->n[s->m] = sl_log(obs[i].params / UNIT_PARAMS);
+        s->d[s->m] = sl_log(obs[i].tokens / UNIT_TOKENS);
+        s->loss[s->m] = loss;
+        s->ones[s->m] = 1;
+        s->drawn[s->m] = s->weight[s->m] = obs[i].weight;
         s->m++;
     }
-    return SL_OK;
 }
 
 /* N and D must vary, each on its own: three values of both, and not in step. */
@@ -177,55 +215,42 @@ static bool enough(const data *s) {
     return s->m >= 6 && nn > 1e-3 && dd > 1e-3 && nd * nd < 0.999 * nn * dd;
 }
 
-/* The points are the rows that `points` names in one order, so a draw counts each by its place. */
-static void draw_weights(data *s, const sl_laws *l, const int *points, int n, int *pick,
-                         sl_laws__obs *obs, int64_t draw) {
-    const int k = sl_laws__sample(obs, pick, l, points, n, draw);
-    int at = 0, m = 0;
-    for (int i = 0; i < n; i++) {
-        const sl_laws_point *p = &l->point[points[i]];
-        const bool drawn = at < k && pick[at] == points[i];
-        if (!(isnan(p->params) || isnan(p->tokens) || isnan(p->loss))) {
-            s->drawn[m] = s->weight[m] = drawn ? obs[at].weight : 0;
-            s->loss[m++] = drawn ? obs[at].y[SL_LAWS_LOSS] : p->loss;
-        }
-        at += drawn;
-    }
-}
-
 static sl_status make_draws(sl_laws_surface *out, sl_arena *a, sl_arena *scratch, data *s,
-                            const sl_laws *l, const int *points, int n) {
+                            const sl_laws *l, const int *points, int n, int *pick,
+                            sl_laws__obs *obs) {
     // a large table gets fewer draws, so that they take seconds at most
     const int draws = SL_MIN(l->options.draws, SL_MAX(100, 1000000 / n));
     sl_laws_constants *draw;
-    sl_laws__obs *obs;
-    int *pick;
     if (l->options.draws == 0) return SL_OK;
     SL_LAWS__TRY_ALLOC(draw, a, draws);
     SL_LAWS__TRY_ALLOC(out->scratch, a, draws);
-    SL_LAWS__TRY_ALLOC(obs, scratch, n);
-    SL_LAWS__TRY_ALLOC(pick, scratch, n);
     for (int d = 0; d < draws; d++) {
         draw[d] = out->fit;
-        draw_weights(s, l, points, n, pick, obs, d);
-        SL_TRY(polish(&draw[d], s, 1e-7, scratch));
-        if (out->huber) SL_TRY(reweight(&draw[d], s, out->delta, 1e-5, 30, scratch));
+        fill_data(s, l, points, n, pick, obs, d);
+        SL_TRY(polish(&draw[d], s, 1e-6, 100, scratch));
+        if (out->huber) SL_TRY(reweight(&draw[d], s, out->delta, 1e-4, 30, scratch));
     }
     out->draw = draw;
     out->n_draw = out->valid = draws;
     return SL_OK;
 }
 
-static sl_estimate spread(const sl_laws_surface *s, double (*of)(const sl_laws_constants *, double,
-                                                                 double),
-                          double u, double v) {
+static sl_estimate spread(const sl_laws_surface *s,
+                          double (*of)(const sl_laws_constants *, double, double), double u,
+                          double v) {
     for (int i = 0; i < s->n_draw; i++) s->scratch[i] = of(&s->draw[i], u, v);
     return sl_laws__interval(of(&s->fit, u, v), s->scratch, s->n_draw, s->level);
 }
 
-static double of_E(const sl_laws_constants *c, double u, double v) { return (void)u, (void)v, c->E; }
-static double of_A(const sl_laws_constants *c, double u, double v) { return (void)u, (void)v, c->A; }
-static double of_B(const sl_laws_constants *c, double u, double v) { return (void)u, (void)v, c->B; }
+static double of_E(const sl_laws_constants *c, double u, double v) {
+    return (void)u, (void)v, c->E;
+}
+static double of_A(const sl_laws_constants *c, double u, double v) {
+    return (void)u, (void)v, c->A;
+}
+static double of_B(const sl_laws_constants *c, double u, double v) {
+    return (void)u, (void)v, c->B;
+}
 static double of_alpha(const sl_laws_constants *c, double u, double v) {
     return (void)u, (void)v, c->alpha;
 }
@@ -268,12 +293,17 @@ static sl_status flops_per(double *out, sl_arena *scratch, const sl_laws *l, con
 static sl_status fit(sl_laws_surface *out, sl_arena *a, sl_arena *scratch, const sl_laws *l,
                      const int *points, int n) {
     data s;
-    SL_TRY(make_data(&s, scratch, l, points, n));
+    sl_laws__obs *obs;
+    int *pick;
+    SL_LAWS__TRY_ALLOC(obs, scratch, n);
+    SL_LAWS__TRY_ALLOC(pick, scratch, n);
+    SL_TRY(make_data(&s, scratch, n));
+    fill_data(&s, l, points, n, pick, obs, -1);
     out->n = s.m;
     if (!enough(&s)) return SL_OK;
     SL_TRY(flops_per(&out->flops_per, scratch, l, points, n));
     SL_TRY(search_all(&out->fit, &s, scratch));
-    SL_TRY(polish(&out->fit, &s, 1e-14, scratch));
+    SL_TRY(polish(&out->fit, &s, 1e-14, 200, scratch));
     if (out->huber) {
         SL_TRY(huber_delta(&out->delta, &out->fit, &s, scratch));
         SL_TRY(reweight(&out->fit, &s, out->delta, 1e-11, 2000, scratch));
@@ -283,7 +313,7 @@ static sl_status fit(sl_laws_surface *out, sl_arena *a, sl_arena *scratch, const
     out->known = out->fit.A > 0 && out->fit.B > 0;
     summarise(out, &s);
     if (!out->known) return SL_OK;
-    SL_TRY(make_draws(out, a, scratch, &s, l, points, n));
+    SL_TRY(make_draws(out, a, scratch, &s, l, points, n, pick, obs));
     out->E = spread(out, of_E, 0, 0);
     out->A = spread(out, of_A, 0, 0);
     out->B = spread(out, of_B, 0, 0);
@@ -326,8 +356,8 @@ sl_estimate sl_laws_surface_at(const sl_laws_surface *s, double params, double t
     return spread(s, sl_laws__surface_value, params, tokens);
 }
 
-/* Least loss under C = k N D, in units n and d of N and D:  n = G q^a, d = q^(1-a)/G with q = C/k in
- * these units, a = beta/(alpha+beta), G = (alpha A/(beta B))^(1/(alpha+beta)). */
+/* Least loss under C = k N D, in units n and d of N and D:  n = G q^a, d = q^(1-a)/G with q = C/k
+ * in these units, a = beta/(alpha+beta), G = (alpha A/(beta B))^(1/(alpha+beta)). */
 static double best_params(const sl_laws_constants *c, double q, double unused) {
     (void)unused;
     const double sum = c->alpha + c->beta;

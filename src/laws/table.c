@@ -47,13 +47,14 @@ static bool may_be_zero(sl_laws_column c) {
 
 /* Numbers between these leave room for their products and powers. */
 #define LEAST 1e-100
-#define MOST 1e100
+#define MOST  1e100
 
 static sl_status check_number(const sl_laws_table *t, int row, sl_laws_column c, double v) {
     if (isnan(v)) return SL_OK;
     if (is_share(c) && !(v >= 0 && v <= 1))
-        return bad(t, row, c, v, "a share from 0 to 1; counts go with solved_hits or r2_hits and "
-                                 "trials");
+        return bad(t, row, c, v,
+                   "a share from 0 to 1; counts go with solved_hits or r2_hits and "
+                   "trials");
     if (c == SL_LAWS_COLUMN_seed) return SL_OK;
     if (may_be_zero(c) && v == 0) return SL_OK;
     if (!(v >= LEAST && v <= MOST)) return bad(t, row, c, v, "above 0, and at most 1e100");

@@ -1,5 +1,5 @@
-/* Non-negative least squares. C. L. Lawson and R. J. Hanson, "Solving Least Squares Problems" (1974),
- * chapter 23. */
+/* Non-negative least squares. C. L. Lawson and R. J. Hanson, "Solving Least Squares Problems"
+ * (1974), chapter 23. */
 #include "num/num_impl.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ static sl_status solve_free(nnls *p, double *coef_free, sl_arena *scratch) {
     return SL_OK;
 }
 
-/* Goes from coef, which is feasible, towards the free columns' minimum; what reaches 0 on the way is
- * held there. */
+/* Goes from coef, which is feasible, towards the free columns' minimum; what reaches 0 on the way
+ * is held there. */
 static sl_status towards(nnls *p, double *coef, double *goal, sl_arena *scratch) {
     for (int round = 0; round <= p->n; round++) {
         double step = 1;

@@ -22,7 +22,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -325,7 +324,7 @@ static void claim_free(sl_study_claim *c) {
 
 static void make_nonce(char out[NONCE]) {
     uint64_t r[2] = { 0, 0 };
-    if (getrandom(r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) {
+    if (getentropy(r, sizeof r) != 0) {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
         r[0] = (uint64_t)t.tv_sec << 32 ^ (uint64_t)t.tv_nsec;

@@ -272,4 +272,81 @@ SL_NODISCARD sl_status sl_study_work(bool *out_of_time, const sl_study_plan *pla
                                      const sl_study_runner *runner,
                                      const sl_study_worker_options *o);
 
+/* ---------------------------------------------------------------- slurm --------------------- */
+
+/* Workers as an array job of Slurm. A job script is written to slurm/job.sh in the study's folder and
+ * handed to sbatch; each task of the array is one worker, of one process or of several ranks that srun
+ * starts. Slurm queues, starts, stops and requeues them; the folders say what is done. squeue is asked
+ * for jobs by a name that belongs to the folder, so nothing is submitted twice. Needs a file system that
+ * all nodes share.
+ *
+ *    field    option    kind    default    as text    choices    min    max    shown    help */
+#define SL_STUDY_SLURM_TABLE(X)                                                                    \
+    X(nodes, "nodes", INT, 1, "1", NULL, 1, 1e5, "N", "nodes of a worker")                         \
+    X(tasks, "tasks-per-node", INT, 1, "1", NULL, 1, 1e4, "N",                                     \
+      "processes of a worker on each of its nodes; all of them are ranks of one run")              \
+    X(cpus, "cpus-per-task", INT, 0, "0", NULL, 0, 1e4, "N",                                       \
+      "cores, and threads, of a process; 0: those that Slurm gives by itself")                     \
+    X(partition, "partition", TEXT, NULL, NULL, NULL, 0, 0, "NAME", "partition of the jobs")       \
+    X(account, "account", TEXT, NULL, NULL, NULL, 0, 0, "NAME", "account that is charged")         \
+    X(time, "time", TEXT, NULL, NULL, NULL, 0, 0, "LIMIT",                                         \
+      "time limit of a job as sbatch takes it: minutes, H:MM:SS, D-HH:MM:SS; default: the"         \
+      " partition's")                                                                              \
+    X(margin, "margin", INT, 0, "0", NULL, 0, 1e5, "SECONDS",                                      \
+      "a worker saves and is queued again this long before the limit; 0: a tenth of it, 20 to 120") \
+    X(sbatch, "sbatch", TEXT, NULL, NULL, NULL, 0, 0, "OPTIONS",                                   \
+      "more options of sbatch, such as \"--qos=long --mem=8G\"")                                   \
+    X(before, "before", TEXT, NULL, NULL, NULL, 0, 0, "COMMANDS",                                  \
+      "shell commands that a job begins with, such as \"module load openmpi\"")                    \
+    X(mpi, "mpi", TEXT, "pmix", "pmix", NULL, 0, 0, "TYPE",                                        \
+      "how srun starts ranks; \"srun --mpi=list\" shows what there is")
+
+typedef struct sl_study_slurm_options {
+#define SL_STUDY__INT(field) int64_t field;
+#define SL_STUDY__TEXT(field) const char *field; // NULL: not said
+#define X(field, option, kind, ...) SL_STUDY__##kind(field)
+    SL_STUDY_SLURM_TABLE(X)
+#undef X
+#undef SL_STUDY__INT
+#undef SL_STUDY__TEXT
+    int64_t workers;         // tasks of the array
+    const char *program;     // symlaw, by a path that holds on every node
+    const char *const *words; // more words of `symlaw study worker DIR`
+    int n_words;
+} sl_study_slurm_options;
+
+#define SL_STUDY__VALUE(field, option, kind, value, ...) .field = value,
+#define SL_STUDY_SLURM_OPTIONS_INIT { SL_STUDY_SLURM_TABLE(SL_STUDY__VALUE) .workers = 1 }
+
+/* A worker that ends with this exit code has saved for want of time: the script has it queued again. */
+enum { SL_STUDY_OUT_OF_TIME = 75 }; // EX_TEMPFAIL of sysexits.h
+
+/* Appends the job script, and the command that submits it as a person would type it. SL_EINVAL: an
+ * option or a path that cannot be written there. Writes no file. */
+SL_NODISCARD sl_status sl_study_slurm_script(sl_str *script, sl_str *command,
+                                             const sl_study_slurm_options *o,
+                                             const sl_study_plan *plan, const char *dir);
+
+/* Jobs of the study, as squeue lists them: tasks of arrays. */
+typedef struct sl_study_slurm_jobs {
+    int running, waiting;
+    int ending;      // stopped or stopping; some may come back to the queue
+    char id[32];     // of one of the arrays; "": none
+    char reason[64]; // why one of them waits, in Slurm's words
+} sl_study_slurm_jobs;
+SL_NODISCARD sl_status sl_study_slurm_ask(sl_study_slurm_jobs *out, const sl_study_plan *plan,
+                                          const char *dir);
+
+/* Submits workers unless there are some, of this folder and this user; *jobs: what there is then. The
+ * number of the job is kept in slurm/job. SL_EIO: Slurm is not there or refuses, with its words.
+ * runner->tell is called while it waits for jobs that are ending; it may cancel. */
+SL_NODISCARD sl_status sl_study_slurm_submit(bool *submitted, sl_study_slurm_jobs *jobs,
+                                             const sl_study_slurm_options *o,
+                                             const sl_study *study, const sl_study_runner *runner);
+
+/* Waits until the study is complete, with runner->tell several times a second. SL_EIO: no job is left
+ * and work is. SL_ECANCEL: asked to; jobs go on. */
+SL_NODISCARD sl_status sl_study_slurm_wait(const sl_study_plan *plan, const char *dir,
+                                           const sl_study_runner *runner);
+
 #endif

@@ -15,7 +15,7 @@
 #include "par/par.h"
 #include "study/claim_impl.h"
 
-static const double PAUSE_FIRST = 0.02, PAUSE_MOST = 1; // seconds between two looks while waiting
+static const double PAUSE_FIRST = 0.02, PAUSE_MOST = 0.5; // seconds between two looks while waiting
 
 typedef struct worker {
     const sl_study_plan *plan;

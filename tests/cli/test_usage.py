@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "info", "bench")
+COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench")
 
 
 def option_names():
@@ -129,6 +129,16 @@ def test_a_bare_word_is_for_the_positional_option_wherever_it_stands():
     assert re.search("^  WHAT, --what WHAT ", run("bench", "--help").out, re.M)
 
 
+def test_a_second_bare_word_is_for_the_next_positional_option():
+    for args in (["run", "nothing.json"], ["--workers", "1", "run", "nothing.json"], ["--path", "nothing.json", "run"],
+                 ["run", "--path", "nothing.json"], ["--action", "run", "run", "--", "nothing.json"]):
+        assert "nothing.json" in run("study", *args).err, args
+    assert 'unexpected argument "c"' in run("study", "run", "b", "c").err
+    assert run("study", "--help").lines[2] == "usage: symlaw study [ACTION] [PLAN|DIR] [options]"
+    assert re.search("^  ACTION, --action ACTION", run("study", "--help").out, re.M)
+    assert re.search(r"^  PLAN\|DIR, --path PLAN\|DIR", run("study", "--help").out, re.M)
+
+
 def test_long_lists_of_options_have_headings():
     r = run("train", "--help")
     for heading in ("options:", "the model:", "the run:", "the optimizer:", "the set of expressions:",
@@ -191,6 +201,10 @@ def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
     ("symlaw bench gemm --tok", ["--tokens"]),
     ("symlaw train --out some", ["some folder"]),  # no files
     ("symlaw train --size mi", ["mini", "micro"]),
+    ("symlaw study ", ["init", "run", "worker", "status", "report"]),
+    ("symlaw study st", ["status"]),
+    ("symlaw study run some", ["some file"]),
+    ("symlaw study run --eng", ["--engine"]),
 ])
 def test_bash_completes(line, expected, tmp_path):
     (tmp_path / "some folder").mkdir()

@@ -1,0 +1,43 @@
+/* Inside src/api only: what `symlaw laws` was asked, and how the answer is written. */
+#ifndef SL_API_LAWS_IMPL_H
+#define SL_API_LAWS_IMPL_H
+
+#include "api/api_impl.h"
+#include "laws/laws.h"
+
+/* What is asked besides the laws. NaN and NULL: not asked. */
+typedef struct sl_api__ask {
+    double params, tokens; // --predict
+    double budget;         // --budget
+    const sl_laws *other;  // --compare
+    sl_laws_multiplier multiplier[SL_LAWS_MULTIPLIERS];
+} sl_api__ask;
+
+/* "N=1e9,D=2e10". */
+SL_NODISCARD sl_status sl_api__predict_read(sl_api__ask *out, const char *text);
+
+/* What the laws say of a budget, or of a size and its tokens. solved and r2 are shares. */
+typedef struct sl_api__forecast {
+    double flops, factor;            // compute, and over the largest run's
+    sl_estimate params, tokens;      // N* and D* of the frontier; of the question for --predict
+    sl_laws_allocation surface;      // those of the surface
+    sl_estimate loss;                // of the surface at N and D for --predict, else of the law
+    sl_estimate solved, r2;          // of the laws, which hold for the best N and D
+} sl_api__forecast;
+sl_api__forecast sl_api__forecast_budget(const sl_laws *l, double flops);
+sl_api__forecast sl_api__forecast_run(const sl_laws *l, double params, double tokens);
+
+/* For programs: members of an object; for people: the answer, then tables. */
+void sl_api__laws_json(sl_str *s, const sl_laws *l, const sl_api__ask *ask);
+void sl_api__laws_table(sl_str *s, const sl_laws *l, const sl_api__ask *ask);
+/* Their second halves. */
+void sl_api__laws_json_parts(sl_str *s, const sl_laws *l);
+void sl_api__laws_json_tests(sl_str *s, const sl_laws *l);
+void sl_api__laws_table_tests(sl_str *s, const sl_laws *l);
+void sl_api__estimate_json(sl_str *s, const char *name, sl_estimate e);
+/* "1.23e+21 (1e+20 to 1e+23)" by a format for one number. */
+const char *sl_api__estimate_text(char buffer[96], const char *format, sl_estimate e);
+/* "", or "  EXTRAPOLATION x270" beyond SL_LAWS_FAR. */
+const char *sl_api__far_text(char buffer[48], double factor);
+
+#endif
