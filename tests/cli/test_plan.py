@@ -9,7 +9,7 @@ from tool import run
 
 ROOT = Path(__file__).parents[2]
 PAPER = str(ROOT / "studies" / "paper.json")
-RUNS = list(csv.DictReader(open(ROOT / "tests" / "golden" / "paper_runs.csv")))
+RUNS = list(csv.DictReader(open(ROOT / "studies" / "paper_runs.csv")))
 PLAN = {"name": "tiny", "train": {"depth": 1, "points": 8}, "sizes": [{"width": 16, "layers": 1}],
         "sweep": {"batch": [8, 16], "lr": [1e-3, 2e-3, 4e-3], "seeds": [0, 1], "grow": 1},
         "scale": {"ratios": [20, 40], "seeds": [1, 2]}}
