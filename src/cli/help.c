@@ -23,6 +23,7 @@ void sl_cli__help_all(sl_cli__text *t) {
                  "  symlaw train --size micro --steps 2000 --out runs/micro\n"
                  "  symlaw discover data.csv --model runs/micro\n"
                  "  symlaw eval --model runs/micro --split test\n"
+                 "  symlaw laws studies/paper_runs.csv\n"
                  "  symlaw bench train --size 6.5M\n\n"
                  "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
                  "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"

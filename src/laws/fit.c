@@ -29,6 +29,7 @@ static sl_status against_compute(sl_laws *l, sl_arena *a) {
     for (int i = 0; i < l->n_point; i++) points[i] = i;
     SL_TRY(sl_laws__laws(l, a, points, l->n_point));
     for (int i = 0; i < l->n_frontier; i++) l->point[l->frontier[i]].on_frontier = true;
+    if (l->options.plain) return SL_OK;
     SL_TRY(sl_laws__surface(&l->surface, a, l, points, l->n_point, false));
     SL_TRY(sl_laws__surface(&l->surface_huber, a, l, points, l->n_point, true));
     SL_TRY(sl_laws__isoflop(l, a));
@@ -48,8 +49,8 @@ sl_status sl_laws_fit(sl_laws *out, sl_arena *a, const sl_laws_table *t,
             t->source, *t->source ? " " : "the table ");
     SL_TRY(sl_laws__points(&l, a));
     if (l.n_point > 0) SL_TRY(against_compute(&l, a));
-    SL_TRY(sl_laws__sweep(&l, a));
-    SL_TRY(sl_laws__notes(&l, a));
+    if (!l.options.plain) SL_TRY(sl_laws__sweep(&l, a));
+    if (!l.options.plain) SL_TRY(sl_laws__notes(&l, a));
     *out = l;
     return SL_OK;
 }

@@ -85,18 +85,6 @@ typedef struct floored {
     int n;
 } floored;
 
-static double best_scale(const floored *f, double b, double r, double *sse) {
-    double sw = 0, s = 0, ss = 0;
-    for (int i = 0; i < f->n; i++) {
-        const double d = f->ln_y[i] - sl_log(sl_exp(-b * (f->x[i] - f->top)) + r);
-        sw += f->w[i];
-        s += f->w[i] * d;
-        ss += f->w[i] * d * d;
-    }
-    *sse = ss - s * s / sw;
-    return s / sw;
-}
-
 static sl_status floor_residuals(double *out, double *const *jac, const double *p, void *payload) {
     const floored *f = payload;
     const double b = sl_exp(p[1]), r = sl_exp(p[2]);
@@ -111,18 +99,40 @@ static sl_status floor_residuals(double *out, double *const *jac, const double *
     return SL_OK;
 }
 
-static void search_grid(double p[3], const floored *f) {
-    double lowest = INFINITY;
+/* ln A and the sum of squares for given b and r; e has exp(-b u), room for n. */
+static double best_scale(const floored *f, const double *e, double r, double *room, double *sse) {
+    double sw = 0, s = 0, ss = 0;
+    for (int i = 0; i < f->n; i++) room[i] = e[i] + r;
+    sl_log_array(room, room, f->n);
+    for (int i = 0; i < f->n; i++) {
+        const double d = f->ln_y[i] - room[i];
+        sw += f->w[i];
+        s += f->w[i] * d;
+        ss += f->w[i] * d * d;
+    }
+    *sse = ss - s * s / sw;
+    return s / sw;
+}
+
+static sl_status search_grid(double p[3], const floored *f, sl_arena *scratch) {
+    const size_t mark = sl_arena_mark(scratch);
+    double lowest = INFINITY, *e;
+    SL_LAWS__TRY_ALLOC(e, scratch, 2 * f->n);
     for (int i = 0; i < 14; i++) {
+        const double b = 0.02 * sl_exp(0.4 * i); // to 3.6
+        for (int k = 0; k < f->n; k++) e[k] = -b * (f->x[k] - f->top);
+        sl_exp_array(e, e, f->n);
         for (int k = 0; k < 9; k++) {
             double sse;
-            const double b = 0.02 * sl_exp(0.4 * i), r = 0.01 * sl_exp(1.15 * k); // to 3.6, to 100
-            const double scale = best_scale(f, b, r, &sse);
+            const double r = 0.01 * sl_exp(1.15 * k); // to 100
+            const double scale = best_scale(f, e, r, e + f->n, &sse);
             if (!(sse < lowest)) continue;
             lowest = sse;
             p[0] = scale, p[1] = sl_log(b), p[2] = sl_log(r);
         }
     }
+    sl_arena_rewind(scratch, mark);
+    return SL_OK;
 }
 
 sl_status sl_laws__floor(sl_laws_draw *out, bool *known, sl_arena *scratch, const double *x,
@@ -135,7 +145,7 @@ sl_status sl_laws__floor(sl_laws_draw *out, bool *known, sl_arena *scratch, cons
     *known = false;
     if (!varies(x, w, n, 4) || !sl_laws__line(&line, x, ln_y, w, n) || line.b >= 0) return SL_OK;
     for (int i = 0; i < n; i++) f.top = SL_MAX(f.top, x[i]);
-    search_grid(p, &f);
+    SL_TRY(search_grid(p, &f, scratch));
     SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, &o, n, 3, floor_residuals, &f));
     *known = true;
     *out = line; // a floor of 0 is the line
@@ -214,7 +224,7 @@ bool sl_laws__binomial(sl_laws_draw *out, const double *x, const double *share,
         }
         if (!(next >= now)) break;
         a += t * step[0], b += t * step[1];
-        const bool done = fabs(step[1]) < 1e-12 * (1 + fabs(b)) && t == 1;
+        const bool done = next - now <= 1e-15 * fabs(now); // what is left is rounding
         now = next;
         if (done) break;
     }

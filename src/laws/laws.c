@@ -63,6 +63,7 @@ static sl_status fit_slot(sl_laws_draw *out, bool *known, work *w, int slot, int
     *known = false;
     *out = (sl_laws_draw){ .a = NAN, .b = NAN, .floor = NAN, .sigma = NAN };
     if (form == SL_LAWS_BINOMIAL && slot / SL_LAWS_FORM_COUNT == SL_LAWS_LOSS) return SL_OK;
+    if (form != SL_LAWS_POWER && w->l->options.plain) return SL_OK;
     gather(w, slot, n_front, form == SL_LAWS_BINOMIAL);
     if (c->n < 3) return SL_OK;
     if (form == SL_LAWS_POWER) *known = sl_laws__line(out, c->x, c->ln_y, c->w, c->n);

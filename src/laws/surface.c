@@ -101,33 +101,46 @@ static sl_status residuals(double *out, double *const *jac, const double *p, voi
     return SL_OK;
 }
 
+static double residual_of(const sl_laws_constants *c, const data *s, int i) {
+    return s->loss[i] - c->E - c->A * sl_exp(-c->alpha * s->n[i]) -
+           c->B * sl_exp(-c->beta * s->d[i]);
+}
+
+/* One fit, with E free or held at 0. *c stays if E would be negative. */
+static sl_status polish_once(sl_laws_constants *c, data *s, const sl_nls_options *o, bool zero,
+                             sl_arena *scratch) {
+    const int k = zero ? 0 : 1;
+    double p[5] = { c->E };
+    sl_nls fit;
+    s->zero = zero;
+    p[k] = sl_log(c->A), p[k + 1] = sl_log(c->B);
+    p[k + 2] = sl_log(c->alpha), p[k + 3] = sl_log(c->beta);
+    SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, o, s->m, 4 + k, residuals, s));
+    if (k && !(p[0] >= 0)) {
+        c->E = 0;
+        return SL_OK;
+    }
+    *c = (sl_laws_constants){ k ? p[0] : 0, sl_exp(p[k]), sl_exp(p[k + 1]), sl_exp(p[k + 2]),
+                              sl_exp(p[k + 3]) };
+    return SL_OK;
+}
+
+/* E >= 0: where the free minimum is below, it is held at 0; where it is 0, it is set free if the
+ * sum of squares falls with it. */
 static sl_status polish(sl_laws_constants *c, data *s, double tol, int evaluations,
                         sl_arena *scratch) {
     const sl_nls_options o = { .max_evaluations = evaluations, .ftol = tol * tol, .xtol = tol };
     if (!(c->A > 0 && c->B > 0)) return SL_OK; // a term is missing: the search has its best
     for (int i = 0; i < s->m; i++) s->root[i] = sqrt(s->weight[i]);
-    for (int round = 0; round < 2; round++) {
-        s->zero = round > 0;
-        const int k = s->zero ? 0 : 1;
-        double p[5] = { c->E };
-        sl_nls fit;
-        p[k] = sl_log(c->A), p[k + 1] = sl_log(c->B);
-        p[k + 2] = sl_log(c->alpha), p[k + 3] = sl_log(c->beta);
-        SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, &o, s->m, 4 + k, residuals, s));
-        if (k && p[0] < 0) continue; // it wants E below 0: again with 0
-        *c = (sl_laws_constants){ k ? p[0] : 0, sl_exp(p[k]), sl_exp(p[k + 1]), sl_exp(p[k + 2]),
-                                  sl_exp(p[k + 3]) };
-        return SL_OK;
-    }
-    return SL_OK;
+    if (c->E > 0) SL_TRY(polish_once(c, s, &o, false, scratch));
+    if (c->E > 0) return SL_OK;
+    SL_TRY(polish_once(c, s, &o, true, scratch));
+    double gain = 0;
+    for (int i = 0; i < s->m; i++) gain += s->weight[i] * residual_of(c, s, i);
+    return gain > 0 ? polish_once(c, s, &o, false, scratch) : SL_OK;
 }
 
 /* ---------------------------------------------------------------- Huber --------------------- */
-
-static double residual_of(const sl_laws_constants *c, const data *s, int i) {
-    return s->loss[i] - c->E - c->A * sl_exp(-c->alpha * s->n[i]) -
-           c->B * sl_exp(-c->beta * s->d[i]);
-}
 
 static sl_status huber_delta(double *out, const sl_laws_constants *c, const data *s,
                              sl_arena *scratch) {
@@ -143,7 +156,8 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
 /* Few evaluations a round: weights that are not final deserve no minimum to the last digit. */
 static sl_status reweight(sl_laws_constants *c, data *s, double delta, double tol, int rounds,
                           sl_arena *scratch) {
-    for (int round = 0; round < rounds && delta > 0; round++) {
+    if (!(delta > 1e-9 * sl_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
+    for (int round = 0; round < rounds; round++) {
         const sl_laws_constants before = *c;
         for (int i = 0; i < s->m; i++) {
             const double r = fabs(residual_of(c, s, i));

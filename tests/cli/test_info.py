@@ -1,6 +1,6 @@
 """symlaw info: sizes and costs before anything is trained, files of weights, folders of runs.
 
-tests/golden/paper_runs.csv has the runs of the paper's table of results: size, parameters, batch, learning
+studies/paper_runs.csv has the runs of the paper's table of results: size, parameters, batch, learning
 rate, target tokens per parameter, FLOPs. They were typed from the paper and have no script.
 """
 import csv
@@ -13,7 +13,7 @@ import pytest
 
 from tool import run
 
-RUNS = list(csv.DictReader(open(Path(__file__).parents[1] / "golden" / "paper_runs.csv")))
+RUNS = list(csv.DictReader(open(Path(__file__).parents[2] / "studies" / "paper_runs.csv")))
 TINY = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "16"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "info", "bench")
+COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "info", "bench")
 
 
 def option_names():

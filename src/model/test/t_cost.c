@@ -1,4 +1,4 @@
-/* FLOPs of the paper's runs, tests/golden/paper_runs.csv: by its formula and by our count.
+/* FLOPs of the paper's runs, studies/paper_runs.csv: by its formula and by our count.
  *
  * A pair has 192 cells and T tokens, a run of r tokens per parameter has r N / T pairs, and a pair
  * costs 6 (N/2 192 + N/2 T) FLOPs: 3 r N^2 (1 + 192/T) in all. The printed figures have three
@@ -22,15 +22,15 @@ typedef struct paper_run {
 } paper_run;
 
 static void read_runs(sl_fixture *t, paper_run run[RUNS]) {
-    FILE *f = fopen("tests/golden/paper_runs.csv", "r");
-    SL_CHECK(t, f, "tests/golden/paper_runs.csv cannot be opened");
+    FILE *f = fopen("studies/paper_runs.csv", "r");
+    SL_CHECK(t, f, "studies/paper_runs.csv cannot be opened");
     char line[256];
     int n = -1; // the head
     while (fgets(line, sizeof line, f)) {
         paper_run r;
         if (n >= 0) {
             int fields =
-                sscanf(line, "%15[^,],%*[^,],%*[^,],%*[^,],%lf,%15s", r.model, &r.ratio, r.flops);
+                sscanf(line, "%15[^,],%*[^,],%*[^,],%*[^,],%lf,%15[^,]", r.model, &r.ratio, r.flops);
             SL_CHECK(t, fields == 3 && n < RUNS, "%s", line);
             run[n] = r;
         }

@@ -117,6 +117,7 @@ def akima(x, y):
     case("akima", x=x, y=y, at=at, value=interpolate.Akima1DInterpolator(x, y)(at))
 
 
+akima(np.array([0.0, 2.5]), np.array([2.0, -1.0]))
 akima(np.array([0.0, 1.0, 3.0]), np.array([2.0, 1.0, 4.0]))
 akima(np.array([0.0, 1.0, 3.0, 3.5]), np.array([2.0, 1.0, 4.0, -1.0]))
 for n in (5, 9, 20):
@@ -175,6 +176,20 @@ case("ks", rows=[[d / np.sqrt(n), n, stats.kstwo.sf(d / np.sqrt(n), n)] for n in
                  20000) for d in np.arange(0.3, 2.6, 0.1)])
 t = np.arange(0.05, 4, 0.05)
 case("kolmogorov", t=t, value=stats.kstwobign.sf(t))
+
+# ---- least squares with coefficients >= 0: plain, one column in another unit, all coefficients 0
+other = np.random.default_rng(11)  # of its own: the cases above stay as they are
+for m, n, unit in ((12, 3, 1), (30, 5, 1), (25, 4, 1e9), (8, 6, 1), (40, 7, 1e-6)):
+    A = other.normal(size=(m, n))
+    y = A @ np.abs(other.normal(size=n)) * other.choice([-1, 1]) + other.normal(size=m)
+    A[:, 0] *= unit
+    length = np.linalg.norm(A, axis=0)  # SciPy's own tolerance depends on units
+    c, norm = optimize.nnls(A / length, y)
+    c /= length
+    case("nnls", size=A.shape, a=A.T, y=y, coef=c, sse=norm ** 2)
+A = np.abs(other.normal(size=(10, 3)))
+c, norm = optimize.nnls(A, -np.ones(10))
+case("nnls", size=A.shape, a=A.T, y=-np.ones(10), coef=c, sse=norm ** 2)
 
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "answers.txt"), "w", encoding="ascii") as f:
