@@ -185,7 +185,9 @@ void sl_report__head(sl_str *s, const sl_report__view *v) {
                   "<link rel=\"icon\" href=\"data:,\"/>\n<title>");
     sl_plot_escape(s, title);
     sl_str_addf(s, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style_sheet);
-    sl_str_add(s, "<p class=\"eyebrow\">Scaling study</p>\n<h1>");
+    sl_str_add(s, "<p class=\"eyebrow\">");
+    sl_str_add(s, v->in->plan || v->in->n_curves ? "Scaling study" : "Table of runs");
+    sl_str_add(s, "</p>\n<h1>");
     sl_plot_escape(s, title);
     sl_str_add(s, "</h1>\n");
     if (v->in->subtitle) {

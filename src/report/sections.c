@@ -145,7 +145,8 @@ static sl_status add_predict(sl_str *s, sl_report__view *v) {
     sl_report__table_open(s, "sort", all, SL_LEN(all));
     score_rows(s, v, true);
     sl_report__table_close(s);
-    sl_str_add(s, "<details class=\"wide\"><summary>By what was left out</summary>\n");
+    if (v->l->n_split < 2) return SL_OK;
+    sl_str_add(s, "<details><summary>By what was left out</summary>\n");
     sl_report__table_open(s, "sort", names, SL_LEN(names));
     score_rows(s, v, false);
     sl_report__table_close(s);

@@ -38,7 +38,7 @@ static void every_figure_is_a_file(void **state) {
     files f = { .t = t, .fail_at = -1 };
     SL_MUST(t, report_study_make(&study, &t->arena, 20));
     SL_MUST(t, sl_report_figures(&study.in, keep, &f));
-    assert_int_equal(f.n, 9 + 4);
+    assert_int_equal(f.n, 10 + 4);
     assert_string_equal(f.name[0], "solved.svg");
     assert_string_equal(f.name[2], "loss.svg");
     // a callback that fails ends it, with its own error
