@@ -251,8 +251,8 @@ static const struct {
     double scale;
     bool even;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#parameters", 3, 1, false },
-    { SL_LAWS_COLUMN_tokens, "#tokens", 3, 1, false },
+    { SL_LAWS_COLUMN_params, "#N", 3, 1, false },
+    { SL_LAWS_COLUMN_tokens, "#D", 3, 1, false },
     { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
     { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
     { SL_LAWS_COLUMN_rate, "#rate", 3, 1, false },
@@ -260,7 +260,7 @@ static const struct {
     { SL_LAWS_COLUMN_loss, "#loss", 4, 1, true },
     { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1, true },
     { SL_LAWS_COLUMN_solved, "#solved (%)", 0, 100, false },
-    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 0, 100, false },
+    { SL_LAWS_COLUMN_r2, "#R² (%)", 0, 100, false },
 };
 
 static double number_of(const sl_laws_run *r, sl_laws_column c) {
@@ -350,8 +350,10 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     names[n++] = "frontier";
     sl_str_add(s, "<p>");
     sl_report__count(s, v->t->n, "run", "runs");
-    sl_str_add(s, " in the table; marked rows are on the frontier of loss. A click on a heading "
-                  "sorts by it.</p>\n");
+    sl_str_add(s,
+               " in the table, with N parameters and D tokens; solved and R² are the shares of "
+               "problems solved and with R² above 0.99. Marked rows are on the frontier of loss. "
+               "A click on a heading sorts by it.</p>\n");
     int decimals[SL_LEN(number_column)];
     for (int k = 0; k < SL_LEN(number_column); k++)
         decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);
