@@ -59,16 +59,21 @@ typedef struct sl_estimate {
     X(size, T, "size", "size|model|model_size|size_name", "name of the model's size")             \
     X(phase, T, "phase", "phase|stage", "sweep, scale or both")                                   \
     X(status, T, "status", "status|state", "done, or why the run is not finished")                \
-    X(params, R, "params", "params|n_params|num_params|parameters|model_params|n", "N, parameters") \
-    X(tokens, R, "tokens", "tokens|n_tokens|num_tokens|train_tokens|training_tokens|d", "D, tokens") \
+    X(params, R, "params", "params|n_params|num_params|parameters|model_params|n",                \
+      "N, parameters")                                                                            \
+    X(tokens, R, "tokens", "tokens|n_tokens|num_tokens|train_tokens|training_tokens|d",           \
+      "D, tokens")                                                                                \
     X(flops, R, "flops", "flops|total_flops|training_flops|train_flops|compute|c", "C, FLOPs")    \
-    X(loss, R, "loss", "loss_valid|valid_loss|val_loss|validation_loss|loss|l", "validation loss") \
+    X(loss, R, "loss", "loss_valid|valid_loss|val_loss|validation_loss|loss|l",                   \
+      "validation loss")                                                                          \
     X(loss_test, R, "loss_test", "loss_test|test_loss", "test loss")                              \
-    X(solved, R, "solved", "solved|acc_solved|solved_rate|accuracy|acc", "share of problems solved") \
+    X(solved, R, "solved", "solved|acc_solved|solved_rate|accuracy|acc",                          \
+      "share of problems solved")                                                                 \
     X(solved_hits, R, "solved_hits", "solved_hits|hits_solved|n_solved|hits", "problems solved")  \
     X(r2, R, "r2", "r2|acc_r2|acc_r2_099|r2_rate", "share of problems with R2 > 0.99")            \
     X(r2_hits, R, "r2_hits", "r2_hits|hits_r2|n_r2", "problems with R2 > 0.99")                   \
-    X(trials, R, "trials", "trials|n_trials|problems|n_problems|n_test", "problems that were tried") \
+    X(trials, R, "trials", "trials|n_trials|problems|n_problems|n_test",                          \
+      "problems that were tried")                                                                 \
     X(seed, R, "seed", "seed|random_seed|train_seed", "training seed")                            \
     X(batch, R, "batch", "batch|batch_size|bs", "batch size")                                     \
     X(rate, R, "rate", "rate|learning_rate|lr", "learning rate")                                  \
@@ -95,9 +100,9 @@ typedef struct sl_laws_table {
     const char *source; // path, or "" for a table that was built by sl_laws_table_add
     sl_laws_run *run;
     int n, room;
-    bool has[SL_LAWS_COLUMN_COUNT];            // the column exists, or was derived from others
-    const char *name[SL_LAWS_COLUMN_COUNT];    // as the file calls it; NULL if it has none
-    const char **note;                         // sentences: what was derived, what was left out
+    bool has[SL_LAWS_COLUMN_COUNT];         // the column exists, or was derived from others
+    const char *name[SL_LAWS_COLUMN_COUNT]; // as the file calls it; NULL if it has none
+    const char **note;                      // sentences: what was derived, what was left out
     int n_note;
 } sl_laws_table;
 
@@ -131,12 +136,12 @@ typedef enum sl_laws_bins {
 typedef struct sl_laws_options {
     sl_laws_bins bins;
     int n_bins;
-    double target;   // share of problems solved whose compute is asked for
-    double trials;   // problems tried, where the table does not say; 0: unknown
-    int draws;       // of the bootstrap; 0: no intervals
-    double level;    // of intervals
+    double target; // share of problems solved whose compute is asked for
+    double trials; // problems tried, where the table does not say; 0: unknown
+    int draws;     // of the bootstrap; 0: no intervals
+    double level;  // of intervals
     uint64_t seed;
-    bool plain;      // power laws and lines against compute alone: no other form, no surface, no tests
+    bool plain; // power laws and lines against compute alone: no other form, no surface, no tests
 } sl_laws_options;
 
 #define SL_LAWS_OPTIONS_INIT                                                                      \
@@ -191,12 +196,12 @@ typedef struct sl_laws_draw {
 /* y = coefficient x^exponent + floor; where y falls, y = coefficient x^-exponent + floor. */
 typedef struct sl_law {
     bool known;
-    bool falls; // the exponent's sign is turned round
+    bool falls;   // the exponent's sign is turned round
     bool student; // bootstrap-t instead of percentiles
-    int n;      // points
-    int valid;  // draws that gave an answer
+    int n;        // points
+    int valid;    // draws that gave an answer
     sl_estimate exponent, coefficient, floor;
-    sl_estimate curvature; // of ln y on ln x, a second-order term; its interval holds 0 unless curved
+    sl_estimate curvature; // second-order term of ln y on ln x; its interval holds 0 unless curved
     double r2;             // of ln y on ln x
     double dispersion;     // BINOMIAL: variance over the binomial one; else NaN
     double x_min, x_max;   // range of the points
