@@ -58,12 +58,21 @@ static void intervals_of_a_plain_fit_cover(void **state) {
  * data. */
 static void selection_changes_coverage(void **state) {
     sl_fixture *t = *state;
-    static const double noise[] = { 0.005, 0.02, 0.08 };
-    for (int n = 0; n < SL_LEN(noise); n++) {
+    static const struct {
+        double noise, A, B, solved_scale;
+        const char *what;
+    } cases[] = { { 0.005, 0.8, 0.15, 1, "noise 0.005" },
+                  { 0.02, 0.8, 0.15, 1, "noise 0.02" },
+                  { 0.08, 0.8, 0.15, 1, "noise 0.08" },
+                  { 0.02, 0.5, 0.3, 0.6, "noise 0.02, best ratio beyond the grid" } };
+    for (int n = 0; n < SL_LEN(cases); n++) {
         sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
         count loss = { 0 }, solved = { 0 };
-        char text[80];
-        law.noise = noise[n];
+        char text[120];
+        law.noise = cases[n].noise;
+        law.A = cases[n].A;
+        law.B = cases[n].B;
+        law.solved_scale = cases[n].solved_scale;
         law.trials = 300;
         const double b = sl_laws_simulation_exponent(&law);
         for (int k = 0; k < sl_test_iters(t, 60); k++) {
@@ -75,9 +84,9 @@ static void selection_changes_coverage(void **state) {
             add(&loss, l.law[SL_LAWS_LOSS][SL_LAWS_POWER].exponent, b);
             add(&solved, l.law[SL_LAWS_SOLVED][SL_LAWS_POWER].exponent, b * law.solved_power);
         }
-        snprintf(text, sizeof text, "selected, noise %g: loss", noise[n]);
+        snprintf(text, sizeof text, "selected, %s: loss", cases[n].what);
         check_share(t, text, &loss, 0.7, 1);
-        snprintf(text, sizeof text, "selected, noise %g: 1 - solved", noise[n]);
+        snprintf(text, sizeof text, "selected, %s: 1 - solved", cases[n].what);
         check_share(t, text, &solved, 0.7, 1);
     }
 }
