@@ -60,7 +60,7 @@ static const char help[] =
     "  symlaw laws runs.csv --predict N=1e9,D=2e10\n"
     "  symlaw laws runs.csv --compare baseline.csv          compute at equal loss\n"
     "  symlaw laws runs.csv --json | jq .solved.exponent\n"
-    "  symlaw laws runs.csv --report laws.html              figures and tables as a page\n"
+    "  symlaw laws runs.csv --report laws.html              a page with its figures\n"
     "  symlaw laws --simulate --law noise=0.02,seeds=3 > simulated.csv";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {

@@ -141,10 +141,10 @@ static sl_status draw_isoflop(sl_plot **out, const sl_report__view *v, bool narr
     for (int i = 0; i < n; i++) {
         const sl_laws_isoflop *iso = &v->l->isoflop[i];
         sl_report__series a;
-        SL_TRY(sl_report__series_new(&a, v, iso->n_point));
+        SL_TRY(sl_report__series_new(&a, v, iso->n_size));
         double *x = a.x, *y = a.y;
         sl_str label = { 0 };
-        for (int k = 0; k < iso->n_point; k++) {
+        for (int k = 0; k < iso->n_size; k++) {
             x[k] = v->l->point[iso->point[k]].params;
             y[k] = v->l->point[iso->point[k]].loss;
         }
@@ -153,8 +153,8 @@ static sl_status draw_isoflop(sl_plot **out, const sl_report__view *v, bool narr
         const double shade = n > 1 ? 0.001 + 0.999 * i / (n - 1) : 0.5;
         const sl_style style = { .shade = shade, .label = sl_str_text(&label), .size = 3.5 };
         const sl_style line = { .shade = shade, .size = 1, .faint = true };
-        sl_plot_line(p, panel, x, y, iso->n_point, &line);
-        sl_plot_marks(p, panel, x, y, iso->n_point, &style);
+        sl_plot_line(p, panel, x, y, iso->n_size, &line);
+        sl_plot_marks(p, panel, x, y, iso->n_size, &style);
         sl_plot_marks(p, panel, &iso->params.value, &iso->loss.value, 1,
                       &(sl_style){ .shade = shade,
                                    .mark = SL_MARK_STAR,

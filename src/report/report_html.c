@@ -97,11 +97,11 @@ static const char style_sheet[] =
     "tbody tr:last-child td{border-bottom:0}\n"
     "thead th{border-bottom:1.5px solid var(--dim)}\n"
     "th.n,td.n{text-align:right}\n"
-    "th button{all:unset;cursor:pointer;color:inherit}\n"
-    "th button:hover{color:var(--link)}\n"
-    "th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
-    "th[aria-sort] button::after{content:'\\2193';margin-left:.3em;color:var(--link)}\n"
-    "th[aria-sort=ascending] button::after{content:'\\2191'}\n"
+    "th span{cursor:pointer}\n"
+    "th span:hover{color:var(--link)}\n"
+    "th span:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
+    "th[aria-sort] span::after{content:'\\2193';margin-left:.3em;color:var(--link)}\n"
+    "th[aria-sort=ascending] span::after{content:'\\2191'}\n"
     "tr.best td{background:var(--mark)}\n"
     "tr.best td:first-child{box-shadow:inset 3px 0 0 #e0a320;padding-left:12px}\n"
     ".badge{display:inline-block;font-size:11px;line-height:1.5;padding:0 7px;border-radius:9px;"
@@ -140,23 +140,28 @@ static const char style_sheet[] =
     "figure{margin:8pt 0 16pt}figcaption{font-size:9pt}table{font-size:8pt;min-width:0}"
     "th{font-size:8pt}th,td,.dense th,.dense td{padding:2.5pt 6pt 2.5pt 0;white-space:normal}"
     "main>.scroll,main>.scroll.tall{overflow:visible;max-height:none;background:none}"
+    "main>details::details-content{content-visibility:visible;display:block}"
+    "main>details .scroll{max-height:none;border:0}"
     ".dense table,.dense th{font-size:7pt}.tall thead th{position:static;"
     "box-shadow:none;border-bottom:1pt solid var(--dim)}.dense td:first-child{white-space:nowrap}"
-    "th button{display:inline;color:var(--dim)}"
     "thead{display:table-header-group}a{color:inherit;text-decoration:none}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere}dl.keys dd{font-size:14pt}"
     "dl.keys{grid-template-columns:repeat(4,1fr);background:none}"
     "dl.keys div{border:.5pt solid var(--line);padding:8pt}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
-/* Headings of tables of class `sort` become buttons. A cell sorts by its data-v, else by its text;
- * what is no number comes last. */
+/* Headings of tables of class `sort` become buttons: spans in that role, since chromium leaves true
+ * ones out where it repeats a heading on the next sheet of paper. A cell sorts by its data-v, else
+ * by its text; what is no number comes last. */
 static const char script[] =
     "document.querySelectorAll('table.sort').forEach(function(table){"
     "var body=table.tBodies[0];"
     "table.querySelectorAll('thead th').forEach(function(th,column){"
-    "var button=document.createElement('button');button.type='button';"
+    "var button=document.createElement('span');button.setAttribute('role','button');"
+    "button.tabIndex=0;"
     "while(th.firstChild)button.appendChild(th.firstChild);th.appendChild(button);"
+    "button.addEventListener('keydown',function(e){"
+    "if(e.key==='Enter'||e.key===' '){e.preventDefault();button.click()}});"
     "button.addEventListener('click',function(){"
     "var up=th.getAttribute('aria-sort')!=='ascending';"
     "table.querySelectorAll('th[aria-sort]').forEach(function(o){o.removeAttribute('aria-sort')});"
@@ -180,7 +185,9 @@ void sl_report__head(sl_str *s, const sl_report__view *v) {
                   "<link rel=\"icon\" href=\"data:,\"/>\n<title>");
     sl_plot_escape(s, title);
     sl_str_addf(s, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style_sheet);
-    sl_str_add(s, "<p class=\"eyebrow\">Scaling study</p>\n<h1>");
+    sl_str_add(s, "<p class=\"eyebrow\">");
+    sl_str_add(s, v->in->plan || v->in->n_curves ? "Scaling study" : "Table of runs");
+    sl_str_add(s, "</p>\n<h1>");
     sl_plot_escape(s, title);
     sl_str_add(s, "</h1>\n");
     if (v->in->subtitle) {

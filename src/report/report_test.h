@@ -51,43 +51,63 @@ static inline sl_estimate report_of(double share, int n) {
     return (sl_estimate){ share, w.lo, w.hi };
 }
 
+/* A run of size s and so many tokens per parameter. */
+static inline sl_laws_run report_run(report_study *r, const char *id, int s, double ratio,
+                                     int seed) {
+    sl_laws_run run = SL_LAWS_RUN_NONE;
+    run.id = id;
+    run.size = report_size[s];
+    run.phase = "scale";
+    run.status = "done";
+    run.params = report_params[s];
+    run.tokens = ratio * run.params;
+    run.flops = 17.1 * run.params * run.tokens;
+    run.loss = report_loss(r, run.params, run.tokens, 0);
+    run.loss_test = run.loss * 1.01;
+    run.trials = 1000;
+    run.solved_hits = floor(1000 * report_share(run.loss, 14));
+    run.solved = run.solved_hits / 1000;
+    run.r2_hits = floor(1000 * report_share(run.loss, 16));
+    run.r2 = run.r2_hits / 1000;
+    run.seed = seed;
+    run.batch = 8 << s;
+    run.rate = 8e-3 / sqrt(s + 1);
+    return run;
+}
+
+/* The curve of a run: a slow start, then down to where it ended. */
+static inline void report_curve(report_study *r, const sl_laws_run *run) {
+    sl_report_curve *c = &r->curve[r->curves];
+    double(*at)[REPORT_STEPS] = r->step[r->curves++];
+    for (int t = 0; t < REPORT_STEPS; t++) {
+        const double part = (t + 1.0) / REPORT_STEPS;
+        at[0][t] = floor(run->tokens / 50 * part);
+        at[1][t] = run->flops * part;
+        at[2][t] = run->loss * (1 + 0.9 * (1 - part) / (1 + 12 * part));
+    }
+    *c = (sl_report_curve){ run->id, run->params, REPORT_STEPS, at[0], at[1], at[2] };
+}
+
 static inline sl_status report_runs(report_study *r, sl_arena *a) {
     for (int s = 0, k = 0; s < REPORT_SIZES; s++)
         for (int i = 0; i < REPORT_RATIOS; i++)
             for (int seed = 0; seed < REPORT_SEEDS; seed++, k++) {
-                sl_laws_run run = SL_LAWS_RUN_NONE;
                 const double ratio = 25 * (1 << i);
                 sl_snprintf(r->id[k], sizeof r->id[k], "w%d-r%g-s%d", 16 * (s + 1), ratio, seed);
-                run.id = r->id[k];
-                run.size = report_size[s];
-                run.phase = "scale";
-                run.status = "done";
-                run.params = report_params[s];
-                run.tokens = ratio * run.params;
-                run.flops = 17.1 * run.params * run.tokens;
-                run.loss = report_loss(r, run.params, run.tokens, 0);
-                run.loss_test = run.loss * 1.01;
-                run.trials = 1000;
-                run.solved_hits = floor(1000 * report_share(run.loss, 14));
-                run.solved = run.solved_hits / 1000;
-                run.r2_hits = floor(1000 * report_share(run.loss, 16));
-                run.r2 = run.r2_hits / 1000;
-                run.seed = seed;
-                run.batch = 8 << s;
-                run.rate = 8e-3 / sqrt(s + 1);
+                const sl_laws_run run = report_run(r, r->id[k], s, ratio, seed);
                 SL_TRY(sl_laws_table_add(&r->table, a, &run));
-                if (seed) continue;
-                // and its curve: a slow start, then down to where it ended
-                sl_report_curve *c = &r->curve[r->curves];
-                double(*at)[REPORT_STEPS] = r->step[r->curves++];
-                for (int t = 0; t < REPORT_STEPS; t++) {
-                    const double part = (t + 1.0) / REPORT_STEPS;
-                    at[0][t] = floor(5000 * part * ratio / 25);
-                    at[1][t] = run.flops * part;
-                    at[2][t] = run.loss * (1 + 0.9 * (1 - part) / (1 + 12 * part));
-                }
-                *c = (sl_report_curve){ run.id, run.params, REPORT_STEPS, at[0], at[1], at[2] };
+                if (!seed) report_curve(r, &run);
             }
+    // two groups of equal compute
+    for (int group = 0; group < 2; group++)
+        for (int s = 0; s < REPORT_SIZES; s++) {
+            const double flops = group ? 1.4e13 : 1.6e12;
+            char id[32];
+            sl_snprintf(id, sizeof id, "w%d-iso%d", 16 * (s + 1), group);
+            const sl_laws_run run =
+                report_run(r, id, s, flops / (17.1 * report_params[s] * report_params[s]), 0);
+            SL_TRY(sl_laws_table_add(&r->table, a, &run));
+        }
     return SL_OK;
 }
 

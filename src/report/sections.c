@@ -82,7 +82,7 @@ static void add_target(sl_str *s, const sl_report__view *v) {
     static const char *const names[] = { "form", "#FLOPs", "#times the largest compute", "" };
     sl_str_addf(s, "<h3 id=\"target\">Compute for %.3g %% solved</h3>\n",
                 100 * v->l->options.target);
-    sl_report__table_open(s, "wide", names, SL_LEN(names));
+    sl_report__table_open(s, "", names, SL_LEN(names));
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) target_row(s, v, (sl_laws_form)f);
     sl_report__table_close(s);
 }
@@ -142,10 +142,11 @@ static sl_status add_predict(sl_str *s, sl_report__view *v) {
                  "predicts. Errors are those of the loss, or of what is missing to one.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_predict));
     if (!v->l->n_score) return SL_OK;
-    sl_report__table_open(s, "wide sort", all, SL_LEN(all));
+    sl_report__table_open(s, "sort", all, SL_LEN(all));
     score_rows(s, v, true);
     sl_report__table_close(s);
-    sl_str_add(s, "<details class=\"wide\"><summary>By what was left out</summary>\n");
+    if (v->l->n_split < 2) return SL_OK;
+    sl_str_add(s, "<details><summary>By what was left out</summary>\n");
     sl_report__table_open(s, "sort", names, SL_LEN(names));
     score_rows(s, v, false);
     sl_report__table_close(s);
@@ -188,7 +189,7 @@ static void add_constants(sl_str *s, const sl_laws_surface *f, const sl_laws_sur
     static const char *const names[] = { "constant", "#least squares", "#Huber loss" };
     const sl_laws_surface *h = huber->known ? huber : NULL;
     const sl_estimate r2 = { f->r2, NAN, NAN }, h2 = { huber->r2, NAN, NAN };
-    sl_report__table_open(s, "wide", names, h ? 3 : 2);
+    sl_report__table_open(s, "", names, h ? 3 : 2);
     surface_row(s, "E", &f->E, h ? &h->E : NULL);
     surface_row(s, "A", &f->A, h ? &h->A : NULL);
     surface_row(s, "B", &f->B, h ? &h->B : NULL);

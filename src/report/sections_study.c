@@ -22,7 +22,7 @@ bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselin
 sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "baseline", "#solved", "#R² > 0.99", "how" };
     sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
-    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
+    sl_report__table_open(s, "sort", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_baselines; i++) {
         const sl_report_baseline *b = &v->in->baselines[i];
         sl_report__row(s, NULL);
@@ -135,14 +135,15 @@ static void cell_time(sl_str *s, double seconds) {
     sl_str_add(s, "</td>");
 }
 
-static void cost_row(sl_str *s, const sl_report_cost *c, const char *class) {
-    sl_report__row(s, class);
+/* rate: of one phase; that of all would mix what computes with what does not. */
+static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
+    sl_report__row(s, NULL);
     sl_report__cell_text(s, c->phase);
     sl_report__cell_number(s, (double)c->runs, 6);
     cell_time(s, c->seconds);
     cell_time(s, c->cpu_seconds);
     sl_report__cell_number(s, c->flops, 3);
-    sl_report__cell_number(s, c->flops / c->seconds / 1e9, 3);
+    sl_report__cell_number(s, rate ? c->flops / c->seconds / 1e9 : NAN, 3);
     sl_report__cell_number(s, c->share, 2);
     sl_report__row_end(s);
 }
@@ -151,16 +152,16 @@ sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "phase",  "#runs",    "#wall time",     "#CPU time",
                                          "#FLOPs", "#GFLOP/s", "#share of sgemm" };
     sl_report_cost sum = { "all", 0, 0, 0, 0, NAN };
-    sl_report__table_open(s, "wide", names, SL_LEN(names));
+    sl_report__table_open(s, "", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_costs; i++) {
         const sl_report_cost *c = &v->in->costs[i];
-        cost_row(s, c, NULL);
+        cost_row(s, c, true);
         sum.runs += c->runs;
         sum.seconds += isfinite(c->seconds) ? c->seconds : 0;
         sum.cpu_seconds += isfinite(c->cpu_seconds) ? c->cpu_seconds : 0;
         sum.flops += isfinite(c->flops) ? c->flops : 0;
     }
-    if (v->in->n_costs > 1) cost_row(s, &sum, NULL);
+    if (v->in->n_costs > 1) cost_row(s, &sum, false);
     sl_report__table_close(s);
     sl_str_add(s, "<p class=\"note\">The share is of the rate of one large single-precision matrix "
                   "product on the same machine.</p>\n");
@@ -223,7 +224,7 @@ bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures
 sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "run", "state", "#tries", "error" };
     sl_str_add(s, "<p>These runs take no part in any law.</p>\n");
-    sl_report__table_open(s, "wide", names, SL_LEN(names));
+    sl_report__table_open(s, "", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_failures; i++) {
         const sl_report_failure *f = &v->in->failures[i];
         sl_report__row(s, NULL);
@@ -250,8 +251,8 @@ static const struct {
     double scale;
     bool even;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#parameters", 3, 1, false },
-    { SL_LAWS_COLUMN_tokens, "#tokens", 3, 1, false },
+    { SL_LAWS_COLUMN_params, "#N", 3, 1, false },
+    { SL_LAWS_COLUMN_tokens, "#D", 3, 1, false },
     { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
     { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
     { SL_LAWS_COLUMN_rate, "#rate", 3, 1, false },
@@ -259,7 +260,7 @@ static const struct {
     { SL_LAWS_COLUMN_loss, "#loss", 4, 1, true },
     { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1, true },
     { SL_LAWS_COLUMN_solved, "#solved (%)", 0, 100, false },
-    { SL_LAWS_COLUMN_r2, "#R² > 0.99 (%)", 0, 100, false },
+    { SL_LAWS_COLUMN_r2, "#R² (%)", 0, 100, false },
 };
 
 static double number_of(const sl_laws_run *r, sl_laws_column c) {
@@ -349,8 +350,10 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     names[n++] = "frontier";
     sl_str_add(s, "<p>");
     sl_report__count(s, v->t->n, "run", "runs");
-    sl_str_add(s, " in the table; marked rows are on the frontier of loss. A click on a heading "
-                  "sorts by it.</p>\n");
+    sl_str_add(s,
+               " in the table, with N parameters and D tokens; solved and R² are the shares of "
+               "problems solved and with R² above 0.99. Marked rows are on the frontier of loss. "
+               "A click on a heading sorts by it.</p>\n");
     int decimals[SL_LEN(number_column)];
     for (int k = 0; k < SL_LEN(number_column); k++)
         decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);

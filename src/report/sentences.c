@@ -49,7 +49,7 @@ static bool say_loss(const text *t) {
     sl_report__count(t->s, law->n, "run", "runs");
     sl_str_add(t->s, " on the frontier, R² ");
     sl_plot_number(t->s, law->r2, 3);
-    sl_str_add(t->s, is_curved(law) ? ", though they are curved." : ".");
+    sl_str_add(t->s, is_curved(law) ? ", though the points are curved." : ".");
     return true;
 }
 
@@ -108,16 +108,18 @@ static bool say_ratio(const text *t) {
 
 /* How far off the best form was for the loss, over all that was left out. */
 static bool say_prediction(const text *t) {
+    static const char *const form[] = { [SL_LAWS_POWER] = "a power law",
+                                        [SL_LAWS_FLOOR] = "a power law with a floor",
+                                        [SL_LAWS_BINOMIAL] = "the binomial likelihood",
+                                        [SL_LAWS_SURFACE] = "the surface L(N, D)" };
     const sl_laws *l = t->v->l;
     for (int i = 0; i < l->n_score; i++) {
         const sl_laws_score *q = &l->score[i];
         if (q->split != -1 || q->metric != SL_LAWS_LOSS || !q->best || !isfinite(q->rms)) continue;
-        sl_str_addf(t->s,
-                    "With the largest runs left out, the form that predicts their loss best "
-                    "is \"%s\", ",
-                    sl_laws_form_name(q->form));
+        sl_str_addf(t->s, "With the largest runs left out, %s predicts their loss best, off by ",
+                    form[q->form]);
         sl_plot_number(t->s, 100 * (sl_exp(q->rms) - 1), 2);
-        sl_str_add(t->s, " percent off on average.");
+        sl_str_add(t->s, " percent (root mean square).");
         return true;
     }
     return false;

@@ -35,11 +35,14 @@ sl_style sl_report__size_style(const sl_report__view *v, int size) {
     static const sl_mark marks[] = { SL_MARK_DOT, SL_MARK_SQUARE, SL_MARK_TRIANGLE,
                                      SL_MARK_DIAMOND };
     if (size < 0) return (sl_style){ .colour = 6, .label = "other sizes" };
-    const int last = v->l->n_size - 1;
+    // of many sizes every few are named
+    enum { NAMED = 9 };
+    const int last = v->l->n_size - 1, step = last / NAMED + 1;
+    const bool named = size % step == 0 || size == last;
     const double shade = last ? 0.001 + 0.999 * size / last : 0.5;
     return (sl_style){ .shade = shade,
                        .mark = marks[size % SL_LEN(marks)],
-                       .label = v->l->size[size].name };
+                       .label = named ? v->l->size[size].name : NULL };
 }
 
 double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m) {

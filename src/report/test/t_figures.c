@@ -38,13 +38,90 @@ static void every_figure_is_a_file(void **state) {
     files f = { .t = t, .fail_at = -1 };
     SL_MUST(t, report_study_make(&study, &t->arena, 20));
     SL_MUST(t, sl_report_figures(&study.in, keep, &f));
-    assert_int_equal(f.n, 9 + 4);
+    assert_int_equal(f.n, 10 + 4);
     assert_string_equal(f.name[0], "solved.svg");
     assert_string_equal(f.name[2], "loss.svg");
     // a callback that fails ends it, with its own error
     files g = { .t = t, .fail_at = 2 };
     assert_int_equal(sl_report_figures(&study.in, keep, &g), SL_EIO);
     assert_int_equal(g.n, 2);
+}
+
+/* ---------------------------------------------------------------- what is drawn ------------- */
+
+typedef struct kept_text {
+    const char *name;
+    sl_str text;
+} kept_text;
+
+static sl_status keep_one(const char *name, const char *svg, size_t n, void *payload) {
+    kept_text *k = payload;
+    if (strcmp(name, k->name) == 0) sl_str_add_bytes(&k->text, svg, n);
+    return sl_str_status(&k->text);
+}
+
+static int count(const char *text, const char *part) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) n++;
+    return n;
+}
+
+/* Closed paths of ten corners: "M1 2L3 4 5 6 ..." has 18 blanks then. */
+static int stars_in(const char *svg) {
+    int n = 0;
+    for (const char *at = svg; (at = strstr(at, "<path d=\"M")); at++) {
+        int blanks = 0;
+        const char *c = at + strlen("<path d=\"");
+        for (; *c != '"'; c++) blanks += *c == ' ';
+        n += blanks == 18 && c[-1] == 'z';
+    }
+    return n;
+}
+
+static void every_run_has_a_mark(void **state) {
+    sl_fixture *t = *state;
+    SL_MUST(t, report_study_make(&study, &t->arena, 0));
+    // laws that say −60 percent of the smallest run
+    study.laws.law[SL_LAWS_SOLVED][SL_LAWS_POWER].fit.a += 0.47;
+    study.laws.law[SL_LAWS_R2][SL_LAWS_POWER].fit.a += 0.47;
+    // a mark for each configuration, and one for each seed where there are several
+    int marks = study.laws.n_point;
+    for (int i = 0; i < study.laws.n_point; i++)
+        marks += study.laws.point[i].n > 1 ? study.laws.point[i].n : 0;
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = { "loss.svg", "solved.svg", "r2.svg" };
+        kept_text k = { .name = names[i] };
+        SL_MUST(t, sl_report_figures(&study.in, keep_one, &k));
+        assert_int_equal(count(k.text.text, "<title>"), marks);
+        // shares begin at 0, whatever their law says of little compute
+        SL_CHECK(t, i == 0 || !strstr(k.text.text, ">−"), "a share below 0 in %s", names[i]);
+        // baselines are lines of the two accuracies
+        assert_int_equal(count(k.text.text, "blind draws, best of 128"), i > 0);
+        sl_str_clear(&k.text);
+    }
+}
+
+static void stars_are_minima_of_curves(void **state) {
+    sl_fixture *t = *state;
+    SL_MUST(t, report_study_make(&study, &t->arena, 0));
+    sl_laws_curve *c = sl_arena_alloc(&t->arena, (size_t)study.laws.n_curve * sizeof *c);
+    memcpy(c, study.laws.curve, (size_t)study.laws.n_curve * sizeof *c);
+    study.laws.curve = c;
+    int stars = 0;
+    for (int i = 0; i < study.laws.n_curve; i++) stars += c[i].n > 1;
+    assert_true(stars >= 12);
+    for (int single = 0; single < 2; single++) {
+        kept_text k = { .name = "sweep.svg" };
+        SL_MUST(t, sl_report_figures(&study.in, keep_one, &k));
+        assert_int_equal(stars_in(k.text.text), stars - single);
+        sl_str_clear(&k.text);
+        for (int i = 0; i < study.laws.n_curve; i++) // one rate is no search
+            if (c[i].n > 1) {
+                c[i].n = 1;
+                c[i].n_fine = 0;
+                break;
+            }
+    }
 }
 
 static void a_folder_gets_them(void **state) {
@@ -117,10 +194,9 @@ static void what_is_not_known_is_not_said(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(every_figure_is_a_file),
-        SL_TEST(a_folder_gets_them),
-        SL_TEST(sentences_say_what_the_laws_say),
-        SL_TEST(what_is_not_known_is_not_said),
+        SL_TEST(every_figure_is_a_file),          SL_TEST(every_run_has_a_mark),
+        SL_TEST(stars_are_minima_of_curves),      SL_TEST(a_folder_gets_them),
+        SL_TEST(sentences_say_what_the_laws_say), SL_TEST(what_is_not_known_is_not_said),
     };
     return sl_test_main("report.figures", tests, SL_LEN(tests));
 }

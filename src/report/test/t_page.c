@@ -8,8 +8,10 @@
 
 static report_study study; // large; each test fills it
 
-static const char *const all_figures[] = { "solved", "r2",         "loss",   "leave-out", "sweep",
-                                           "optima", "allocation", "curves", "others" };
+static const char *const all_figures[] = {
+    "solved", "r2",         "loss",    "leave-out", "sweep",
+    "optima", "allocation", "isoflop", "curves",    "others"
+};
 
 /* ---------------------------------------------------------------- reading a page ------------ */
 
