@@ -70,16 +70,6 @@ static void add_baselines(sl_plot *p, const sl_report__view *v, sl_laws_metric m
     }
 }
 
-/* Wilson's interval of a point, in percent; NaN where the problems are not counted. */
-static sl_interval interval_of(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m) {
-    const double share = sl_report__metric_at(q, m) / 100;
-    const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
-    if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
-        return (sl_interval){ NAN, NAN };
-    const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
-    return (sl_interval){ 100 * w.lo, 100 * w.hi };
-}
-
 static sl_status add_runs(sl_plot *p, const sl_report__view *v, sl_laws_metric m, int panel) {
     const int n = v->l->n_point, rows = v->t->n;
     sl_report__series a;
@@ -107,7 +97,7 @@ static sl_status add_runs(sl_plot *p, const sl_report__view *v, sl_laws_metric m
         for (int i = 0; i < n; i++) {
             const sl_laws_point *q = &v->l->point[i];
             if (q->size != size) continue;
-            const sl_interval w = interval_of(v, q, m);
+            const sl_interval w = sl_report__interval(v, q, m);
             x[k] = q->flops;
             y[k] = sl_report__metric_at(q, m);
             low[k] = w.lo;
@@ -218,7 +208,7 @@ static void caption(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
     sl_str_add(s, repeated ? "; small marks are its seeds." : ".");
     bool bars = false;
     for (int i = 0; i < v->l->n_point; i++)
-        bars = bars || isfinite(interval_of(v, &v->l->point[i], m).lo);
+        bars = bars || isfinite(sl_report__interval(v, &v->l->point[i], m).lo);
     if (bars) sl_str_add(s, " Bars are 95 % intervals over test problems.");
     add_law_words(s, v, m);
     if (m != SL_LAWS_LOSS && v->in->n_baselines)
@@ -235,7 +225,7 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
     sl_report__table_open(s, "", names, columns);
     for (int i = 0; i < v->l->n_point; i++) {
         const sl_laws_point *q = &v->l->point[i];
-        const sl_interval w = interval_of(v, q, m);
+        const sl_interval w = sl_report__interval(v, q, m);
         sl_report__row(s, NULL);
         sl_report__cell_text(s, q->size >= 0 ? v->l->size[q->size].name : "");
         sl_report__cell_number(s, q->params, 4);

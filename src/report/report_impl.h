@@ -36,6 +36,8 @@ SL_NODISCARD sl_status sl_report__series_new(sl_report__series *out, const sl_re
 /* A metric as it is drawn: a share is in percent. */
 double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m);
 double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m);
+/* Wilson's interval of a share, in percent; NaN where the problems are not counted. */
+sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m);
 /* The law's y as it is drawn: for shares 100 (1 - y), with the ends of its interval in order. */
 sl_estimate sl_report__law_at(const sl_law *law, sl_laws_metric m, double flops);
 /* From a to b, above 0, evenly spaced in the logarithm. */

@@ -211,14 +211,19 @@ static void key_runs(sl_str *s, const sl_report__view *v) {
 
 static void key_best(sl_str *s, const sl_report__view *v, const char *name, sl_laws_metric m) {
     double best = NAN;
+    int at = 0;
     for (int i = 0; i < v->l->n_point; i++) {
         const double y = sl_report__metric_at(&v->l->point[i], m);
-        if (isfinite(y) && (isnan(best) || (m == SL_LAWS_LOSS ? y < best : y > best))) best = y;
+        if (!isfinite(y) || (m == SL_LAWS_LOSS ? y >= best : y <= best)) continue;
+        best = y;
+        at = i;
     }
     if (isnan(best)) return;
     open_key(s, name);
     sl_report__like(s, best, best, 3);
     sl_str_add(s, m == SL_LAWS_LOSS ? "" : " %");
+    const sl_interval w = sl_report__interval(v, &v->l->point[at], m);
+    add_interval(s, (sl_estimate){ best, w.lo, w.hi }, 3);
     close_key(s);
 }
 

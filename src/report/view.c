@@ -53,6 +53,16 @@ double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m) {
     return m == SL_LAWS_LOSS ? p->loss : 100 * (m == SL_LAWS_SOLVED ? p->solved : p->r2);
 }
 
+sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q,
+                                sl_laws_metric m) {
+    const double share = sl_report__metric_at(q, m) / 100;
+    const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
+    if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
+        return (sl_interval){ NAN, NAN };
+    const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
+    return (sl_interval){ 100 * w.lo, 100 * w.hi };
+}
+
 sl_estimate sl_report__law_at(const sl_law *law, sl_laws_metric m, double flops) {
     const sl_estimate y = sl_laws_at(law, flops);
     if (m == SL_LAWS_LOSS) return y;
