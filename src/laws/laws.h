@@ -289,8 +289,9 @@ sl_laws_allocation sl_laws_allocate(const sl_laws_surface *s, double flops);
 
 typedef struct sl_laws_isoflop {
     double flops;
-    int n_point, n_size;
-    const int *point; // of sl_laws.point, by size
+    int n_point;      // configurations of this compute
+    int n_size;       // sizes among them
+    const int *point; // of sl_laws.point, the best of each size: n_size of them
     sl_estimate params, loss; // vertex of the parabola; NaN where it opens downwards
     double akima_params;      // minimum of Akima's curve; NaN if it is at an end
     bool on_edge;             // the vertex is outside the runs' sizes
