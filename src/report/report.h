@@ -54,7 +54,7 @@ typedef struct sl_report_other { // a run's result on problems other than the te
 typedef struct sl_report_cost {
     const char *phase;
     int64_t runs;
-    double seconds, cpu_seconds, flops; // wall, of all threads; NaN: not known
+    double seconds, cpu_seconds, flops; // summed over runs; NaN: not known
     double share;                       // of the machine's measured sgemm rate
 } sl_report_cost;
 

@@ -149,7 +149,7 @@ static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
 }
 
 sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "phase",  "#runs",    "#wall time",     "#CPU time",
+    static const char *const names[] = { "phase",  "#runs",    "#time of runs",  "#CPU time",
                                          "#FLOPs", "#GFLOP/s", "#share of sgemm" };
     sl_report_cost sum = { "all", 0, 0, 0, 0, NAN };
     sl_report__table_open(s, "", names, SL_LEN(names));
@@ -163,8 +163,10 @@ sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
     }
     if (v->in->n_costs > 1) cost_row(s, &sum, false);
     sl_report__table_close(s);
-    sl_str_add(s, "<p class=\"note\">The share is of the rate of one large single-precision matrix "
-                  "product on the same machine.</p>\n");
+    sl_str_add(s,
+               "<p class=\"note\">Times are summed over runs: runs side by side count each. The "
+               "share is of what as many threads of the machine that made this page reach in large "
+               "single-precision matrix products.</p>\n");
     return SL_OK;
 }
 
