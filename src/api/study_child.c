@@ -3,6 +3,7 @@
  * Each is in a process group of its own: Ctrl-C at the terminal reaches the coordinator alone, which asks
  * each of them once. A second signal would end a worker without saving. Should the coordinator be killed,
  * the kernel asks them (PR_SET_PDEATHSIG). */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -57,8 +58,33 @@ sl_status sl_api__child_start(sl_api__child *c, const char *const *argv) {
     return SL_OK;
 }
 
+/* The parent of a process; 0: there is none such. */
+static int64_t parent_of(int64_t pid) {
+    char path[64], text[512];
+    sl_snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strrchr(text, ')'); // ") S 123": the state, the parent
+    return at && strlen(at) > 4 ? sl_strtoll(at + 4, NULL) : 0;
+}
+
+/* How many processes of a launcher were asked. */
+static int ask_below(int64_t launcher, int signal) {
+    int asked = 0;
+    DIR *d = opendir("/proc");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const int64_t pid = sl_isdigit(e->d_name[0]) ? sl_strtoll(e->d_name, NULL) : 0;
+        if (pid > 0 && parent_of(pid) == launcher) asked += kill((pid_t)pid, signal) == 0;
+    }
+    if (d) closedir(d);
+    return asked;
+}
+
 void sl_api__child_ask(const sl_api__child *c, int signal) {
-    if (!c->ended) kill((pid_t)c->pid, signal);
+    if (c->ended || (c->launcher && ask_below(c->pid, signal) > 0)) return;
+    kill((pid_t)c->pid, signal);
 }
 
 static void read_errors(sl_api__child *c) {

@@ -69,13 +69,16 @@ static sl_status describe_words(sl_str *out, const words *w) {
 }
 
 /* n processes, until the last has ended. */
-static sl_status run_processes(bool *out_of_time, const words *w, int n, const sl_api__study_context *s) {
+static sl_status run_processes(bool *out_of_time, const words *w, int n, bool launcher,
+                               const sl_api__study_context *s) {
     sl_api__child *children = sl_calloc((size_t)n, sizeof *children);
     if (!children) return sl_fail_memory((size_t)n, sizeof *children, "workers");
     sl_status st = SL_OK;
     int started = 0;
-    for (; started < n && st == SL_OK; started++)
+    for (; started < n && st == SL_OK; started++) {
         st = sl_api__child_start(&children[started], w->at);
+        children[started].launcher = launcher;
+    }
     if (st == SL_OK) st = sl_api__children_wait(out_of_time, children, started, s);
     for (int i = 0; i < started; i++) sl_api__child_clear(&children[i]);
     sl_free(children);
@@ -90,7 +93,7 @@ static sl_status local_work(bool *out_of_time, sl_api__study_context *s) {
     if (s->workers == 1) return sl_api__study_worker(out_of_time, s, true);
     SL_TRY(sl_api__study_program(s));
     add_worker(&w, s);
-    return run_processes(out_of_time, &w, s->workers, s);
+    return run_processes(out_of_time, &w, s->workers, false, s);
 }
 
 static sl_status local_describe(sl_str *out, sl_api__study_context *s) {
@@ -111,8 +114,7 @@ const sl_api__engine sl_api__engine_local = { "local", local_work, local_describ
 
 /* ---------------------------------------------------------------- mpi ----------------------- */
 
-/* Open MPI refuses to be started by root, and kills a second after it was asked to stop: too short for a
- * large model to be saved. */
+/* Open MPI refuses to be started by root unless it is told twice. */
 static sl_status mpi_words(words *w, sl_api__study_context *s) {
     const int cores = sl_cores();
     if (s->ranks == 0) s->ranks = cores;
@@ -124,7 +126,6 @@ static sl_status mpi_words(words *w, sl_api__study_context *s) {
         add(w, "OMPI_ALLOW_RUN_AS_ROOT=1");
         add(w, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
     }
-    add(w, "OMPI_MCA_odls_base_sigkill_timeout=60");
     add(w, "OMPI_MCA_rmaps_base_oversubscribe=1");
     add(w, "mpirun");
     add(w, "-n");
@@ -136,7 +137,7 @@ static sl_status mpi_words(words *w, sl_api__study_context *s) {
 static sl_status mpi_work(bool *out_of_time, sl_api__study_context *s) {
     words w = { .n = 0 };
     SL_TRY(mpi_words(&w, s));
-    return run_processes(out_of_time, &w, 1, s);
+    return run_processes(out_of_time, &w, 1, true, s);
 }
 
 static sl_status mpi_describe(sl_str *out, sl_api__study_context *s) {

@@ -82,11 +82,13 @@ typedef struct sl_api__child {
     int64_t pid;
     int errors;   // a pipe; -1
     sl_str text;
+    bool launcher; // mpirun: its own processes work
     bool ended;
     int code;     // exit code; 128 + n after signal n
 } sl_api__child;
 /* Starts it in a process group of its own; it is asked to stop should this process end. */
 SL_NODISCARD sl_status sl_api__child_start(sl_api__child *c, const char *const *argv);
+/* Of a launcher, those that it has started are asked: it would kill them a second later. */
 void sl_api__child_ask(const sl_api__child *c, int signal);
 void sl_api__child_look(sl_api__child *c); // without waiting: reads, and notices its end
 void sl_api__child_clear(sl_api__child *c); // ends it if it has not ended

@@ -73,18 +73,38 @@ static double part_of(const sl_study_run *run, const sl_study_holder *h) {
 
 /* ---------------------------------------------------------------- the tally ----------------- */
 
-static sl_status flops_of(double *out, const sl_study *study, const sl_study_run *run) {
+/* How many targets make up a run's tokens is not known before it ran. *out := what finished runs took
+ * over what was expected; 1 if none has finished. */
+static sl_status calibrate(double *out, const sl_study *study) {
+    double expected = 0, taken = 0;
+    for (int i = 0; i < study->runs; i++) {
+        const sl_study_run *run = &study->run[i];
+        double flops;
+        if (!run->trained || !(run->result.flops > 0)) continue;
+        SL_TRY(sl_api__study_flops(&flops, study->plan, run));
+        expected += flops;
+        taken += run->result.flops;
+    }
+    *out = expected > 0 ? taken / expected : 1;
+    return SL_OK;
+}
+
+static sl_status flops_of(double *out, const sl_study *study, const sl_study_run *run,
+                          double factor) {
     if (run->trained && run->result.flops > 0) {
         *out = run->result.flops;
         return SL_OK;
     }
-    return sl_api__study_flops(out, study->plan, run);
+    SL_TRY(sl_api__study_flops(out, study->plan, run));
+    *out *= factor;
+    return SL_OK;
 }
 
-static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study_run *run) {
+static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study_run *run,
+                         double factor) {
     double flops;
     sl_study_holder h;
-    SL_TRY(flops_of(&flops, study, run));
+    SL_TRY(flops_of(&flops, study, run, factor));
     SL_TRY(read_holder(&h, study, "runs", run->id));
     const bool active = h.held && !h.gone;
     t->runs++;
@@ -106,7 +126,7 @@ static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study
 
 /* Runs of scale that the sweep of a size has not decided yet: their settings are not known, but their
  * cost is. Those that the sweep has trained by then are counted twice. */
-static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size) {
+static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size, double factor) {
     const sl_study_size *z = &study->plan->size[size];
     if (study->best[size].known) return SL_OK;
     for (int i = 0; i < z->ratios.n; i++) {
@@ -117,7 +137,7 @@ static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size) {
         double flops;
         SL_TRY(sl_api__study_flops(&flops, study->plan, &run));
         t->runs += z->scale_seeds.n;
-        t->flops += flops * z->scale_seeds.n;
+        t->flops += factor * flops * z->scale_seeds.n;
         for (int k = 0; k < SL_STUDY_SET_COUNT; k++)
             t->evaluations += z->eval[k] ? z->scale_seeds.n : 0;
     }
@@ -127,8 +147,10 @@ static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size) {
 sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s, const sl_study *study) {
     (void)s;
     *out = (sl_api__tally){ 0 };
-    for (int i = 0; i < study->runs; i++) SL_TRY(add_run(out, study, &study->run[i]));
-    for (int i = 0; i < study->plan->sizes; i++) SL_TRY(add_ahead(out, study, i));
+    double factor;
+    SL_TRY(calibrate(&factor, study));
+    for (int i = 0; i < study->runs; i++) SL_TRY(add_run(out, study, &study->run[i], factor));
+    for (int i = 0; i < study->plan->sizes; i++) SL_TRY(add_ahead(out, study, i, factor));
     const rates r = rates_of(study);
     const double train = (out->flops - out->flops_done) * r.seconds / r.flops;
     const double eval = (out->evaluations - out->evaluated) * r.eval_seconds / r.evals;
@@ -236,10 +258,12 @@ sl_status sl_api__study_status(const sl_api__study_context *s, sl_str *result) {
     sl_arena arena = { 0 };
     sl_study study;
     sl_api__tally t;
+    double factor;
     const bool json = sl_api__named(s->run, "json")->flag;
     sl_str *out = &s->run->output;
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     SL_GO(sl_api__study_tally(&t, s, &study));
+    SL_GO(calibrate(&factor, &study));
     sl_json_add_text(result, "folder", s->dir);
     sl_json_open(result, "runs", '[');
     if (!json) sl_str_addf(out, "  %-36s %-10s %9s\n", "run", "state", "FLOPs");
@@ -247,7 +271,7 @@ sl_status sl_api__study_status(const sl_api__study_context *s, sl_str *result) {
         const sl_study_run *run = &study.run[i];
         double flops;
         sl_study_holder h;
-        SL_GO(flops_of(&flops, &study, run));
+        SL_GO(flops_of(&flops, &study, run, factor));
         SL_GO(read_holder(&h, &study, "runs", run->id));
         run_json(result, &study, run, &h, flops);
         if (!json) run_line(out, run, &h, flops);
@@ -269,11 +293,12 @@ done:
 
 sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study, sl_str *out) {
     int sweep = 0, scale = 0, sets = 0;
-    double flops = 0;
+    double flops = 0, factor;
     const sl_study_plan *p = s->plan;
+    SL_TRY(calibrate(&factor, study));
     for (int i = 0; i < study->runs; i++) {
         double f;
-        SL_TRY(flops_of(&f, study, &study->run[i]));
+        SL_TRY(flops_of(&f, study, &study->run[i], factor));
         flops += f;
         sweep += study->run[i].sweep;
     }
@@ -286,7 +311,7 @@ sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *
                 "%s\n",
                 p->name, p->sizes, sweep, scale,
                 sets ? "evaluated" : "without an evaluation");
-    sl_str_addf(out, "%.3g FLOPs as the paper counts for the %d runs that are known by now\n",
+    sl_str_addf(out, "about %.2g FLOPs as the paper counts for the %d runs that are known by now\n",
                 flops, study->runs);
     sl_str_addf(out, "\"symlaw info\" with the plan shows every run with its cost and time\n");
     return sl_str_status(out);

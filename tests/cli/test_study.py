@@ -238,6 +238,23 @@ def test_asked_to_stop_it_saves_and_goes_on(undisturbed, tmp_path, number, worke
     assert table(folder) == table(undisturbed)
 
 
+@pytest.mark.skipif(not ranks_work(), reason="no mpirun, or a build without MPI")
+def test_ranks_that_are_asked_to_stop_save_and_go_on(undisturbed, tmp_path):
+    folder = tmp_path / "s"
+    p = start("run", plan_file(tmp_path), "--out", folder, "--engine", "mpi", "--ranks", 2, "--threads", 1, env=MPI)
+    wait_until(lambda: p.poll() is not None or len(results(folder)) > 1)
+    p.send_signal(signal.SIGTERM)
+    _, err = p.communicate(timeout=60)
+    assert p.returncode in (0, 128 + signal.SIGTERM), err
+    assert p.returncode == 0 or "the same command goes on" in err, err
+    late = study("run", folder, "--engine", "mpi", "--ranks", 2, "--threads", 1, "--time-limit", 0.2, env=MPI)
+    assert late.code in (0, 75), late
+    assert study("run", folder, "--workers", 1, "--threads", 1).code == 0
+    assert table(folder) == table(undisturbed)
+    told = study("status", folder, "--json").json
+    assert all(r["attempts"] == 0 for r in told["runs"])
+
+
 def test_workers_end_with_a_coordinator_that_is_killed(undisturbed, tmp_path):
     p = start("run", plan_file(tmp_path), "--out", tmp_path / "s", "--workers", 2, "--threads", 1)
     wait_until(lambda: p.poll() is not None or len(results(tmp_path / "s")) > 1)
