@@ -616,7 +616,18 @@ static void waiting_ends_with_the_study_or_its_jobs(void **state) {
     SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL && w.told == 3, "%s",
              sl_last_error());
 
+    // a controller that is down for a while changes nothing
+    answer(&w, "squeue.code", "1");
+    w.patience = w.told + 3;
+    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL, "%s",
+             sl_last_error());
+    answer(&w, "squeue.out", "what?\n");
+    answer(&w, "squeue.code", "0");
+    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_EFORMAT, "%s",
+             sl_last_error());
+
     char run[900]; // its only run has failed as often as it may
+    answer(&w, "squeue.out", "4711|0|RUNNING|None\n");
     w.patience = w.told + 50;
     snprintf(run, sizeof run, "%s/runs/%s", w.dir, w.study.run[0].id);
     SL_MUST(w.t, sl_folder_make(run, 0700));
