@@ -10,8 +10,8 @@
 #include "study/slurm_impl.h"
 
 /* Seconds: a controller that is busy answers late; a claim of a submission that was killed
- * elsewhere. */
-static const double PATIENCE = 100, EXPIRY = 300;
+ * elsewhere; a controller that does not answer at all. */
+static const double PATIENCE = 60, EXPIRY = 300, OUTAGE = 1800;
 /* Between two questions to squeue, and two looks at the folders: the longer it takes, the rarer. */
 static const double ASK_MIN = 2, ASK_MAX = 30, LOOK_MIN = 1, LOOK_MAX = 10, SETTLE_MIN = 0.2,
                     SETTLE_MAX = 2, RARER = 0.05;
@@ -257,6 +257,23 @@ static void jobs_text(char text[160], const sl_study_slurm_jobs *jobs) {
         sl_snprintf(text + n, 160 - (size_t)n, " (%s)", jobs->reason);
 }
 
+/* Controllers are restarted now and then: jobs and folders go on without them, and so does the
+ * waiting. answered: sl_clock() of the last answer. */
+static sl_status ask_again(sl_study_slurm_jobs *jobs, double *answered, char text[160],
+                           const sl_study__slurm_place *p) {
+    sl_study_slurm_jobs now;
+    const sl_status st = ask_place(&now, p);
+    if (st == SL_EIO && sl_clock() - *answered < OUTAGE) {
+        sl_snprintf(text, 160, "Slurm gives no answer; asking again");
+        return SL_OK;
+    }
+    SL_TRY(st);
+    *jobs = now;
+    *answered = sl_clock();
+    jobs_text(text, jobs);
+    return SL_OK;
+}
+
 /* The jobs are asked before the folders: workers that end do so after their last file is written.
  */
 static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
@@ -264,13 +281,13 @@ static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
                                const sl_study_runner *runner) {
     const double start = sl_clock();
     double ask_at = 0;
-    sl_study_slurm_jobs jobs = { 0 };
+    double answered = start;
+    sl_study_slurm_jobs jobs = { .waiting = 1 }; // some were submitted, as far as is known
     char text[160] = "";
     for (;;) {
         sl_study study;
         if (sl_clock() >= ask_at) {
-            SL_TRY(ask_place(&jobs, p));
-            jobs_text(text, &jobs);
+            SL_TRY(ask_again(&jobs, &answered, text, p));
             ask_at = sl_clock() + rarer(start, ASK_MIN, ASK_MAX);
         }
         sl_arena_rewind(arena, 0);

@@ -17,6 +17,7 @@ static const char imitation[] =
     "#!/bin/sh\n"
     "me=${0##*/}\n"
     "for word; do printf '%s\\n' \"$word\"; done >> \"$FAKE/$me.in\"\n"
+    "echo \"${PMIX_RANK:-none}\" > \"$FAKE/$me.rank\"\n"
     "if [ -e \"$FAKE/$me.first\" ]; then cat \"$FAKE/$me.first\"; rm \"$FAKE/$me.first\"\n"
     "elif [ -e \"$FAKE/$me.out\" ]; then cat \"$FAKE/$me.out\"; fi\n"
     "[ ! -e \"$FAKE/$me.err\" ] || cat \"$FAKE/$me.err\" >&2\n"
@@ -268,6 +269,8 @@ static void odd_names_reach_the_worker(void **state) {
     SL_CHECK(w.t, realpath(w.dir, real), "%s", w.dir);
     snprintf(want, sizeof want,
              "study\nworker\n%s\n--threads\n6\n--time-limit\n0\n--expiry\n9 $x 'y'\n", real);
+    const char *rank = get(&w, w.fake, "my 'own' $symlaw.rank"); // of the shell that submitted
+    SL_CHECK(w.t, rank && strcmp(rank, "none\n") == 0, "it would take itself for a rank: %s", rank);
     const char *got = get(&w, w.fake, "my 'own' $symlaw.in");
     SL_CHECK(w.t, got && strcmp(got, want) == 0, "%s\ninstead of\n%s", got, want);
 }
@@ -338,6 +341,44 @@ static void out_of_time_is_queued_again(void **state) {
         SL_CHECK(w.t, cases[i].asked ? got && strcmp(got, "requeue\n4711_7\n") == 0 : !got,
                  "%s: %s", cases[i].worker, got);
     }
+}
+
+/* Slurm sends SIGTERM to the script and to the worker, which takes some time to save. Slurm kills
+ * what is left when the script ends, so that must not be first. */
+static void script_outlives_its_worker(void **state) {
+    static const char slow[] = "#!/bin/sh\n"
+                               "trap 'sleep 0.2; echo saved > \"$FAKE/saved\"; exit 7' TERM\n"
+                               "echo $$ > \"$FAKE/new\" && mv \"$FAKE/new\" \"$FAKE/pid\"\n"
+                               "while :; do sleep 0.02; done\n";
+    static const char slurm[] = "bash \"$0\" & script=$!\n"
+                                "until [ -e \"$FAKE/pid\" ]; do sleep 0.02; done\n"
+                                "kill -TERM $script $(cat \"$FAKE/pid\")\n"
+                                "wait $script; code=$?\n"
+                                "[ -e \"$FAKE/saved\" ] || exit 99\n"
+                                "exit $code\n";
+    world w;
+    world_make(&w, *state, "study");
+    put(&w, w.bin, "symlaw", slow, 0700);
+    w.o.program = "symlaw";
+    write_job(&w);
+    char path[1300];
+    snprintf(path, sizeof path, "%s/slurm/job.sh", w.dir);
+    const char *const words[] = { "env",
+                                  "SLURM_ARRAY_JOB_ID=1",
+                                  "SLURM_ARRAY_TASK_ID=0",
+                                  "SLURM_CPUS_ON_NODE=1",
+                                  "bash",
+                                  "-c",
+                                  slurm,
+                                  path,
+                                  NULL };
+    sl_str out = { 0 }, err = { 0 };
+    int code;
+    bool missing;
+    SL_MUST(w.t, sl_study__execute(&code, &missing, &out, &err, words, 30));
+    SL_CHECK(w.t, code == 7, "code %d: %s", code, sl_str_text(&err));
+    sl_str_clear(&out);
+    sl_str_clear(&err);
 }
 
 static void several_processes_are_started_by_srun(void **state) {
@@ -471,6 +512,29 @@ static void name_belongs_to_the_folder(void **state) {
     SL_CHECK(w.t, strstr(script_of(&w), a.name), "the script has another name");
 }
 
+static void two_do_not_submit_at_once(void **state) {
+    world w;
+    bool submitted;
+    sl_study_slurm_jobs jobs;
+    char folder[700];
+    world_make(&w, *state, "study");
+    snprintf(folder, sizeof folder, "%s/slurm", w.dir);
+    sl_study_watch *watch;
+    sl_study_claim *claim;
+    SL_MUST(w.t, sl_study_watch_new(&watch, 300));
+    SL_MUST(w.t, sl_study_claim_take(&claim, watch, folder));
+    SL_CHECK(w.t, claim, "no claim");
+    w.patience = 2;
+    SL_CHECK(w.t, submit(&w, &submitted, &jobs) == SL_ECANCEL && !submitted, "%s", sl_last_error());
+    SL_CHECK(w.t, !get(&w, w.fake, "sbatch.in") && !get(&w, w.fake, "squeue.in"),
+             "it did not wait");
+    sl_study_claim_release(claim);
+    w.patience = 0;
+    SL_MUST(w.t, submit(&w, &submitted, &jobs));
+    SL_CHECK(w.t, submitted, "not submitted");
+    sl_study_watch_free(watch);
+}
+
 static void failures_are_told_in_slurms_words(void **state) {
     world w;
     bool submitted;
@@ -552,12 +616,30 @@ static void waiting_ends_with_the_study_or_its_jobs(void **state) {
     SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL && w.told == 3, "%s",
              sl_last_error());
 
+    // a controller that is down for a while changes nothing
+    answer(&w, "squeue.code", "1");
+    w.patience = w.told + 3;
+    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL, "%s",
+             sl_last_error());
+    answer(&w, "squeue.out", "what?\n");
+    answer(&w, "squeue.code", "0");
+    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_EFORMAT, "%s",
+             sl_last_error());
+
     char run[900]; // its only run has failed as often as it may
-    w.patience = 0;
+    answer(&w, "squeue.out", "4711|0|RUNNING|None\n");
+    w.patience = w.told + 50;
     snprintf(run, sizeof run, "%s/runs/%s", w.dir, w.study.run[0].id);
     SL_MUST(w.t, sl_folder_make(run, 0700));
     SL_MUST(w.t, sl_study_attempt_add(run, "train", "too bad"));
     SL_MUST(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner));
+}
+
+/* Has it a program? What nobody waits for has none. */
+static bool is_alive(long pid) {
+    char path[64], program[64];
+    snprintf(path, sizeof path, "/proc/%ld/exe", pid);
+    return readlink(path, program, sizeof program) > 0;
 }
 
 static void programs_that_hang_are_ended(void **state) {
@@ -566,12 +648,15 @@ static void programs_that_hang_are_ended(void **state) {
     sl_str out = { 0 }, err = { 0 };
     int code;
     bool missing;
-    const char *const hang[] = { "sh", "-c", "echo begun; sleep 1000 & wait", NULL };
+    const char *const hang[] = { "sh", "-c", "sleep 1000 & echo $!; wait", NULL };
     SL_CHECK(t,
-             sl_study__execute(&code, &missing, &out, &err, hang, 0.2) == SL_EIO && !missing &&
-                 says("no answer within 0.2 s"),
+             sl_study__execute(&code, &missing, &out, &err, hang, 0.3) == SL_EIO && !missing &&
+                 says("no answer within 0.3 s"),
              "%s", sl_last_error());
-    SL_CHECK(t, strcmp(sl_str_text(&out), "begun\n") == 0, "%s", sl_str_text(&out));
+    const long child = strtol(sl_str_text(&out), NULL, 10); // what it has started ends too
+    SL_CHECK(t, child > 1, "%s", sl_str_text(&out));
+    for (int i = 0; i < 1000 && is_alive(child); i++) usleep(1000);
+    SL_CHECK(t, !is_alive(child), "process %ld is left", child);
     const char *const killed[] = { "sh", "-c", "echo e >&2; kill -TERM $$", NULL };
     SL_MUST(t, sl_study__execute(&code, &missing, &out, &err, killed, 30));
     SL_CHECK(t, code == 128 + 15 && strcmp(sl_str_text(&err), "e\n") == 0, "%d", code);
@@ -589,11 +674,13 @@ int main(void) {
         SL_TEST(odd_names_reach_the_worker),
         SL_TEST(limit_is_what_slurm_leaves),
         SL_TEST(out_of_time_is_queued_again),
+        SL_TEST(script_outlives_its_worker),
         SL_TEST(several_processes_are_started_by_srun),
         SL_TEST(numbers_of_jobs_are_read_strictly),
         SL_TEST(jobs_are_counted_by_state),
         SL_TEST(workers_are_submitted_once),
         SL_TEST(name_belongs_to_the_folder),
+        SL_TEST(two_do_not_submit_at_once),
         SL_TEST(failures_are_told_in_slurms_words),
         SL_TEST(submission_survives_lack_of_memory),
         SL_TEST(waiting_ends_with_the_study_or_its_jobs),
