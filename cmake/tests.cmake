@@ -141,6 +141,20 @@ if(python AND TARGET symlaw)
     endforeach()
 endif()
 
+# ---------------------------------------------------------------- pages in a browser -----------
+
+# What writes the page that the tests open. They skip themselves where there is no chromium.
+add_executable(report_page tests/browser/report_page.c)
+target_link_libraries(report_page PRIVATE symlaw_static)
+set_target_properties(report_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+if(python AND TARGET symlaw)
+    add_test(NAME browser.report COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider
+             ${CMAKE_SOURCE_DIR}/tests/browser/test_report.py WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(browser.report PROPERTIES LABELS cli COST 10 TIMEOUT 600
+        SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in "
+        ENVIRONMENT "SYMLAW=$<TARGET_FILE:symlaw>;REPORT_PAGE=$<TARGET_FILE:report_page>")
+endif()
+
 # Hours rather than seconds: `make check-long` runs them, `make check` does not.
 file(GLOB files CONFIGURE_DEPENDS tests/long/*.sh)
 foreach(file IN LISTS files)

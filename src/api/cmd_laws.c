@@ -30,6 +30,8 @@
       "--simulate: constants that differ from the usual ones, as in E=0.1,sizes=4,noise=0.02")     \
     X(REPORT, "report", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                     \
       "write figures and tables as one HTML page")                                                 \
+    X(FIGURES, "figures", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                \
+      "write the page's figures as SVG files into a folder, which is made if it is not there")     \
     X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                           \
       "write to FILE, which appears whole or not at all; - is standard output")
 
@@ -58,6 +60,7 @@ static const char help[] =
     "  symlaw laws runs.csv --predict N=1e9,D=2e10\n"
     "  symlaw laws runs.csv --compare baseline.csv          compute at equal loss\n"
     "  symlaw laws runs.csv --json | jq .solved.exponent\n"
+    "  symlaw laws runs.csv --report laws.html              a page with its figures\n"
     "  symlaw laws --simulate --law noise=0.02,seeds=3 > simulated.csv";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
@@ -123,16 +126,21 @@ static sl_status fit_file(sl_laws *out, sl_api__run *run, const char *path, cons
     return sl_laws_fit(out, &run->arena, t, &o);
 }
 
-/* The page of --report: made by report/ from the same result. */
-static sl_status write_report(sl_api__run *run, const sl_laws *l, const char *path) {
-    (void)run, (void)l;
-    return sl_fail(SL_EINVAL, "--report %.200s: this build has no reports", path);
+/* The page of --report and the files of --figures. If they cannot be written the result is handed
+ * on all the same, and then the call fails. */
+static void write_report(sl_api__run *run, const sl_laws *l) {
+    sl_file *page = NULL;
+    sl_status st = SL_OK;
+    if (text(run, OPT_REPORT)) st = sl_file_create(&page, text(run, OPT_REPORT));
+    if (st == SL_OK) st = sl_api__laws_report(run, l, &page);
+    sl_file_discard(&page);
+    sl_api__fail_late(run, st);
 }
 
 static sl_status answer(sl_api__run *run, const sl_laws *l, const sl_api__ask *ask,
                         sl_str *result) {
     sl_api__laws_json(result, l, ask);
-    if (text(run, OPT_REPORT)) SL_TRY(write_report(run, l, text(run, OPT_REPORT)));
+    if (text(run, OPT_REPORT) || text(run, OPT_FIGURES)) write_report(run, l);
     if (value(run, OPT_JSON)->flag) return SL_OK;
     sl_api__laws_table(&run->output, l, ask);
     return sl_api__output(run);

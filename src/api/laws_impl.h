@@ -40,4 +40,7 @@ const char *sl_api__estimate_text(char buffer[96], const char *format, sl_estima
 /* "", or "  EXTRAPOLATION x270" beyond SL_LAWS_FAR. */
 const char *sl_api__far_text(char buffer[48], double factor);
 
+/* Writes the page, if *page is open for it, and the figures into the folder of --figures. */
+SL_NODISCARD sl_status sl_api__laws_report(sl_api__run *run, const sl_laws *l, sl_file **page);
+
 #endif

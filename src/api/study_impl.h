@@ -3,6 +3,7 @@
 #define SL_API_STUDY_IMPL_H
 
 #include "api/api_impl.h"
+#include "report/report.h"
 #include "study/study.h"
 
 /* Exit code of a worker that has saved for want of time. */
@@ -108,6 +109,16 @@ SL_NODISCARD sl_status sl_api__study_status(const sl_api__study_context *s, sl_s
 /* What will be run and what that costs. */
 SL_NODISCARD sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study,
                                              sl_str *out);
+
+/* *out := all that the report of a study shows, in a. peak: FLOP/s of one thread of this machine in
+ * products of matrices; NaN: not measured. */
+SL_NODISCARD sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
+                                          const sl_study *study, const sl_laws *laws, double peak);
+/* Adds problems that the best model solved, and some that it missed. */
+SL_NODISCARD sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a,
+                                              const sl_api__study_context *s, const sl_study *study);
+/* The run of scale with the lowest validation loss; -1: there is none. */
+int sl_api__study_best(const sl_study *s);
 
 /* path := text, at once and whole. */
 SL_NODISCARD sl_status sl_api__write_file(const char *path, const char *text, size_t n);

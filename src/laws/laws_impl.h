@@ -60,8 +60,8 @@ typedef struct sl_laws__obs {
 SL_NODISCARD sl_status sl_laws__points(sl_laws *out, sl_arena *a);
 /* Which of l->size a run has. */
 int sl_laws__size_of(const sl_laws *l, const sl_laws_run *r);
-/* obs[0 .. return value) := the points, or (draw >= 0) a resample of them: configurations, then seeds.
- * pick: room for n; the points they are. Order of points, each once. */
+/* obs[0 .. return value) := the points, or (draw >= 0) a resample of them: configurations, then
+ * seeds. pick: room for n; the points they are. In the order of points, each once. */
 int sl_laws__sample(sl_laws__obs *obs, int *pick, const sl_laws *l, const int *points, int n,
                     int64_t draw);
 /* index[0 .. return value) := the frontier of obs, which are in order of compute. best: room for
@@ -93,8 +93,8 @@ void sl_laws__estimate(sl_law *law);
 /* low and high of value from n draws (NaN: none), sorted in place. */
 sl_estimate sl_laws__interval(double value, double *draws, int n, double level);
 
-/* All laws against compute of these points, with draws; out has table, options, point, size. frontier:
- * set too. Leave-out tests call it with part of the points. */
+/* All laws against compute of these points, with draws, and their frontier; out has table, options,
+ * point and size. Leave-out tests call it with part of the points. */
 SL_NODISCARD sl_status sl_laws__laws(sl_laws *out, sl_arena *a, const int *points, int n);
 
 SL_NODISCARD sl_status sl_laws__surface(sl_laws_surface *out, sl_arena *a, const sl_laws *l,
@@ -105,8 +105,8 @@ SL_NODISCARD sl_status sl_laws__isoflop(sl_laws *out, sl_arena *a);
 SL_NODISCARD sl_status sl_laws__leave_out(sl_laws *out, sl_arena *a);
 SL_NODISCARD sl_status sl_laws__notes(sl_laws *out, sl_arena *a);
 
-/* A power law through n points with intervals by resampling them: for laws in N, and iso-FLOP. x and y
- * positive. */
+/* A power law through n points with intervals by resampling them: for laws in N, and iso-FLOP. x
+ * and y are positive, x ascends. */
 typedef struct sl_laws__pairs {
     const double *x, *y; // draw d takes x[i], y[d * n + i] if y_draws, else y[i]
     const double *y_draws;

@@ -104,8 +104,8 @@ static sl_status about_shape(sl_laws *l, sl_arena *a) {
     }
     if (whole > 0)
         NOTE(DATA,
-             "%d frontier runs with a share of 1 are left out of power laws: 0 has no "
-             "logarithm.",
+             "Frontier runs with a share of 1, left out of power laws because 0 has no "
+             "logarithm: %d.",
              whole);
     return SL_OK;
 }

@@ -66,13 +66,14 @@ static sl_status find_rows(key **out, int *n, sl_laws *l, sl_arena *a) {
     *n = kept;
     if (unfinished > 0)
         SL_TRY(sl_laws__note(l, a, SL_LAWS_NOTE_DATA,
-                             "%d of %d runs are left out: not finished, or without a result.",
+                             "Left out, not finished or without a result: %d of %d runs.",
                              unfinished, t->n));
     if (inside > 0)
-        SL_TRY(sl_laws__note(l, a, SL_LAWS_NOTE_DATA,
-                             "%d rows are left out: earlier points of runs that have a later one. "
-                             "A point inside a learning rate schedule is no run.",
-                             inside));
+        SL_TRY(sl_laws__note(
+            l, a, SL_LAWS_NOTE_DATA,
+            "Left out, earlier points of runs that have a later one: %d. A point inside "
+            "a learning rate schedule is no run.",
+            inside));
     return SL_OK;
 }
 

@@ -153,6 +153,7 @@ static void add_number(sl_str *s, double v) {
 void sl_laws_table_csv(sl_str *s, const sl_laws_table *t) {
     for (int i = -1; i < t->n; i++) {
         bool first = true;
+        const size_t start = s->len;
         for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) {
             const sl_laws_column k = (sl_laws_column)c;
             if (!t->has[c]) continue;
@@ -165,6 +166,7 @@ void sl_laws_table_csv(sl_str *s, const sl_laws_table *t) {
             else
                 add_number(s, *sl_laws__number(&t->run[i], k));
         }
+        if (s->len == start) sl_str_add(s, "\"\""); // an empty line would be no row
         sl_str_add_char(s, '\n');
     }
 }

@@ -40,6 +40,11 @@ static const char *copy_text(sl_plot *p, const char *text) {
 
 void sl_plot_title(sl_plot *p, const char *text) { p->title = copy_text(p, text); }
 
+void sl_plot_describe(sl_plot *p, const char *name, const char *text) {
+    p->name = copy_text(p, name);
+    p->description = copy_text(p, text);
+}
+
 static bool is_range(sl_range r, bool log) {
     if (r.lo == 0 && r.hi == 0) return true;
     return isfinite(r.lo) && isfinite(r.hi) && r.lo < r.hi && (!log || r.lo > 0);
@@ -66,6 +71,13 @@ int sl_plot_panel(sl_plot *p, const sl_panel *panel) {
     return p->n_panels++;
 }
 
+/* Copies of n texts, each of which may be NULL. */
+static const char *const *copy_texts(sl_plot *p, const char *const *texts, int64_t n) {
+    const char **w = texts ? (const char **)(uintptr_t)copy(p, texts, (size_t)n * sizeof *w) : NULL;
+    for (int64_t i = 0; w && i < n; i++) w[i] = copy_text(p, w[i]);
+    return w;
+}
+
 static void add(sl_plot *p, sl_layer layer) {
     SL_ASSERT(layer.panel >= 0 && layer.panel < p->n_panels && layer.n >= 0);
     SL_ASSERT(layer.style.colour >= 0 && layer.style.shade >= 0 && layer.style.shade <= 1);
@@ -74,6 +86,7 @@ static void add(sl_plot *p, sl_layer layer) {
     layer.y = copy(p, layer.y, bytes);
     layer.top = copy(p, layer.top, bytes);
     layer.style.label = copy_text(p, layer.style.label);
+    layer.style.tips = copy_texts(p, layer.style.tips, layer.n);
     sl_layer *kept = (sl_layer *)(uintptr_t)copy(p, &layer, sizeof layer);
     if (!kept) return;
     *p->layers_end = kept;

@@ -71,12 +71,16 @@ typedef struct sl_style {
     bool dashed;
     bool faint;
     bool aside;        // the axes do not stretch for it; what is beyond them is not drawn
+    const char *const *tips; // of marks, n texts that are shown when one is pointed at; NULL: none
 } sl_style;
 
 /* width and height in pixels, 64 .. 16384. */
 SL_NODISCARD sl_status sl_plot_new(sl_plot **out, int width, int height);
 void sl_plot_free(sl_plot *p);
 void sl_plot_title(sl_plot *p, const char *text);
+/* For readers who do not see it: a name, and what there is to see. Neither is drawn; the name is
+ * the title's text unless it is given. NULL: none. */
+void sl_plot_describe(sl_plot *p, const char *name, const char *text);
 /* Answers the panel's number. */
 int sl_plot_panel(sl_plot *p, const sl_panel *panel);
 void sl_plot_marks(sl_plot *p, int panel, const double *x, const double *y, int64_t n,

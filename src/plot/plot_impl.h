@@ -31,7 +31,7 @@ typedef struct sl_panel_node {
 
 struct sl_plot {
     int width, height;
-    const char *title;
+    const char *title, *name, *description;
     sl_panel_node *panels, **panels_end; // in the order they were added
     int n_panels;
     sl_layer *layers, **layers_end;
@@ -122,6 +122,13 @@ typedef struct sl_layout {
 } sl_layout;
 
 SL_NODISCARD sl_status sl_plot__layout(sl_layout *d, sl_arena *arena, const sl_plot *p);
+
+/* ---------------------------------------------------------------- colours ------------------- */
+
+/* The style sheet: rules for light, then what differs in the dark; paper is always light. */
+void sl_plot__styles(sl_str *s);
+/* The attributes that give an element the colour of a layer. */
+void sl_plot__colour(sl_str *s, const sl_style *style);
 
 /* ---------------------------------------------------------------- pixels -------------------- */
 

@@ -11,18 +11,6 @@ enum {
     LEVELS = 6,  // in so many strengths
 };
 
-/* Colours, for light and for dark surroundings, found by a search around those of the project's
- * pictures: as CIELAB measures it any two are as far apart as red and brown or more, for everybody:
- * also as people see them who lack one kind of cone (Machado 2009). */
-static const char *const colours[][2] = {
-    { "#4a5fd3", "#8092f5" }, { "#c43c1e", "#f0693c" }, { "#00b8a4", "#20dcab" },
-    { "#cbac0d", "#f4d83a" }, { "#9f1984", "#bb78ac" }, { "#7eb1e2", "#a2e5ff" },
-    { "#765750", "#bf6560" },
-};
-
-/* Cold to warm, of rising lightness: ordered also on paper without colours. */
-static const int shades[][3] = { { 74, 95, 211 }, { 31, 150, 160 }, { 226, 170, 45 } };
-
 typedef struct drawing {
     sl_str *s;
     const sl_plot *p;
@@ -31,31 +19,6 @@ typedef struct drawing {
 } drawing;
 
 /* ---------------------------------------------------------------- frame --------------------- */
-
-/* Rules for light, then what differs in the dark; paper is always light. */
-static void put_styles(sl_str *s) {
-    static const struct {
-        const char *name, *property, *value[2];
-    } rule[] = {
-        { ".b", "fill", { SL_PLOT_LIGHT, SL_PLOT_DARK } }, // background
-        { "text", "fill", { "#57606a", "#a9b2bc" } },
-        { ".t", "fill", { "#1f2328", "#eef1f4" } },          // titles
-        { ".g", "stroke", { "#e6e9ed", "#2a3037" } },        // grid
-        { ".a", "stroke", { "#98a1ab", "#6a737d" } },        // axes
-        { ".m", "stroke", { SL_PLOT_LIGHT, SL_PLOT_DARK } }, // around marks
-    };
-    sl_str_add(s, "<style>\n");
-    for (int dark = 0; dark < 2; dark++) {
-        if (dark) sl_str_add(s, "@media screen and (prefers-color-scheme:dark){\n");
-        for (int i = 0; i < SL_LEN(rule); i++)
-            sl_str_addf(s, ".sl-plot %s{%s:%s}\n", rule[i].name, rule[i].property,
-                        rule[i].value[dark]);
-        for (int i = 0; i < SL_LEN(colours); i++)
-            sl_str_addf(s, ".sl-plot .k%d{color:%s}\n", i, colours[i][dark]);
-        if (dark) sl_str_add(s, "}\n");
-    }
-    sl_str_add(s, "</style>\n");
-}
 
 static void put_attribute(sl_str *s, const char *name, double v) {
     sl_str_addf(s, " %s=\"", name);
@@ -83,13 +46,19 @@ static void put_head(drawing *d) {
                 "font-family=\"system-ui,-apple-system,&#39;Segoe UI&#39;,Roboto,Helvetica,Arial,"
                 "&#39;DejaVu Sans&#39;,sans-serif\"",
                 p->width, p->height, p->width, p->height, SL_PLOT__FONT);
-    if (p->title) {
+    const char *const name = p->name ? p->name : p->title;
+    if (name) {
         sl_str_add(s, " aria-label=\"");
-        sl_plot_escape(s, p->title);
+        sl_plot_escape(s, name);
         sl_str_add_char(s, '"');
     }
     sl_str_add(s, ">\n");
-    put_styles(s);
+    if (p->description) {
+        sl_str_add(s, "<desc>");
+        sl_plot_escape(s, p->description);
+        sl_str_add(s, "</desc>\n");
+    }
+    sl_plot__styles(s);
     sl_str_addf(s, "<rect class=\"b\" width=\"%d\" height=\"%d\"/>\n", p->width, p->height);
     if (p->title)
         put_text(s, SL_PLOT__PAD, SL_PLOT__PAD + 13,
@@ -173,25 +142,12 @@ static void put_grid(sl_str *s, const sl_place *at) {
 
 /* ---------------------------------------------------------------- layers -------------------- */
 
-static void put_colour(sl_str *s, const sl_style *style) {
-    if (style->shade <= 0) {
-        sl_str_addf(s, " class=\"k%d\"", style->colour % SL_LEN(colours));
-        return;
-    }
-    const double at = style->shade * (SL_LEN(shades) - 1);
-    const int i = SL_MIN((int)at, SL_LEN(shades) - 2);
-    int mixed[3];
-    for (int k = 0; k < 3; k++)
-        mixed[k] = (int)(shades[i][k] + (at - i) * (shades[i + 1][k] - shades[i][k]) + 0.5);
-    sl_str_addf(s, " color=\"#%02x%02x%02x\"", mixed[0], mixed[1], mixed[2]);
-}
-
 static double usual(double size, double otherwise) { return size > 0 ? size : otherwise; }
 
 /* Opens a group for strokes. */
 static void open_strokes(sl_str *s, const sl_style *style, double width) {
     sl_str_add(s, "<path");
-    put_colour(s, style);
+    sl_plot__colour(s, style);
     sl_str_add(s, " fill=\"none\" stroke=\"currentColor\" stroke-linejoin=\"round\"");
     put_attribute(s, "stroke-width", usual(style->size, width));
     if (style->faint) sl_str_add(s, " stroke-opacity=\".4\"");
@@ -240,7 +196,7 @@ static sl_status put_band(drawing *d, const sl_place *at, const sl_layer *l) {
     sl_dot *dots = take_dots(d, 2 * l->n), *work;
     if (!dots) return SL_ENOMEM;
     sl_str_add(s, "<path");
-    put_colour(s, &l->style);
+    sl_plot__colour(s, &l->style);
     sl_str_addf(s, " fill=\"currentColor\" fill-opacity=\"%s\" d=\"", l->style.faint ? ".1" : ".2");
     for (int64_t i = 0, end; i < l->n; i = end + 1) {
         for (end = i; end < l->n; end++)
@@ -290,8 +246,19 @@ static sl_status put_rule(drawing *d, const sl_place *at, const sl_layer *l) {
 
 /* ---------------------------------------------------------------- marks --------------------- */
 
+/* Ends an element of a shape, around what is shown when it is pointed at. */
+static void close_shape(sl_str *s, const char *element, const char *tip) {
+    if (!tip) {
+        sl_str_add(s, "/>\n");
+        return;
+    }
+    sl_str_add(s, "><title>");
+    sl_plot_escape(s, tip);
+    sl_str_addf(s, "</title></%s>\n", element);
+}
+
 /* Corners around the middle, for radius 1. */
-static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
+static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r, const char *tip) {
     static const sl_dot square[] = { { -.89, -.89 }, { .89, -.89 }, { .89, .89 }, { -.89, .89 } };
     static const sl_dot diamond[] = { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } };
     static const sl_dot triangle[] = { { 0, -1.3 }, { 1.13, .65 }, { -1.13, .65 } };
@@ -310,7 +277,7 @@ static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
         put_attribute(s, "cx", at.x);
         put_attribute(s, "cy", at.y);
         put_attribute(s, "r", r);
-        sl_str_add(s, "/>\n");
+        close_shape(s, "circle", tip);
         return;
     }
     sl_str_add(s, "<path d=\"");
@@ -320,13 +287,14 @@ static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r) {
         sl_str_add_char(s, ' ');
         sl_plot__coord(s, at.y + r * shape[mark].corner[i].y);
     }
-    sl_str_add(s, "z\"/>\n");
+    sl_str_add(s, "z\"");
+    close_shape(s, "path", tip);
 }
 
 /* Opens a group for shapes: filled with a thin line around, or a ring. */
 static void open_shapes(sl_str *s, const sl_style *style) {
     sl_str_add(s, "<g");
-    put_colour(s, style);
+    sl_plot__colour(s, style);
     if (style->mark == SL_MARK_RING) {
         sl_str_addf(s, " fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\"%s>\n",
                     style->faint ? " stroke-opacity=\".4\"" : "");
@@ -355,7 +323,7 @@ static void put_cells(sl_str *s, const sl_box *box, const sl_style *style, const
     const double unit = sl_log(most) / LEVELS;
     for (int level = 0; level < LEVELS; level++) {
         sl_str_add(s, "<path");
-        put_colour(s, style);
+        sl_plot__colour(s, style);
         sl_str_addf(s, " stroke=\"currentColor\" stroke-width=\"%d\" stroke-opacity=\".%02d\" d=\"",
                     c->size, 25 + 70 * level / (LEVELS - 1));
         for (int r = 0; r < c->rows; r++)
@@ -376,10 +344,13 @@ static void put_cells(sl_str *s, const sl_box *box, const sl_style *style, const
 
 static sl_status put_marks(drawing *d, const sl_place *at, const sl_layer *l) {
     sl_dot *dots = take_dots(d, l->n);
+    const char **tips = sl_arena_alloc(&d->arena, (size_t)l->n * sizeof *tips);
     if (!dots) return SL_ENOMEM;
+    if (!tips) return sl_fail_memory((size_t)l->n, sizeof *tips, "the points of a figure");
     int64_t n = 0;
     for (int64_t i = 0; i < l->n; i++) {
         dots[n] = dot_of(at, l->x[i], l->y[i]);
+        tips[n] = l->style.tips ? l->style.tips[i] : NULL;
         n += is_inside(&at->box, dots[n]);
     }
     const double r = usual(l->style.size, n <= 100 ? 4 : n <= 400 ? 3.2 : 2.5);
@@ -394,13 +365,16 @@ static sl_status put_marks(drawing *d, const sl_place *at, const sl_layer *l) {
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++) {
             uint32_t *count = &c.count[sl_plot__cell(&c, &at->box, dots[i])];
-            if (*count) dots[kept++] = dots[i];
+            if (*count) {
+                tips[kept] = tips[i];
+                dots[kept++] = dots[i];
+            }
             *count = 0;
         }
         n = kept;
     }
     open_shapes(d->s, &l->style);
-    for (int64_t i = 0; i < n; i++) put_shape(d->s, l->style.mark, dots[i], r);
+    for (int64_t i = 0; i < n; i++) put_shape(d->s, l->style.mark, dots[i], r, tips[i]);
     close_shapes(d->s, &l->style);
     return SL_OK;
 }
@@ -413,12 +387,13 @@ static void put_sample(sl_str *s, const sl_layer *l, double x, double y) {
     switch (l->kind) {
     case SL_LAYER_MARKS:
         open_shapes(s, &l->style);
-        put_shape(s, l->style.mark, (sl_dot){ middle, y }, SL_MIN(usual(l->style.size, 4), 6));
+        put_shape(s, l->style.mark, (sl_dot){ middle, y }, SL_MIN(usual(l->style.size, 4), 6),
+                  NULL);
         close_shapes(s, &l->style);
         return;
     case SL_LAYER_BAND:
         sl_str_add(s, "<rect");
-        put_colour(s, &l->style);
+        sl_plot__colour(s, &l->style);
         put_attribute(s, "x", x);
         put_attribute(s, "y", y - 5);
         sl_str_addf(s, " width=\"%d\" height=\"10\" fill=\"currentColor\" fill-opacity=\"%s\"/>\n",

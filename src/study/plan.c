@@ -265,7 +265,9 @@ static sl_status check_withheld(const sl_study__reader *r, const sl_study__place
     sl_json *j = NULL;
     SL_TRY(sl_json_parse(&j, s->train, strlen(s->train)));
     const sl_json *part = sl_json_get(j, "withheld");
-    const bool some = part && sl_json_kind_of(part) == SL_JSON_REAL && sl_json_real(part) > 0;
+    const bool number =
+        part && (sl_json_kind_of(part) == SL_JSON_REAL || sl_json_kind_of(part) == SL_JSON_INT);
+    const bool some = number && sl_json_real(part) > 0;
     sl_json_free(j);
     if (some) return SL_OK;
     return sl_study__fail(
@@ -388,6 +390,6 @@ void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study
     sl_json_add_int(s, "batch", (int64_t)run->batch);
     sl_json_add_real(s, "lr", run->lr);
     sl_json_add_real(s, "ratio", run->ratio);
-    sl_json_add_int(s, "seed", run->seed);
+    sl_json_add_int(s, "weights-seed", run->seed);
     sl_json_close(s, '}');
 }

@@ -8,7 +8,7 @@
 const sl_study__range sl_study__batch = { "batch", 1, 1e6, true };
 const sl_study__range sl_study__lr = { "lr", 1e-12, 1e3, false };
 const sl_study__range sl_study__ratio = { "ratio", 1e-6, 1e9, false };
-const sl_study__range sl_study__seed = { "seed", 0, 9007199254740991.0, true };
+const sl_study__range sl_study__seed = { "weights-seed", 0, 9007199254740991.0, true };
 
 bool sl_study__in_range(const sl_study__range *g, double v) {
     return v >= g->min && v <= g->max && (!g->whole || v == floor(v));

@@ -16,7 +16,7 @@ static const reserved table[] = {
     { "train", "ratio", "sweep.ratio and scale.ratios give the lengths of runs" },
     { "train", "steps", "sweep.ratio and scale.ratios give the lengths of runs" },
     { "train", "flops", "sweep.ratio and scale.ratios give the lengths of runs" },
-    { "train", "seed", "sweep.seeds and scale.seeds list seeds" },
+    { "train", "weights-seed", "sweep.seeds and scale.seeds list seeds" },
     { "train", "out", "every run has a folder of the study" },
     { "train", "resume", "runs of a study go on by themselves" },
     { "eval", "model", "the study evaluates its own models" },

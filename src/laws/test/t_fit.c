@@ -40,8 +40,8 @@ static void only_finished_runs_count(void **state) {
                  "id,phase,status,C,loss\na,scale,done,1e3,4\na,scale,done,1e2,9\n"
                  "b,scale,failed,2e3,1\nc,sweep,done,3e3,1\nd,both,done,4e3,3\ne,,done,8e3,2\n");
     SL_CHECK(t, l.n_point == 3 && l.point[0].flops == 1e3, "%d points", l.n_point);
-    SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "1 of 6 runs are left out"), "unfinished");
-    SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "1 rows are left out: earlier points"), "schedule");
+    SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "without a result: 1 of 6"), "unfinished");
+    SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "a later one: 1."), "schedule");
 }
 
 /* What is missing switches off what needs it, and no more. */
@@ -108,6 +108,51 @@ static void hostile_tables_are_survived(void **state) {
             SL_CHECK(t, l.n_frontier >= 1 && l.n_frontier <= l.n_point, "table %d", i);
         }
     }
+}
+
+/* A share of 1 has no logarithm of its complement: the point is left out, and the law is not. */
+static void a_share_of_one_is_left_out(void **state) {
+    sl_fixture *t = *state;
+    sl_laws l;
+    sl_laws_table table;
+    read_and_fit(t, &l, &table,
+                 "C,loss,solved,trials\n1,5,.1,50\n10,4,.2,50\n100,3,.5,50\n1000,2,1,50\n");
+    const sl_law *power = &l.law[SL_LAWS_SOLVED][SL_LAWS_POWER];
+    const sl_law *binomial = &l.law[SL_LAWS_SOLVED][SL_LAWS_BINOMIAL];
+    SL_CHECK(t, power->known && power->n == 3 && power->exponent.value > 0, "%d points", power->n);
+    SL_CHECK(t, binomial->known && binomial->n == 4, "%d points", binomial->n);
+    SL_CHECK(t, binomial->exponent.value > power->exponent.value, "it counts where it can");
+    SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "logarithm: 1."), "no note");
+}
+
+/* Bootstrap-t by hand from the draws: the upper quantile makes the lower end. One run that is far
+ * off makes the quantiles unequal, so that the ends cannot be mistaken for each other. */
+static void bootstrap_t_is_turned_round(void **state) {
+    sl_fixture *t = *state;
+    sl_laws_options o = SL_LAWS_OPTIONS_INIT;
+    sl_laws l;
+    const sl_laws_table table = power_runs(t, 12, 0.2, 0.01);
+    double deviation[400];
+    table.run[11].loss *= 2;
+    o.bins = SL_LAWS_BINS_NONE;
+    o.draws = 400;
+    o.plain = true;
+    SL_MUST(t, sl_laws_fit(&l, &t->arena, &table, &o));
+    const sl_law *law = &l.law[SL_LAWS_LOSS][SL_LAWS_POWER];
+    const double b = law->fit.b, se = law->fit.sigma / sqrt(law->fit.spread);
+    for (int i = 0; i < 400; i++) {
+        const sl_laws_draw *d = &law->draw[i];
+        deviation[i] = (d->b - b) / (d->sigma / sqrt(d->spread));
+    }
+    sl_sort(deviation, 400);
+    const double low = sl_quantile(deviation, 400, 0.025),
+                 high = sl_quantile(deviation, 400, 0.975);
+    SL_CHECK(t, fabs(fabs(low) - fabs(high)) > 0.5, "as good as even: %g %g", low, high);
+    // the exponent is that of a law that falls: -b
+    SL_CHECK(t,
+             near(law->exponent.low, -(b - low * se), 1e-9) &&
+                 near(law->exponent.high, -(b - high * se), 1e-9),
+             "%g to %g", law->exponent.low, law->exponent.high);
 }
 
 static void options_out_of_range_are_refused(void **state) {
@@ -249,6 +294,8 @@ int main(void) {
         SL_TEST(only_finished_runs_count),
         SL_TEST(missing_columns_are_noted),
         SL_TEST(hostile_tables_are_survived),
+        SL_TEST(a_share_of_one_is_left_out),
+        SL_TEST(bootstrap_t_is_turned_round),
         SL_TEST(options_out_of_range_are_refused),
         SL_TEST(a_multiplier_is_found),
         SL_TEST(simulated_laws_come_back),

@@ -137,11 +137,37 @@ static void parabolas_agree_with_numpy(void **state) {
              "N* goes as C^%g", l.isoflop_params.exponent.value);
 }
 
+/* Three sizes at one budget on a parabola in ln N; a second, worse run of one size changes nothing.
+ */
+static void the_best_run_of_a_size_counts(void **state) {
+    sl_fixture *t = *state;
+    sl_laws_table table = { 0 };
+    sl_laws l;
+    for (int i = 0; i < 4; i++) {
+        sl_laws_run r = SL_LAWS_RUN_NONE;
+        const double x = i % 3 - 0.8;
+        r.params = 1e6 * exp(i % 3);
+        r.flops = 1e15 * (1 + 0.01 * i);
+        r.tokens = r.flops / 6 / r.params;
+        r.loss = 2 + 0.1 * x * x + (i == 3);
+        SL_MUST(t, sl_laws_table_add(&table, &t->arena, &r));
+    }
+    SL_MUST(t, sl_laws_table_end(&table, &t->arena));
+    SL_MUST(t, sl_laws_fit(&l, &t->arena, &table, NULL));
+    SL_CHECK(t, l.n_isoflop == 1 && l.isoflop[0].n_size == 3 && l.isoflop[0].n_point == 4, "%d",
+             l.n_isoflop);
+    SL_CHECK(t,
+             near(l.isoflop[0].params.value, 1e6 * exp(0.8), 1e-9) &&
+                 near(l.isoflop[0].loss.value, 2, 1e-9) && !l.isoflop[0].on_edge,
+             "N* %g, loss %g", l.isoflop[0].params.value, l.isoflop[0].loss.value);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(surfaces_agree_with_scipy), SL_TEST(chinchilla_has_its_constants),
-        SL_TEST(known_constants_come_back), SL_TEST(allocation_is_a_minimum),
-        SL_TEST(too_little_is_no_surface),  SL_TEST(parabolas_agree_with_numpy),
+        SL_TEST(surfaces_agree_with_scipy),     SL_TEST(chinchilla_has_its_constants),
+        SL_TEST(known_constants_come_back),     SL_TEST(allocation_is_a_minimum),
+        SL_TEST(too_little_is_no_surface),      SL_TEST(parabolas_agree_with_numpy),
+        SL_TEST(the_best_run_of_a_size_counts),
     };
     return sl_test_main("laws.surface", tests, SL_LEN(tests));
 }

@@ -90,11 +90,12 @@ static void units_do_not_matter(void **state) {
     for (int k = 0; k < sl_test_iters(t, 100); k++) {
         problem p;
         double c1[N_MAX], c2[N_MAX], s1, s2;
+        const double unit = k % 2 ? 0x1p200 : 0x1p-200;
         random_problem(&p, &t->rng);
         SL_MUST(t, sl_nnls_fit(&s1, c1, &t->arena, p.col, p.y, NULL, p.m, p.n));
-        for (int i = 0; i < p.m; i++) p.a[0][i] *= 0x1p200;
+        for (int i = 0; i < p.m; i++) p.a[0][i] *= unit;
         SL_MUST(t, sl_nnls_fit(&s2, c2, &t->arena, p.col, p.y, NULL, p.m, p.n));
-        SL_CHECK(t, near(s1, s2, 1e-11) && near(c1[0], c2[0] * 0x1p200, 1e-9), "%.17g %.17g", c1[0],
+        SL_CHECK(t, near(s1, s2, 1e-11) && near(c1[0], c2[0] * unit, 1e-9), "%.17g %.17g", c1[0],
                  c2[0]);
     }
 }

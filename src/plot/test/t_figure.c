@@ -369,7 +369,33 @@ static void a_given_range_is_kept(void **state) {
     assert_true(v.x_min == v.left && v.x_max == v.right && v.y_min == v.top && v.y_max == v.bottom);
 }
 
+/* Marks that are not drawn take their tips with them. */
+static void tips_belong_to_their_marks(void **state) {
+    sl_fixture *t = *state;
+    static const char *const tips[] = { "first", "outside", "not finite", "a < b & c", NULL };
+    const double x[] = { 1, 99, NAN, 3, 4 }, y[] = { 1, 1, 1, 1, 1 };
+    sl_plot *p;
+    sl_str s = { 0 };
+    SL_MUST(t, sl_plot_new(&p, 400, 300));
+    const int panel = sl_plot_panel(p, &(sl_panel){ .x = { 0, 10 }, .y = { 0, 2 } });
+    sl_plot_marks(p, panel, x, y, 5, &(sl_style){ .tips = tips });
+    sl_plot_marks(p, panel, x, y, 5, &(sl_style){ .tips = tips, .mark = SL_MARK_STAR });
+    sl_plot_describe(p, "a <name>", "what there is & more");
+    SL_MUST(t, sl_plot_svg(&s, p));
+    XML_MUST(t, s.text, NULL, NULL);
+    assert_non_null(strstr(s.text, "<title>first</title></circle>"));
+    assert_non_null(strstr(s.text, "<title>first</title></path>"));
+    assert_non_null(strstr(s.text, "<title>a &lt; b &amp; c</title></circle>"));
+    assert_null(strstr(s.text, "outside"));
+    assert_null(strstr(s.text, "not finite"));
+    assert_non_null(strstr(s.text, " aria-label=\"a &lt;name&gt;\""));
+    assert_non_null(strstr(s.text, "<desc>what there is &amp; more</desc>"));
+    sl_str_clear(&s);
+    sl_plot_free(p);
+}
+
 static sl_status small_figure(void) {
+    static const char *const tips[] = { "one", NULL, "three" };
     sl_plot *p;
     sl_str s = { 0 };
     double x[2000], y[2000], z[2000];
@@ -383,6 +409,8 @@ static sl_status small_figure(void) {
     const int a = sl_plot_panel(p, &(sl_panel){ .x_label = "x", .y_label = "y", .title = "t" });
     const int b = sl_plot_panel(p, &(sl_panel){ .x_label = "x", .row = 1 });
     sl_plot_marks(p, a, x, y, 2000, &(sl_style){ .label = "marks" });
+    sl_plot_marks(p, a, x, y, 3, &(sl_style){ .tips = tips });
+    sl_plot_describe(p, "name", "description");
     sl_plot_line(p, a, x, y, 200, &(sl_style){ .label = "line" });
     sl_plot_band(p, b, x, y, z, 200, &(sl_style){ .label = "band" });
     sl_plot_bars(p, b, x, y, z, 200, &(sl_style){ .label = "bars" });
@@ -408,6 +436,7 @@ int main(void) {
         SL_TEST(the_legend_has_each_label_once),
         SL_TEST(figures_of_next_to_nothing_are_drawn),
         SL_TEST(a_given_range_is_kept),
+        SL_TEST(tips_belong_to_their_marks),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("plot.figure", tests, SL_LEN(tests));

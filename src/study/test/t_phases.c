@@ -192,6 +192,9 @@ static void play(sl_fixture *t, sl_study *out, world *w, sl_rng *order) {
         }
         const int n = sl_study_jobs(&jobs, &t->arena, &s, NULL);
         SL_CHECK(t, s.complete == (n == 0), "complete %d with %d jobs", s.complete, n);
+        for (int i = 0; i < n; i++)
+            SL_CHECK(t, jobs[i].kind == SL_STUDY_JOB_TRAIN || s.run[jobs[i].run].trained,
+                     "%s has no model to work with", jobs[i].folder);
         if (n == 0) {
             *out = s;
             return;
@@ -354,6 +357,26 @@ static void the_grid_follows_the_optimum_by_the_steps_of_the_list(void **state) 
     assert_true(s.best[0].batch == 4 && s.best[0].lr == 8e-3 && s.best[0].edge);
 }
 
+/* Batch sizes stay whole, and rates short. */
+static void values_that_are_added_are_rounded(void **state) {
+    sl_fixture *t = *state;
+    static const double odd[] = { 8, 12 }, thirds[] = { 4.64159e-4, 1e-3, 2.15443e-3 };
+    sl_study_size size = size_of((sl_study_list){ odd, 2 }, (sl_study_list){ thirds, 3 }, 2);
+    const sl_study_plan plan = { .size = &size, .sizes = 1, .attempts = 1 };
+    world *w = random_world(t, &plan);
+    w->fails = 0;
+    w->centre_batch = 1000;
+    w->centre_lr = 1;
+    sl_study s;
+    double at[64];
+    play(t, &s, w, &t->rng);
+    assert_int_equal(axis_of(at, &s, 0, false), 4);
+    assert_true(at[2] == 18 && at[3] == 27);
+    assert_int_equal(axis_of(at, &s, 0, true), 5);
+    assert_true(at[3] == 4.64157e-3 && at[4] == 9.99994e-3);
+    assert_true(s.best[0].edge);
+}
+
 static void jobs_are_the_longest_first_and_sweeps_before_scale(void **state) {
     sl_fixture *t = *state;
     sl_study_size sizes[] = { size_of((sl_study_list){ three, 2 }, (sl_study_list){ one, 1 }, 0),
@@ -423,6 +446,7 @@ int main(void) {
         SL_TEST(a_study_comes_to_its_end_in_any_order),
         SL_TEST(a_grid_of_one_point_is_not_swept),
         SL_TEST(the_grid_follows_the_optimum_by_the_steps_of_the_list),
+        SL_TEST(values_that_are_added_are_rounded),
         SL_TEST(jobs_are_the_longest_first_and_sweeps_before_scale),
         SL_TEST(numbers_in_names_read_back),
         SL_TEST(lack_of_memory_is_told),

@@ -16,8 +16,8 @@ static void write_text(const char *path, const char *text) {
 
 /* Knows these options, all numbers but two. */
 static sl_status check(const char *verb, const char *options, bool whole, void *payload) {
-    static const char *const train[] = { "width", "layers", "size",  "heads", "withheld",
-                                         "batch", "lr",     "ratio", "seed",  "dropout" };
+    static const char *const train[] = { "width", "layers", "size",  "heads",        "withheld",
+                                         "batch", "lr",     "ratio", "weights-seed", "dropout" };
     static const char *const eval[] = { "limit", "seeds", "formulas", "source" };
     const bool is_train = strcmp(verb, "train") == 0;
     sl_json *j = NULL;

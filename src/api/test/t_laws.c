@@ -1,0 +1,43 @@
+/* The command `laws` by the public call: events, results, lack of memory. */
+#include "heard.h"
+
+static void the_table_comes_as_output(void **state) {
+    sl_fixture *t = *state;
+    heard h = { 0 };
+    sl_json *j = result_of(t, &h, "laws", "{\"file\":\"studies/paper_runs.csv\",\"draws\":5}");
+    const sl_json *exponent = sl_json_get(sl_json_get(j, "solved"), "exponent");
+    const double b = sl_json_real(sl_json_get(exponent, "value"));
+    SL_CHECK(t, b > 0.116 && b < 0.12, "%g", b);
+    SL_CHECK(t, strncmp(said(&h), "0.8 solved needs ", 17) == 0, "%s", said(&h));
+    sl_json_free(j);
+    forget(&h);
+}
+
+static sl_status quietly(const char *options) { return quiet_status("laws", options); }
+
+static void lack_of_memory_is_reported(void **state) {
+    sl_fixture *t = *state;
+    static const char table[] = "N,D,loss\n1e6,1e8,3\n1e6,4e8,2.8\n4e6,1e8,2.7\n4e6,4e8,2.4\n"
+                                "9e6,4e8,2.3\n9e6,9e8,2.1\n";
+    char options[512];
+    sl_file *f = NULL;
+    const char *path = sl_test_path("runs.csv");
+    SL_MUST(t, sl_file_create(&f, path));
+    SL_MUST(t, sl_file_write(f, table, sizeof table - 1));
+    SL_MUST(t, sl_file_commit(&f));
+    snprintf(options, sizeof options,
+             "{\"file\":\"%s\",\"draws\":1,\"budget\":1e20,\"predict\":\"N=1e9,D=1e10\","
+             "\"compare\":\"%s\"}",
+             path, path);
+    SL_EACH_ALLOCATION(t, quietly(options));
+    SL_EACH_ALLOCATION(t, quietly("{\"simulate\":true,\"law\":\"sizes=2,ratios=2\"}"));
+    SL_EACH_ALLOCATION(t, quietly("{\"simulate\":true,\"law\":\"sizes=1\",\"json\":true}"));
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(the_table_comes_as_output),
+        SL_TEST(lack_of_memory_is_reported),
+    };
+    return sl_test_main("api.laws", tests, SL_LEN(tests));
+}

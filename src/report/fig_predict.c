@@ -1,0 +1,135 @@
+/* fig_predict - the leave-out test: what was predicted against what was measured. */
+#include <math.h>
+
+#include "report/report_impl.h"
+
+static const char *const metric_title[] = { [SL_LAWS_LOSS] = "validation loss",
+                                            [SL_LAWS_SOLVED] = "solved (%)",
+                                            [SL_LAWS_R2] = "R² > 0.99 (%)" };
+
+static bool is_predicted(const sl_laws_prediction *q, sl_laws_metric m) {
+    return q->metric == m && isfinite(q->measured) && isfinite(q->predicted.value);
+}
+
+static int count(const sl_report__view *v, sl_laws_metric m) {
+    int n = 0;
+    for (int i = 0; i < v->l->n_prediction; i++) n += is_predicted(&v->l->prediction[i], m);
+    return n;
+}
+
+static bool is_predict(const sl_report__view *v) {
+    for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++)
+        if (count(v, (sl_laws_metric)m)) return true;
+    return false;
+}
+
+/* Colours by form, shapes by what was left out. */
+static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_metric m,
+                                 int panel) {
+    static const sl_mark marks[] = { SL_MARK_DOT, SL_MARK_SQUARE, SL_MARK_TRIANGLE,
+                                     SL_MARK_DIAMOND };
+    static const int colour[] = { 1, 0, 2, 4 };
+    const int n = v->l->n_prediction;
+    const double scale = m == SL_LAWS_LOSS ? 1 : 100;
+    sl_report__series a;
+    SL_TRY(sl_report__series_new(&a, v, n));
+    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
+    double ends[] = { INFINITY, -INFINITY };
+    for (int i = 0; i < n; i++) {
+        const sl_laws_prediction *q = &v->l->prediction[i];
+        if (!is_predicted(q, m)) continue;
+        ends[0] = SL_MIN(ends[0], scale * SL_MIN(q->measured, q->predicted.value));
+        ends[1] = SL_MAX(ends[1], scale * SL_MAX(q->measured, q->predicted.value));
+    }
+    sl_plot_line(p, panel, ends, ends, 2,
+                 &(sl_style){ .colour = 6, .size = 1, .dashed = true, .label = "as measured" });
+    for (int form = 0; form < SL_LAWS_PREDICTOR_COUNT; form++)
+        for (int split = 0; split < v->l->n_split; split++) {
+            int k = 0;
+            for (int i = 0; i < n; i++) {
+                const sl_laws_prediction *q = &v->l->prediction[i];
+                if (!is_predicted(q, m) || (int)q->form != form || q->split != split) continue;
+                x[k] = scale * q->measured;
+                y[k] = scale * q->predicted.value;
+                low[k] = scale * q->predicted.low;
+                high[k++] = scale * q->predicted.high;
+            }
+            if (!k) continue;
+            sl_plot_bars(
+                p, panel, x, low, high, k,
+                &(sl_style){ .colour = colour[form], .size = 1, .faint = true, .aside = true });
+            sl_plot_marks(
+                p, panel, x, y, k,
+                &(sl_style){ .colour = colour[form],
+                             .mark = marks[split % SL_LEN(marks)],
+                             .size = 4,
+                             .label = split ? NULL : sl_laws_form_name((sl_laws_form)form) });
+        }
+    return SL_OK;
+}
+
+static sl_status draw_predict(sl_plot **out, const sl_report__view *v, bool narrow) {
+    int panels = 0, at = 0;
+    for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) panels += count(v, (sl_laws_metric)m) > 0;
+    SL_TRY(sl_plot_new(out,
+                       narrow       ? SL_REPORT__WIDTH_NARROW
+                       : panels > 1 ? SL_REPORT__WIDTH_PANELS
+                                    : SL_REPORT__WIDTH,
+                       narrow       ? 60 + 290 * SL_MAX(panels, 1)
+                       : panels > 2 ? 350
+                                    : 420));
+    for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) {
+        if (!count(v, (sl_laws_metric)m)) continue;
+        const int panel =
+            sl_plot_panel(*out, &(sl_panel){ .title = metric_title[m],
+                                             .x_label = "measured",
+                                             .y_label = narrow || !at ? "predicted" : NULL,
+                                             .log_x = m == SL_LAWS_LOSS,
+                                             .log_y = m == SL_LAWS_LOSS,
+                                             .row = narrow ? at : 0,
+                                             .column = narrow ? 0 : at });
+        at++;
+        SL_TRY(add_predictions(*out, v, (sl_laws_metric)m, panel));
+    }
+    return SL_OK;
+}
+
+static void caption_predict(sl_str *s, const sl_report__view *v) {
+    static const char *const shape[] = { "circles", "squares", "triangles", "diamonds" };
+    sl_str_add(s,
+               "Predicted against measured for runs that were left out of the fit. On the dashed "
+               "line a prediction is exact; bars are its 95 % intervals. Left out were: ");
+    for (int i = 0; i < v->l->n_split; i++) {
+        if (i) sl_str_add(s, "; ");
+        sl_plot_escape(s, v->l->split[i].name);
+        if (v->l->n_split <= SL_LEN(shape)) sl_str_addf(s, " (%s)", shape[i]);
+    }
+    sl_str_add_char(s, '.');
+}
+
+static void data_predict(sl_str *s, const sl_report__view *v) {
+    static const char *const names[] = { "left out", "of",        "form",       "#FLOPs",
+                                         "#beyond",  "#measured", "#predicted", "#error (%)" };
+    sl_report__table_open(s, "", names, SL_LEN(names));
+    for (int i = 0; i < v->l->n_prediction; i++) {
+        const sl_laws_prediction *q = &v->l->prediction[i];
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, v->l->split[q->split].name);
+        sl_report__cell_text(s, sl_laws_metric_name(q->metric));
+        sl_report__cell_text(s, sl_laws_form_name(q->form));
+        sl_report__cell_number(s, v->l->point[q->point].flops, 3);
+        sl_report__cell_number(s, q->factor, 3);
+        sl_report__cell_number(s, q->measured, 4);
+        sl_report__cell_estimate(s, q->predicted, 4);
+        sl_report__cell_number(s, 100 * q->error, 2);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+}
+
+const sl_report__figure sl_report__fig_predict = {
+    "leave-out",  "Predicted against measured for runs that were left out",
+    true,         is_predict,
+    draw_predict, caption_predict,
+    data_predict,
+};

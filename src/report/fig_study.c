@@ -1,0 +1,204 @@
+/* fig_study - what only a study has: training curves, results on other problems, the data of single
+ * problems. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/report_impl.h"
+
+/* ---------------------------------------------------------------- training curves ----------- */
+
+static bool is_curves(const sl_report__view *v) {
+    for (int i = 0; i < v->in->n_curves; i++)
+        if (v->in->curves[i].n > 1) return true;
+    return false;
+}
+
+static sl_status draw_curves(sl_plot **out, const sl_report__view *v, bool narrow) {
+    SL_TRY(
+        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 400 : 450));
+    bool flops = true;
+    for (int i = 0; i < v->in->n_curves; i++) flops = flops && v->in->curves[i].flops;
+    const int panel =
+        sl_plot_panel(*out, &(sl_panel){ .x_label = flops ? "training compute (FLOPs)" : "step",
+                                         .y_label = "loss",
+                                         .log_x = true,
+                                         .log_y = true });
+    // by size, so that the legend is in order
+    for (int size = -1; size < v->l->n_size; size++)
+        for (int i = 0; i < v->in->n_curves; i++) {
+            const sl_report_curve *c = &v->in->curves[i];
+            if (sl_report__size(v, c->params) != size) continue;
+            sl_style style = sl_report__size_style(v, size);
+            style.size = 1.3;
+            sl_plot_line(*out, panel, flops ? c->flops : c->step, c->loss, c->n, &style);
+        }
+    return SL_OK;
+}
+
+static void caption_curves(sl_str *s, const sl_report__view *v) {
+    sl_str_add(s, "Loss along the training of ");
+    sl_report__count(s, v->in->n_curves, "run", "runs");
+    sl_str_add(s,
+               ", coloured by model size. A point within a schedule is no finished run and takes "
+               "no part in any law.");
+}
+
+static void data_curves(sl_str *s, const sl_report__view *v) {
+    static const char *const names[] = { "run",    "#parameters", "#points",   "#steps",
+                                         "#FLOPs", "#first loss", "#last loss" };
+    sl_report__table_open(s, "", names, SL_LEN(names));
+    for (int i = 0; i < v->in->n_curves; i++) {
+        const sl_report_curve *c = &v->in->curves[i];
+        const int64_t last = c->n - 1;
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, c->run);
+        sl_report__cell_number(s, c->params, 4);
+        sl_report__cell_number(s, (double)c->n, 6);
+        sl_report__cell_number(s, c->n && c->step ? c->step[last] : NAN, 6);
+        sl_report__cell_number(s, c->n && c->flops ? c->flops[last] : NAN, 3);
+        sl_report__cell_number(s, c->n ? c->loss[0] : NAN, 4);
+        sl_report__cell_number(s, c->n ? c->loss[last] : NAN, 4);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+}
+
+const sl_report__figure sl_report__fig_curves = {
+    "curves", "Loss during training", false, is_curves, draw_curves, caption_curves, data_curves,
+};
+
+/* ---------------------------------------------------------------- other problems ------------ */
+
+static sl_estimate other_of(const sl_report_other *o, int which) {
+    return which == 0 ? o->test : which == 1 ? o->withheld : o->formulas;
+}
+
+static bool is_others(const sl_report__view *v) {
+    for (int i = 0; i < v->in->n_others; i++)
+        if (isfinite(v->in->others[i].withheld.value) || isfinite(v->in->others[i].formulas.value))
+            return true;
+    return false;
+}
+
+static sl_status draw_others(sl_plot **out, const sl_report__view *v, bool narrow) {
+    static const char *const label[] = { "test problems", "withheld expressions",
+                                         "public formulas" };
+    static const sl_mark mark[] = { SL_MARK_DOT, SL_MARK_SQUARE, SL_MARK_TRIANGLE };
+    static const int colour[] = { 0, 2, 1 };
+    SL_TRY(
+        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 400 : 430));
+    const int n = v->in->n_others;
+    sl_report__series a;
+    SL_TRY(sl_report__series_new(&a, v, n));
+    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
+    const int panel = sl_plot_panel(*out, &(sl_panel){ .x_label = "training compute (FLOPs)",
+                                                       .y_label = "solved (%)",
+                                                       .log_x = true });
+    for (int which = 0; which < SL_LEN(label); which++) {
+        int k = 0;
+        for (int i = 0; i < n; i++) {
+            const sl_estimate e = other_of(&v->in->others[i], which);
+            if (!isfinite(e.value)) continue;
+            x[k] = v->in->others[i].flops;
+            y[k] = 100 * e.value;
+            low[k] = 100 * e.low;
+            high[k++] = 100 * e.high;
+        }
+        if (!k) continue;
+        sl_plot_bars(*out, panel, x, low, high, k,
+                     &(sl_style){ .colour = colour[which], .faint = true });
+        sl_plot_marks(
+            *out, panel, x, y, k,
+            &(sl_style){
+                .colour = colour[which], .mark = mark[which], .size = 4.5, .label = label[which] });
+    }
+    return SL_OK;
+}
+
+static void caption_others(sl_str *s, const sl_report__view *v) {
+    (void)v;
+    sl_str_add(s, "Share solved on the test problems, on expressions that training never drew "
+                  "(withheld), and on formulas from public collections, against training compute. "
+                  "Bars are 95 % intervals over problems.");
+}
+
+static void data_others(sl_str *s, const sl_report__view *v) {
+    static const char *const names[] = { "run",
+                                         "#parameters",
+                                         "#FLOPs",
+                                         "#test problems",
+                                         "#withheld expressions",
+                                         "#public formulas" };
+    sl_report__table_open(s, "", names, SL_LEN(names));
+    for (int i = 0; i < v->in->n_others; i++) {
+        const sl_report_other *o = &v->in->others[i];
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, o->run);
+        sl_report__cell_number(s, o->params, 4);
+        sl_report__cell_number(s, o->flops, 3);
+        for (int which = 0; which < 3; which++) sl_report__cell_percent(s, other_of(o, which));
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+}
+
+const sl_report__figure sl_report__fig_others = {
+    "others",    "Solved rate on withheld expressions and public formulas",
+    false,       is_others,
+    draw_others, caption_others,
+    data_others,
+};
+
+/* ---------------------------------------------------------------- problems ------------------ */
+
+typedef struct pair {
+    double x, y;
+} pair;
+
+static int by_x(const void *a, const void *b) {
+    const double x = ((const pair *)a)->x, y = ((const pair *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* The curve of what was found, in order of x. */
+static sl_status add_found(sl_plot *plot, int panel, const sl_report_problem *p) {
+    pair *w = sl_malloc((size_t)p->n + 1, sizeof *w);
+    double *x = sl_malloc(2 * (size_t)p->n + 1, sizeof *x), *y = x ? x + p->n : NULL;
+    int64_t k = 0;
+    for (int64_t i = 0; w && x && i < p->n; i++)
+        if (isfinite(p->x[0][i])) w[k++] = (pair){ p->x[0][i], p->predicted[i] };
+    if (w && x) {
+        qsort(w, (size_t)k, sizeof *w, by_x);
+        for (int64_t i = 0; i < k; i++) {
+            x[i] = w[i].x;
+            y[i] = w[i].y;
+        }
+        sl_plot_line(plot, panel, x, y, k,
+                     &(sl_style){ .colour = 1, .label = "found", .size = 1.5, .aside = true });
+    }
+    const bool good = w && x;
+    sl_free(w);
+    sl_free(x);
+    return good ? SL_OK : sl_fail_memory((size_t)p->n, sizeof *w, "the data of a problem");
+}
+
+sl_status sl_report__draw_problem(sl_plot **out, const sl_report_problem *p) {
+    SL_TRY(sl_plot_new(out, 300, 210));
+    const bool one = p->inputs == 1 || !p->predicted;
+    const int panel = sl_plot_panel(
+        *out, &(sl_panel){ .x_label = one ? "x1" : "found", .y_label = one ? "y" : "y" });
+    const double *x = one ? p->inputs > 0 ? p->x[0] : NULL : p->predicted;
+    if (!x || !p->n) return SL_OK;
+    if (one && p->predicted) SL_TRY(add_found(*out, panel, p));
+    if (!one) { // on the line it is right
+        double ends[] = { INFINITY, -INFINITY };
+        for (int64_t i = 0; i < p->n; i++)
+            if (isfinite(p->y[i])) {
+                ends[0] = SL_MIN(ends[0], p->y[i]);
+                ends[1] = SL_MAX(ends[1], p->y[i]);
+            }
+        sl_plot_line(*out, panel, ends, ends, 2, &(sl_style){ .colour = 1, .size = 1.2 });
+    }
+    sl_plot_marks(*out, panel, x, p->y, p->n, &(sl_style){ .size = 3, .aside = false });
+    return SL_OK;
+}

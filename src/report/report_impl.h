@@ -1,0 +1,141 @@
+/* Shared inside report: what the page shows, the figures, and the pieces of HTML. */
+#ifndef SL_REPORT_IMPL_H
+#define SL_REPORT_IMPL_H
+
+#include "plot/plot.h"
+#include "report/report.h"
+
+/* ---------------------------------------------------------------- what is shown ------------- */
+
+typedef struct sl_report__view {
+    const sl_report_input *in;
+    const sl_laws *l;
+    const sl_laws_table *t;
+    sl_arena *arena;
+    const char **tip; // by row of the table: the run in a line, for those who point at its mark
+    int *point;       // by row: which of the laws' points it is part of, -1 for none
+    bool *frontier;   // by point
+    int number;       // of the last figure on the page
+} sl_report__view;
+
+SL_NODISCARD sl_status sl_report__view_init(sl_report__view *v, sl_arena *a,
+                                            const sl_report_input *in);
+
+/* Which size has so many parameters; -1 for none. */
+int sl_report__size(const sl_report__view *v, double params);
+/* How the runs of a size are drawn, in every figure alike. */
+sl_style sl_report__size_style(const sl_report__view *v, int size);
+/* Room for a series of n points. */
+typedef struct sl_report__series {
+    double *x, *y, *low, *high;
+    const char **tip;
+} sl_report__series;
+SL_NODISCARD sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v,
+                                             int n);
+
+/* A metric as it is drawn: a share is in percent. */
+double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m);
+double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m);
+/* Wilson's interval of a share, in percent; NaN where the problems are not counted. */
+sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m);
+/* The law's y as it is drawn: for shares 100 (1 - y), with the ends of its interval in order. */
+sl_estimate sl_report__law_at(const sl_law *law, sl_laws_metric m, double flops);
+/* From a to b, above 0, evenly spaced in the logarithm. */
+void sl_report__grid(double *x, int n, double a, double b);
+/* Is x beyond ten times the largest compute? */
+bool sl_report__is_far(const sl_report__view *v, double flops);
+
+/* ---------------------------------------------------------------- figures ------------------- */
+
+/* Width of figures in pixels: on a page, with several panels, on a telephone. */
+enum { SL_REPORT__WIDTH = 720, SL_REPORT__WIDTH_PANELS = 840, SL_REPORT__WIDTH_NARROW = 360 };
+
+/* A figure. `draw` makes it for a page or, narrow, for a telephone; `caption` says what it shows,
+ * as HTML; `data` writes the table behind it. A figure that is not there draws nothing. */
+typedef struct sl_report__figure {
+    const char *id, *name; // the file is id.svg; the name is what a reader hears
+    bool panels;           // several of them, which take more height on paper
+    bool (*is)(const sl_report__view *v);
+    sl_status (*draw)(sl_plot **out, const sl_report__view *v, bool narrow);
+    void (*caption)(sl_str *s, const sl_report__view *v);
+    void (*data)(sl_str *s, const sl_report__view *v);
+} sl_report__figure;
+
+extern const sl_report__figure sl_report__fig_solved, sl_report__fig_r2, sl_report__fig_loss,
+    sl_report__fig_predict, sl_report__fig_sweep, sl_report__fig_optima, sl_report__fig_allocation,
+    sl_report__fig_isoflop, sl_report__fig_curves, sl_report__fig_others;
+
+/* The data of one problem. */
+sl_status sl_report__draw_problem(sl_plot **out, const sl_report_problem *p);
+
+/* Appends the figure with number, caption and data; nothing if it is not there. */
+SL_NODISCARD sl_status sl_report__add_figure(sl_str *s, sl_report__view *v,
+                                             const sl_report__figure *f);
+
+/* ---------------------------------------------------------------- HTML ---------------------- */
+
+void sl_report__head(sl_str *s, const sl_report__view *v);
+void sl_report__foot(sl_str *s);
+
+/* v with the decimals that `value` has to so many significant digits: 0.240 beside 0.225. */
+void sl_report__like(sl_str *s, double v, double value, int digits);
+/* "0.225 (0.194 to 0.240)", the interval left out where there is none. */
+void sl_report__estimate(sl_str *s, sl_estimate e, int digits);
+/* The same of a share in percent. */
+void sl_report__percent(sl_str *s, sl_estimate share);
+/* Compute, with the red words if it is far beyond the runs. */
+void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops);
+/* "1,234 runs". */
+void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
+/* The red words, if it is so far: "extrapolated to 440 times the largest compute". */
+void sl_report__far(sl_str *s, const sl_report__view *v, double flops);
+
+/* Tables. A column's name that starts with '#' is one of numbers. class: "wide" beyond the text's
+ * measure, "sort" by clicks, "dense" of many columns, "tall" with
+ * a scroll bar; "" behind a figure. */
+void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n);
+void sl_report__table_close(sl_str *s);
+void sl_report__row(sl_str *s, const char *class); // NULL: none
+void sl_report__row_end(sl_str *s);
+void sl_report__cell_text(sl_str *s, const char *text);
+void sl_report__cell_number(sl_str *s, double v, int digits);
+void sl_report__cell_fixed(sl_str *s, double v, int decimals);
+void sl_report__cell_estimate(sl_str *s, sl_estimate e, int digits);
+void sl_report__cell_percent(sl_str *s, sl_estimate share); // sorted by its value
+
+/* ---------------------------------------------------------------- parts --------------------- */
+
+/* Sections: each has an anchor, a title, whether it is there, and what writes it. */
+typedef struct sl_report__section {
+    const char *id, *title;
+    bool (*is)(const sl_report__view *v);
+    sl_status (*add)(sl_str *s, sl_report__view *v);
+} sl_report__section;
+
+extern const sl_report__section sl_report__sections[];
+extern const int sl_report__n_sections;
+
+/* Sections of a study, in sections_study.c. */
+bool sl_report__is_training(const sl_report__view *v);
+bool sl_report__is_baselines(const sl_report__view *v);
+bool sl_report__is_others(const sl_report__view *v);
+bool sl_report__is_problems(const sl_report__view *v);
+bool sl_report__is_cost(const sl_report__view *v);
+bool sl_report__is_origins(const sl_report__view *v);
+bool sl_report__is_failures(const sl_report__view *v);
+bool sl_report__is_repeat(const sl_report__view *v);
+sl_status sl_report__add_training(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_others(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_problems(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_cost(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_origins(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_failures(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_runs(sl_str *s, sl_report__view *v);
+sl_status sl_report__add_repeat(sl_str *s, sl_report__view *v);
+
+void sl_report__keys(sl_str *s, const sl_report__view *v);      // the row of key numbers
+/* Sentences; as HTML or as plain text. Returns how many. */
+int sl_report__sentences(sl_str *s, const sl_report__view *v, bool html);
+
+#endif

@@ -1,0 +1,400 @@
+/* sections_study - the parts of the page that are about the runs: training, problems, cost, where
+ * they were made, all of them in a table, and how to repeat them. */
+#include <math.h>
+#include <string.h>
+
+#include "report/report_impl.h"
+
+enum { MANY = 40 }; // runs; the table of more has a scroll bar of its own
+
+/* ---------------------------------------------------------------- training ------------------ */
+
+bool sl_report__is_training(const sl_report__view *v) { return sl_report__fig_curves.is(v); }
+
+sl_status sl_report__add_training(sl_str *s, sl_report__view *v) {
+    return sl_report__add_figure(s, v, &sl_report__fig_curves);
+}
+
+/* ---------------------------------------------------------------- baselines ----------------- */
+
+bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
+
+sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
+    static const char *const names[] = { "baseline", "#solved", "#R² > 0.99", "how" };
+    sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
+    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    for (int i = 0; i < v->in->n_baselines; i++) {
+        const sl_report_baseline *b = &v->in->baselines[i];
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, b->name);
+        sl_report__cell_percent(s, b->solved);
+        sl_report__cell_percent(s, b->r2);
+        sl_str_add(s, "<td class=\"text\">");
+        sl_plot_escape(s, b->note ? b->note : "");
+        sl_str_add(s, "</td>");
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- other problems ------------ */
+
+bool sl_report__is_others(const sl_report__view *v) { return sl_report__fig_others.is(v); }
+
+sl_status sl_report__add_others(sl_str *s, sl_report__view *v) {
+    return sl_report__add_figure(s, v, &sl_report__fig_others);
+}
+
+/* ---------------------------------------------------------------- problems ------------------ */
+
+bool sl_report__is_problems(const sl_report__view *v) { return v->in->n_problems > 0; }
+
+static void add_formula(sl_str *s, const char *name, const char *mathml, const char *text) {
+    if (!mathml && !text) return;
+    sl_str_addf(s, "<dt>%s</dt><dd>", name);
+    if (mathml)
+        sl_str_add(s, mathml);
+    else
+        sl_plot_escape(s, text);
+    sl_str_add(s, "</dd>\n");
+}
+
+static void add_data(sl_str *s, const sl_report_problem *p) {
+    enum { INPUTS = 16 };
+    static const char *const x[INPUTS] = { "#x1",  "#x2",  "#x3",  "#x4",  "#x5",  "#x6",
+                                           "#x7",  "#x8",  "#x9",  "#x10", "#x11", "#x12",
+                                           "#x13", "#x14", "#x15", "#x16" };
+    const char *names[INPUTS + 2];
+    const int inputs = SL_MIN(p->inputs, INPUTS);
+    for (int k = 0; k < inputs; k++) names[k] = x[k];
+    names[inputs] = "#y";
+    names[inputs + 1] = "#found";
+    sl_str_add(s, "<details><summary>Data</summary>\n");
+    sl_report__table_open(s, "", names, inputs + 1 + (p->predicted != NULL));
+    for (int64_t i = 0; i < p->n; i++) {
+        sl_report__row(s, NULL);
+        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->x[k][i], 4);
+        sl_report__cell_number(s, p->y[i], 4);
+        if (p->predicted) sl_report__cell_number(s, p->predicted[i], 4);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    sl_str_add(s, "</details>\n");
+}
+
+static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
+    sl_plot *plot = NULL;
+    sl_status st;
+    sl_str_add(s, "<div class=\"problem\">\n<dl>\n");
+    add_formula(s, "true", p->truth_mathml, p->truth);
+    add_formula(s, "found", p->found_mathml, p->found);
+    sl_str_add(s, "<dt>R²</dt><dd>");
+    sl_plot_number(s, p->r2, 4);
+    sl_str_add(s, "</dd>\n</dl>\n<figure>\n");
+    SL_GO(sl_report__draw_problem(&plot, p));
+    sl_plot_describe(plot,
+                     p->inputs == 1 || !p->predicted ? "Data of the problem, y against x1"
+                                                     : "Data of the problem, y against what was "
+                                                       "found",
+                     NULL);
+    st = sl_plot_svg(s, plot);
+    add_data(s, p);
+    sl_str_add(s, "</figure>\n</div>\n");
+done:
+    sl_plot_free(plot);
+    return st;
+}
+
+sl_status sl_report__add_problems(sl_str *s, sl_report__view *v) {
+    for (int solved = 1; solved >= 0; solved--) {
+        bool any = false;
+        for (int i = 0; i < v->in->n_problems; i++) {
+            const sl_report_problem *p = &v->in->problems[i];
+            if (p->solved != (solved == 1)) continue;
+            if (!any) sl_str_addf(s, "<h3>%s</h3>\n", solved ? "Solved" : "Missed");
+            any = true;
+            SL_TRY(add_problem(s, p));
+        }
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- cost ---------------------- */
+
+bool sl_report__is_cost(const sl_report__view *v) { return v->in->n_costs > 0; }
+
+/* Seconds, minutes or hours. */
+static void cell_time(sl_str *s, double seconds) {
+    char digits[SL_REAL_TEXT_MAX] = "";
+    if (isfinite(seconds)) sl_real_text(digits, seconds);
+    sl_str_addf(s, "<td class=\"n\" data-v=\"%s\">", digits);
+    const bool hours = seconds >= 7200, minutes = seconds >= 120;
+    sl_plot_number(s, hours ? seconds / 3600 : minutes ? seconds / 60 : seconds, 3);
+    if (isfinite(seconds)) sl_str_add(s, hours ? " h" : minutes ? " min" : " s");
+    sl_str_add(s, "</td>");
+}
+
+/* rate: of one phase; that of all would mix what computes with what does not. */
+static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
+    sl_report__row(s, NULL);
+    sl_report__cell_text(s, c->phase);
+    sl_report__cell_number(s, (double)c->runs, 6);
+    cell_time(s, c->seconds);
+    cell_time(s, c->cpu_seconds);
+    sl_report__cell_number(s, c->flops, 3);
+    sl_report__cell_number(s, rate ? c->flops / c->seconds / 1e9 : NAN, 3);
+    sl_report__cell_number(s, c->share, 2);
+    sl_report__row_end(s);
+}
+
+sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
+    static const char *const names[] = { "phase",  "#runs",    "#time of runs",  "#CPU time",
+                                         "#FLOPs", "#GFLOP/s", "#share of sgemm" };
+    sl_report_cost sum = { "all", 0, 0, 0, 0, NAN };
+    sl_report__table_open(s, "", names, SL_LEN(names));
+    for (int i = 0; i < v->in->n_costs; i++) {
+        const sl_report_cost *c = &v->in->costs[i];
+        cost_row(s, c, true);
+        sum.runs += c->runs;
+        sum.seconds += isfinite(c->seconds) ? c->seconds : 0;
+        sum.cpu_seconds += isfinite(c->cpu_seconds) ? c->cpu_seconds : 0;
+        sum.flops += isfinite(c->flops) ? c->flops : 0;
+    }
+    if (v->in->n_costs > 1) cost_row(s, &sum, false);
+    sl_report__table_close(s);
+    sl_str_add(s,
+               "<p class=\"note\">Times are summed over runs: runs side by side count each. The "
+               "share is of what as many threads of the machine that made this page reach in large "
+               "single-precision matrix products.</p>\n");
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- machines ------------------ */
+
+bool sl_report__is_origins(const sl_report__view *v) { return v->in->n_origins > 0; }
+
+static bool same(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
+
+static bool same_origin(const sl_report_origin *a, const sl_report_origin *b) {
+    return same(a->machine, b->machine) && same(a->cpu, b->cpu) && same(a->isa, b->isa) &&
+           same(a->version, b->version);
+}
+
+sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
+    static const char *const names[] = { "machine", "CPU",   "instruction set",
+                                         "version", "#runs", "which" };
+    const sl_report_origin *o = v->in->origins;
+    const int n = v->in->n_origins;
+    bool mixed = false;
+    for (int i = 1; i < n; i++) mixed = mixed || !same_origin(o, o + i);
+    if (mixed)
+        sl_str_add(s, "<p class=\"note bad\"><span class=\"red\">These runs are mixed:</span> they "
+                      "come from different machines, instruction sets or versions of the program. "
+                      "Results of the same run may differ in rounding between them.</p>\n");
+    sl_report__table_open(s, "wide", names, SL_LEN(names));
+    for (int i = 0; i < n; i++) {
+        int first = 0, runs = 0;
+        while (!same_origin(o + first, o + i)) first++;
+        if (first < i) continue; // told already
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, o[i].machine);
+        sl_report__cell_text(s, o[i].cpu);
+        sl_report__cell_text(s, o[i].isa);
+        sl_report__cell_text(s, o[i].version);
+        for (int k = i; k < n; k++) runs += same_origin(o + i, o + k);
+        sl_report__cell_number(s, runs, 6);
+        sl_str_add(s, "<td class=\"text\">");
+        const bool most = 2 * runs > n;
+        if (most) sl_str_add(s, runs == n ? "all" : "all others");
+        for (int k = i, told = 0; !most && k < n; k++) {
+            if (!same_origin(o + i, o + k)) continue;
+            sl_str_add(s, told++ ? ", " : "");
+            sl_plot_escape(s, o[k].run ? o[k].run : "");
+        }
+        sl_str_add(s, "</td>");
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- failures ------------------ */
+
+bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures > 0; }
+
+sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
+    static const char *const names[] = { "run", "state", "#tries", "error" };
+    sl_str_add(s, "<p>These runs take no part in any law.</p>\n");
+    sl_report__table_open(s, "", names, SL_LEN(names));
+    for (int i = 0; i < v->in->n_failures; i++) {
+        const sl_report_failure *f = &v->in->failures[i];
+        sl_report__row(s, NULL);
+        sl_report__cell_text(s, f->run);
+        sl_report__cell_text(s, f->state);
+        sl_report__cell_number(s, f->tries, 4);
+        sl_str_add(s, "<td class=\"text\">");
+        sl_plot_escape(s, f->error ? f->error : "");
+        sl_str_add(s, "</td>");
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- runs ---------------------- */
+
+/* Columns of the table of runs: which column of laws', its heading, digits (0: one decimal), scale.
+ * With `even` all have the decimals of the largest. */
+static const struct {
+    sl_laws_column column;
+    const char *name;
+    int digits;
+    double scale;
+    bool even;
+} number_column[] = {
+    { SL_LAWS_COLUMN_params, "#N", 3, 1, false },
+    { SL_LAWS_COLUMN_tokens, "#D", 3, 1, false },
+    { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
+    { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
+    { SL_LAWS_COLUMN_rate, "#rate", 3, 1, false },
+    { SL_LAWS_COLUMN_seed, "#seed", 6, 1, false },
+    { SL_LAWS_COLUMN_loss, "#loss", 4, 1, true },
+    { SL_LAWS_COLUMN_loss_test, "#test loss", 4, 1, true },
+    { SL_LAWS_COLUMN_solved, "#solved (%)", 0, 100, false },
+    { SL_LAWS_COLUMN_r2, "#R² (%)", 0, 100, false },
+};
+
+static double number_of(const sl_laws_run *r, sl_laws_column c) {
+    switch (c) {
+    case SL_LAWS_COLUMN_params: return r->params;
+    case SL_LAWS_COLUMN_tokens: return r->tokens;
+    case SL_LAWS_COLUMN_flops: return r->flops;
+    case SL_LAWS_COLUMN_batch: return r->batch;
+    case SL_LAWS_COLUMN_rate: return r->rate;
+    case SL_LAWS_COLUMN_seed: return r->seed;
+    case SL_LAWS_COLUMN_loss: return r->loss;
+    case SL_LAWS_COLUMN_loss_test: return r->loss_test;
+    case SL_LAWS_COLUMN_solved: return r->solved;
+    case SL_LAWS_COLUMN_r2: return r->r2;
+    default: return NAN;
+    }
+}
+
+static const char *text_of(const sl_laws_run *r, sl_laws_column c) {
+    return c == SL_LAWS_COLUMN_id      ? r->id
+           : c == SL_LAWS_COLUMN_size  ? r->size
+           : c == SL_LAWS_COLUMN_phase ? r->phase
+                                       : r->status;
+}
+
+static const struct {
+    sl_laws_column column;
+    const char *name;
+} text_column[] = { { SL_LAWS_COLUMN_id, "run" },
+                    { SL_LAWS_COLUMN_size, "size" },
+                    { SL_LAWS_COLUMN_phase, "phase" },
+                    { SL_LAWS_COLUMN_status, "status" } };
+
+/* Has any run something here? That a run is done goes without saying. */
+static bool has_text(const sl_laws_table *t, sl_laws_column c) {
+    for (int i = 0; i < t->n; i++)
+        if (text_of(&t->run[i], c)[0] &&
+            !(c == SL_LAWS_COLUMN_status && sl_laws_finished(&t->run[i])))
+            return true;
+    return false;
+}
+
+static bool has_number(const sl_laws_table *t, sl_laws_column c) {
+    for (int i = 0; i < t->n; i++)
+        if (isfinite(number_of(&t->run[i], c))) return true;
+    return false;
+}
+
+/* Decimals that give the largest number of a column so many digits; -1 if they would be too many or
+ * none. */
+static int decimals_of(const sl_laws_table *t, sl_laws_column c, int digits) {
+    double most = 0;
+    for (int i = 0; i < t->n; i++)
+        if (isfinite(number_of(&t->run[i], c))) most = SL_MAX(most, fabs(number_of(&t->run[i], c)));
+    if (!(most > 1e-3 && most < 1e5)) return -1;
+    return SL_MAX(digits - 1 - (int)floor(log10(most)), 0);
+}
+
+static void run_row(sl_str *s, const sl_report__view *v, int i, const int *decimals) {
+    const sl_laws_run *r = &v->t->run[i];
+    const bool frontier = v->point[i] >= 0 && v->frontier[v->point[i]];
+    sl_report__row(s, frontier ? "best" : NULL);
+    for (int k = 0; k < SL_LEN(text_column); k++)
+        if (has_text(v->t, text_column[k].column))
+            sl_report__cell_text(s, text_of(r, text_column[k].column));
+    for (int k = 0; k < SL_LEN(number_column); k++) {
+        if (!has_number(v->t, number_column[k].column)) continue;
+        const double y = number_of(r, number_column[k].column) * number_column[k].scale;
+        if (number_column[k].digits == 0)
+            sl_report__cell_fixed(s, y, 1);
+        else if (number_column[k].even && decimals[k] >= 0)
+            sl_report__cell_fixed(s, y, decimals[k]);
+        else
+            sl_report__cell_number(s, y, number_column[k].digits);
+    }
+    sl_report__cell_text(s, frontier ? "yes" : "");
+    sl_report__row_end(s);
+}
+
+sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
+    const char *names[SL_LEN(text_column) + SL_LEN(number_column) + 1];
+    int n = 0;
+    for (int k = 0; k < SL_LEN(text_column); k++)
+        if (has_text(v->t, text_column[k].column)) names[n++] = text_column[k].name;
+    for (int k = 0; k < SL_LEN(number_column); k++)
+        if (has_number(v->t, number_column[k].column)) names[n++] = number_column[k].name;
+    names[n++] = "frontier";
+    sl_str_add(s, "<p>");
+    sl_report__count(s, v->t->n, "run", "runs");
+    sl_str_add(s,
+               " in the table, with N parameters and D tokens; solved and R² are the shares of "
+               "problems solved and with R² above 0.99. Marked rows are on the frontier of loss. "
+               "A click on a heading sorts by it.</p>\n");
+    int decimals[SL_LEN(number_column)];
+    for (int k = 0; k < SL_LEN(number_column); k++)
+        decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);
+    sl_report__table_open(s, v->t->n > MANY ? "wide sort dense tall" : "wide sort dense", names, n);
+    for (int i = 0; i < v->t->n; i++) run_row(s, v, i, decimals);
+    sl_report__table_close(s);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- how to repeat it ---------- */
+
+bool sl_report__is_repeat(const sl_report__view *v) { return v->in->command || v->in->plan; }
+
+/* Lines stay lines, which sl_plot_escape makes blanks. */
+static void add_lines(sl_str *s, const char *text) {
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        const size_t n = end ? (size_t)(end - text) : strlen(text);
+        sl_str line = { 0 };
+        sl_str_add_bytes(&line, text, n);
+        sl_plot_escape(s, sl_str_text(&line));
+        s->failed = s->failed || line.failed;
+        sl_str_clear(&line);
+        if (!end) return;
+        sl_str_add_char(s, '\n');
+        text = end + 1;
+    }
+}
+
+sl_status sl_report__add_repeat(sl_str *s, sl_report__view *v) {
+    if (v->in->command) {
+        sl_str_add(s, "<pre><code>");
+        add_lines(s, v->in->command);
+        sl_str_add(s, "</code></pre>\n");
+    }
+    if (v->in->plan) {
+        sl_str_add(s, "<details><summary>The plan</summary>\n<pre><code>");
+        add_lines(s, v->in->plan);
+        sl_str_add(s, "</code></pre></details>\n");
+    }
+    return SL_OK;
+}

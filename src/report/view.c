@@ -1,0 +1,138 @@
+/* view - what several parts of a report ask of its input: the runs in words, sizes as colours and
+ * shapes, laws as they are drawn. */
+#include <math.h>
+
+#include "report/report_impl.h"
+
+sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v, int n) {
+    const size_t room = (size_t)n + 1; // of none too
+    double *w = sl_arena_alloc(v->arena, 4 * room * sizeof *w);
+    out->tip = sl_arena_alloc(v->arena, room * sizeof *out->tip);
+    if (!w || !out->tip) return sl_fail_memory(4 * room, sizeof *w, "the numbers of a figure");
+    out->x = w;
+    out->y = w + room;
+    out->low = w + 2 * room;
+    out->high = w + 3 * room;
+    return SL_OK;
+}
+
+void sl_report__grid(double *x, int n, double a, double b) {
+    for (int i = 0; i < n; i++) {
+        const double t = (double)i / (n - 1);
+        x[i] = sl_exp(sl_log(a) * (1 - t) + sl_log(b) * t);
+    }
+    x[0] = a;
+    x[n - 1] = b;
+}
+
+int sl_report__size(const sl_report__view *v, double params) {
+    for (int i = 0; i < v->l->n_size; i++)
+        if (v->l->size[i].params == params) return i;
+    return -1;
+}
+
+sl_style sl_report__size_style(const sl_report__view *v, int size) {
+    static const sl_mark marks[] = { SL_MARK_DOT, SL_MARK_SQUARE, SL_MARK_TRIANGLE,
+                                     SL_MARK_DIAMOND };
+    if (size < 0) return (sl_style){ .colour = 6, .label = "other sizes" };
+    // of many sizes every few are named
+    enum { NAMED = 9 };
+    const int last = v->l->n_size - 1, step = last / NAMED + 1;
+    const bool named = size % step == 0 || size == last;
+    const double shade = last ? 0.001 + 0.999 * size / last : 0.5;
+    return (sl_style){ .shade = shade,
+                       .mark = marks[size % SL_LEN(marks)],
+                       .label = named ? v->l->size[size].name : NULL };
+}
+
+double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m) {
+    return m == SL_LAWS_LOSS ? run->loss : 100 * (m == SL_LAWS_SOLVED ? run->solved : run->r2);
+}
+
+double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m) {
+    return m == SL_LAWS_LOSS ? p->loss : 100 * (m == SL_LAWS_SOLVED ? p->solved : p->r2);
+}
+
+sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q,
+                                sl_laws_metric m) {
+    const double share = sl_report__metric_at(q, m) / 100;
+    const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
+    if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
+        return (sl_interval){ NAN, NAN };
+    const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
+    return (sl_interval){ 100 * w.lo, 100 * w.hi };
+}
+
+sl_estimate sl_report__law_at(const sl_law *law, sl_laws_metric m, double flops) {
+    const sl_estimate y = sl_laws_at(law, flops);
+    if (m == SL_LAWS_LOSS) return y;
+    return (sl_estimate){ 100 * (1 - y.value), 100 * (1 - y.high), 100 * (1 - y.low) };
+}
+
+bool sl_report__is_far(const sl_report__view *v, double flops) {
+    return flops > SL_LAWS_FAR * v->l->c_top; // false for NaN
+}
+
+/* ---------------------------------------------------------------- runs in a line ------------ */
+
+static void add_part(sl_str *s, const char *name, double value, double scale, const char *unit) {
+    if (!isfinite(value)) return;
+    sl_str_addf(s, "%s%s ", s->len ? ", " : "", name);
+    sl_plot_number(s, value * scale, 3);
+    sl_str_add(s, unit);
+}
+
+static const char *kept(const sl_report__view *v, const sl_str *s) {
+    char *w = sl_arena_alloc(v->arena, s->len + 1);
+    if (!w || s->failed) return NULL;
+    for (size_t i = 0; i <= s->len; i++) w[i] = sl_str_text(s)[i];
+    return w;
+}
+
+static const char *make_tip(const sl_report__view *v, const sl_laws_run *r) {
+    sl_str s = { 0 };
+    if (r->id[0]) sl_str_add(&s, r->id);
+    if (r->size[0]) sl_str_addf(&s, "%s%s", s.len ? ", " : "", r->size);
+    add_part(&s, "N", r->params, 1, "");
+    add_part(&s, "D", r->tokens, 1, "");
+    add_part(&s, "C", r->flops, 1, " FLOPs");
+    add_part(&s, "batch", r->batch, 1, "");
+    add_part(&s, "rate", r->rate, 1, "");
+    add_part(&s, "seed", r->seed, 1, "");
+    add_part(&s, "loss", r->loss, 1, "");
+    add_part(&s, "solved", r->solved, 100, " %");
+    add_part(&s, "R² > 0.99", r->r2, 100, " %");
+    const char *w = kept(v, &s);
+    sl_str_clear(&s);
+    return w;
+}
+
+/* For those who have no laws yet. */
+static const sl_laws_table no_table;
+#define UNKNOWN \
+    { NAN, NAN, NAN }
+static const sl_laws no_laws = { .table = &no_table,
+                                 .c_top = NAN,
+                                 .target_flops = { UNKNOWN, UNKNOWN, UNKNOWN } };
+
+sl_status sl_report__view_init(sl_report__view *v, sl_arena *a, const sl_report_input *in) {
+    const sl_laws *l = in->laws ? in->laws : &no_laws;
+    *v = (sl_report__view){ .in = in, .l = l, .t = l->table, .arena = a };
+    const size_t n = (size_t)v->t->n;
+    v->tip = sl_arena_alloc(a, n * sizeof *v->tip);
+    v->point = sl_arena_alloc(a, n * sizeof *v->point);
+    v->frontier = sl_arena_alloc(a, (size_t)v->l->n_point * sizeof *v->frontier);
+    if (!v->tip || !v->point || !v->frontier)
+        return sl_fail_memory(n, sizeof *v->tip, "the runs of a report");
+    for (int i = 0; i < v->t->n; i++) {
+        v->point[i] = -1;
+        v->tip[i] = make_tip(v, &v->t->run[i]);
+        if (!v->tip[i]) return sl_fail_memory(1, 256, "the runs of a report");
+    }
+    for (int i = 0; i < v->l->n_point; i++) {
+        v->frontier[i] = false;
+        for (int k = 0; k < v->l->point[i].n; k++) v->point[v->l->point[i].row[k]] = i;
+    }
+    for (int i = 0; i < v->l->n_frontier; i++) v->frontier[v->l->frontier[i]] = true;
+    return SL_OK;
+}
