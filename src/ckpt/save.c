@@ -107,11 +107,24 @@ static sl_status ask_guard(const sl_ckpt_meta *meta) {
 /* Writes one file of the two. A launcher that has asked us to stop may kill us while the disk is
  * still at work, so it gets its name before it is synced: readers compare hashes. Not where it
  * would replace one of the same step, which stays until the new one is safe. */
-static sl_status put(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
-                     const sl_st_text *text, int n_text, const sl_ckpt_meta *meta) {
+static sl_status put(sl_file **out, bool *named, const char *path, const sl_st_tensor *tensors,
+                     int n, const sl_st_text *text, int n_text, const sl_ckpt_meta *meta) {
     SL_TRY(sl_st__begin(out, path, tensors, n, text, n_text));
     SL_TRY(ask_guard(meta));
-    return access(path, F_OK) == 0 ? SL_OK : sl_file_publish(*out);
+    if (access(path, F_OK) == 0) return SL_OK;
+    SL_TRY(sl_file_publish(*out));
+    *named = true;
+    return SL_OK;
+}
+
+/* The folder is another process's now: what has its name there stays, for the file of that name may be
+ * the other's already. */
+static void leave(sl_file **f, bool named) {
+    char line[SL_FAIL_LINE];
+    if (!*f) return;
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    if (!named || sl_file_commit(f) != SL_OK) sl_file_discard(f);
+    sl_fail_restore(line);
 }
 
 /* The state says which weights it belongs to, by their hash. A save of a step that is there already
@@ -121,23 +134,28 @@ static sl_status write_files(const char *dir, const parts *p, int n_param,
     sl_status st;
     sl_file *state = NULL, *model = NULL;
     char *path = NULL, step[24], hash[33];
+    bool state_named = false, model_named = false;
     sl_st_text text[TEXTS];
     SL_TRY(sl_st__data_hash(hash, p->model, n_param));
     int n = add_texts(text, step, SL_CKPT__STATE, meta);
     text[n++] = (sl_st_text){ "progress", meta->progress ? meta->progress : "" };
     text[n++] = (sl_st_text){ "model_hash", hash };
     SL_TRY(sl_ckpt__path(&path, dir, SL_CKPT__STATE, meta->step));
-    SL_GO(put(&state, path, p->state, ROWS + 2 * n_param, text, n, meta));
+    SL_GO(put(&state, &state_named, path, p->state, ROWS + 2 * n_param, text, n, meta));
 
     sl_free(path);
     path = NULL;
     SL_GO(sl_ckpt__path(&path, dir, SL_CKPT__MODEL, meta->step));
     n = add_texts(text, step, SL_CKPT__MODEL, meta);
-    SL_GO(put(&model, path, p->model, n_param, text, n, meta));
+    SL_GO(put(&model, &model_named, path, p->model, n_param, text, n, meta));
     SL_GO(sl_file_commit(&state));
     SL_GO(ask_guard(meta));
     st = sl_file_commit(&model);
 done:
+    if (st == SL_ECANCEL) {
+        leave(&model, model_named);
+        leave(&state, state_named);
+    }
     sl_file_discard(&model);
     sl_file_discard(&state);
     sl_free(path);
