@@ -1,11 +1,11 @@
 /* study_runner - the jobs of a study as calls of the commands train and eval.
  *
- * A job's folder is the --out of train and the --model of eval, so what is there can be looked at, gone on
- * with and judged by hand as well. Events of the inner command become beats of the claim and progress of
- * the study; what it prints and notes is dropped.
+ * A job's folder is the --out of train and the --model of eval, so what is there can be looked at,
+ * gone on with and judged by hand as well. Events of the inner command become beats of the claim
+ * and progress of the study; what it prints and notes is dropped.
  *
- * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says and
- * then recorded as diverged, which is an answer too: this learning rate is too high. */
+ * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says
+ * and then recorded as diverged, which is an answer too: this learning rate is too high. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 
 /* Members that the study sets itself. */
 static bool is_reserved(const char *name) {
-    static const char *const ours[] = { "out",     "resume", "json", "quiet",
-                                        "threads", "model",  "split", "journal", "predictions" };
+    static const char *const ours[] = { "out",   "resume", "json",    "quiet",      "threads",
+                                        "model", "split",  "journal", "predictions" };
     for (int i = 0; i < SL_LEN(ours); i++)
         if (strcmp(name, ours[i]) == 0) return true;
     return false;
@@ -63,8 +63,12 @@ done:
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-/* Mean length of a target in tokens, where it is only wanted which run takes longer. */
-static const double USUAL_TOKENS = 14;
+/* Target tokens of a pair by depth of the set, with the usual operators: near enough before any run
+ * has told its own. Measuring them would build the set. */
+static double usual_tokens(int depth) {
+    static const double by_depth[] = { 2.7, 5.7, 13, 31.5 };
+    return by_depth[SL_MIN(SL_MAX(depth, 0), SL_LEN(by_depth) - 1)];
+}
 
 sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_study_run *run) {
     const sl_command_info *info = &sl_api__train.info;
@@ -82,7 +86,7 @@ sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_s
     sl_api__run inner = { .info = info, .values = values };
     SL_GO(sl_api__setup_read(&setup, &inner));
     SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
-                             USUAL_TOKENS, 1, 1));
+                             usual_tokens(setup.universe.depth), 1, 1));
     *out = cost.flops;
 done:
     sl_api__setup_clear(&setup);
@@ -116,9 +120,7 @@ typedef struct job {
     sl_api__listener listener;
 } job;
 
-static const sl_api__listener *outer(const job *j) {
-    return &j->runner->study->run->listener;
-}
+static const sl_api__listener *outer(const job *j) { return &j->runner->study->run->listener; }
 
 /* Nonzero: the work must end. */
 static int beat(job *j, double done, double total, const char *text) {
@@ -162,7 +164,8 @@ static int on_event(const sl_event *e, void *payload) {
         if (beat(j, e->done, e->total, brief)) return 1;
         return show(j, brief);
     }
-    if (e->kind == SL_EVENT_POLL) return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
+    if (e->kind == SL_EVENT_POLL)
+        return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
     return 0;
 }
 
@@ -253,8 +256,8 @@ static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
     r->ranks = sl_par_ranks();
 }
 
-/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken to be
- * in proportion to its time. */
+/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken
+ * to be in proportion to its time. */
 static sl_status write_result(const job *j, const char *dir, const sl_json *told, double cpu,
                               double elapsed) {
     char name[128];
@@ -316,8 +319,8 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
     sl_par_watch watch;
     SL_GO(sl_par_agree(train_options(&options, j, run, dir)));
     sl_par_watch_begin(&watch, asked, j);
-    st = sl_par_agree(sl_api__run_inner(&result, &sl_api__train, options.text, &j->listener,
-                                        &inner));
+    st = sl_par_agree(
+        sl_api__run_inner(&result, &sl_api__train, options.text, &j->listener, &inner));
     sl_par_watch_end(&watch);
     if (st != SL_OK && st != SL_ELIMIT) goto done;
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
