@@ -177,17 +177,18 @@ static sl_status show(const sl_api__study_context *s) {
 sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
                                 const sl_api__study_context *s) {
     static const struct timespec moment = { 0, 20 * 1000 * 1000 };
-    static const double pause = 0.5;
+    static const double pause = 0.5, share = 0.01; // seconds between two looks; of the time for them
     sl_status st = SL_OK;
     bool stopping = false;
     double next = 0;
     while (living(c, n) > 0) {
         bool stop = sl_par_stopping() || sl_api__asks_to_stop(&s->run->listener);
-        if (!stop && !stopping && sl_clock() >= next) {
+        const double now = sl_clock();
+        if (!stop && !stopping && now >= next) {
             st = show(s);
             stop = st == SL_ECANCEL;
             if (st != SL_OK && !stop) break;
-            next = sl_clock() + pause;
+            next = sl_clock() + SL_MAX(pause, (sl_clock() - now) / share);
         }
         if (stop && !stopping) {
             stopping = true;
