@@ -206,7 +206,8 @@ static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
                      s->dir);
         return SL_OK;
     }
-    return sl_api__study_finish(s, result, ok);
+    const sl_status end = sl_api__study_finish(s, result, ok);
+    return end == SL_ECANCEL ? fail_stopped(s) : end;
 }
 
 /* Every rank. */
