@@ -1,11 +1,11 @@
 /* study_runner - the jobs of a study as calls of the commands train and eval.
  *
- * A job's folder is the --out of train and the --model of eval, so what is there can be looked at, gone on
- * with and judged by hand as well. Events of the inner command become beats of the claim and progress of
- * the study; what it prints and notes is dropped.
+ * A job's folder is the --out of train and the --model of eval, so what is there can be looked at,
+ * gone on with and judged by hand as well. Events of the inner command become beats of the claim
+ * and progress of the study; what it prints and notes is dropped.
  *
- * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says and
- * then recorded as diverged, which is an answer too: this learning rate is too high. */
+ * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says
+ * and then recorded as diverged, which is an answer too: this learning rate is too high. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 
 /* Members that the study sets itself. */
 static bool is_reserved(const char *name) {
-    static const char *const ours[] = { "out",     "resume", "json", "quiet",
-                                        "threads", "model",  "split", "journal", "predictions" };
+    static const char *const ours[] = { "out",   "resume", "json",    "quiet",      "threads",
+                                        "model", "split",  "journal", "predictions" };
     for (int i = 0; i < SL_LEN(ours); i++)
         if (strcmp(name, ours[i]) == 0) return true;
     return false;
@@ -116,9 +116,7 @@ typedef struct job {
     sl_api__listener listener;
 } job;
 
-static const sl_api__listener *outer(const job *j) {
-    return &j->runner->study->run->listener;
-}
+static const sl_api__listener *outer(const job *j) { return &j->runner->study->run->listener; }
 
 /* Nonzero: the work must end. */
 static int beat(job *j, double done, double total, const char *text) {
@@ -138,9 +136,9 @@ static int show(job *j, const sl_event *e) {
     const sl_api__tally *t = &j->runner->tally;
     const char *comma = memchr(e->text, ',', e->length);
     const size_t skip = comma ? (size_t)(comma - e->text) : 0;
-    const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%.*s", t->finished,
-                              t->runs, j->label, (int)SL_MIN(e->length - skip, (size_t)120),
-                              e->text + skip);
+    const int n =
+        sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%.*s", t->finished, t->runs,
+                    j->label, (int)SL_MIN(e->length - skip, (size_t)120), e->text + skip);
     return sl_api__tell(outer(j), SL_EVENT_PROGRESS, text,
                         SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
                         t->flops) != SL_OK;
@@ -154,7 +152,8 @@ static int on_event(const sl_event *e, void *payload) {
         if (beat(j, e->done, e->total, text)) return 1;
         return show(j, e);
     }
-    if (e->kind == SL_EVENT_POLL) return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
+    if (e->kind == SL_EVENT_POLL)
+        return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));
     return 0;
 }
 
@@ -245,8 +244,8 @@ static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
     r->ranks = sl_par_ranks();
 }
 
-/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken to be
- * in proportion to its time. */
+/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken
+ * to be in proportion to its time. */
 static sl_status write_result(const job *j, const char *dir, const sl_json *told, double cpu,
                               double elapsed) {
     char name[128];
@@ -308,8 +307,8 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
     sl_par_watch watch;
     SL_GO(sl_par_agree(train_options(&options, j, run, dir)));
     sl_par_watch_begin(&watch, asked, j);
-    st = sl_par_agree(sl_api__run_inner(&result, &sl_api__train, options.text, &j->listener,
-                                        &inner));
+    st = sl_par_agree(
+        sl_api__run_inner(&result, &sl_api__train, options.text, &j->listener, &inner));
     sl_par_watch_end(&watch);
     if (st != SL_OK && st != SL_ELIMIT) goto done;
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
