@@ -33,7 +33,8 @@ configure:
 setup:
 	@tools/setup
 
-check: setup
+check:
+	@tools/setup check
 	@$(MAKE) all
 	@ctest --test-dir build --output-on-failure -j $(SL_TEST_JOBS) -LE long --timeout 300
 	@build/test/cpu.avx512 || true

@@ -104,7 +104,7 @@ foreach(candidate ${SYMLAW_PYTHON} /usr/bin/python3 python3)
 endforeach()
 if(NOT python)
     message(WARNING "no python3 with pytest and numpy: tests of the command line are left out "
-                    "(tools/setup installs them; -DSYMLAW_PYTHON= names another one)")
+                    "(tools/setup check installs them; -DSYMLAW_PYTHON= names another one)")
 endif()
 
 find_program(python_any NAMES python3 PATHS /usr/bin NO_CACHE)

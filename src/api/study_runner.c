@@ -63,8 +63,12 @@ done:
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-/* Mean length of a target in tokens, where it is only wanted which run takes longer. */
-static const double USUAL_TOKENS = 14;
+/* Target tokens of a pair by depth of the set, with the usual operators: near enough before any run
+ * has told its own. Measuring them would build the set. */
+static double usual_tokens(int depth) {
+    static const double by_depth[] = { 2.7, 5.7, 13, 31.5 };
+    return by_depth[SL_MIN(SL_MAX(depth, 0), SL_LEN(by_depth) - 1)];
+}
 
 sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_study_run *run) {
     const sl_command_info *info = &sl_api__train.info;
@@ -82,7 +86,7 @@ sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_s
     sl_api__run inner = { .info = info, .values = values };
     SL_GO(sl_api__setup_read(&setup, &inner));
     SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
-                             USUAL_TOKENS, 1, 1));
+                             usual_tokens(setup.universe.depth), 1, 1));
     *out = cost.flops;
 done:
     sl_api__setup_clear(&setup);
@@ -130,15 +134,23 @@ static int beat(job *j, double done, double total, const char *text) {
     return 1;
 }
 
-/* "training, step 9/20, loss 1.2" -> what this run is, and the same. */
-static int show(job *j, const sl_event *e) {
+enum { BRIEF = 120 };
+
+/* "training, step 9/20, loss 1.2, 300 pairs/s, ..." up to the third comma. */
+static void make_brief(char out[BRIEF], const sl_event *e) {
+    size_t n = 0;
+    for (int commas = 0; n < e->length && n < BRIEF - 1; n++)
+        if (e->text[n] == ',' && ++commas == 3) break;
+    sl_snprintf(out, BRIEF, "%.*s", (int)n, e->text);
+}
+
+/* What this run is, and how far. */
+static int show(job *j, const char *brief) {
     char text[320];
     const sl_api__tally *t = &j->runner->tally;
-    const char *comma = memchr(e->text, ',', e->length);
-    const size_t skip = comma ? (size_t)(comma - e->text) : 0;
-    const int n =
-        sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%.*s", t->finished, t->runs,
-                    j->label, (int)SL_MIN(e->length - skip, (size_t)120), e->text + skip);
+    const char *comma = strchr(brief, ',');
+    const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%s", t->finished, t->runs,
+                              j->label, comma ? comma : "");
     return sl_api__tell(outer(j), SL_EVENT_PROGRESS, text,
                         SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
                         t->flops) != SL_OK;
@@ -147,10 +159,10 @@ static int show(job *j, const sl_event *e) {
 static int on_event(const sl_event *e, void *payload) {
     job *j = payload;
     if (e->kind == SL_EVENT_PROGRESS) {
-        char text[120];
-        sl_snprintf(text, sizeof text, "%.*s", (int)SL_MIN(e->length, sizeof text - 1), e->text);
-        if (beat(j, e->done, e->total, text)) return 1;
-        return show(j, e);
+        char brief[BRIEF];
+        make_brief(brief, e);
+        if (beat(j, e->done, e->total, brief)) return 1;
+        return show(j, brief);
     }
     if (e->kind == SL_EVENT_POLL)
         return beat(j, 0, 0, "") || sl_api__asks_to_stop((void *)outer(j));

@@ -148,6 +148,11 @@ int64_t sl_csv_line(const sl_csv *c); // line of the file where the row begins, 
 int64_t sl_csv_bytes(const sl_csv *c);
 int64_t sl_csv_size(const sl_csv *c);
 
+/* A cell to write, in quotes where it has to be: commas and ends of lines are the caller's. A number is
+ * the shortest text that reads back, whole ones without a point, nothing where it is not finite. */
+void sl_csv_add_text(sl_str *s, const char *text);
+void sl_csv_add_number(sl_str *s, double v);
+
 typedef enum sl_cell_kind {
     SL_CELL_NUMBER,
     SL_CELL_MISSING,  // empty, NA, N/A, #N/A, NaN, null, none, ?, -, in any case

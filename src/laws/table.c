@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/io.h"
 #include "laws/laws_impl.h"
 
 sl_status sl_laws_table_add(sl_laws_table *t, sl_arena *a, const sl_laws_run *run) {
@@ -126,30 +127,6 @@ sl_status sl_laws_table_end(sl_laws_table *t, sl_arena *a) {
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
-static void add_cell(sl_str *s, const char *text) {
-    if (!strpbrk(text, ",;\"\t\r\n|") && *text != ' ') {
-        sl_str_add(s, text);
-        return;
-    }
-    sl_str_add_char(s, '"');
-    for (; *text; text++) {
-        if (*text == '"') sl_str_add_char(s, '"');
-        sl_str_add_char(s, *text);
-    }
-    sl_str_add_char(s, '"');
-}
-
-static void add_number(sl_str *s, double v) {
-    char text[SL_REAL_TEXT_MAX];
-    if (!isfinite(v)) return;
-    if (v == floor(v) && fabs(v) < 1e15) {
-        sl_str_addf(s, "%.0f", v);
-        return;
-    }
-    sl_real_text(text, v);
-    sl_str_add(s, text);
-}
-
 void sl_laws_table_csv(sl_str *s, const sl_laws_table *t) {
     for (int i = -1; i < t->n; i++) {
         bool first = true;
@@ -162,9 +139,9 @@ void sl_laws_table_csv(sl_str *s, const sl_laws_table *t) {
             if (i < 0)
                 sl_str_add(s, sl_laws__column_name(k));
             else if (sl_laws__column_is_text(k))
-                add_cell(s, *sl_laws__text_of(&t->run[i], k));
+                sl_csv_add_text(s, *sl_laws__text_of(&t->run[i], k));
             else
-                add_number(s, *sl_laws__number(&t->run[i], k));
+                sl_csv_add_number(s, *sl_laws__number(&t->run[i], k));
         }
         if (s->len == start) sl_str_add(s, "\"\""); // an empty line would be no row
         sl_str_add_char(s, '\n');

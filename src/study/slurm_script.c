@@ -149,16 +149,17 @@ static sl_status add_setting(sl_str *s, const sl_study_slurm_options *o,
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
         return sl_fail(SL_EIO, "the folder that this was started in is gone; start in another one");
-    sl_str_add(s, "\nset -u\nprogram=");
+    sl_str_add(s, "\nprogram=");
     sl_study__quote(s, o->program);
     sl_str_add(s, "\nstudy=");
     sl_study__quote(s, p->study);
     sl_str_add(s, "\ncd ");
     sl_study__quote(s, here); // files that a plan names are found from there
     sl_str_add(s, " || exit\n"
-                  "# of a shell that srun or mpirun had started and sbatch was called in\n"
+                  "# marks that srun or mpirun leave in the shells that they start\n"
                   "unset ${!PMIX_@} ${!PMI_@} ${!OMPI_COMM_WORLD_@}\n");
     if (o->before && *o->before) sl_str_addf(s, "%s\n", o->before);
+    sl_str_add(s, "set -u\n"); // `module` and its like do not bear it
     return SL_OK;
 }
 

@@ -107,38 +107,12 @@ typedef struct row {
     X(seconds_withheld, NUMBER(r->withheld->seconds))                 \
     X(seconds_formulas, NUMBER(r->formulas->seconds))
 
-/* In quotes where it has to be. */
-static void add_text(sl_str *s, const char *text) {
-    if (!strpbrk(text, ",\"\r\n")) {
-        sl_str_add(s, text);
-        return;
-    }
-    sl_str_add_char(s, '"');
-    for (; *text; text++) {
-        if (*text == '"') sl_str_add_char(s, '"');
-        sl_str_add_char(s, *text == '\n' || *text == '\r' ? ' ' : *text);
-    }
-    sl_str_add_char(s, '"');
-}
-
-/* Nothing where it is not known; whole numbers without a point. */
-static void add_number(sl_str *s, double v) {
-    char text[SL_REAL_TEXT_MAX];
-    if (!isfinite(v)) return;
-    if (v == floor(v) && fabs(v) < 1e15) {
-        sl_str_addf(s, "%.0f", v);
-        return;
-    }
-    sl_real_text(text, v);
-    sl_str_add(s, text);
-}
-
 static void add_cell(sl_str *s, const cell *c, bool first) {
     if (!first) sl_str_add_char(s, ',');
     if (c->text)
-        add_text(s, c->text);
+        sl_csv_add_text(s, c->text);
     else
-        add_number(s, c->number);
+        sl_csv_add_number(s, c->number);
 }
 
 static void add_row(sl_str *s, const row *r) {

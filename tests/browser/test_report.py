@@ -21,7 +21,7 @@ except ImportError:
     webdriver = None
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER and webdriver),
-                                reason="no chromium, chromedriver or selenium: tools/setup installs Debian's")
+                                reason="no chromium, chromedriver or selenium: tools/setup check installs Debian's")
 
 FIGURES = ["solved", "r2", "loss", "leave-out", "sweep", "optima", "allocation", "isoflop",
            "curves", "others"]
@@ -207,7 +207,7 @@ def test_no_figure_is_cut_by_the_end_of_a_page(browser, page, tmp_path):
     """A figure that is cut has its caption on another page than its axes. Each panel's x axis has a name, the
     caption stands below it; both are looked for on every page."""
     if not shutil.which("pdftotext"):
-        pytest.skip("no pdftotext: tools/setup installs Debian's poppler-utils")
+        pytest.skip("no pdftotext: tools/setup check installs Debian's poppler-utils")
     show(browser, page)
     path = tmp_path / "report.pdf"
     for paper in [{"paperWidth": 8.27, "paperHeight": 11.69}, {"paperWidth": 8.5, "paperHeight": 11}]:

@@ -47,7 +47,7 @@ def model(tmp_path_factory):
 def german():
     names = subprocess.run(["locale", "-a"], stdout=subprocess.PIPE, text=True).stdout.splitlines()
     if "de_DE.utf8" not in [n.replace("UTF-8", "utf8") for n in names]:
-        pytest.skip(f"no locale {GERMAN}: tools/setup installs it")
+        pytest.skip(f"no locale {GERMAN}: tools/setup check installs it")
     return {**os.environ, "LC_ALL": GERMAN, "LANGUAGE": "de"}
 
 

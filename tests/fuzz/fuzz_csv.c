@@ -5,38 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "discover/discover.h"
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROW_MAX = 3000 }; // so that limits are met
-
-_Noreturn static void wrong(const char *what) {
-    fprintf(stderr, "%s: %s\n", what, sl_last_error());
-    abort();
-}
-
-/* A file that is nowhere, with its path. */
-static int file_of(char path[64], const void *bytes, size_t n) {
-    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0) wrong("no file");
-    for (size_t at = 0; at < n;) {
-        const ssize_t done = write(fd, (const char *)bytes + at, n - at);
-        if (done <= 0) wrong("not written");
-        at += (size_t)done;
-    }
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
-static void expect_reason(sl_status st) {
-    if (st != SL_EFORMAT && st != SL_ELIMIT && st != SL_EIO && st != SL_EINVAL)
-        wrong("another status");
-    if (!*sl_last_error()) wrong("no reason");
-}
 
 static void write_cell(sl_str *s, const char *text, bool first) {
     sl_str_add(s, first ? "\"" : ",\"");

@@ -25,7 +25,7 @@ disturb() { # signal
     for ((i = 0; i < times; i++)); do
         "$symlaw" study run "$plan" --out "$dir/$1" --quiet > "$dir/out" 2>&1 &
         pid=$!
-        ms=$((200 + RANDOM * (1000 * took / 4 + 500) / 32768))
+        ms=$((200 + RANDOM * (1000 * took / 12 + 300) / 32768))
         sleep "$((ms / 1000)).$(printf '%03d' $((ms % 1000)))"
         kill -0 "$pid" 2> /dev/null || break
         # shellcheck disable=SC2046

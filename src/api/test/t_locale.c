@@ -423,7 +423,7 @@ static void nothing_changes_by_itself(void **state) {
 
 static void results_are_the_same_bytes(sl_fixture *t, const char *name) {
     assert_non_null(expected.text.text);
-    if (!setlocale(LC_ALL, name)) sl_test_skip("no locale %s: tools/setup installs it", name);
+    if (!setlocale(LC_ALL, name)) sl_test_skip("no locale %s: tools/setup check installs it", name);
     transcript x = begin(t);
     make(&x);
     setlocale(LC_ALL, "C");

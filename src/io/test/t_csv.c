@@ -1,6 +1,7 @@
 /* Tables of text: what was written as a table is read as one, whatever its separators, quotes and
  * ends of lines; what is none is told with its place. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -614,6 +615,37 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, read_all(path));
 }
 
+/* Whatever the cells are, what is written reads back, but for blanks around a cell. */
+static void what_is_written_reads_back(void **state) {
+    sl_fixture *t = *state;
+    static const char *const texts[] = { "",       "a",    "a b", "1,5",        "x;y",
+                                         "say \"", "\"\"", "a|b", "two\nlines", "a\tb" };
+    static const double numbers[] = { 0, -3, 1e15, 1e300, 0.1, -2.5e-308, 123456789012345.0 };
+    sl_str s = { 0 };
+    sl_csv *c = NULL;
+    const sl_cell *cells;
+    sl_str_add(&s, "name,value\n");
+    for (int i = 0; i < SL_LEN(texts); i++) {
+        sl_csv_add_text(&s, texts[i]);
+        sl_str_add_char(&s, ',');
+        sl_csv_add_number(&s, numbers[i % SL_LEN(numbers)]);
+        sl_str_add_char(&s, '\n');
+    }
+    SL_MUST(t, sl_csv_open(&c, file_of(t, s.text, s.len), NULL));
+    for (int i = 0; i < SL_LEN(texts); i++) {
+        SL_MUST(t, sl_csv_next(&cells, c));
+        SL_CHECK(t, strcmp(cells[0].text, texts[i]) == 0, "%s became %s", texts[i], cells[0].text);
+        SL_CHECK(t, sl_strtod(cells[1].text, NULL) == numbers[i % SL_LEN(numbers)], "cell %d of %s",
+                 i, s.text);
+    }
+    sl_csv_close(c);
+    sl_str_truncate(&s, 0);
+    sl_csv_add_number(&s, NAN);
+    sl_csv_add_number(&s, -INFINITY);
+    SL_CHECK(t, s.len == 0, "written: %s", s.text);
+    sl_str_clear(&s);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(tables_as_people_have_them),
@@ -621,6 +653,7 @@ int main(void) {
         SL_TEST(columns_are_found_by_name_or_number),
         SL_TEST(places_are_known),
         SL_TEST(what_was_written_is_read),
+        SL_TEST(what_is_written_reads_back),
         SL_TEST(the_separator_is_found_out),
         SL_TEST(long_rows_are_whole),
         SL_TEST(the_last_cell_is_terminated),

@@ -169,7 +169,7 @@ static void script_says_what_was_asked(void **state) {
         "\n#SBATCH --time=1-12:00:00\n",
         "\n#SBATCH --qos=long --mem=8G\n",
         "\n#SBATCH --constraint=\"x&y\"\n",
-        "\nmodule load openmpi\n",
+        "\nmodule load openmpi\nset -u\n",
         "\n    margin=300\n",
         "\n#SBATCH --array=0-15\n",
         "\nsrun --mpi=pmi2 --nodes=2 --ntasks-per-node=4 --cpus-per-task=\"$threads\" \\\n    "
