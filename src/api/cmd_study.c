@@ -4,28 +4,28 @@
 
 #include "api/study_impl.h"
 
-#define OWN_OPTIONS(X)                                                                             \
-    X(ACTION, "action", CHOICE, 1, "ACTION", NULL, "init|run|worker|status|report", 0, 0,          \
-      "what to do")                                                                                \
-    X(PATH, "path", FILE_IN, 1, "PLAN|DIR", NULL, NULL, 0, 0,                                      \
-      "a plan, or the folder of a study that was begun")                                           \
-    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                        \
-      "folder of the study; runs/ and the plan's name if it is not given")                         \
-    X(DRY_RUN, "dry-run", FLAG, 0, NULL, "false", NULL, 0, 0,                                      \
-      "run: print what would be started, and start nothing")                                       \
-    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi|slurm", 0, 0,                           \
-      "who does the work: processes of this machine, ranks of mpirun that share each run, or "     \
-      "jobs of Slurm")                                                                             \
-    X(WORKERS, "workers", INT, 1, "N", "0", NULL, 0, 10000,                                        \
-      "runs at a time; 0: with the engine local, what is measured to be faster; with slurm, as "   \
-      "many as can begin, 16 at most")                                                             \
-    X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                           \
-      "engine mpi: processes that share a run; 0: one for each core")                              \
-    X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                       \
-      "seconds without a sign of life after which a run of another machine is taken over")         \
-    X(TIME_LIMIT, "time-limit", REAL, 1, "S", "0", NULL, 0, 1e9,                                   \
-      "save and stop after so many seconds; 0: no limit")                                          \
-    X(PROGRAM, "program", TEXT, 1, "PATH", NULL, NULL, 0, 0,                                       \
+#define OWN_OPTIONS(X)                                                                           \
+    X(ACTION, "action", CHOICE, 1, "ACTION", NULL, "init|run|worker|status|report", 0, 0,        \
+      "what to do")                                                                              \
+    X(PATH, "path", FILE_IN, 1, "PLAN|DIR", NULL, NULL, 0, 0,                                    \
+      "a plan, or the folder of a study that was begun")                                         \
+    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                      \
+      "folder of the study; runs/ and the plan's name if it is not given")                       \
+    X(DRY_RUN, "dry-run", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
+      "run: print what would be started, and start nothing")                                     \
+    X(ENGINE, "engine", CHOICE, 1, "ENGINE", "local", "local|mpi|slurm", 0, 0,                   \
+      "who does the work: processes of this machine, ranks of mpirun that share each run, or "   \
+      "jobs of Slurm")                                                                           \
+    X(WORKERS, "workers", INT, 1, "N", "0", NULL, 0, 10000,                                      \
+      "runs at a time; 0: with the engine local, what is measured to be faster; with slurm, as " \
+      "many as can begin, 16 at most")                                                           \
+    X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                         \
+      "engine mpi: processes that share a run; 0: one for each core")                            \
+    X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                     \
+      "seconds without a sign of life after which a run of another machine is taken over")       \
+    X(TIME_LIMIT, "time-limit", REAL, 1, "S", "0", NULL, 0, 1e9,                                 \
+      "save and stop after so many seconds; 0: no limit")                                        \
+    X(PROGRAM, "program", TEXT, 1, "PATH", NULL, NULL, 0, 0,                                     \
       "program that workers are started with; this one if it is not given")
 
 #define SLURM_OPTION(...) SL_API__TABLE_ROW("engine slurm", __VA_ARGS__)
@@ -79,7 +79,7 @@ static const sl_api__value *value(const sl_api__run *run, int option) {
 }
 
 static const sl_api__engine *const engines[] = { &sl_api__engine_local, &sl_api__engine_mpi,
-                                                  &sl_api__engine_slurm };
+                                                 &sl_api__engine_slurm };
 
 static const sl_api__engine *engine_named(const char *name) {
     for (int i = 0; i < SL_LEN(engines); i++)
@@ -113,12 +113,12 @@ static bool is_folder(const char *path) {
 static sl_status find_study(sl_api__study_context *s, sl_api__run *run) {
     const char *plan, *path = value(run, OPT_PATH)->text[0];
     *s = (sl_api__study_context){ .run = run,
-                          .named = path,
-                          .workers = (int)value(run, OPT_WORKERS)->whole,
-                          .threads = (int)value(run, OPT_THREADS)->whole,
-                          .ranks = (int)value(run, OPT_RANKS)->whole,
-                          .expiry = value(run, OPT_EXPIRY)->real,
-                          .seconds = value(run, OPT_TIME_LIMIT)->real };
+                                  .named = path,
+                                  .workers = (int)value(run, OPT_WORKERS)->whole,
+                                  .threads = (int)value(run, OPT_THREADS)->whole,
+                                  .ranks = (int)value(run, OPT_RANKS)->whole,
+                                  .expiry = value(run, OPT_EXPIRY)->real,
+                                  .seconds = value(run, OPT_TIME_LIMIT)->real };
     if (!path) return sl_fail(SL_EINVAL, "which study? give a plan or the folder of a study");
     if (!is_folder(path)) {
         SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_api__study_check, NULL));
@@ -201,12 +201,14 @@ static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
     if (st != SL_ECANCEL) SL_TRY(st);
     if (out_of_time) {
         set_out_of_time(s, result);
-        sl_api__note(&s->run->listener, "out of time; all is saved in %.300s; the same command "
-                                        "goes on",
+        sl_api__note(&s->run->listener,
+                     "out of time; all is saved in %.300s; the same command "
+                     "goes on",
                      s->dir);
         return SL_OK;
     }
-    return sl_api__study_finish(s, result, ok);
+    const sl_status end = sl_api__study_finish(s, result, ok);
+    return end == SL_ECANCEL ? fail_stopped(s) : end;
 }
 
 /* Every rank. */
@@ -234,8 +236,9 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
                        "what is to be done? symlaw study init, run, worker, status or report");
     const bool worker = strcmp(action, "worker") == 0;
     if (sl_par_ranks() > 1 && !worker)
-        return sl_fail(SL_EINVAL, "study %s runs as one process, not as %d; --engine mpi starts "
-                                  "ranks by itself",
+        return sl_fail(SL_EINVAL,
+                       "study %s runs as one process, not as %d; --engine mpi starts "
+                       "ranks by itself",
                        action, sl_par_ranks());
     SL_TRY(sl_par_agree(find_study(&s, run)));
     if (worker) return work_once(&s, result);

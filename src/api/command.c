@@ -5,11 +5,10 @@
 
 #include "api/api_impl.h"
 
-static const sl_api__command *const commands[] = { &sl_api__expressions, &sl_api__pairs,
-                                                   &sl_api__train,       &sl_api__discover,
-                                                   &sl_api__eval,        &sl_api__laws,
-                                                   &sl_api__study,       &sl_api__info,
-                                                   &sl_api__bench };
+static const sl_api__command *const commands[] = {
+    &sl_api__expressions, &sl_api__pairs, &sl_api__train, &sl_api__discover, &sl_api__eval,
+    &sl_api__laws,        &sl_api__study, &sl_api__info,  &sl_api__bench
+};
 
 int sl_command_count(void) { return SL_LEN(commands); }
 

@@ -1,8 +1,8 @@
 /* study_child - processes that work for a study on this machine.
  *
- * Each is in a process group of its own: Ctrl-C at the terminal reaches the coordinator alone, which asks
- * each of them once. A second signal would end a worker without saving. Should the coordinator be killed,
- * the kernel asks them (PR_SET_PDEATHSIG). */
+ * Each is in a process group of its own: Ctrl-C at the terminal reaches the coordinator alone,
+ * which asks each of them once. A second signal would end a worker without saving. Should the
+ * coordinator be killed, the kernel asks them (PR_SET_PDEATHSIG). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,8 @@ void sl_api__child_clear(sl_api__child *c) {
     int status = 0;
     if (!c->ended) {
         kill((pid_t)c->pid, SIGKILL);
-        while (waitpid((pid_t)c->pid, &status, 0) < 0 && errno == EINTR) {}
+        while (waitpid((pid_t)c->pid, &status, 0) < 0 && errno == EINTR) {
+        }
     }
     c->ended = true;
     if (c->errors >= 0) close(c->errors);

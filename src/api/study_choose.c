@@ -1,9 +1,9 @@
 /* study_choose - how many workers on this machine, with how many threads each.
  *
- * Small models leave cores idle when several threads share one batch, and then several runs side by side
- * are faster. Where the border is depends on the machine, so both ways are timed on steps of the plan's
- * smallest and largest model: all threads on one run, and a run for each core at the same time. Sizes count
- * by the compute that the plan spends on them. */
+ * Small models leave cores idle when several threads share one batch, and then several runs side by
+ * side are faster. Where the border is depends on the machine, so both ways are timed on steps of
+ * the plan's smallest and largest model: all threads on one run, and a run for each core at the
+ * same time. Sizes count by the compute that the plan spends on them. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -55,11 +55,12 @@ static sl_status subject_make(subject *s, const sl_study_plan *plan, int size) {
     return SL_OK;
 }
 
-/* *out := seconds of the fastest step: what other processes of a busy machine take is not counted. */
+/* *out := seconds of the fastest step: what other processes of a busy machine take is not counted.
+ */
 static sl_status time_steps(double *out, const subject *s, sl_pool *pool, int steps) {
     sl_train_timing t;
-    SL_TRY(sl_train_time(&t, pool, &s->setup.config, (int)s->setup.pairs.points, TOKENS, steps, NULL,
-                         NULL));
+    SL_TRY(sl_train_time(&t, pool, &s->setup.config, (int)s->setup.pairs.points, TOKENS, steps,
+                         NULL, NULL));
     *out = t.best;
     return SL_OK;
 }
@@ -103,8 +104,8 @@ static sl_status time_beside(double *out, const subject *s, int n, int steps) {
 }
 
 /* Adds to both sums the seconds that `flops` of this size take. */
-static sl_status measure(double sum[2], const sl_study_plan *plan, int size, double flops, int cores,
-                         sl_pool *pool) {
+static sl_status measure(double sum[2], const sl_study_plan *plan, int size, double flops,
+                         int cores, sl_pool *pool) {
     subject s = { 0 };
     sl_status st;
     double first, together, beside;
@@ -159,12 +160,13 @@ static sl_status choose_measured(sl_api__study_context *s, int cores) {
     s->workers = beside ? cores : 1;
     s->threads = beside ? 1 : cores;
     if (isfinite(sum[1]) && isfinite(sum[0]))
-        sl_api__note(&s->run->listener,
-                     "%s: measured on steps of %s and %s, %d runs side by side take %.2f of the time "
-                     "of one run with %d threads",
-                     beside ? "runs are trained side by side" : "one run at a time",
-                     s->plan->size[size[0]].name, s->plan->size[size[1]].name, cores,
-                     sum[1] / sum[0], cores);
+        sl_api__note(
+            &s->run->listener,
+            "%s: measured on steps of %s and %s, %d runs side by side take %.2f of the time "
+            "of one run with %d threads",
+            beside ? "runs are trained side by side" : "one run at a time",
+            s->plan->size[size[0]].name, s->plan->size[size[1]].name, cores, sum[1] / sum[0],
+            cores);
     else
         sl_api__note(&s->run->listener, "one run at a time with %d threads: its steps are large",
                      cores);

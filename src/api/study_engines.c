@@ -1,5 +1,6 @@
-/* study_engines - workers on this machine: in this process, as processes beside each other, or as ranks of
- * mpirun. An engine starts workers and waits for them; what is to be done they find out themselves. */
+/* study_engines - workers on this machine: in this process, as processes beside each other, or as
+ * ranks of mpirun. An engine starts workers and waits for them; what is to be done they find out
+ * themselves. */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* study_finish - what a study leaves besides its folders: the table, the best model. Made anew from the
- * folders each time, and never read back. */
+/* study_finish - what a study leaves besides its folders: the table, the best model. Made anew from
+ * the folders each time, and never read back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -26,8 +26,8 @@ const char *sl_api__duration(char buffer[32], double seconds) {
 
 /* What finished runs took. */
 typedef struct rates {
-    double flops, seconds;           // of training
-    double eval_seconds;             // of evaluations
+    double flops, seconds; // of training
+    double eval_seconds;   // of evaluations
     int evals;
 } rates;
 
@@ -73,8 +73,8 @@ static double part_of(const sl_study_run *run, const sl_study_holder *h) {
 
 /* ---------------------------------------------------------------- the tally ----------------- */
 
-/* How many targets make up a run's tokens is not known before it ran. *out := what finished runs took
- * over what was expected; 1 if none has finished. */
+/* How many targets make up a run's tokens is not known before it ran. *out := what finished runs
+ * took over what was expected; 1 if none has finished. */
 static sl_status calibrate(double *out, const sl_study *study) {
     double expected = 0, taken = 0;
     for (int i = 0; i < study->runs; i++) {
@@ -124,8 +124,8 @@ static sl_status add_run(sl_api__tally *t, const sl_study *study, const sl_study
     return SL_OK;
 }
 
-/* Runs of scale that the sweep of a size has not decided yet: their settings are not known, but their
- * cost is. Those that the sweep has trained by then are counted twice. */
+/* Runs of scale that the sweep of a size has not decided yet: their settings are not known, but
+ * their cost is. Those that the sweep has trained by then are counted twice. */
 static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size, double factor) {
     const sl_study_size *z = &study->plan->size[size];
     if (study->best[size].known) return SL_OK;
@@ -144,7 +144,8 @@ static sl_status add_ahead(sl_api__tally *t, const sl_study *study, int size, do
     return SL_OK;
 }
 
-sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s, const sl_study *study) {
+sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s,
+                              const sl_study *study) {
     (void)s;
     *out = (sl_api__tally){ 0 };
     double factor;
@@ -170,10 +171,9 @@ sl_status sl_api__study_tell(const sl_api__study_context *s, const sl_api__tally
     else
         n = sl_snprintf(text, sizeof text, "evaluating, %d of %d evaluations%s%s", t->evaluated,
                         t->evaluations, t->text[0] ? ", " : "", t->text);
-    return sl_api__tell(&s->run->listener, SL_EVENT_PROGRESS, text,
-                        SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1),
-                        training ? t->flops_done : t->evaluated,
-                        training ? t->flops : t->evaluations);
+    return sl_api__tell(
+        &s->run->listener, SL_EVENT_PROGRESS, text, SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1),
+        training ? t->flops_done : t->evaluated, training ? t->flops : t->evaluations);
 }
 
 /* ---------------------------------------------------------------- `status` ------------------ */
@@ -219,8 +219,7 @@ static void run_line(sl_str *s, const sl_study_run *run, const sl_study_holder *
     sl_str_addf(s, "  %-36s %-10s %9.3g", run->id, state, flops);
     if (run->trained)
         sl_str_addf(s, "  loss %.4f, %.1f s", run->result.loss_valid, run->result.seconds);
-    if (h->held && !h->gone)
-        sl_str_addf(s, "  %s:%lld %.60s", h->host, (long long)h->pid, h->text);
+    if (h->held && !h->gone) sl_str_addf(s, "  %s:%lld %.60s", h->host, (long long)h->pid, h->text);
     if (run->error) sl_str_addf(s, "  %.100s", run->error);
     sl_str_add_char(s, '\n');
 }
@@ -248,8 +247,9 @@ static void tally_lines(sl_str *s, const sl_api__tally *t, const sl_study *study
     else if (isnan(t->seconds_left))
         sl_str_add(s, "no run has finished, so the time is not known\n");
     else
-        sl_str_addf(s, "about %s remain at the rate of the finished runs; runs that the sweep has "
-                       "not settled are counted by their cost\n",
+        sl_str_addf(s,
+                    "about %s remain at the rate of the finished runs; runs that the sweep has "
+                    "not settled are counted by their cost\n",
                     sl_api__duration(left, t->seconds_left));
 }
 
@@ -291,7 +291,8 @@ done:
 
 /* ---------------------------------------------------------------- before it begins ---------- */
 
-sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study, sl_str *out) {
+sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *study,
+                                sl_str *out) {
     int sweep = 0, scale = 0, sets = 0;
     double flops = 0, factor;
     const sl_study_plan *p = s->plan;
@@ -306,11 +307,11 @@ sl_status sl_api__study_outlook(const sl_api__study_context *s, const sl_study *
         scale += p->size[i].ratios.n * p->size[i].scale_seeds.n;
         for (int k = 0; k < SL_STUDY_SET_COUNT; k++) sets += p->size[i].eval[k] != NULL;
     }
-    sl_str_addf(out,
-                "%s: %d sizes; a sweep of %d runs, then %d runs with the best settings of each size, "
-                "%s\n",
-                p->name, p->sizes, sweep, scale,
-                sets ? "evaluated" : "without an evaluation");
+    sl_str_addf(
+        out,
+        "%s: %d sizes; a sweep of %d runs, then %d runs with the best settings of each size, "
+        "%s\n",
+        p->name, p->sizes, sweep, scale, sets ? "evaluated" : "without an evaluation");
     sl_str_addf(out, "about %.2g FLOPs as the paper counts for the %d runs that are known by now\n",
                 flops, study->runs);
     sl_str_addf(out, "\"symlaw info\" with the plan shows every run with its cost and time\n");

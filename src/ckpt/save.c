@@ -117,8 +117,8 @@ static sl_status put(sl_file **out, bool *named, const char *path, const sl_st_t
     return SL_OK;
 }
 
-/* The folder is another process's now: what has its name there stays, for the file of that name may be
- * the other's already. */
+/* The folder is another process's now: what has its name there stays, for the file of that name may
+ * be the other's already. */
 static void leave(sl_file **f, bool named) {
     char line[SL_FAIL_LINE];
     if (!*f) return;

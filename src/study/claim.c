@@ -1,22 +1,23 @@
 /* claim - which process works in a folder.
  *
  * Claims have generations: claim-1, claim-2, ... The highest one counts. A claim is written under
- * another name and linked into place, so it is never seen half written and only one process gets it:
+ * another name and linked into place, so it is never seen half written and only one process gets
+ * it:
  *
  *     claim-3                  {"host":"a","pid":41,...,"beat":7,...}       1024 bytes
  *     claim-4   <- link        {"host":"b","pid":12,...,"beat":0,...}
  *
- * The holder writes beats in place, through the descriptor it has held since the beginning: it cannot
- * change another's claim, however late it wakes. The next holder adds a mark behind the claim that it
- * takes over. A holder learns of its loss by opening its claim again, which network file systems
- * answer with fresh data even where a listing of the folder is some seconds old.
+ * The holder writes beats in place, through the descriptor it has held since the beginning: it
+ * cannot change another's claim, however late it wakes. The next holder adds a mark behind the
+ * claim that it takes over. A holder learns of its loss by opening its claim again, which network
+ * file systems answer with fresh data even where a listing of the folder is some seconds old.
  *
- * No clock of another machine is read, and no time of a file decides anything: a claim is dead when the
- * same bytes were seen for `expiry` seconds of the watcher's own clock. The clock goes on while the
- * machine sleeps.
+ * No clock of another machine is read, and no time of a file decides anything: a claim is dead when
+ * the same bytes were seen for `expiry` seconds of the watcher's own clock. The clock goes on while
+ * the machine sleeps.
  *
- * Numbers are never used twice: the last few claims stay. A process that has read an old listing may
- * link a number that is free again; it looks once more and gives it back. */
+ * Numbers are never used twice: the last few claims stay. A process that has read an old listing
+ * may link a number that is free again; it looks once more and gives it back. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -213,8 +214,8 @@ static char *claim_path(const char *dir, int64_t n) {
     return path_of(dir, PREFIX, digits);
 }
 
-/* bytes[0 .. *n) := claim n as it is now, up to CLAIM_BYTES + 1 of it; *n = 0: it is gone. The time of
- * the file's last change goes to *changed unless that is NULL. */
+/* bytes[0 .. *n) := claim n as it is now, up to CLAIM_BYTES + 1 of it; *n = 0: it is gone. The time
+ * of the file's last change goes to *changed unless that is NULL. */
 static sl_status claim_read(char bytes[CLAIM_BYTES + 1], size_t *n, double *changed,
                             const char *dir, int64_t number) {
     struct stat s;
@@ -367,8 +368,7 @@ static sl_status put(sl_study_claim *c) {
         if (copy >= 0) close(copy);
         return SL_OK;
     }
-    return sl_fail(SL_EIO, "cannot write %.300s: %s", c->path,
-                   sl_strerror(n < 0 ? errno : ENOSPC));
+    return sl_fail(SL_EIO, "cannot write %.300s: %s", c->path, sl_strerror(n < 0 ? errno : ENOSPC));
 }
 
 /* A server may have done it and the answer may be lost: then the file has two names. */

@@ -2,12 +2,12 @@
  *
  *     look at the folders -> jobs -> claim the first that is free -> look again -> work -> release
  *
- * Between the first look and the claim another worker may have done the job, so the folders are read
- * once more when the claim is held. Only the holder of a claim writes into a folder, apart from the
- * claims themselves.
+ * Between the first look and the claim another worker may have done the job, so the folders are
+ * read once more when the claim is held. Only the holder of a claim writes into a folder, apart
+ * from the claims themselves.
  *
- * With several ranks, rank 0 alone looks and claims; the others are told which job it is. They train
- * together; an evaluation is rank 0's and the others wait. */
+ * With several ranks, rank 0 alone looks and claims; the others are told which job it is. They
+ * train together; an evaluation is rank 0's and the others wait. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -22,14 +22,14 @@ typedef struct worker {
     const char *dir;
     const sl_study_runner *runner;
     const sl_study_worker_options *o;
-    sl_study_watch *watch;  // rank 0
-    sl_study_claim *claim;  // rank 0: of the job at hand
-    sl_arena arena;         // of the last look
-    sl_study study;         // the last look
+    sl_study_watch *watch; // rank 0
+    sl_study_claim *claim; // rank 0: of the job at hand
+    sl_arena arena;        // of the last look
+    sl_study study;        // the last look
     double deadline, pause;
     bool out_of_time;
-    bool again;             // a job was done by another meanwhile: the list of jobs is old
-    uint64_t *unusable;     // hashes of folders that cannot be claimed
+    bool again;         // a job was done by another meanwhile: the list of jobs is old
+    uint64_t *unusable; // hashes of folders that cannot be claimed
     int n_unusable, cap_unusable;
     char unusable_line[SL_FAIL_LINE]; // why, of the last of them
 } worker;
@@ -220,8 +220,7 @@ static sl_status choose(worker *w, order *out) {
             return SL_OK;
         }
         if (w->again) continue;
-        if (hopeless)
-            return sl_fail(SL_EIO, "%.800s; the other runs are done", w->unusable_line);
+        if (hopeless) return sl_fail(SL_EIO, "%.800s; the other runs are done", w->unusable_line);
         if (!w->o->wait) return SL_OK;
         SL_TRY(wait_some(w));
     }
@@ -233,7 +232,7 @@ static sl_status choose(worker *w, order *out) {
 static sl_status count_failure(const worker *w, const sl_study_job *job, const char *dir,
                                const char *message) {
     SL_TRY(sl_study_claim_check(w->claim));
-    const char *what = job->kind == SL_STUDY_JOB_TRAIN ? "train"
+    const char *what = job->kind == SL_STUDY_JOB_TRAIN  ? "train"
                        : job->kind == SL_STUDY_JOB_EVAL ? sl_study_set_name(job->set)
                                                         : sl_study_set_name(SL_STUDY_SET_TEST);
     return sl_study_attempt_add(dir, what, message);

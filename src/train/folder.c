@@ -144,8 +144,8 @@ sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *
 }
 
 /* Two processes in one folder would write over each other. A file system that cannot lock is
- * believed. A guard decides instead of the lock, if there is one: a process that was stopped and has
- * lost the folder still holds the lock. */
+ * believed. A guard decides instead of the lock, if there is one: a process that was stopped and
+ * has lost the folder still holds the lock. */
 static sl_status lock(sl_train__folder *f, bool guarded) {
     f->lock = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (guarded) return SL_OK;

@@ -1,5 +1,5 @@
-/* Claims: one of many processes gets a folder; it is taken over from the dead and the silent, at once or
- * after its time, whatever clocks say; a process that wakes late knows. */
+/* Claims: one of many processes gets a folder; it is taken over from the dead and the silent, at
+ * once or after its time, whatever clocks say; a process that wakes late knows. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -131,8 +131,13 @@ static void a_released_claim_is_taken_and_numbers_ascend(void **state) {
 
 static void other_names_are_no_claims(void **state) {
     sl_fixture *t = *state;
-    static const char *const names[] = { "claim-",   "claim-0",  "claim-07", "claim-7x", "claim-x7",
-                                         "claim--7", "claim-99999999999999999" };
+    static const char *const names[] = { "claim-",
+                                         "claim-0",
+                                         "claim-07",
+                                         "claim-7x",
+                                         "claim-x7",
+                                         "claim--7",
+                                         "claim-99999999999999999" };
     const char *dir = fresh("names");
     SL_MUST(t, sl_folder_make(dir, 0777));
     for (int i = 0; i < SL_LEN(names); i++) {

@@ -1,5 +1,6 @@
 /* Workers, with a runner that imitates training: every run is done once and never by two at a time,
- * whoever is killed, stopped or slow; failures are counted; full disks and broken folders are told. */
+ * whoever is killed, stopped or slow; failures are counted; full disks and broken folders are told.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -38,14 +39,14 @@ static void make_grid(int batches, int rates) {
 
 /* What the runner shall do besides. */
 typedef struct fake {
-    double spin;               // seconds of work for each run
-    const char *bad;           // part of the name of runs that fail with `status`, `message`
+    double spin;     // seconds of work for each run
+    const char *bad; // part of the name of runs that fail with `status`, `message`
     sl_status status;
     const char *message;
-    bool empty;                // bad runs end well and leave nothing
-    int stop_after;            // jobs after which tell wants no more; 0: never
-    int stop_self;             // the job in which it stops itself by SIGSTOP; 0: none
-    int kill_self;             // ... or kills itself
+    bool empty;     // bad runs end well and leave nothing
+    int stop_after; // jobs after which tell wants no more; 0: never
+    int stop_self;  // the job in which it stops itself by SIGSTOP; 0: none
+    int kill_self;  // ... or kills itself
     int done;
 } fake;
 
@@ -64,10 +65,12 @@ static const char *study_of(const char *name) {
 }
 
 static void spin(double seconds) {
-    for (const double end = sl_clock() + seconds; sl_clock() < end;) {}
+    for (const double end = sl_clock() + seconds; sl_clock() < end;) {
+    }
 }
 
-/* A mark that only one process can have. One that was killed leaves its own: its number is in it. */
+/* A mark that only one process can have. One that was killed leaves its own: its number is in it.
+ */
 static bool mark(const char *path) {
     char text[32] = "";
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0666);
@@ -79,8 +82,8 @@ static bool mark(const char *path) {
         char state[400] = "", proc[64];
         snprintf(proc, sizeof proc, "/proc/%d/stat", (int)pid);
         FILE *f = pid ? fopen(proc, "r") : NULL;
-        const bool there = f && fgets(state, sizeof state, f) && !strstr(state, ") Z ") &&
-                           !strstr(state, ") T ");
+        const bool there =
+            f && fgets(state, sizeof state, f) && !strstr(state, ") Z ") && !strstr(state, ") T ");
         if (f) fclose(f);
         if (there) return false;
         unlink(path);
@@ -217,12 +220,13 @@ static void a_killed_worker_is_replaced(void **state) {
     make_grid(5, 5);
     for (int i = 0; i < WORKERS; i++)
         pid[i] = start((fake){ .spin = 1e-3, .kill_self = i < 2 ? 2 : 0 }, study, 1e6);
-    for (int i = 0; i < WORKERS; i++) assert_int_equal(wait_code(pid[i]), i < 2 ? 128 + SIGKILL : 0);
+    for (int i = 0; i < WORKERS; i++)
+        assert_int_equal(wait_code(pid[i]), i < 2 ? 128 + SIGKILL : 0);
     check_once(t, study, 2);
 }
 
-/* Stopped long enough for its run to be done by another: when it wakes it neither finishes that run nor
- * counts it as a failure, and goes on with others. */
+/* Stopped long enough for its run to be done by another: when it wakes it neither finishes that run
+ * nor counts it as a failure, and goes on with others. */
 static void a_worker_that_wakes_late_writes_nothing(void **state) {
     sl_fixture *t = *state;
     const char *study = study_of("late");
@@ -303,7 +307,8 @@ static void a_run_that_fails_is_tried_again_and_the_others_go_on(void **state) {
         const char *message;
     } cases[] = {
         { "bad", { .bad = "-b2-lr2e-3", .status = SL_EFORMAT, .message = "damaged" }, "damaged" },
-        { "gone", { .bad = "-b2-lr2e-3", .status = SL_EIO, .message = "no such file" },
+        { "gone",
+          { .bad = "-b2-lr2e-3", .status = SL_EIO, .message = "no such file" },
           "no such file" },
         { "empty", { .bad = "-b2-lr2e-3", .empty = true }, "it ended without a result" },
     };

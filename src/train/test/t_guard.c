@@ -80,7 +80,8 @@ static void nothing_is_written_once_the_guard_says_no(void **state) {
 
 /* ---------------------------------------------------------------- one write a question ------ */
 
-/* What can be written: run.json, lines of the log, a state, a model, and the removal of an old one. */
+/* What can be written: run.json, lines of the log, a state, a model, and the removal of an old one.
+ */
 typedef struct folder_state {
     int run, state, model;
     long log;

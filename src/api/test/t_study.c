@@ -1,0 +1,192 @@
+/* study through the one call: stopped at events, without memory, with writes that fail: the same
+ * command goes on and comes to the same table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "api/test/heard.h"
+
+static const char plan_text[] =
+    "{\"name\":\"one\",\"attempts\":9,\"train\":{\"depth\":1,\"ops\":\"+,*\",\"points\":4,"
+    "\"layers\":1,"
+    "\"lanes\":2,\"valid-pairs\":2,\"dropout\":0,\"attention-dropout\":0},\"sizes\":[{\"width\":8}]"
+    ","
+    "\"sweep\":{\"ratio\":0.05,\"batch\":[4],\"lr\":[0.004,0.008],\"grow\":0},"
+    "\"scale\":{\"ratios\":[0.05,0.1],\"seeds\":[0]},"
+    "\"eval\":{\"test\":{\"limit\":2,\"seeds\":1,\"samples\":2}}}";
+
+static const char *plan_path(void) {
+    const char *path = sl_test_path("plan.json");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(plan_text, f);
+    fclose(f);
+    return path;
+}
+
+/* Options for the study in folder <name>; the text is static. */
+static const char *options_of(const char *action, const char *name) {
+    static char out[1500];
+    char plan[600];
+    snprintf(plan, sizeof plan, "%s", plan_path());
+    if (strcmp(action, "init") == 0)
+        snprintf(out, sizeof out, "{\"action\":\"init\",\"path\":\"%s\",\"out\":\"%s\"}", plan,
+                 sl_test_path(name));
+    else
+        snprintf(out, sizeof out, "{\"action\":\"%s\",\"path\":\"%s\",\"threads\":1}", action,
+                 sl_test_path(name));
+    return out;
+}
+
+static void call(sl_fixture *t, const char *action, const char *name) {
+    heard h = { 0 };
+    sl_json_free(result_of(t, &h, "study", options_of(action, name)));
+    forget(&h);
+}
+
+/* What must not depend on how it was run: each run with its state and its loss; sl_str_clear it. */
+static sl_str outcome_of(sl_fixture *t, const char *name) {
+    heard h = { 0 };
+    sl_str out = { 0 };
+    sl_json *j = result_of(t, &h, "study", options_of("status", name));
+    const sl_json *runs = sl_json_get(j, "runs");
+    for (int i = 0; i < sl_json_count(runs); i++) {
+        const sl_json *r = sl_json_at(runs, i);
+        sl_str_addf(&out, "%s %s %a\n", sl_json_text(sl_json_get(r, "id")),
+                    sl_json_text(sl_json_get(r, "state")),
+                    sl_json_kind_of(sl_json_get(r, "loss_valid")) == SL_JSON_REAL
+                        ? sl_json_real(sl_json_get(r, "loss_valid"))
+                        : -1);
+    }
+    sl_json_free(j);
+    forget(&h);
+    return out;
+}
+
+static sl_str undisturbed(sl_fixture *t) {
+    call(t, "init", "undisturbed");
+    call(t, "worker", "undisturbed");
+    sl_str want = outcome_of(t, "undisturbed");
+    assert_null(strstr(want.text, "waiting"));
+    assert_non_null(strstr(want.text, "done"));
+    return want;
+}
+
+/* Goes on without a disturbance, and compares. */
+static void check_goes_on(sl_fixture *t, const char *name, const sl_str *want, int n) {
+    call(t, "worker", name);
+    sl_str got = outcome_of(t, name);
+    SL_CHECK(t, strcmp(got.text, want->text) == 0, "disturbance %d:\n%s\n%s", n, got.text,
+             want->text);
+    sl_str_clear(&got);
+}
+
+static void stopped_at_any_event_it_goes_on(void **state) {
+    sl_fixture *t = *state;
+    sl_str want = undisturbed(t);
+    static const int events[] = { 1, 3, 8, 21, 55, 144 };
+    int stopped = 0;
+    for (int i = 0; i < SL_LEN(events); i++) {
+        char name[40];
+        heard h = { .stop_after = events[i] };
+        char *result = NULL;
+        snprintf(name, sizeof name, "stopped%d", i);
+        call(t, "init", name);
+        const sl_status st = sl_command("study", options_of("worker", name), listen, &h, &result);
+        SL_CHECK(t, st == SL_OK || st == SL_ECANCEL, "%s", sl_last_error());
+        if (st == SL_ECANCEL)
+            SL_CHECK(t, strstr(sl_last_error(), "the same command goes on"), "%s", sl_last_error());
+        stopped += st == SL_ECANCEL;
+        sl_string_free(result);
+        forget(&h);
+        check_goes_on(t, name, &want, events[i]);
+    }
+    assert_true(stopped > 3);
+    sl_str_clear(&want);
+}
+
+static void without_memory_it_fails_and_goes_on(void **state) {
+    sl_fixture *t = *state;
+    sl_str want = undisturbed(t);
+    heard h = { 0 };
+    call(t, "init", "counted");
+    const int64_t before = sl_mem_calls();
+    call(t, "worker", "counted");
+    const int64_t calls = sl_mem_calls() - before;
+    const int tries = sl_test_iters(t, 8);
+    for (int i = 0; i < tries; i++) {
+        char name[40], *result = NULL;
+        snprintf(name, sizeof name, "memory%d", i);
+        call(t, "init", name);
+        const char *options = options_of("worker", name);
+        const int64_t n = 1 + (int64_t)sl_rng_below(&t->rng, (uint32_t)calls);
+        sl_mem_fail_at(n, false);
+        const sl_status st = sl_command("study", options, listen, &h, &result);
+        sl_mem_fail_at(0, false);
+        SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "allocation %lld: %s", (long long)n,
+                 sl_last_error());
+        sl_string_free(result);
+        forget(&h);
+        check_goes_on(t, name, &want, (int)n);
+    }
+    sl_str_clear(&want);
+}
+
+static void when_any_write_fails_it_goes_on(void **state) {
+    sl_fixture *t = *state;
+    sl_str want = undisturbed(t);
+    int failed = 0;
+    for (int n = 1; n < 130; n = 2 * n + 1) {
+        char name[40], *result = NULL;
+        heard h = { 0 };
+        snprintf(name, sizeof name, "write%d", n);
+        call(t, "init", name);
+        const char *options = options_of("worker", name);
+        sl_file_fail_at(n);
+        const sl_status st = sl_command("study", options, listen, &h, &result);
+        sl_file_fail_at(0);
+        SL_CHECK(t, st == SL_OK || st == SL_EIO, "write %d: %s", n, sl_last_error());
+        if (st == SL_EIO)
+            SL_CHECK(t, strstr(sl_last_error(), "No space left on device"), "%s", sl_last_error());
+        failed += st == SL_EIO;
+        sl_string_free(result);
+        forget(&h);
+        check_goes_on(t, name, &want, n);
+    }
+    assert_true(failed > 3);
+    sl_str_clear(&want);
+}
+
+/* The table and the report: made again after any failure. */
+static void a_report_without_memory_fails_and_is_made_again(void **state) {
+    sl_fixture *t = *state;
+    sl_str want = undisturbed(t);
+    heard h = { 0 };
+    for (int i = 0; i < 3; i++) {
+        char *result = NULL;
+        const char *options = options_of("report", "undisturbed");
+        sl_mem_fail_at(1 + (int64_t)sl_rng_below(&t->rng, 400), false);
+        const sl_status st = sl_command("study", options, listen, &h, &result);
+        sl_mem_fail_at(0, false);
+        SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "%s", sl_last_error());
+        sl_string_free(result);
+        forget(&h);
+    }
+    sl_json *j = result_of(t, &h, "study", options_of("report", "undisturbed"));
+    assert_true(sl_json_bool(sl_json_get(j, "complete")));
+    assert_int_equal(sl_json_int(sl_json_get(j, "failed")), 0);
+    sl_json_free(j);
+    forget(&h);
+    sl_str_clear(&want);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(stopped_at_any_event_it_goes_on),
+        SL_TEST(without_memory_it_fails_and_goes_on),
+        SL_TEST(when_any_write_fails_it_goes_on),
+        SL_TEST(a_report_without_memory_fails_and_is_made_again),
+    };
+    setenv("SYMLAW_CACHE", "off", 1);
+    return sl_test_main("api.study", tests, SL_LEN(tests));
+}
