@@ -104,7 +104,7 @@ static void a_plan_says_what_its_text_says(void **state) {
     sl_study_train_options(&options, p, &run);
     assert_string_equal(options.text, "{\"dropout\":0,\"withheld\":0.05,\"width\":32,\"layers\":2,"
                                       "\"heads\":4,\"batch\":64,\"lr\":0.0001,\"ratio\":7.0,"
-                                      "\"seed\":3}");
+                                      "\"weights-seed\":3}");
     sl_str_clear(&options);
 }
 
