@@ -156,11 +156,29 @@ static sl_status judge(bool *out_of_time, const sl_api__child *c, int n, bool st
         last_words(words, &c[i]);
         if (code > KILLED && !words[0])
             sl_snprintf(words, sizeof words, "it was ended by signal %d", code - KILLED);
-        return sl_fail(SL_EIO, "a worker has failed: %s; the same command goes on",
-                       words[0] ? words : "it said nothing");
+        return sl_fail(SL_EIO, "a worker has failed: %s", words[0] ? words : "it said nothing");
     }
     if (stopping) return sl_fail(SL_ECANCEL, "stopped on request");
     return SL_OK;
+}
+
+/* What a worker that failed has left undone, the others may have done: then it is only noted. */
+static sl_status forgive(const sl_api__study_context *s, sl_status st) {
+    char line[SL_FAIL_LINE];
+    sl_arena arena = { 0 };
+    sl_study study;
+    if (st != SL_EIO) return st;
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    const bool complete =
+        sl_study_look(&study, &arena, s->plan, s->dir) == SL_OK && study.complete;
+    sl_arena_clear(&arena);
+    if (complete) {
+        sl_api__note(&s->run->listener, "%.400s; the others have done its work", line);
+        return SL_OK;
+    }
+    static const char more[] = "the same command goes on";
+    if (strstr(line, more)) return sl_fail(SL_EIO, "%s", line);
+    return sl_fail(SL_EIO, "%.800s; %s", line, more);
 }
 
 /* How the study stands, for the line on the terminal. */
@@ -198,5 +216,5 @@ sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
         nanosleep(&moment, NULL);
     }
     if (st != SL_OK && st != SL_ECANCEL) return st; // the caller ends them
-    return judge(out_of_time, c, n, stopping);
+    return forgive(s, judge(out_of_time, c, n, stopping));
 }
