@@ -74,7 +74,7 @@ def test_time_here_is_measured_and_tokens_are_counted(tmp_path):
     size = p["sizes"][0]
     assert size["measured_pairs"] == 8 and size["rate"] > 0 and p["sgemm_rate"] > 0
     assert p["seconds"] == pytest.approx(p["flops"] / size["rate"])
-    train = run("info", "--depth", "1", "--points", "8", "--width", "16", "--layers", "1", "--seed", "1",
+    train = run("info", "--depth", "1", "--points", "8", "--width", "16", "--layers", "1", "--weights-seed", "1",
                 "--batch", "8", "--ratio", "20", "--json").json
     assert size["tokens_per_pair"] == train["plan"]["tokens_per_pair"]
     assert size["sweep"]["flops_run"] == train["plan"]["flops"] and size["parameters"] == train["parameters"]
