@@ -56,8 +56,8 @@ done:
     return st;
 }
 
-/* What it cost, phase by phase. */
-static void add_costs(sl_str *out, const sl_report_input *in) {
+/* What it cost, phase by phase; seconds: of this command. */
+static void add_costs(sl_str *out, const sl_report_input *in, double seconds) {
     char a[32], b[32];
     sl_str_add(out, "\n  phase       runs    time of runs        CPU      FLOPs  share of sgemm\n");
     for (int i = 0; i < in->n_costs; i++) {
@@ -68,7 +68,7 @@ static void add_costs(sl_str *out, const sl_report_input *in) {
         if (!isnan(c->share)) sl_str_addf(out, " %15.2f", c->share);
         sl_str_add_char(out, '\n');
     }
-    sl_str_add_char(out, '\n');
+    sl_str_addf(out, "  this command took %s\n\n", sl_api__duration(a, seconds));
 }
 
 static sl_status tell(const sl_api__study_context *s, const sl_report_input *in, sl_str *result) {
@@ -81,7 +81,7 @@ static sl_status tell(const sl_api__study_context *s, const sl_report_input *in,
         sl_json_add_text(result, "findings", sl_str_text(&sentences));
         sl_json_add_text(result, "report", path.text);
         if (!sl_api__named(s->run, "json")->flag) {
-            add_costs(out, in);
+            add_costs(out, in, sl_clock() - s->run->listener.start);
             sl_str_addf(out, "%s\n%s\n", sl_str_text(&sentences), path.text);
         }
         st = sl_str_status(out);
