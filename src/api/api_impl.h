@@ -254,7 +254,7 @@ const char *sl_api__guess_text(const sl_api__guess *g, const char *dashes, char 
 
 /* A command that another one runs, as the study does train and eval. */
 typedef struct sl_api__inner {
-    sl_train_guard guard; // of the folder of a run: see sl_train_config
+    sl_train_guard guard; // of the folder of a run: see sl_train_config and sl_eval_options
     void *payload;
     bool alone;           // this rank alone runs it; else all do
     bool diverged;        // := a number that is not finite ended the training

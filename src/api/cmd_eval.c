@@ -236,6 +236,10 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
                          .candidates = o.candidates,
                          .seed = value(run, OPT_SEED)->whole,
                          .timeout = o.timeout };
+    if (run->inner) {
+        o.guard = run->inner->guard;
+        o.guard_payload = run->inner->payload;
+    }
     sl_api__discover_options(&o.discover, run);
     SL_GO(sl_discover_options_check(&o.discover));
     add_identity(&identity, run, sl_infer_about(model), problems);

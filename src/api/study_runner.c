@@ -399,7 +399,7 @@ static sl_status evaluate(job *j, const sl_study_job *what, const char *dir) {
     sl_str options = { 0 }, model = { 0 }, path = { 0 }, journal = { 0 };
     char *result = NULL;
     const double cpu = cpu_seconds();
-    sl_api__inner inner = { .alone = true };
+    sl_api__inner inner = { .guard = guard, .payload = j, .alone = true };
     const char *set = sl_study_set_name(what->set);
     sl_str_addf(&model, "%s/runs/%s", j->study->dir, j->study->run[what->run].id);
     sl_str_addf(&path, "%s/eval-%s.json", dir, set);

@@ -107,9 +107,15 @@ static bool must_stop(void *payload) {
     return atomic_load(&e->stop);
 }
 
+/* May the journal be written? */
+static sl_status ask_guard(const sl_eval_options *o) {
+    return o->journal && o->guard ? o->guard(o->guard_payload) : SL_OK;
+}
+
 static sl_status finish(evaluation *e, const sl_judgement *j, const char *id) {
     pthread_mutex_lock(&e->lock);
-    sl_status st = sl_eval__journal_add(&e->journal, j, id);
+    sl_status st = ask_guard(e->o);
+    if (st == SL_OK) st = sl_eval__journal_add(&e->journal, j, id);
     if (st == SL_OK) st = keep(e, j);
     pthread_mutex_unlock(&e->lock);
     return st;
@@ -206,6 +212,7 @@ sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements, sl_
                      .texts = a };
     pthread_mutex_init(&e.lock, NULL);
     SL_GO(make_room(&e, a, workers));
+    SL_GO(ask_guard(o));
     SL_GO(sl_eval__journal_open(&e.journal, o->journal, o->identity, take_kept, &e));
     const int64_t resumed = e.done;
     SL_GO(judge_all(&e, pool));

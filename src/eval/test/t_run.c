@@ -161,6 +161,45 @@ static void any_interruption_is_mended(void **state) {
     end(&a);
 }
 
+typedef struct guard {
+    int calls, lost_at; // the call from which on the folder is another's
+} guard;
+
+static sl_status ask(void *payload) {
+    guard *g = payload;
+    return ++g->calls < g->lost_at ? SL_OK : sl_fail(SL_ECANCEL, "it is another's");
+}
+
+/* A process that has lost the folder adds nothing to the journal, which may be in use by another. */
+static void a_lost_folder_gets_no_judgement(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("guarded");
+    world a;
+    begin(t, &a);
+    SL_MUST(t, run(&a, NULL, NULL));
+    for (int n = 1; n <= TOTAL + 1; n++) { // the first call is before the file is opened
+        world b = a;
+        guard g = { .lost_at = n };
+        b.arena = (sl_arena){ 0 };
+        b.o.journal = path;
+        b.o.guard = ask;
+        b.o.guard_payload = &g;
+        unlink(path);
+        assert_int_equal(run(&b, NULL, NULL), SL_ECANCEL);
+        assert_int_equal(g.calls, n);
+        int lines = 0;
+        if (n > 1)
+            for (const char *c = file_text(t, path); *c; c++) lines += *c == '\n';
+        assert_int_equal(n > 1 || access(path, F_OK) != 0, 1);
+        assert_int_equal(lines, n > 1 ? n - 1 : 0); // the header and n - 2 judgements
+        b.o.guard = NULL;
+        SL_MUST(t, run(&b, NULL, NULL));
+        SL_CHECK(t, same_run(&a, &b), "another result after call %d", n);
+        sl_arena_clear(&b.arena);
+    }
+    end(&a);
+}
+
 /* A journal serves fewer problems or seeds than it has, and more. */
 static void a_journal_serves_other_numbers(void **state) {
     sl_fixture *t = *state;
@@ -310,6 +349,7 @@ int main(void) {
         SL_TEST(each_problem_is_judged_with_each_seed),
         SL_TEST(threads_do_not_matter),
         SL_TEST(any_interruption_is_mended),
+        SL_TEST(a_lost_folder_gets_no_judgement),
         SL_TEST(a_journal_serves_other_numbers),
         SL_TEST(other_journals_are_refused),
         SL_TEST(options_are_checked),
