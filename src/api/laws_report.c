@@ -4,34 +4,17 @@
 #include "api/laws_impl.h"
 #include "report/report.h"
 
-/* Appends a word as a shell reads it back: in single quotes unless it is plain. */
-static void add_word(sl_str *s, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./,=+:@%";
-    sl_str_add_char(s, ' ');
-    if (*word && strspn(word, plain) == strlen(word)) {
-        sl_str_add(s, word);
-        return;
-    }
-    sl_str_add_char(s, '\'');
-    for (; *word; word++) {
-        if (*word == '\'') sl_str_add(s, "'\\'");
-        sl_str_add_char(s, *word);
-    }
-    sl_str_add_char(s, '\'');
-}
-
 static void add_option(sl_str *s, const sl_api__run *run, const char *name) {
     const sl_api__value *v = sl_api__named(run, name);
     if (!v->given || !v->text[0]) return;
-    sl_str_addf(s, " --%s", name);
-    add_word(s, v->text[0]);
+    sl_str_addf(s, " --%s ", name);
+    sl_api__add_word(s, v->text[0]);
 }
 
 /* The command that makes the page again. */
 static void add_command(sl_str *s, const sl_api__run *run, const sl_laws *l) {
-    sl_str_add(s, "symlaw laws");
-    add_word(s, sl_api__named(run, "file")->text[0]);
+    sl_str_add(s, "symlaw laws ");
+    sl_api__add_word(s, sl_api__named(run, "file")->text[0]);
     add_option(s, run, "columns");
     add_option(s, run, "bins");
     sl_str_addf(s, " --target-solved %.10g --draws %d --seed %llu", l->options.target,

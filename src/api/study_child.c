@@ -15,7 +15,7 @@
 
 #include "api/study_impl.h"
 
-enum { TEXT_MOST = 1 << 16 };
+enum { TEXT_MOST = 1 << 16, UNKNOWN_END = 255 };
 
 /* In the new process: only what is safe between fork and exec. */
 _Noreturn static void become(const char *const *argv, int errors, pid_t parent) {
@@ -82,17 +82,24 @@ static int ask_below(int64_t launcher, int signal) {
     return asked;
 }
 
-void sl_api__child_ask(const sl_api__child *c, int signal) {
-    if (c->ended || (c->launcher && ask_below(c->pid, signal) > 0)) return;
+void sl_api__child_ask(sl_api__child *c, int signal) {
+    if (c->ended || c->asked) return;
+    c->asked = true;
+    if (c->launcher && ask_below(c->pid, signal) > 0) return;
     kill((pid_t)c->pid, signal);
 }
 
+/* Of a long text the end is kept: it has the reason. */
 static void read_errors(sl_api__child *c) {
     char bytes[1024];
     for (ssize_t n; c->errors >= 0 && (n = read(c->errors, bytes, sizeof bytes)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return;
-        if (c->text.len < TEXT_MOST) sl_str_add_bytes(&c->text, bytes, (size_t)n);
+        if (c->text.len >= TEXT_MOST) {
+            memmove(c->text.text, c->text.text + TEXT_MOST / 2, c->text.len - TEXT_MOST / 2);
+            sl_str_truncate(&c->text, c->text.len - TEXT_MOST / 2);
+        }
+        sl_str_add_bytes(&c->text, bytes, (size_t)n);
     }
 }
 
@@ -106,11 +113,22 @@ void sl_api__child_look(sl_api__child *c) {
     int status;
     if (c->ended) return;
     read_errors(c);
-    if (waitpid((pid_t)c->pid, &status, WNOHANG) == (pid_t)c->pid) note_end(c, status);
+    const pid_t got = waitpid((pid_t)c->pid, &status, WNOHANG);
+    if (got == (pid_t)c->pid) note_end(c, status);
+    if (got < 0 && errno == ECHILD) { // a host that ignores SIGCHLD hides how it ended
+        note_end(c, 0);
+        c->code = UNKNOWN_END;
+    }
 }
 
+/* A worker saves within seconds of being asked; one that does not is killed. */
 void sl_api__child_clear(sl_api__child *c) {
+    static const struct timespec moment = { 0, 20 * 1000 * 1000 };
+    const double end = sl_clock() + 30;
     int status = 0;
+    sl_api__child_ask(c, SIGTERM);
+    for (sl_api__child_look(c); !c->ended && sl_clock() < end; sl_api__child_look(c))
+        nanosleep(&moment, NULL);
     if (!c->ended) {
         kill((pid_t)c->pid, SIGKILL);
         while (waitpid((pid_t)c->pid, &status, 0) < 0 && errno == EINTR) {
@@ -215,6 +233,6 @@ sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
         }
         nanosleep(&moment, NULL);
     }
-    if (st != SL_OK && st != SL_ECANCEL) return st; // the caller ends them
+    if (st != SL_OK && st != SL_ECANCEL) return st; // the caller asks them to stop
     return forgive(s, judge(out_of_time, c, n, stopping));
 }

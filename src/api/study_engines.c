@@ -2,6 +2,7 @@
  * ranks of mpirun. An engine starts workers and waits for them; what is to be done they find out
  * themselves. */
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ static sl_status run_processes(bool *out_of_time, const words *w, int n, bool la
         children[started].launcher = launcher;
     }
     if (st == SL_OK) st = sl_api__children_wait(out_of_time, children, started, s);
+    for (int i = 0; i < started; i++) sl_api__child_ask(&children[i], SIGTERM); // all at once
     for (int i = 0; i < started; i++) sl_api__child_clear(&children[i]);
     sl_free(children);
     return st;

@@ -83,15 +83,18 @@ typedef struct sl_api__child {
     int errors;   // a pipe; -1
     sl_str text;
     bool launcher; // mpirun: its own processes work
+    bool asked;   // to stop
     bool ended;
-    int code;     // exit code; 128 + n after signal n
+    int code;     // exit code; 128 + n after signal n; 255 where it cannot be known
 } sl_api__child;
 /* Starts it in a process group of its own; it is asked to stop should this process end. */
 SL_NODISCARD sl_status sl_api__child_start(sl_api__child *c, const char *const *argv);
-/* Of a launcher, those that it has started are asked: it would kill them a second later. */
-void sl_api__child_ask(const sl_api__child *c, int signal);
+/* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it has
+ * started are asked: it would kill them a second later. */
+void sl_api__child_ask(sl_api__child *c, int signal);
 void sl_api__child_look(sl_api__child *c); // without waiting: reads, and notices its end
-void sl_api__child_clear(sl_api__child *c); // ends it if it has not ended
+/* One that has not ended is asked to stop, and killed if it does not within half a minute. */
+void sl_api__child_clear(sl_api__child *c);
 /* Waits for n of them, telling how far the study is; asks them to stop if the caller wants that. */
 SL_NODISCARD sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
                                              const sl_api__study_context *s);
