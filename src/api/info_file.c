@@ -44,18 +44,13 @@ static void add_tensors_table(sl_str *s, const sl_st_file *f) {
     }
 }
 
-static int64_t whole_of(const sl_json *config, const char *name) {
-    const sl_json *j = config ? sl_json_get(config, name) : NULL;
-    return j && sl_json_kind_of(j) == SL_JSON_INT ? sl_json_int(j) : 0;
-}
-
 static void add_model_line(sl_str *s, const sl_json *config) {
-    if (whole_of(config, "width") == 0) return;
-    const int64_t layers = whole_of(config, "layers");
-    const char *name = sl_model_size_of(whole_of(config, "width"), layers);
-    sl_api__line(s, "model", "width %lld, %lld layer%s%s%s", (long long)whole_of(config, "width"),
-                 (long long)layers, layers == 1 ? "" : "s", name ? ", size " : "",
-                 name ? name : "");
+    if (sl_json_get_int(config, "width", 0) == 0) return;
+    const int64_t layers = sl_json_get_int(config, "layers", 0);
+    const char *name = sl_model_size_of(sl_json_get_int(config, "width", 0), layers);
+    sl_api__line(s, "model", "width %lld, %lld layer%s%s%s",
+                 (long long)sl_json_get_int(config, "width", 0), (long long)layers,
+                 layers == 1 ? "" : "s", name ? ", size " : "", name ? name : "");
 }
 
 // what the metadata say of a file      member       what people call it
@@ -160,7 +155,7 @@ static void take_line(figures *f, const sl_json *line) {
     const sl_json *event = sl_json_get(line, "event");
     const bool text = event && sl_json_kind_of(event) == SL_JSON_TEXT;
     if (text && strcmp(sl_json_text(event), "step") == 0) {
-        f->step = whole_of(line, "step");
+        f->step = sl_json_get_int(line, "step", 0);
         take_real(&f->loss, line, "loss");
         take_real(&f->seconds, line, "seconds");
     } else if (text && strcmp(sl_json_text(event), "valid") == 0) {
@@ -257,8 +252,8 @@ static void add_run_json(sl_str *s, const char *dir, const char *config, const s
 static int64_t steps_of(const sl_json *config) {
     const sl_json *made = sl_json_get(config, "run");
     const bool known = made && sl_json_kind_of(made) == SL_JSON_OBJECT;
-    const int64_t steps = known ? whole_of(made, "steps") : 0;
-    return steps > 0 ? steps : whole_of(config, "steps");
+    const int64_t steps = known ? sl_json_get_int(made, "steps", 0) : 0;
+    return steps > 0 ? steps : sl_json_get_int(config, "steps", 0);
 }
 
 sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {

@@ -8,23 +8,13 @@
 
 #include "api/study_impl.h"
 
-sl_status sl_api__write_file(const char *path, const char *text, size_t n) {
-    sl_file *f = NULL;
-    sl_status st;
-    SL_GO(sl_file_replace(&f, path));
-    SL_GO(sl_file_write(f, text, n));
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
-    return st;
-}
-
-static sl_status write_in(const sl_api__study_context *s, const char *name, const sl_str *text) {
+sl_status sl_api__study_write(const sl_api__study_context *s, const char *name,
+                              const sl_str *text) {
     sl_str path = { 0 };
     sl_str_addf(&path, "%s/%s", s->dir, name);
     sl_status st = sl_str_status(&path);
     if (st == SL_OK) st = sl_str_status(text);
-    if (st == SL_OK) st = sl_api__write_file(path.text, sl_str_text(text), text->len);
+    if (st == SL_OK) st = sl_file_put(path.text, sl_str_text(text), text->len);
     sl_str_clear(&path);
     return st;
 }
@@ -52,19 +42,8 @@ done:
     return st;
 }
 
-/* The run of scale with the lowest validation loss; NULL: none is trained. */
-static const sl_study_run *best_run(const sl_study *study) {
-    const sl_study_run *best = NULL;
-    for (int i = 0; i < study->runs; i++) {
-        const sl_study_run *r = &study->run[i];
-        if (!r->scale || !r->trained || !r->result.checkpoint || isnan(r->result.loss_valid))
-            continue;
-        if (!best || r->result.loss_valid < best->result.loss_valid) best = r;
-    }
-    return best;
-}
-
-/* In the study's folder, and beside it, where the other commands look for a model. */
+/* In the study's folder, and beside it, where the other commands look for a model. The place beside
+ * it may be another's to write: that is noted, and the study is none the worse. */
 static sl_status copy_best(const sl_api__study_context *s, const sl_study_run *best) {
     sl_str from = { 0 }, to = { 0 }, beside = { 0 };
     sl_status st;
@@ -76,6 +55,12 @@ static sl_status copy_best(const sl_api__study_context *s, const sl_study_run *b
     SL_GO(sl_str_status(&beside));
     SL_GO(copy_file(to.text, from.text));
     st = copy_file(beside.text, from.text);
+    if (st == SL_EIO) {
+        sl_api__note(&s->run->listener,
+                     "the best model is in %.300s alone, not beside the study's folder: %.300s",
+                     to.text, sl_last_error());
+        st = SL_OK;
+    }
 done:
     sl_str_clear(&from);
     sl_str_clear(&to);
@@ -118,8 +103,9 @@ sl_status sl_api__study_finish(const sl_api__study_context *s, sl_str *result, b
     sl_str *out = &s->run->output;
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     sl_study_csv(&csv, &study);
-    SL_GO(write_in(s, "runs.csv", &csv));
-    const sl_study_run *best = best_run(&study);
+    SL_GO(sl_api__study_write(s, "runs.csv", &csv));
+    const int at = sl_api__study_best(&study);
+    const sl_study_run *best = at >= 0 ? &study.run[at] : NULL;
     if (best) SL_GO(copy_best(s, best));
     sl_json_add_text(result, "folder", s->dir);
     sl_json_add_bool(result, "complete", study.complete);

@@ -123,8 +123,9 @@ SL_NODISCARD sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a,
 /* The run of scale with the lowest validation loss; -1: there is none. */
 int sl_api__study_best(const sl_study *s);
 
-/* path := text, at once and whole. */
-SL_NODISCARD sl_status sl_api__write_file(const char *path, const char *text, size_t n);
+/* A file of the study's folder := text, or its failure. */
+SL_NODISCARD sl_status sl_api__study_write(const sl_api__study_context *s, const char *name,
+                                           const sl_str *text);
 /* 75 -> "1 min 15 s" */
 const char *sl_api__duration(char buffer[32], double seconds);
 

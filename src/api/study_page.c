@@ -34,17 +34,9 @@ static const char *copy(sl_arena *a, const char *text) {
 
 enum { LINE_BYTES = 1 << 16, VALIDATIONS_MAX = 4096 };
 
-static double number_of(const sl_json *line, const char *name) {
-    const sl_json *j = sl_json_get(line, name);
-    const sl_json_kind kind = j ? sl_json_kind_of(j) : SL_JSON_NULL;
-    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : NAN;
-}
-
 static bool is_validation(const sl_json *line) {
-    const sl_json *event =
-        sl_json_kind_of(line) == SL_JSON_OBJECT ? sl_json_get(line, "event") : NULL;
-    return event && sl_json_kind_of(event) == SL_JSON_TEXT &&
-           strcmp(sl_json_text(event), "valid") == 0;
+    return sl_json_kind_of(line) == SL_JSON_OBJECT &&
+           strcmp(sl_json_get_text(line, "event", ""), "valid") == 0;
 }
 
 /* A line of a log that is no JSON is one that a killed process has left: passed over. */
@@ -52,9 +44,9 @@ static sl_status take_line(sl_report_curve *out, double *const to[3], const char
     sl_json *j = NULL;
     const sl_status st = sl_json_parse_line(&j, line, n);
     if (st == SL_OK && is_validation(j) && out->n < VALIDATIONS_MAX) {
-        to[0][out->n] = number_of(j, "step");
-        to[1][out->n] = number_of(j, "flops");
-        to[2][out->n] = number_of(j, "loss");
+        to[0][out->n] = sl_json_get_real(j, "step", NAN);
+        to[1][out->n] = sl_json_get_real(j, "flops", NAN);
+        to[2][out->n] = sl_json_get_real(j, "loss", NAN);
         out->n++;
     }
     sl_json_free(j);

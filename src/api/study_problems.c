@@ -13,7 +13,9 @@ int sl_api__study_best(const sl_study *s) {
     int best = -1;
     for (int r = 0; r < s->runs; r++) {
         const sl_study_run *run = &s->run[r];
-        if (!run->scale || !run->trained || isnan(run->result.loss_valid)) continue;
+        if (!run->scale || !run->trained || !run->result.checkpoint ||
+            isnan(run->result.loss_valid))
+            continue;
         if (best < 0 || run->result.loss_valid < s->run[best].result.loss_valid) best = r;
     }
     return best;
@@ -27,30 +29,19 @@ typedef struct found {
     const char *expr; // Python syntax
 } found;
 
-static const char *text_of(const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    return v && sl_json_kind_of(v) == SL_JSON_TEXT ? sl_json_text(v) : "";
-}
-
-static int64_t whole_of(const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    return v && sl_json_kind_of(v) == SL_JSON_INT ? sl_json_int(v) : -1;
-}
-
 /* Judgements of the first sampling seed. */
 static sl_status take_judgement(found *to, sl_arena *a, const sl_json *j) {
-    if (sl_json_kind_of(j) != SL_JSON_OBJECT || whole_of(j, "seed") != 0) return SL_OK;
-    const int64_t i = whole_of(j, "problem");
-    const sl_verdict v = sl_verdict_find(text_of(j, "verdict"));
-    const char *expr = text_of(j, "expr");
+    if (sl_json_kind_of(j) != SL_JSON_OBJECT || sl_json_get_int(j, "seed", -1) != 0) return SL_OK;
+    const int64_t i = sl_json_get_int(j, "problem", -1);
+    const sl_verdict v = sl_verdict_find(sl_json_get_text(j, "verdict", ""));
+    const char *expr = sl_json_get_text(j, "expr", "");
     if (i < 0 || i >= LOOKED_AT || v == SL_VERDICT_COUNT || !*expr) return SL_OK;
-    const sl_json *r2 = sl_json_get(j, "r2");
     const size_t n = strlen(expr) + 1;
     char *copy = sl_arena_alloc(a, n);
     if (!copy) return sl_fail_memory(n, 1, "the report");
     to[i] = (found){ .there = true,
                      .solved = v == SL_VERDICT_SOLVED || v == SL_VERDICT_EQUAL,
-                     .r2 = r2 && sl_json_kind_of(r2) == SL_JSON_REAL ? sl_json_real(r2) : NAN,
+                     .r2 = sl_json_get_real(j, "r2", NAN),
                      .expr = memcpy(copy, expr, n) };
     return SL_OK;
 }

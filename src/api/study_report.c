@@ -18,18 +18,6 @@ static sl_status measure_peak(double *out) {
     return st;
 }
 
-static sl_status write_named(const sl_api__study_context *s, const char *name, const sl_str *text) {
-    sl_str path = { 0 };
-    sl_status st;
-    SL_GO(sl_str_status(text));
-    sl_str_addf(&path, "%s/%s", s->dir, name);
-    SL_GO(sl_str_status(&path));
-    st = sl_api__write_file(path.text, text->text, text->len);
-done:
-    sl_str_clear(&path);
-    return st;
-}
-
 static sl_status write_laws(const sl_api__study_context *s, const sl_laws *laws) {
     const sl_api__ask ask = { .params = NAN, .tokens = NAN, .budget = NAN };
     sl_str text = { 0 };
@@ -37,7 +25,7 @@ static sl_status write_laws(const sl_api__study_context *s, const sl_laws *laws)
     sl_api__laws_json(&text, laws, &ask);
     sl_json_close(&text, '}');
     sl_str_add_char(&text, '\n');
-    const sl_status st = write_named(s, "laws.json", &text);
+    const sl_status st = sl_api__study_write(s, "laws.json", &text);
     sl_str_clear(&text);
     return st;
 }
@@ -46,7 +34,7 @@ static sl_status write_page(const sl_api__study_context *s, const sl_report_inpu
     sl_str text = { 0 };
     sl_status st;
     SL_GO(sl_report_html(&text, in));
-    SL_GO(write_named(s, "report.html", &text));
+    SL_GO(sl_api__study_write(s, "report.html", &text));
     sl_str_truncate(&text, 0);
     sl_str_addf(&text, "%s/figures", s->dir);
     SL_GO(sl_str_status(&text));

@@ -25,11 +25,10 @@ static bool is_reserved(const char *name) {
 }
 
 /* Do all options of a size fit each other? */
-static sl_status check_train(const sl_json *given, sl_api__value *values) {
+static sl_status check_train(sl_api__value *values) {
     sl_api__run run = { .info = &sl_api__train.info, .values = values };
     sl_api__setup setup = { 0 };
     sl_train_plan plan;
-    (void)given;
     enum { TOKENS = 32 }; // that they fit does not depend on it
     sl_status st = sl_api__setup_read(&setup, &run);
     if (st == SL_OK)
@@ -54,7 +53,7 @@ sl_status sl_api__study_check(const char *verb, const char *options_json, bool w
             if (is_reserved(m.name))
                 SL_GO(sl_fail(SL_EINVAL, "--%s is the study's own to set", m.name));
     SL_GO(sl_api__options_read(values, info, given));
-    if (whole && train) st = check_train(given, values);
+    if (whole && train) st = check_train(values);
 done:
     sl_json_free(given);
     sl_free(values);
@@ -228,12 +227,6 @@ static const char *cpu_name(char out[128]) {
 
 /* ---------------------------------------------------------------- training ------------------ */
 
-static double real_of(const sl_json *object, const char *name) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
-    const sl_json_kind kind = j ? sl_json_kind_of(j) : SL_JSON_NULL;
-    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : NAN;
-}
-
 static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run, const char *dir) {
     sl_study_train_options(s, j->study->plan, run);
     SL_TRY(sl_str_status(s));
@@ -256,27 +249,29 @@ static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
     r->ranks = sl_par_ranks();
 }
 
-/* cpu: of all ranks, since `begun`. What a run took before it was resumed is not known and is taken
- * to be in proportion to its time. */
+/* cpu: of all ranks, in the `elapsed` seconds of this call. What a run took before it was resumed
+ * is not known and is taken to be in proportion to its time. */
 static sl_status write_result(const job *j, const char *dir, const sl_json *told, double cpu,
                               double elapsed) {
     char name[128];
-    const double seconds = real_of(told, "training_seconds");
-    const double step = real_of(told, "step");
-    const sl_json *plan = sl_json_get(told, "plan"), *path = sl_json_get(told, "checkpoint");
-    const char *file = path && sl_json_kind_of(path) == SL_JSON_TEXT ? sl_json_text(path) : "";
+    const double seconds = sl_json_get_real(told, "training_seconds", NAN);
+    const double step = sl_json_get_real(told, "step", NAN);
+    const sl_json *plan = sl_json_get(told, "plan");
+    const char *file = sl_json_get_text(told, "checkpoint", "");
     const char *slash = strrchr(file, '/');
-    sl_study_result r = { .params = real_of(told, "parameters"),
-                          .tokens = real_of(told, "tokens"),
-                          .flops = real_of(told, "flops"),
+    sl_study_result r = { .params = sl_json_get_real(told, "parameters", NAN),
+                          .tokens = sl_json_get_real(told, "tokens", NAN),
+                          .flops = sl_json_get_real(told, "flops", NAN),
                           .steps = step,
-                          .loss_train = real_of(told, "loss"),
-                          .loss_valid = real_of(told, "loss_valid"),
-                          .loss_valid_expression = real_of(told, "loss_valid_expression"),
+                          .loss_train = sl_json_get_real(told, "loss", NAN),
+                          .loss_valid = sl_json_get_real(told, "loss_valid", NAN),
+                          .loss_valid_expression =
+                              sl_json_get_real(told, "loss_valid_expression", NAN),
                           .seconds = seconds,
                           .cpu_seconds = cpu * SL_MAX(seconds / elapsed, 1),
                           .checkpoint = slash ? slash + 1 : file };
-    r.flops_executed = r.flops * real_of(plan, "flops_pair") / real_of(plan, "flops_pair_paper");
+    r.flops_executed = r.flops * sl_json_get_real(plan, "flops_pair", NAN) /
+                       sl_json_get_real(plan, "flops_pair_paper", NAN);
     set_provenance(&r, j, name);
     SL_TRY(guard((void *)j));
     return sl_study_result_write(dir, &r);

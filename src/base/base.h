@@ -295,6 +295,8 @@ bool sl_file_is_direct(const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
+/* A file of our own := these bytes: all of the above in one. */
+SL_NODISCARD sl_status sl_file_put(const char *path, const void *bytes, size_t n);
 /* Renames before the commit, which then only syncs: whole for its readers from now on, also if
  * this process is killed, but not after a crash of the machine. For files whose readers can tell. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);

@@ -338,6 +338,17 @@ void sl_file_discard(sl_file **file) {
     sl_free(f);
 }
 
+sl_status sl_file_put(const char *path, const void *bytes, size_t n) {
+    sl_status st;
+    sl_file *f = NULL;
+    SL_GO(sl_file_replace(&f, path));
+    SL_GO(sl_file_write(f, bytes, n));
+    st = sl_file_commit(&f);
+done:
+    sl_file_discard(&f);
+    return st;
+}
+
 sl_status sl_folder_make(const char *path, unsigned mode) {
     size_t n = strlen(path);
     char *part = copy(path);

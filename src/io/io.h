@@ -63,6 +63,12 @@ int sl_json_count(const sl_json *j);              // elements of an ARRAY, membe
 const sl_json *sl_json_at(const sl_json *array, int i);
 const sl_json *sl_json_get(const sl_json *object, const char *name); // NULL if there is none
 
+/* A member that may be missing or of another kind: then it is `otherwise`, as it is where object is NULL. */
+double sl_json_get_real(const sl_json *object, const char *name, double otherwise); // INT or REAL
+int64_t sl_json_get_int(const sl_json *object, const char *name, int64_t otherwise);
+bool sl_json_get_bool(const sl_json *object, const char *name, bool otherwise);
+const char *sl_json_get_text(const sl_json *object, const char *name, const char *otherwise);
+
 /* The members of an object in the order they were written; name is NULL behind the last:
  *     for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m)) ... */
 typedef struct sl_json_member {

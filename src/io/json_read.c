@@ -159,6 +159,26 @@ const sl_json *sl_json_get(const sl_json *object, const char *name) {
     return json_object_get(object, name);
 }
 
+double sl_json_get_real(const sl_json *object, const char *name, double otherwise) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    return json_is_number(j) ? sl_json_real(j) : otherwise;
+}
+
+int64_t sl_json_get_int(const sl_json *object, const char *name, int64_t otherwise) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    return json_is_integer(j) ? sl_json_int(j) : otherwise;
+}
+
+bool sl_json_get_bool(const sl_json *object, const char *name, bool otherwise) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    return json_is_boolean(j) ? sl_json_bool(j) : otherwise;
+}
+
+const char *sl_json_get_text(const sl_json *object, const char *name, const char *otherwise) {
+    const sl_json *j = object ? sl_json_get(object, name) : NULL;
+    return json_is_string(j) ? sl_json_text(j) : otherwise;
+}
+
 static sl_json_member member(void *at) {
     if (!at) return (sl_json_member){ 0 };
     return (sl_json_member){ json_object_iter_key(at), json_object_iter_value(at), at };

@@ -31,17 +31,11 @@ sl_status sl_study__object_read(sl_json **out, const char *path) {
 }
 
 static sl_status object_write(const char *dir, const char *name, const sl_str *object) {
-    sl_status st;
-    sl_file *f = NULL;
     sl_str path = { 0 };
     sl_str_addf(&path, "%s/%s", dir, name);
-    SL_GO(sl_str_status(&path));
-    SL_GO(sl_str_status(object));
-    SL_GO(sl_file_replace(&f, path.text));
-    SL_GO(sl_file_write(f, object->text, object->len));
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
+    sl_status st = sl_str_status(&path);
+    if (st == SL_OK) st = sl_str_status(object);
+    if (st == SL_OK) st = sl_file_put(path.text, object->text, object->len);
     sl_str_clear(&path);
     return st;
 }
@@ -77,12 +71,13 @@ static sl_status get_text(const char **out, sl_arena *a, const sl_json *object, 
 
 /* ---------------------------------------------------------------- result.json --------------- */
 
-#define NUMBERS(X)                                                                             \
-    X(params)                                                                                  \
-    X(tokens)                                                                                  \
-    X(flops)                                                                                   \
-    X(flops_executed) X(steps) X(loss_train) X(loss_valid) X(loss_valid_expression) X(threads) \
-        X(ranks) X(seconds) X(cpu_seconds)
+#define NUMBERS(X)                                                                               \
+    X(params)                                                                                    \
+    X(tokens)                                                                                    \
+    X(flops)                                                                                     \
+    X(flops_executed)                                                                            \
+    X(steps) X(loss_train) X(loss_valid) X(loss_valid_expression) X(threads) X(ranks) X(seconds) \
+        X(cpu_seconds)
 #define TEXTS(X) X(checkpoint) X(cpu) X(isa) X(libraries) X(version) X(revision)
 
 enum { RESULT_FORMAT = 1 };

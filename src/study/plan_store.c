@@ -6,17 +6,6 @@
 
 #include "study/study_impl.h"
 
-static sl_status write_file(const char *path, const char *bytes, size_t n) {
-    sl_file *f = NULL;
-    sl_status st;
-    SL_GO(sl_file_replace(&f, path));
-    SL_GO(sl_file_write(f, bytes, n));
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
-    return st;
-}
-
 /* text := the JSON in one layout. */
 static sl_status normal_form(sl_str *out, const char *text, size_t n) {
     sl_json *j = NULL;
@@ -64,7 +53,7 @@ static sl_status copy_file(const char *from, const char *dir) {
     SL_GO(sl_str_status(&to));
     SL_GO(sl_file_read(&bytes, &n, from, SL_STUDY__MAX_FILE));
     if (access(to.text, F_OK) != 0) {
-        st = write_file(to.text, bytes, n);
+        st = sl_file_put(to.text, bytes, n);
         goto done;
     }
     SL_GO(sl_file_read(&there, &m, to.text, SL_STUDY__MAX_FILE));
@@ -101,7 +90,7 @@ sl_status sl_study_plan_store(const sl_study_plan *plan, const char *dir) {
     }
     // the plan comes last: a folder that has one has all that it needs
     for (int i = 0; i < plan->sizes; i++) SL_GO(copy_formulas(&plan->size[i], dir));
-    st = write_file(path.text, plan->text, strlen(plan->text));
+    st = sl_file_put(path.text, plan->text, strlen(plan->text));
 done:
     sl_str_clear(&path);
     return st;

@@ -64,11 +64,6 @@ bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, cons
     return false;
 }
 
-static const char *text_of(const sl_json *object, const char *name) {
-    const sl_json *j = sl_json_get(object, name);
-    return j && sl_json_kind_of(j) == SL_JSON_TEXT ? sl_json_text(j) : "";
-}
-
 static const char *config_of(const sl_train_config *c) {
     return c->config_json ? c->config_json : "{}";
 }
@@ -126,8 +121,9 @@ static sl_status compare(const sl_train__folder *f, const sl_train_config *c) {
     if (st != SL_OK) goto done;
     SL_GO(same_options(kept, c));
     if (!run) goto done; // it does not say what it was made with
-    SL_GO(same_data(text_of(run, "universe"), text_of(run, "vocabulary"), c));
-    st = same_hash(text_of(run, "pairs"), f->pairs, "training pairs", c);
+    SL_GO(same_data(sl_json_get_text(run, "universe", ""), sl_json_get_text(run, "vocabulary", ""),
+                    c));
+    st = same_hash(sl_json_get_text(run, "pairs", ""), f->pairs, "training pairs", c);
 done:
     sl_json_free(kept);
     sl_free(text);

@@ -268,9 +268,31 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, write_one());
 }
 
+/* A member that is missing, null or of another kind is what the caller says. */
+static void a_member_that_may_be_missing_has_a_default(void **state) {
+    sl_fixture *t = *state;
+    static const char text[] = "{\"i\":3,\"r\":2.5,\"b\":true,\"t\":\"x\",\"n\":null}";
+    sl_json *j;
+    SL_MUST(t, sl_json_parse(&j, text, sizeof text - 1));
+    assert_true(sl_json_get_real(j, "i", 9) == 3 && sl_json_get_real(j, "r", 9) == 2.5);
+    assert_true(sl_json_get_int(j, "i", 9) == 3 && sl_json_get_bool(j, "b", false));
+    assert_string_equal(sl_json_get_text(j, "t", "none"), "x");
+    static const char *const none[] = { "n", "missing" };
+    for (int i = 0; i < SL_LEN(none); i++) {
+        assert_true(sl_json_get_real(j, none[i], 9) == 9 && sl_json_get_int(j, none[i], 9) == 9);
+        assert_true(sl_json_get_bool(j, none[i], true) && !sl_json_get_text(j, none[i], NULL));
+    }
+    assert_true(sl_json_get_real(j, "t", 9) == 9 && sl_json_get_int(j, "r", 9) == 9);
+    assert_true(sl_json_get_bool(j, "i", true) && !sl_json_get_text(j, "b", NULL));
+    assert_true(sl_json_get_real(NULL, "i", 9) == 9 && sl_json_get_int(NULL, "i", 9) == 9);
+    assert_true(sl_json_get_bool(NULL, "b", true) && !sl_json_get_text(NULL, "t", NULL));
+    sl_json_free(j);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_tree_answers_what_the_text_says),
+        SL_TEST(a_member_that_may_be_missing_has_a_default),
         SL_TEST(bad_text_is_refused_with_its_place),
         SL_TEST(deep_nesting_is_refused),
         SL_TEST(written_text_is_exactly_this),
