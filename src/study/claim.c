@@ -29,7 +29,7 @@
 
 #include "study/claim_impl.h"
 
-enum { CLAIM_BYTES = 1024, KEPT = 8, NONCE = 33, PATH_EXTRA = 64, TEXT_BYTES = 120 };
+enum { KEPT = 8, PATH_EXTRA = 64 };
 
 static const char PREFIX[] = "claim-", NEW[] = "claim-new-";
 static const double BEAT_SECONDS = 1, BEATS_PER_EXPIRY = 8;
@@ -38,143 +38,6 @@ double sl_study__clock(void) {
     struct timespec t;
     if (clock_gettime(CLOCK_BOOTTIME, &t) != 0) return sl_clock();
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---------------------------------------------------------------- processes ----------------- */
-
-/* A process, so that another one with its number is not taken for it. */
-typedef struct process {
-    char host[64];
-    char machine[17]; // where process numbers are counted as they are here
-    int64_t pid;
-    int64_t start; // ticks since the machine's start; 0: not known
-} process;
-
-static void read_machine(process *p) {
-    char text[320] = "";
-    size_t n = 0;
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
-    if (fd >= 0) close(fd);
-    if (boot > 0) n += (size_t)boot;
-    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
-    if (space > 0) n += (size_t)space;
-    if (gethostname(p->host, sizeof p->host) != 0) p->host[0] = '\0';
-    p->host[sizeof p->host - 1] = '\0';
-    const size_t name = strlen(p->host);
-    memcpy(text + n, p->host, name);
-    sl_snprintf(p->machine, sizeof p->machine, "%016llx",
-                (unsigned long long)sl_hash(text, n + name, 0));
-}
-
-/* False if there is no such process, or only what its parent has not asked for yet. */
-static bool read_start(int64_t *start, int64_t pid) {
-    char path[64], text[1024];
-    sl_snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0) close(fd);
-    if (n <= 0) return false;
-    text[n] = '\0';
-    const char *at = strrchr(text, ')'); // behind the name, which may hold anything
-    if (!at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X') return false;
-    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    *start = at ? sl_strtoll(at + 1, NULL) : 0;
-    return true;
-}
-
-static process this_process(void) {
-    process p = { .pid = getpid() };
-    read_machine(&p);
-    read_start(&p.start, p.pid);
-    return p;
-}
-
-/* Was it a process of this machine that is no more? */
-static bool is_gone(const process *p) {
-    const process me = this_process();
-    int64_t start = 0;
-    if (me.start == 0 || p->start == 0 || strcmp(p->machine, me.machine) != 0) return false;
-    return !read_start(&start, p->pid) || start != p->start;
-}
-
-/* ---------------------------------------------------------------- what a claim says --------- */
-
-typedef struct content {
-    process by;
-    char nonce[NONCE];
-    int64_t beat;
-    double expiry; // seconds after which its holder agrees to be dead
-    double done, total;
-    char text[160];
-    bool released;
-} content;
-
-/* Exactly CLAIM_BYTES: the text is cut by whole characters until it fits. */
-static sl_status content_write(char out[CLAIM_BYTES], const content *c) {
-    sl_str s = { 0 };
-    sl_json_open(&s, NULL, '{');
-    sl_json_add_text(&s, "host", c->by.host);
-    sl_json_add_text(&s, "machine", c->by.machine);
-    sl_json_add_int(&s, "pid", c->by.pid);
-    sl_json_add_int(&s, "start", c->by.start);
-    sl_json_add_text(&s, "nonce", c->nonce);
-    sl_json_add_int(&s, "beat", c->beat);
-    sl_json_add_real(&s, "expiry", c->expiry);
-    sl_json_add_bool(&s, "released", c->released);
-    sl_json_add_real(&s, "done", c->done);
-    sl_json_add_real(&s, "total", c->total);
-    const size_t before = s.len;
-    sl_json_add_text(&s, "text", c->text);
-    if (s.len + 2 > CLAIM_BYTES) { // a text of escapes
-        sl_str_truncate(&s, before);
-        sl_json_add_text(&s, "text", "");
-    }
-    sl_json_close(&s, '}');
-    const sl_status st = sl_str_status(&s);
-    if (st == SL_OK) {
-        SL_ASSERT(s.len < CLAIM_BYTES);
-        memset(out, ' ', CLAIM_BYTES);
-        memcpy(out, s.text, s.len);
-        out[CLAIM_BYTES - 1] = '\n';
-    }
-    sl_str_clear(&s);
-    return st;
-}
-
-static void take_text(char *out, size_t size, const sl_json *object, const char *name) {
-    const sl_json *j = sl_json_get(object, name);
-    if (j && sl_json_kind_of(j) == SL_JSON_TEXT) sl_snprintf(out, size, "%s", sl_json_text(j));
-}
-
-static double take_real(const sl_json *object, const char *name) {
-    const sl_json *j = sl_json_get(object, name);
-    const sl_json_kind kind = j ? sl_json_kind_of(j) : SL_JSON_NULL;
-    return kind == SL_JSON_INT || kind == SL_JSON_REAL ? sl_json_real(j) : 0;
-}
-
-/* What cannot be read says nothing: such a claim is held by somebody unknown until it expires. */
-static void content_read(content *out, const char *bytes, size_t n) {
-    sl_json *j = NULL;
-    *out = (content){ 0 };
-    if (n > CLAIM_BYTES) n = CLAIM_BYTES; // a mark behind it is the next holder's
-    if (sl_json_parse(&j, bytes, n) != SL_OK) return;
-    if (sl_json_kind_of(j) == SL_JSON_OBJECT) {
-        const sl_json *released = sl_json_get(j, "released");
-        take_text(out->by.host, sizeof out->by.host, j, "host");
-        take_text(out->by.machine, sizeof out->by.machine, j, "machine");
-        take_text(out->nonce, sizeof out->nonce, j, "nonce");
-        take_text(out->text, sizeof out->text, j, "text");
-        out->by.pid = (int64_t)take_real(j, "pid");
-        out->by.start = (int64_t)take_real(j, "start");
-        out->beat = (int64_t)take_real(j, "beat");
-        out->expiry = take_real(j, "expiry");
-        out->done = take_real(j, "done");
-        out->total = take_real(j, "total");
-        out->released =
-            released && sl_json_kind_of(released) == SL_JSON_BOOL && sl_json_bool(released);
-    }
-    sl_json_free(j);
 }
 
 /* ---------------------------------------------------------------- files --------------------- */
@@ -214,9 +77,9 @@ static char *claim_path(const char *dir, int64_t n) {
     return path_of(dir, PREFIX, digits);
 }
 
-/* bytes[0 .. *n) := claim n as it is now, up to CLAIM_BYTES + 1 of it; *n = 0: it is gone. The time
- * of the file's last change goes to *changed unless that is NULL. */
-static sl_status claim_read(char bytes[CLAIM_BYTES + 1], size_t *n, double *changed,
+/* bytes[0 .. *n) := claim n as it is now, up to SL_STUDY__CLAIM_BYTES + 1 of it; *n = 0: it is
+ * gone. The time of the file's last change goes to *changed unless that is NULL. */
+static sl_status claim_read(char bytes[SL_STUDY__CLAIM_BYTES + 1], size_t *n, double *changed,
                             const char *dir, int64_t number) {
     struct stat s;
     char *path = claim_path(dir, number);
@@ -225,7 +88,7 @@ static sl_status claim_read(char bytes[CLAIM_BYTES + 1], size_t *n, double *chan
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     sl_free(path);
     if (fd < 0) return SL_OK;
-    const ssize_t got = read(fd, bytes, CLAIM_BYTES + 1);
+    const ssize_t got = read(fd, bytes, SL_STUDY__CLAIM_BYTES + 1);
     if (got > 0) *n = (size_t)got;
     if (changed) *changed = fstat(fd, &s) == 0 ? (double)s.st_mtime : 0;
     close(fd);
@@ -280,15 +143,15 @@ static sl_status seen_of(seen **out, sl_study_watch *w, const char *dir) {
 
 /* *out := may claim `number` be taken over? */
 static sl_status is_free(bool *out, sl_study_watch *w, const char *dir, int64_t number) {
-    char bytes[CLAIM_BYTES + 1];
+    char bytes[SL_STUDY__CLAIM_BYTES + 1];
     size_t n;
-    content c;
+    sl_study__content c;
     seen *s;
     *out = number == 0;
     if (number == 0) return SL_OK;
     SL_TRY(claim_read(bytes, &n, NULL, dir, number));
-    content_read(&c, bytes, n);
-    if (c.released || is_gone(&c.by)) {
+    sl_study__content_read(&c, bytes, n);
+    if (c.released || sl_study__is_gone(&c.by)) {
         *out = true;
         return SL_OK;
     }
@@ -309,7 +172,7 @@ struct sl_study_claim {
     int64_t number;
     int fd;
     struct stat file; // which file it is
-    content says;
+    sl_study__content says;
     double next_beat; // by our clock
     double deadline;  // 0: none
 };
@@ -323,7 +186,7 @@ static void claim_free(sl_study_claim *c) {
     sl_free(c);
 }
 
-static void make_nonce(char out[NONCE]) {
+static void make_nonce(char out[SL_STUDY__NONCE]) {
     uint64_t r[2] = { 0, 0 };
     if (getentropy(r, sizeof r) != 0) {
         struct timespec t;
@@ -331,7 +194,8 @@ static void make_nonce(char out[NONCE]) {
         r[0] = (uint64_t)t.tv_sec << 32 ^ (uint64_t)t.tv_nsec;
         r[1] = (uint64_t)getpid();
     }
-    sl_snprintf(out, NONCE, "%016llx%016llx", (unsigned long long)r[0], (unsigned long long)r[1]);
+    sl_snprintf(out, SL_STUDY__NONCE, "%016llx%016llx", (unsigned long long)r[0],
+                (unsigned long long)r[1]);
 }
 
 static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const char *dir,
@@ -340,7 +204,7 @@ static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const 
     if (!c) return sl_fail_memory(1, sizeof *c, "a claim");
     c->fd = -1;
     c->number = number;
-    c->says.by = this_process();
+    c->says.by = sl_study__this_process();
     c->says.expiry = w->expiry;
     make_nonce(c->says.nonce);
     c->next_beat = sl_study__clock() + SL_MIN(BEAT_SECONDS, w->expiry / BEATS_PER_EXPIRY);
@@ -358,12 +222,12 @@ static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const 
 
 /* All of the claim, to the descriptor alone. */
 static sl_status put(sl_study_claim *c) {
-    char bytes[CLAIM_BYTES];
-    SL_TRY(content_write(bytes, &c->says));
+    char bytes[SL_STUDY__CLAIM_BYTES];
+    SL_TRY(sl_study__content_write(bytes, &c->says));
     ssize_t n;
-    do n = pwrite(c->fd, bytes, CLAIM_BYTES, 0);
+    do n = pwrite(c->fd, bytes, SL_STUDY__CLAIM_BYTES, 0);
     while (n < 0 && errno == EINTR);
-    if (n == CLAIM_BYTES) {
+    if (n == SL_STUDY__CLAIM_BYTES) {
         const int copy = dup(c->fd); // closing any descriptor sends it to a server
         if (copy >= 0) close(copy);
         return SL_OK;
@@ -412,7 +276,7 @@ static sl_status mark_taken(const char *dir, int64_t number) {
     sl_free(path);
     if (fd < 0) return SL_OK; // gone: that says it too
     static const char mark[] = "taken over\n";
-    const ssize_t n = pwrite(fd, mark, sizeof mark - 1, CLAIM_BYTES);
+    const ssize_t n = pwrite(fd, mark, sizeof mark - 1, SL_STUDY__CLAIM_BYTES);
     const int error = errno;
     close(fd);
     return n > 0 ? SL_OK : fail_folder(dir, error);
@@ -463,7 +327,7 @@ sl_status sl_study_claim_check(const sl_study_claim *c) {
     const bool there = fd >= 0 && fstat(fd, &s) == 0;
     if (fd >= 0) close(fd);
     const bool ours = there && s.st_ino == c->file.st_ino && s.st_dev == c->file.st_dev &&
-                      s.st_size == CLAIM_BYTES;
+                      s.st_size == SL_STUDY__CLAIM_BYTES;
     if (ours && stat(c->next, &next) != 0) return SL_OK;
     return sl_fail(SL_ECANCEL, "%.300s was taken over by another worker", c->dir);
 }
@@ -480,7 +344,7 @@ sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total, cons
     if (total > 0 || *text) {
         c->says.done = done;
         c->says.total = total;
-        sl_snprintf(c->says.text, TEXT_BYTES, "%s", text);
+        sl_snprintf(c->says.text, sizeof c->says.text, "%s", text);
     }
     if (now < c->next_beat) return SL_OK;
     c->next_beat = now + SL_MIN(BEAT_SECONDS, c->says.expiry / BEATS_PER_EXPIRY);
@@ -502,18 +366,18 @@ void sl_study_claim_release(sl_study_claim *c) {
 void sl_study__claim_abandon(sl_study_claim *c) { claim_free(c); }
 
 sl_status sl_study_holder_read(sl_study_holder *out, const char *dir) {
-    char bytes[CLAIM_BYTES + 1];
+    char bytes[SL_STUDY__CLAIM_BYTES + 1];
     int64_t number;
     size_t n;
     double changed;
-    content c;
+    sl_study__content c;
     *out = (sl_study_holder){ 0 };
     SL_TRY(highest(&number, dir));
     if (number == 0) return SL_OK;
     SL_TRY(claim_read(bytes, &n, &changed, dir, number));
-    content_read(&c, bytes, n);
+    sl_study__content_read(&c, bytes, n);
     out->held = n > 0 && !c.released;
-    out->gone = out->held && is_gone(&c.by);
+    out->gone = out->held && sl_study__is_gone(&c.by);
     sl_snprintf(out->host, sizeof out->host, "%s", c.by.host);
     out->pid = c.by.pid;
     out->done = c.done;
