@@ -140,15 +140,8 @@ sl_status sl_study_slurm_ask(sl_study_slurm_jobs *out, const sl_study_plan *plan
 
 static sl_status write_text(const char *folder, const char *name, const char *text) {
     char path[4096 + 64];
-    sl_status st;
-    sl_file *f = NULL;
     sl_snprintf(path, sizeof path, "%s/%s", folder, name);
-    SL_GO(sl_file_replace(&f, path));
-    SL_GO(sl_file_write(f, text, strlen(text)));
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
-    return st;
+    return sl_file_put(path, text, strlen(text));
 }
 
 static sl_status write_script(const sl_study_slurm_options *o, const sl_study__slurm_place *p) {
@@ -206,12 +199,22 @@ static sl_status wait_telling(const sl_study_runner *runner, const sl_study *stu
     }
 }
 
+/* Beats, so that nobody takes the claim over while this waits or asks. */
+static sl_status hold(sl_study_claim *claim) {
+    const sl_status st = sl_study_claim_beat(claim, 0, 0, "submitting");
+    if (st != SL_ECANCEL) return st;
+    return sl_fail(SL_EIO, "another process submits workers of this study; the same command waits "
+                           "for them");
+}
+
 /* Jobs that are ending may still come back to the queue: the answer waits for that. */
-static sl_status ask_settled(sl_study_slurm_jobs *jobs, const sl_study__slurm_place *p,
-                             const sl_study *study, const sl_study_runner *runner) {
+static sl_status ask_settled(sl_study_slurm_jobs *jobs, sl_study_claim *claim,
+                             const sl_study__slurm_place *p, const sl_study *study,
+                             const sl_study_runner *runner) {
     const double start = sl_clock();
     for (;;) {
         SL_TRY(ask_place(jobs, p));
+        SL_TRY(hold(claim));
         if (jobs->running + jobs->waiting > 0 || jobs->ending == 0) return SL_OK;
         SL_TRY(wait_telling(runner, study, "waiting for jobs of this study to end",
                             rarer(start, SETTLE_MIN, SETTLE_MAX)));
@@ -238,7 +241,7 @@ sl_status sl_study_slurm_submit(bool *submitted, sl_study_slurm_jobs *jobs,
     SL_TRY(sl_study__slurm_find(&place, study->plan, study->dir));
     sl_status st = sl_study_watch_new(&watch, EXPIRY);
     if (st == SL_OK) st = claim_folder(&claim, watch, place.folder, study, runner);
-    if (st == SL_OK) st = ask_settled(jobs, &place, study, runner);
+    if (st == SL_OK) st = ask_settled(jobs, claim, &place, study, runner);
     if (st == SL_OK && jobs->running + jobs->waiting == 0) {
         st = submit_now(jobs, o, &place);
         *submitted = st == SL_OK;
