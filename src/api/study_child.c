@@ -187,8 +187,7 @@ static sl_status forgive(const sl_api__study_context *s, sl_status st) {
     sl_study study;
     if (st != SL_EIO) return st;
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    const bool complete =
-        sl_study_look(&study, &arena, s->plan, s->dir) == SL_OK && study.complete;
+    const bool complete = sl_study_look(&study, &arena, s->plan, s->dir) == SL_OK && study.complete;
     sl_arena_clear(&arena);
     if (complete) {
         sl_api__note(&s->run->listener, "%.400s; the others have done its work", line);
@@ -214,7 +213,8 @@ static sl_status show(const sl_api__study_context *s) {
 sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
                                 const sl_api__study_context *s) {
     static const struct timespec moment = { 0, 20 * 1000 * 1000 };
-    static const double pause = 0.5, share = 0.01; // seconds between two looks; of the time for them
+    static const double pause = 0.5,
+                        share = 0.01; // seconds between two looks; of the time for them
     sl_status st = SL_OK;
     bool stopping = false;
     double next = 0;

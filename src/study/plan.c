@@ -316,7 +316,7 @@ static sl_status read_sizes(sl_study_plan *plan, const sl_study__reader *r, cons
 
 /* ---------------------------------------------------------------- a plan -------------------- */
 
-/* The file's name without its ending, where a plan has no name. */
+/* The folder of the study is called by it. */
 static sl_status name_plan(const char **out, const sl_study__reader *r, const sl_json *top) {
     const sl_json *name = sl_json_get(top, "name");
     if (name) return read_name(out, r, &(sl_study__place){ NULL, "name", 0 }, name);

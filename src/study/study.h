@@ -245,16 +245,17 @@ SL_NODISCARD sl_status sl_study_holder_read(sl_study_holder *out, const char *di
 
 /* ---------------------------------------------------------------- workers ------------------- */
 
-/* Does the work of a job in folder dir. `guard` is to be asked before every rename into it; `beat` to be
- * told of progress. Both answer SL_ECANCEL when the work must end. The runner writes result.json or
- * eval-<set>.json as its last act (atomically). Collective over ranks. */
 typedef struct sl_study_runner {
+    /* Does the work of a job in folder dir. `claim` is that of the folder, NULL on ranks above 0: before
+     * everything that is written there sl_study_claim_check, with progress sl_study_claim_beat; either's
+     * SL_ECANCEL ends the work. Its last act is to write result.json or eval-<set>.json, at once and whole.
+     * All ranks train; rank 0 alone evaluates. */
     sl_status (*work)(const struct sl_study_runner *r, const sl_study *study, const sl_study_job *job,
                       const char *dir, sl_study_claim *claim);
     /* *out := cost of a run in FLOPs, by the paper's count */
     sl_status (*flops)(double *out, const struct sl_study_runner *r, const sl_study_plan *plan,
                        const sl_study_run *run);
-    /* the world outside: progress (and whether to stop: SL_ECANCEL) */
+    /* reports progress to the caller of the worker, now and then; SL_ECANCEL: stop */
     sl_status (*tell)(const struct sl_study_runner *r, const sl_study *study, const char *text);
     void *payload;
 } sl_study_runner;

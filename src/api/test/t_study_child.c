@@ -64,7 +64,8 @@ static void one_that_is_dropped_may_save(void **state) {
     char script[900];
     const char *saved = sl_test_path("saved");
     snprintf(script, sizeof script,
-             "trap 'echo x > %s; exit 0' TERM; echo ready >&2; while :; do sleep 0.01; done", saved);
+             "trap 'echo x > %s; exit 0' TERM; echo ready >&2; while :; do sleep 0.01; done",
+             saved);
     sl_api__child c = start(t, script);
     while (!strstr(sl_str_text(&c.text), "ready")) {
         assert_false(c.ended);

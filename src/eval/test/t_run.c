@@ -170,7 +170,8 @@ static sl_status ask(void *payload) {
     return ++g->calls < g->lost_at ? SL_OK : sl_fail(SL_ECANCEL, "it is another's");
 }
 
-/* A process that has lost the folder adds nothing to the journal, which may be in use by another. */
+/* A process that has lost the folder adds nothing to the journal, which may be in use by another.
+ */
 static void a_lost_folder_gets_no_judgement(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("guarded");
