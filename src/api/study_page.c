@@ -80,12 +80,19 @@ done:
     return st == SL_ENOMEM ? st : SL_OK;
 }
 
-/* One of each configuration: the first seed. */
-static bool is_first_seed(const sl_study *s, int r) {
-    const sl_study_run *x = &s->run[r];
-    if (r == 0) return true;
-    const sl_study_run *y = &s->run[r - 1]; // seeds of a configuration stand side by side
-    return x->size != y->size || x->batch != y->batch || x->lr != y->lr || x->ratio != y->ratio;
+static bool has_curve(const sl_study_run *run) { return run->scale && run->trained; }
+
+static bool same_configuration(const sl_study_run *x, const sl_study_run *y) {
+    return x->size == y->size && x->batch == y->batch && x->lr == y->lr && x->ratio == y->ratio;
+}
+
+/* One of each configuration: of the runs of scale that have come to their end, that with the first
+ * seed. Seeds of a configuration stand side by side. */
+static bool is_shown(const sl_study *s, int r) {
+    if (!has_curve(&s->run[r])) return false;
+    for (int i = r - 1; i >= 0 && same_configuration(&s->run[i], &s->run[r]); i--)
+        if (has_curve(&s->run[i])) return false;
+    return true;
 }
 
 static sl_status add_curves(sl_report_input *out, sl_arena *a, const sl_study *s) {
@@ -95,7 +102,7 @@ static sl_status add_curves(sl_report_input *out, sl_arena *a, const sl_study *s
     ROOM(curve, a, s->runs);
     for (int r = 0; r < s->runs && st == SL_OK; r++) {
         const sl_study_run *run = &s->run[r];
-        if (!run->scale || !run->trained || !is_first_seed(s, r)) continue;
+        if (!is_shown(s, r)) continue;
         sl_report_curve *c = &curve[out->n_curves];
         *c = (sl_report_curve){ .run = run->id, .params = run->result.params };
         sl_str_truncate(&path, 0);

@@ -10,12 +10,13 @@
  *     runs/<run>/               one run: what train keeps there (run.json, log.jsonl, checkpoints), and
  *         result.json           its end: losses, tokens, FLOPs, seconds, what it was made with
  *         eval-<set>.json       one evaluation, in full; <set> is test, withheld or formulas
- *         eval-<set>.jsonl      its journal while it is under way
+ *         eval-<set>.jsonl      its journal, with what was found for each problem
  *         attempts.json         failures so far of training and of each evaluation, with the last message
- *         claim-<n>             who works here now: the highest n counts
+ *         claim-<n>             the process that works here now: the highest n counts
  *     baselines/<name>/         eval-test.json of a source of formulas that is no model, claims as above
- *     runs.csv                  all runs as laws/ reads them; with laws.json, report.html and figures/
- *                               made anew from the folders, never read back
+ *     runs.csv                  all runs as laws/ reads them; with laws.json, report.html, figures/ and
+ *                               best.safetensors made anew from the folders, never read back
+ *     slurm/                    script, claims and logs of workers that Slurm starts
  *
  * These folders are the only state. What is to be done next is a pure function of the plan and of the
  * finished folders, so any number of workers, started and killed at any moment on any machine that sees

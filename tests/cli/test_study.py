@@ -124,6 +124,15 @@ def test_a_study_from_its_plan_to_its_table(undisturbed):
     assert model.read_bytes() == (undisturbed / "best.safetensors").read_bytes()
 
 
+def test_a_best_model_that_cannot_be_left_beside_the_folder_is_noted(undisturbed, tmp_path):
+    shutil.copytree(undisturbed, tmp_path / "tiny")
+    (tmp_path / "best.safetensors").mkdir()  # in its way; permissions do not stop root
+    done = study("report", tmp_path / "tiny")
+    assert done.code == 0 and "alone, not beside the study's folder" in done.err, done
+    assert done.out.rstrip().endswith("report.html"), done
+    assert (tmp_path / "tiny" / "best.safetensors").is_file()
+
+
 def test_the_same_command_again_does_nothing_and_status_says_so(undisturbed):
     before = {p: p.stat().st_mtime_ns for p in results(undisturbed)}
     assert study("run", undisturbed, "--workers", 1).code == 0
