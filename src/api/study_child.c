@@ -205,7 +205,7 @@ static sl_status show(const sl_api__study_context *s) {
     sl_api__tally t;
     sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
     if (st == SL_OK) st = sl_api__study_tally(&t, s, &study);
-    if (st == SL_OK) st = sl_api__study_tell(s, &t);
+    if (st == SL_OK) st = sl_api__study_progress(s, &t);
     sl_arena_clear(&arena);
     return st;
 }

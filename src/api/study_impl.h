@@ -39,8 +39,8 @@ typedef struct sl_api__tally {
 } sl_api__tally;
 SL_NODISCARD sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s,
                                            const sl_study *study);
-/* Tells it as progress. SL_ECANCEL: the caller wants no more. */
-SL_NODISCARD sl_status sl_api__study_tell(const sl_api__study_context *s, const sl_api__tally *t);
+/* Reports it as progress. SL_ECANCEL: the caller wants no more. */
+SL_NODISCARD sl_status sl_api__study_progress(const sl_api__study_context *s, const sl_api__tally *t);
 
 /* ---------------------------------------------------------------- the runner ---------------- */
 
@@ -49,7 +49,7 @@ typedef struct sl_api__runner {
     const sl_api__study_context *study;
     sl_api__tally tally;    // of the last look
     double next_tally;      // sl_clock() from which on the next is made
-    sl_str notes;           // damaged files that were told already
+    sl_str notes;           // damaged files that were reported already
 } sl_api__runner;
 void sl_api__runner_init(sl_api__runner *r, const sl_api__study_context *s);
 void sl_api__runner_clear(sl_api__runner *r);
@@ -74,7 +74,7 @@ extern const sl_api__engine sl_api__engine_local, sl_api__engine_mpi, sl_api__en
 /* s->program := --program, or this program, or symlaw in PATH. */
 SL_NODISCARD sl_status sl_api__study_program(sl_api__study_context *s);
 /* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes within
- * about a second, and told. */
+ * about a second, and noted. */
 SL_NODISCARD sl_status sl_api__study_choose(sl_api__study_context *s);
 
 /* A process of ours that works: what it writes to standard error is kept. */
@@ -95,7 +95,7 @@ void sl_api__child_ask(sl_api__child *c, int signal);
 void sl_api__child_look(sl_api__child *c); // without waiting: reads, and notices its end
 /* One that has not ended is asked to stop, and killed if it does not within half a minute. */
 void sl_api__child_clear(sl_api__child *c);
-/* Waits for n of them, telling how far the study is; asks them to stop if the caller wants that. */
+/* Waits for n of them, reporting how far the study is; asks them to stop if the caller wants that. */
 SL_NODISCARD sl_status sl_api__children_wait(bool *out_of_time, sl_api__child *c, int n,
                                              const sl_api__study_context *s);
 

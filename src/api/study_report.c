@@ -59,7 +59,8 @@ static void add_costs(sl_str *out, const sl_report_input *in, double seconds) {
     sl_str_addf(out, "  this command took %s\n\n", sl_api__duration(a, seconds));
 }
 
-static sl_status tell(const sl_api__study_context *s, const sl_report_input *in, sl_str *result) {
+static sl_status add_findings(const sl_api__study_context *s, const sl_report_input *in,
+                              sl_str *result) {
     sl_str sentences = { 0 }, path = { 0 };
     sl_str *out = &s->run->output;
     sl_status st = sl_report_sentences(&sentences, in);
@@ -80,7 +81,7 @@ static sl_status tell(const sl_api__study_context *s, const sl_report_input *in,
 }
 
 /* No run has come to an end that laws could be fitted to. */
-static sl_status tell_nothing(const sl_api__study_context *s, sl_str *result) {
+static sl_status add_no_findings(const sl_api__study_context *s, sl_str *result) {
     sl_json_add_text(result, "findings", NULL);
     sl_json_add_text(result, "report", NULL);
     if (!sl_api__named(s->run, "json")->flag)
@@ -97,12 +98,12 @@ sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *s
     bool any = false;
     for (int r = 0; r < study->runs; r++)
         any = any || (study->run[r].trained && study->run[r].scale);
-    if (!any) return tell_nothing(s, result);
+    if (!any) return add_no_findings(s, result);
     SL_TRY(sl_study_table(&table, a, study));
     SL_TRY(sl_laws_fit(&laws, a, &table, NULL));
     SL_TRY(write_laws(s, &laws));
     SL_TRY(measure_peak(&peak));
     SL_TRY(sl_api__study_page(&in, a, s, study, &laws, peak));
     SL_TRY(write_page(s, &in));
-    return tell(s, &in, result);
+    return add_findings(s, &in, result);
 }

@@ -251,22 +251,22 @@ static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
 
 /* cpu: of all ranks, in the `elapsed` seconds of this call. What a run took before it was resumed
  * is not known and is taken to be in proportion to its time. */
-static sl_status write_result(const job *j, const char *dir, const sl_json *told, double cpu,
+static sl_status write_result(const job *j, const char *dir, const sl_json *reported, double cpu,
                               double elapsed) {
     char name[128];
-    const double seconds = sl_json_get_real(told, "training_seconds", NAN);
-    const double step = sl_json_get_real(told, "step", NAN);
-    const sl_json *plan = sl_json_get(told, "plan");
-    const char *file = sl_json_get_text(told, "checkpoint", "");
+    const double seconds = sl_json_get_real(reported, "training_seconds", NAN);
+    const double step = sl_json_get_real(reported, "step", NAN);
+    const sl_json *plan = sl_json_get(reported, "plan");
+    const char *file = sl_json_get_text(reported, "checkpoint", "");
     const char *slash = strrchr(file, '/');
-    sl_study_result r = { .params = sl_json_get_real(told, "parameters", NAN),
-                          .tokens = sl_json_get_real(told, "tokens", NAN),
-                          .flops = sl_json_get_real(told, "flops", NAN),
+    sl_study_result r = { .params = sl_json_get_real(reported, "parameters", NAN),
+                          .tokens = sl_json_get_real(reported, "tokens", NAN),
+                          .flops = sl_json_get_real(reported, "flops", NAN),
                           .steps = step,
-                          .loss_train = sl_json_get_real(told, "loss", NAN),
-                          .loss_valid = sl_json_get_real(told, "loss_valid", NAN),
+                          .loss_train = sl_json_get_real(reported, "loss", NAN),
+                          .loss_valid = sl_json_get_real(reported, "loss_valid", NAN),
                           .loss_valid_expression =
-                              sl_json_get_real(told, "loss_valid_expression", NAN),
+                              sl_json_get_real(reported, "loss_valid_expression", NAN),
                           .seconds = seconds,
                           .cpu_seconds = cpu * SL_MAX(seconds / elapsed, 1),
                           .checkpoint = slash ? slash + 1 : file };
@@ -308,7 +308,7 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
     sl_status st;
     sl_str options = { 0 };
     char *result = NULL, line[SL_FAIL_LINE];
-    sl_json *told = NULL;
+    sl_json *reported = NULL;
     double cpu = cpu_seconds();
     sl_api__inner inner = { .guard = guard, .payload = j };
     sl_par_watch watch;
@@ -327,15 +327,15 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
         goto done;
     }
     if (st == SL_OK) {
-        SL_GO(sl_json_parse(&told, result, strlen(result)));
-        st = write_result(j, dir, told, cpu, elapsed);
+        SL_GO(sl_json_parse(&reported, result, strlen(result)));
+        st = write_result(j, dir, reported, cpu, elapsed);
     } else if (inner.diverged && run->attempts + 1 >= j->study->plan->attempts) {
         st = write_diverged(j, dir, cpu, elapsed);
     } else {
         sl_fail_restore(line);
     }
 done:
-    sl_json_free(told);
+    sl_json_free(reported);
     sl_free(result);
     sl_str_clear(&options);
     return st;
@@ -416,7 +416,7 @@ done:
 
 /* ---------------------------------------------------------------- the runner ---------------- */
 
-/* What the user should hear of a job that failed. */
+/* A job that failed, for the user. */
 static void note_failure(const job *j) {
     sl_api__note(outer(j), "%s failed: %.300s", j->label, sl_last_error());
 }
@@ -433,7 +433,7 @@ static sl_status work(const sl_study_runner *r, const sl_study *study, const sl_
 }
 
 /* Lines of notes that are new. */
-static void tell_notes(sl_api__runner *r, const sl_study *study) {
+static void report_notes(sl_api__runner *r, const sl_study *study) {
     for (const char *line = study->notes; line && *line;) {
         const size_t n = strcspn(line, "\n");
         sl_str one = { 0 };
@@ -449,17 +449,17 @@ static void tell_notes(sl_api__runner *r, const sl_study *study) {
 }
 
 /* Progress at most a few times a second; in between only whether to stop. */
-static sl_status tell(const sl_study_runner *runner, const sl_study *study, const char *text) {
+static sl_status report(const sl_study_runner *runner, const sl_study *study, const char *text) {
     static const double pause = 0.3;
     sl_api__runner *r = runner->payload;
     const sl_api__study_context *s = r->study;
     const double now = sl_clock();
     if (*text == '\0' || now >= r->next_tally) {
-        tell_notes(r, study);
+        report_notes(r, study);
         SL_TRY(sl_api__study_tally(&r->tally, s, study));
         r->next_tally = now + pause;
         if (*text) sl_snprintf(r->tally.text, sizeof r->tally.text, "%s", text);
-        return sl_api__study_tell(s, &r->tally);
+        return sl_api__study_progress(s, &r->tally);
     }
     if (sl_par_stopping() || sl_api__asks_to_stop((void *)&s->run->listener))
         return sl_fail(SL_ECANCEL, "stopped on request");
@@ -468,7 +468,7 @@ static sl_status tell(const sl_study_runner *runner, const sl_study *study, cons
 
 void sl_api__runner_init(sl_api__runner *r, const sl_api__study_context *s) {
     *r = (sl_api__runner){ .study = s };
-    r->runner = (sl_study_runner){ work, runner_flops, tell, r };
+    r->runner = (sl_study_runner){ work, runner_flops, report, r };
 }
 
 void sl_api__runner_clear(sl_api__runner *r) { sl_str_clear(&r->notes); }

@@ -160,7 +160,7 @@ sl_status sl_api__study_tally(sl_api__tally *out, const sl_api__study_context *s
     return SL_OK;
 }
 
-sl_status sl_api__study_tell(const sl_api__study_context *s, const sl_api__tally *t) {
+sl_status sl_api__study_progress(const sl_api__study_context *s, const sl_api__tally *t) {
     char text[320];
     const bool training = t->flops_done < t->flops * (1 - 1e-9);
     int n;

@@ -10,12 +10,12 @@ void *sl_laws__alloc(sl_arena *a, size_t count, size_t each) {
 }
 
 static const char *format_text(sl_arena *a, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
+    va_list copy;
+    va_copy(copy, args);
     const int n = sl_vsnprintf(NULL, 0, format, args);
     char *text = n < 0 ? NULL : sl_laws__alloc(a, (size_t)n + 1, 1);
-    if (text) sl_vsnprintf(text, (size_t)n + 1, format, again);
-    va_end(again);
+    if (text) sl_vsnprintf(text, (size_t)n + 1, format, copy);
+    va_end(copy);
     return text;
 }
 

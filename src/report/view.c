@@ -107,7 +107,7 @@ static const char *make_tip(const sl_report__view *v, const sl_laws_run *r) {
     return w;
 }
 
-/* For those who have no laws yet. */
+/* For a page without laws. */
 static const sl_laws_table no_table;
 #define UNKNOWN \
     { NAN, NAN, NAN }

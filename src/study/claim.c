@@ -258,7 +258,7 @@ static sl_status link_claim(bool *got, sl_study_claim *c) {
     }
     SL_GO(put(c));
     *got = is_linked(temp, c->path);
-    // a file of ours that is gone was swept by who was quicker
+    // a file of ours that is gone was swept by a process that was quicker
     if (!*got && errno != EEXIST && errno != ENOENT) SL_GO(fail_folder(c->dir, errno));
     if (*got && fstat(c->fd, &c->file) != 0) SL_GO(fail_folder(c->dir, errno));
 done:

@@ -33,7 +33,7 @@ typedef struct sl_study__content {
 /* Exactly so many bytes. A text that leaves no room, by its escapes, is left out. */
 SL_NODISCARD sl_status sl_study__content_write(char out[SL_STUDY__CLAIM_BYTES],
                                                const sl_study__content *c);
-/* What cannot be read says nothing: such a claim is held by somebody unknown until it expires. */
+/* What cannot be read says nothing: such a claim is held by an unknown process until it expires. */
 void sl_study__content_read(sl_study__content *out, const char *bytes, size_t n);
 
 /* ---------------------------------------------------------------- a worker's claim ---------- */

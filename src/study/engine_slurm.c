@@ -187,19 +187,19 @@ static void nap(double seconds) {
     nanosleep(&t, NULL); // a signal wakes it, and the next report answers it
 }
 
-/* Tells the caller, several times a second, until `seconds` have passed. */
-static sl_status wait_telling(const sl_study_runner *runner, const sl_study *study,
-                              const char *text, double seconds) {
+/* Reports to the caller, several times a second, until `seconds` have passed. */
+static sl_status wait_reporting(const sl_study_runner *runner, const sl_study *study,
+                                const char *text, double seconds) {
     const double end = sl_clock() + seconds;
     for (;;) {
-        SL_TRY(runner->tell(runner, study, text));
+        SL_TRY(runner->report(runner, study, text));
         const double left = end - sl_clock();
         if (left <= 0) return SL_OK;
         nap(SL_MIN(left, 0.1));
     }
 }
 
-/* Beats, so that nobody takes the claim over while this waits or asks. */
+/* Beats, so that no other process takes the claim over while this waits or asks. */
 static sl_status hold(sl_study_claim *claim) {
     const sl_status st = sl_study_claim_beat(claim, 0, 0, "submitting");
     if (st != SL_ECANCEL) return st;
@@ -216,8 +216,8 @@ static sl_status ask_settled(sl_study_slurm_jobs *jobs, sl_study_claim *claim,
         SL_TRY(ask_place(jobs, p));
         SL_TRY(hold(claim));
         if (jobs->running + jobs->waiting > 0 || jobs->ending == 0) return SL_OK;
-        SL_TRY(wait_telling(runner, study, "waiting for jobs of this study to end",
-                            rarer(start, SETTLE_MIN, SETTLE_MAX)));
+        SL_TRY(wait_reporting(runner, study, "waiting for jobs of this study to end",
+                              rarer(start, SETTLE_MIN, SETTLE_MAX)));
     }
 }
 
@@ -227,7 +227,7 @@ static sl_status claim_folder(sl_study_claim **claim, sl_study_watch *watch, con
     for (;;) {
         SL_TRY(sl_study_claim_take(claim, watch, folder));
         if (*claim) return SL_OK;
-        SL_TRY(wait_telling(runner, study, "somebody else submits workers of this study", 0.5));
+        SL_TRY(wait_reporting(runner, study, "another process submits workers of this study", 0.5));
     }
 }
 
@@ -301,7 +301,7 @@ static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
                            "no job of this study is left, and it is not complete: "
                            "%.300s/worker-*.log say why; the same command goes on with it",
                            p->folder);
-        SL_TRY(wait_telling(runner, &study, text, rarer(start, LOOK_MIN, LOOK_MAX)));
+        SL_TRY(wait_reporting(runner, &study, text, rarer(start, LOOK_MIN, LOOK_MAX)));
     }
 }
 

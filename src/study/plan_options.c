@@ -45,7 +45,7 @@ static bool among(const char *name, const char *const *names, int n) {
     return false;
 }
 
-/* The option by itself, by who knows it. */
+/* The option by itself, by the check of the caller. */
 static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, const char *verb,
                            sl_json_member m) {
     const char *instead = instead_of(verb, m.name);

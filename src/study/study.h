@@ -214,7 +214,7 @@ int sl_study_jobs(sl_study_job **jobs, sl_arena *a, const sl_study *study, const
 /* ---------------------------------------------------------------- claims -------------------- */
 
 /* A claim is a file, claim-<n>, made by an exclusive link; the highest n in a folder counts. Its holder
- * writes a new beat into it now and then. Somebody else may take the folder over, by making claim-<n+1>,
+ * writes a new beat into it now and then. Another process may take the folder over, by making claim-<n+1>,
  * when it has seen the same beat for `expiry` seconds of its own monotonic clock (so clocks of machines
  * need not agree), when the holder has released it, or at once when the holder was a process of this
  * machine that is gone. A holder that finds a higher claim, or none, has lost it. */
@@ -223,9 +223,9 @@ typedef struct sl_study_watch sl_study_watch; // beats seen, and since when; one
 
 SL_NODISCARD sl_status sl_study_watch_new(sl_study_watch **out, double expiry);
 void sl_study_watch_free(sl_study_watch *w);
-/* *out := a claim of folder dir (made if it is missing), or NULL: somebody else holds it. */
+/* *out := a claim of folder dir (made if it is missing), or NULL: another process holds it. */
 SL_NODISCARD sl_status sl_study_claim_take(sl_study_claim **out, sl_study_watch *w, const char *dir);
-/* Writes a beat, with a line of progress for who looks (done of total, text), if the last one is old
+/* Writes a beat, with a line of progress for `status` (done of total, text), if the last one is old
  * enough. SL_ECANCEL: it is lost. */
 SL_NODISCARD sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total,
                                            const char *text);
@@ -257,7 +257,7 @@ typedef struct sl_study_runner {
     sl_status (*flops)(double *out, const struct sl_study_runner *r, const sl_study_plan *plan,
                        const sl_study_run *run);
     /* reports progress to the caller of the worker, now and then; SL_ECANCEL: stop */
-    sl_status (*tell)(const struct sl_study_runner *r, const sl_study *study, const char *text);
+    sl_status (*report)(const struct sl_study_runner *r, const sl_study *study, const char *text);
     void *payload;
 } sl_study_runner;
 
@@ -341,12 +341,12 @@ SL_NODISCARD sl_status sl_study_slurm_ask(sl_study_slurm_jobs *out, const sl_stu
 
 /* Submits workers unless there are some, of this folder and this user; *jobs: what there is then. The
  * number of the job is kept in slurm/job. SL_EIO: Slurm is not there or refuses, with its words.
- * runner->tell is called while it waits for jobs that are ending; it may cancel. */
+ * runner->report is called while it waits for jobs that are ending; it may cancel. */
 SL_NODISCARD sl_status sl_study_slurm_submit(bool *submitted, sl_study_slurm_jobs *jobs,
                                              const sl_study_slurm_options *o,
                                              const sl_study *study, const sl_study_runner *runner);
 
-/* Waits until the study is complete, with runner->tell several times a second. SL_EIO: no job is left
+/* Waits until the study is complete, with runner->report several times a second. SL_EIO: no job is left
  * and work is. SL_ECANCEL: asked to; jobs go on. */
 SL_NODISCARD sl_status sl_study_slurm_wait(const sl_study_plan *plan, const char *dir,
                                            const sl_study_runner *runner);

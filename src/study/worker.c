@@ -6,7 +6,7 @@
  * read once more when the claim is held. Only the holder of a claim writes into a folder, apart
  * from the claims themselves.
  *
- * With several ranks, rank 0 alone looks and claims; the others are told which job it is. They
+ * With several ranks, rank 0 alone looks and claims; the others get the job from it. They
  * train together; an evaluation is rank 0's and the others wait. */
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct worker {
     sl_study study;        // the last look
     double deadline, pause;
     bool out_of_time;
-    bool again;         // a job was done by another meanwhile: the list of jobs is old
+    bool jobs_outdated; // a job was done by another meanwhile: the list of jobs is old
     uint64_t *unusable; // hashes of folders that cannot be claimed
     int n_unusable, cap_unusable;
     char unusable_line[SL_FAIL_LINE]; // why, of the last of them
@@ -159,7 +159,7 @@ static sl_status claim_job(worker *w, sl_study_job *job) {
     st = still_due(&due, job, w);
     if (st != SL_OK || !due) {
         sl_study_claim_release(claim);
-        w->again = true;
+        w->jobs_outdated = true;
         return st;
     }
     sl_study__claim_deadline(claim, w->deadline);
@@ -171,25 +171,25 @@ static sl_status claim_job(worker *w, sl_study_job *job) {
 static sl_status claim_first(worker *w, order *out, bool *hopeless) {
     sl_study_job *jobs;
     int n, unusable = 0;
-    w->again = false;
+    w->jobs_outdated = false;
     SL_TRY(list_jobs(&jobs, &n, w));
     for (int i = 0; i < n; i++) {
         out->job = jobs[i];
         if (!is_unusable(w, &out->job)) SL_TRY(claim_job(w, &out->job));
-        if (w->claim || w->again) return SL_OK;
+        if (w->claim || w->jobs_outdated) return SL_OK;
         unusable += is_unusable(w, &out->job);
     }
     *hopeless = n > 0 && unusable == n;
     return SL_OK;
 }
 
-/* SL_ECANCEL: somebody wants it to stop, or its time is over. */
+/* SL_ECANCEL: it is to stop, or its time is over. */
 static sl_status may_go_on(worker *w, const char *text) {
     if (w->deadline > 0 && sl_study__clock() >= w->deadline) {
         w->out_of_time = true;
         return sl_fail(SL_ECANCEL, "out of time; what was done is saved");
     }
-    return w->runner->tell(w->runner, &w->study, text);
+    return w->runner->report(w->runner, &w->study, text);
 }
 
 /* Until the next look. */
@@ -219,7 +219,7 @@ static sl_status choose(worker *w, order *out) {
             sl_snprintf(out->run, sizeof out->run, "%s", w->study.run[out->job.run].id);
             return SL_OK;
         }
-        if (w->again) continue;
+        if (w->jobs_outdated) continue;
         if (hopeless) return sl_fail(SL_EIO, "%.800s; the other runs are done", w->unusable_line);
         if (!w->o->wait) return SL_OK;
         SL_TRY(wait_some(w));
