@@ -41,30 +41,13 @@ static double middle(const sl_study_list *list) { return list->at[(list->n - 1) 
 
 /* The options of a run of this size as train would read them. */
 static sl_status read_setup(sl_api__setup *out, const outlook *o, int i) {
-    const sl_command_info *info = &sl_api__train.info;
     const sl_study_size *s = &o->plan->size[i];
     const sl_study_run run = { .size = i,
                                .batch = middle(&s->batch),
                                .lr = middle(&s->lr),
                                .ratio = s->sweep_ratio,
                                .seed = (int64_t)s->scale_seeds.at[0] };
-    sl_str options = { 0 };
-    sl_json *given = NULL;
-    sl_status st;
-    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
-    sl_study_train_options(&options, o->plan, &run);
-    SL_GO(sl_str_status(&options));
-    SL_GO(sl_json_parse(&given, options.text, options.len));
-    SL_GO(sl_api__options_read(values, info, given));
-    values[sl_api__option_find(info, "threads")] = *sl_api__named(o->run, "threads");
-    sl_api__run inner = { .info = info, .values = values };
-    st = sl_api__setup_read(out, &inner);
-done:
-    sl_json_free(given);
-    sl_free(values);
-    sl_str_clear(&options);
-    return st;
+    return sl_api__study_setup(out, o->plan, &run, sl_api__named(o->run, "threads"));
 }
 
 /* Tokens of a pair: as given, as of an earlier size with the same data, or measured. */

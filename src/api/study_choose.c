@@ -19,36 +19,17 @@ static const double STEP_FLOPS = 5e9;    // a step of more keeps all cores busy
 /* A model of the plan, ready to be timed. */
 typedef struct subject {
     sl_api__setup setup;
-    sl_json *given;
-    sl_str options;
-    sl_api__value *values;
     double flops; // of a step
 } subject;
 
-static void subject_clear(subject *s) {
-    sl_api__setup_clear(&s->setup);
-    sl_json_free(s->given);
-    sl_str_clear(&s->options);
-    sl_free(s->values);
-    *s = (subject){ 0 };
-}
-
 static sl_status subject_make(subject *s, const sl_study_plan *plan, int size) {
-    const sl_command_info *info = &sl_api__train.info;
     const sl_study_size *z = &plan->size[size];
     const sl_study_run run = { .size = size,
                                .batch = z->batch.at[z->batch.n / 2],
                                .lr = z->lr.at[0],
-                               .ratio = z->sweep_ratio > 0 ? z->sweep_ratio : 1 };
+                               .ratio = z->sweep_ratio };
     sl_train_plan cost;
-    s->values = sl_calloc((size_t)info->n_options, sizeof *s->values);
-    if (!s->values) return sl_fail_memory((size_t)info->n_options, sizeof *s->values, "options");
-    sl_study_train_options(&s->options, plan, &run);
-    SL_TRY(sl_str_status(&s->options));
-    SL_TRY(sl_json_parse(&s->given, s->options.text, s->options.len));
-    SL_TRY(sl_api__options_read(s->values, info, s->given));
-    sl_api__run inner = { .info = info, .values = s->values };
-    SL_TRY(sl_api__setup_read(&s->setup, &inner));
+    SL_TRY(sl_api__study_setup(&s->setup, plan, &run, NULL));
     SL_TRY(sl_train_plan_make(&cost, &s->setup.config, s->setup.model, (int)s->setup.pairs.points,
                               TOKENS, 1, 1));
     s->flops = cost.flops / (double)SL_MAX(cost.steps, 1);
@@ -122,7 +103,7 @@ static sl_status measure(double sum[2], const sl_study_plan *plan, int size, dou
     sum[0] += flops / s.flops * together;
     sum[1] += flops / s.flops * beside / cores;
 done:
-    subject_clear(&s);
+    sl_api__setup_clear(&s.setup);
     return st;
 }
 
@@ -131,10 +112,9 @@ static sl_status weigh(int size[2], double flops[2], const sl_study_plan *plan) 
     double least = INFINITY, most = 0;
     for (int i = 0; i < plan->sizes; i++) {
         const sl_study_size *z = &plan->size[i];
-        sl_study_run run = { .size = i,
-                             .batch = z->batch.at[0],
-                             .lr = z->lr.at[0],
-                             .ratio = z->sweep_ratio > 0 ? z->sweep_ratio : 1 };
+        sl_study_run run = {
+            .size = i, .batch = z->batch.at[0], .lr = z->lr.at[0], .ratio = z->sweep_ratio
+        };
         double f;
         SL_TRY(sl_api__study_flops(&f, plan, &run));
         if (f < least) size[0] = i;

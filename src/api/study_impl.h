@@ -26,6 +26,14 @@ typedef struct sl_api__study_context {
 sl_status sl_api__study_check(const char *verb, const char *options_json, bool whole,
                               void *payload);
 
+/* *out := the options of a run as train reads them. threads: those of another command, or NULL. Clear it
+ * whatever the answer is. */
+SL_NODISCARD sl_status sl_api__study_setup(sl_api__setup *out, const sl_study_plan *plan,
+                                           const sl_study_run *run, const sl_api__value *threads);
+/* *out := cost of a run in FLOPs, by the paper's count, before it has run. */
+SL_NODISCARD sl_status sl_api__study_flops(double *out, const sl_study_plan *plan,
+                                           const sl_study_run *run);
+
 /* ---------------------------------------------------------------- how far it is ------------- */
 
 /* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by its
@@ -53,9 +61,6 @@ typedef struct sl_api__runner {
 } sl_api__runner;
 void sl_api__runner_init(sl_api__runner *r, const sl_api__study_context *s);
 void sl_api__runner_clear(sl_api__runner *r);
-/* *out := cost of a run in FLOPs, by the paper's count. */
-SL_NODISCARD sl_status sl_api__study_flops(double *out, const sl_study_plan *plan,
-                                           const sl_study_run *run);
 /* Works in this process. *out_of_time: it stopped for --time-limit, saved. */
 SL_NODISCARD sl_status sl_api__study_worker(bool *out_of_time, const sl_api__study_context *s, bool wait);
 

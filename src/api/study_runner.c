@@ -62,39 +62,6 @@ done:
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-/* Target tokens of a pair by depth of the set, with the usual operators: near enough before any run
- * has told its own. Measuring them would build the set. */
-static double usual_tokens(int depth) {
-    static const double by_depth[] = { 2.7, 5.7, 13, 31.5 };
-    return by_depth[SL_MIN(SL_MAX(depth, 0), SL_LEN(by_depth) - 1)];
-}
-
-sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_study_run *run) {
-    const sl_command_info *info = &sl_api__train.info;
-    sl_str options = { 0 };
-    sl_json *given = NULL;
-    sl_api__setup setup = { 0 };
-    sl_train_plan cost;
-    sl_status st;
-    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
-    sl_study_train_options(&options, plan, run);
-    SL_GO(sl_str_status(&options));
-    SL_GO(sl_json_parse(&given, options.text, options.len));
-    SL_GO(sl_api__options_read(values, info, given));
-    sl_api__run inner = { .info = info, .values = values };
-    SL_GO(sl_api__setup_read(&setup, &inner));
-    SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
-                             usual_tokens(setup.universe.depth), 1, 1));
-    *out = cost.flops;
-done:
-    sl_api__setup_clear(&setup);
-    sl_json_free(given);
-    sl_free(values);
-    sl_str_clear(&options);
-    return st;
-}
-
 static sl_status runner_flops(double *out, const sl_study_runner *r, const sl_study_plan *plan,
                               const sl_study_run *run) {
     (void)r;
