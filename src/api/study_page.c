@@ -182,16 +182,19 @@ static sl_status add_origins(sl_report_input *out, sl_arena *a, const sl_study *
     return SL_OK;
 }
 
-/* A failure of training, or else the first of an evaluation. */
+/* A failure of training, or, of a run that is trained, the first of an evaluation that is missing:
+ * what it failed by before it was trained is past. */
 static bool failure_of(sl_report_failure *out, const sl_study_run *run) {
     if (run->state != SL_STUDY_FAILED) return false;
     *out = (sl_report_failure){ .run = run->id,
                                 .state = run->result.diverged ? "diverged" : "failed",
                                 .error = run->error,
                                 .tries = run->attempts };
-    for (int e = 0; e < SL_STUDY_SET_COUNT && !out->error; e++) {
+    if (run->trained) *out = (sl_report_failure){ .run = run->id, .state = "not evaluated" };
+    for (int e = 0; e < SL_STUDY_SET_COUNT && run->trained && !out->error; e++) {
+        if (run->eval[e].there) continue;
         out->error = run->eval[e].error;
-        if (out->error) out->tries = run->eval[e].attempts;
+        out->tries = run->eval[e].attempts;
     }
     if (!out->error) out->error = "";
     return true;

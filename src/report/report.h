@@ -63,7 +63,7 @@ typedef struct sl_report_origin { // where a run was made
 } sl_report_origin;
 
 typedef struct sl_report_failure {
-    const char *run, *state, *error; // state: "failed", "diverged"
+    const char *run, *state, *error; // state: "failed", "diverged", "not evaluated"
     int tries;
 } sl_report_failure;
 

@@ -196,7 +196,7 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0;
         while (!same_origin(o + first, o + i)) first++;
-        if (first < i) continue; // told already
+        if (first < i) continue; // has its row
         sl_report__row(s, NULL);
         sl_report__cell_text(s, o[i].machine);
         sl_report__cell_text(s, o[i].cpu);
@@ -225,7 +225,9 @@ bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures
 
 sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "run", "state", "#tries", "error" };
-    sl_str_add(s, "<p>These runs take no part in any law.</p>\n");
+    sl_str_add(
+        s, "<p>Runs without a result take no part in any law. Of one that is not evaluated, the "
+           "loss does.</p>\n");
     sl_report__table_open(s, "", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_failures; i++) {
         const sl_report_failure *f = &v->in->failures[i];

@@ -460,8 +460,12 @@ def test_an_evaluation_that_fails_is_told_and_the_others_are_done(undisturbed, t
     shutil.copytree(undisturbed, folder)
     victim = sorted(folder.glob("runs/16x1-*/eval-test.json"))[0]
     victim.unlink()
+    # that its training has failed once is past
+    (victim.parent / "attempts.json").write_text('{"train":{"failures":1,"message":"an old story"}}')
     (victim.parent / "eval-test.jsonl").write_text("this is no journal\n")
     done = study("run", folder, "--workers", 1, "--threads", 1)
     assert done.code == 1 and victim.parent.name in done.out and "eval-test.jsonl" in done.out, done
     told = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
     assert told[victim.parent.name]["state"] == "failed"
+    page = (folder / "report.html").read_text()
+    assert "not evaluated" in page and "eval-test.jsonl" in page and "an old story" not in page
