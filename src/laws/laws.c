@@ -195,8 +195,9 @@ done:
 
 /* ---------------------------------------------------------------- laws of few points -------- */
 
-static bool pairs_line(sl_laws_draw *out, const double *x, const double *y, const int *pick, int n,
-                       double *room) {
+/* *used: points that the line is of, at the beginning of each part of room. */
+static bool pairs_line(sl_laws_draw *out, int *used, const double *x, const double *y,
+                       const int *pick, int n, double *room) {
     double *lx = room, *ly = room + n, *w = room + 2 * n;
     int m = 0;
     for (int i = 0; i < n; i++) { // in the order of x, each once
@@ -205,12 +206,14 @@ static bool pairs_line(sl_laws_draw *out, const double *x, const double *y, cons
         ly[m] = sl_log(y[i]);
         w[m++] = pick[i];
     }
+    *used = m;
     return m >= 2 && sl_laws__line(out, lx, ly, w, m);
 }
 
 sl_status sl_laws__pairs_law(sl_law *out, sl_arena *a, const sl_laws__pairs *p,
                              const sl_laws_options *o, uint32_t stream) {
     const int n = p->n;
+    int used;
     double *room;
     int *pick;
     sl_laws_draw *draw;
@@ -222,19 +225,19 @@ sl_status sl_laws__pairs_law(sl_law *out, sl_arena *a, const sl_laws__pairs *p,
     SL_LAWS__TRY_ALLOC(draw, a, o->draws);
     SL_LAWS__TRY_ALLOC(out->scratch, a, o->draws);
     for (int i = 0; i < n; i++) pick[i] = 1;
-    out->known = n >= 2 && pairs_line(&out->fit, p->x, p->y, pick, n, room);
+    out->known = pairs_line(&out->fit, &used, p->x, p->y, pick, n, room);
     if (!out->known) return SL_OK;
-    out->r2 = n > 2 ? sl_laws__line_r2(&out->fit, room, room + n, room + 2 * n, n) : NAN;
+    out->r2 = used > 2 ? sl_laws__line_r2(&out->fit, room, room + n, room + 2 * n, used) : NAN;
     out->x_min = p->x[0];
     out->x_max = out->x_top = p->x[n - 1];
-    SL_TRY(sl_laws__curvature(&out->curvature, a, room, room + n, n));
+    SL_TRY(sl_laws__curvature(&out->curvature, a, room, room + n, used));
     for (int d = 0; d < o->draws; d++) {
         sl_rng rng;
         sl_rng_init(&rng, o->seed, stream, (uint64_t)d);
         memset(pick, 0, (size_t)n * sizeof *pick);
         for (int i = 0; i < n; i++) pick[sl_rng_below(&rng, (uint32_t)n)]++;
         const double *y = p->y_draws ? p->y_draws + (size_t)d * (size_t)n : p->y;
-        if (!pairs_line(&draw[d], p->x, y, pick, n, room)) draw[d].b = NAN;
+        if (!pairs_line(&draw[d], &used, p->x, y, pick, n, room)) draw[d].b = NAN;
     }
     out->draw = draw;
     out->n_draw = o->draws;

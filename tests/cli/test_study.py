@@ -133,6 +133,17 @@ def test_a_best_model_that_cannot_be_left_beside_the_folder_is_noted(undisturbed
     assert (tmp_path / "tiny" / "best.safetensors").is_file()
 
 
+def test_a_best_model_that_is_damaged_leaves_the_rest_of_the_report(undisturbed, tmp_path):
+    folder = tmp_path / "tiny"
+    shutil.copytree(undisturbed, folder)
+    best = study("report", folder, "--json").json["best"]
+    for model in (folder / "runs" / best).glob("*.safetensors"):
+        model.write_bytes(model.read_bytes()[:-100])
+    done = study("report", folder)
+    assert done.code == 0 and "no problems of the best model" in done.err and best in done.err, done
+    assert "<h3>Solved</h3>" not in (folder / "report.html").read_text()
+
+
 def test_the_same_command_again_does_nothing_and_status_says_so(undisturbed):
     before = {p: p.stat().st_mtime_ns for p in results(undisturbed)}
     assert study("run", undisturbed, "--workers", 1).code == 0
