@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "api/study_impl.h"
 
@@ -355,6 +356,19 @@ done:
     return st;
 }
 
+/* After a failure the evaluation begins anew: its journal may be the reason, damaged or of another
+ * version of the program. What cannot be removed the evaluation refuses, and says so. */
+static sl_status drop_journal(const job *j, const sl_study_job *what, const char *path) {
+    const sl_study *s = j->study;
+    const sl_study_evaluation *before = what->kind == SL_STUDY_JOB_BASELINE
+                                            ? &s->baseline[what->baseline]
+                                            : &s->run[what->run].eval[what->set];
+    if (before->attempts == 0) return SL_OK;
+    SL_TRY(guard((void *)j));
+    unlink(path);
+    return SL_OK;
+}
+
 /* This rank alone. */
 static sl_status evaluate(job *j, const sl_study_job *what, const char *dir) {
     sl_status st;
@@ -370,6 +384,7 @@ static sl_status evaluate(job *j, const sl_study_job *what, const char *dir) {
     SL_GO(sl_str_status(&path));
     SL_GO(sl_str_status(&journal));
     SL_GO(eval_options(&options, j, what, model.text, journal.text));
+    SL_GO(drop_journal(j, what, journal.text));
     SL_GO(sl_api__run_inner(&result, &sl_api__eval, options.text, &j->listener, &inner));
     st = write_evaluation(j, path.text, result, cpu_seconds() - cpu);
 done:

@@ -473,10 +473,28 @@ def test_an_evaluation_that_fails_is_told_and_the_others_are_done(undisturbed, t
     victim.unlink()
     # that its training has failed once is past
     (victim.parent / "attempts.json").write_text('{"train":{"failures":1,"message":"an old story"}}')
-    (victim.parent / "eval-test.jsonl").write_text("this is no journal\n")
+    (victim.parent / "eval-test.jsonl").unlink()
+    (victim.parent / "eval-test.jsonl").mkdir()
     done = study("run", folder, "--workers", 1, "--threads", 1)
     assert done.code == 1 and victim.parent.name in done.out and "eval-test.jsonl" in done.out, done
     told = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
     assert told[victim.parent.name]["state"] == "failed"
     page = (folder / "report.html").read_text()
     assert "not evaluated" in page and "eval-test.jsonl" in page and "an old story" not in page
+
+
+def test_an_evaluation_does_without_a_journal_that_it_cannot_use(undisturbed, tmp_path):
+    folder = tmp_path / "s"
+    shutil.copytree(undisturbed, folder)
+    damaged, other = sorted(folder.glob("runs/16x1-*/eval-test.json"))[:2]
+    (damaged.parent / "eval-test.jsonl").write_text("this is no journal\n")
+    lines = (other.parent / "eval-test.jsonl").read_text().replace('"version":"', '"version":"0', 1)
+    (other.parent / "eval-test.jsonl").write_text(lines)  # of another version of the program
+    for result in damaged, other:
+        result.unlink()
+    done = study("run", folder, "--workers", 1, "--threads", 1)
+    assert done.code == 0 and damaged.exists() and other.exists(), done
+    assert table(folder) == table(undisturbed)
+    for result in damaged, other:
+        told = json.loads((result.parent / "attempts.json").read_text())["test"]
+        assert told["failures"] == 1 and "eval-test.jsonl" in told["message"]
