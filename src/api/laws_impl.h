@@ -34,6 +34,7 @@ void sl_api__laws_table(sl_str *s, const sl_laws *l, const sl_api__ask *ask);
 void sl_api__laws_json_parts(sl_str *s, const sl_laws *l);
 void sl_api__laws_json_tests(sl_str *s, const sl_laws *l);
 void sl_api__laws_table_tests(sl_str *s, const sl_laws *l);
+void sl_api__law_json(sl_str *s, const char *name, const sl_law *law);
 void sl_api__estimate_json(sl_str *s, const char *name, sl_estimate e);
 /* "1.23e+21 (1e+20 to 1e+23)" by a format for one number. */
 const char *sl_api__estimate_text(char buffer[96], const char *format, sl_estimate e);

@@ -59,7 +59,7 @@ static void add_metric(sl_str *s, const sl_laws *l, sl_laws_metric m) {
     sl_json_close(s, '}');
 }
 
-static void add_line(sl_str *s, const char *name, const sl_law *law) {
+void sl_api__law_json(sl_str *s, const char *name, const sl_law *law) {
     sl_json_open(s, name, '{');
     add_law(s, law);
     sl_json_close(s, '}');
@@ -88,9 +88,9 @@ static void add_frontier(sl_str *s, const sl_laws *l) {
 
 static void add_optimal(sl_str *s, const sl_laws *l) {
     sl_json_open(s, "optimal", '{');
-    add_line(s, "params", &l->params);
-    add_line(s, "tokens", &l->tokens);
-    add_line(s, "ratio", &l->ratio);
+    sl_api__law_json(s, "params", &l->params);
+    sl_api__law_json(s, "tokens", &l->tokens);
+    sl_api__law_json(s, "ratio", &l->ratio);
     sl_json_open(s, "at", '[');
     for (double c = l->params.known ? sl_exp(sl_log(10) * ceil(log10(l->params.x_min))) : INFINITY;
          c <= l->params.x_max * SL_LAWS_FAR; c *= 10) {

@@ -21,16 +21,6 @@ static void add_optima(sl_str *s, const sl_laws *l) {
     sl_json_close(s, ']');
 }
 
-static void add_power(sl_str *s, const char *name, const sl_law *law) {
-    sl_json_open(s, name, '{');
-    sl_json_add_bool(s, "known", law->known);
-    sl_api__estimate_json(s, "exponent", law->exponent);
-    sl_api__estimate_json(s, "coefficient", law->coefficient);
-    sl_json_add_int(s, "points", law->n);
-    sl_json_add_real(s, "fit_r2", law->known ? law->r2 : NAN);
-    sl_json_close(s, '}');
-}
-
 static void add_surface(sl_str *s, const sl_laws_surface *f) {
     sl_json_add_bool(s, "known", f->known);
     sl_api__estimate_json(s, "E", f->E);
@@ -77,15 +67,15 @@ static void add_isoflop(sl_str *s, const sl_laws *l) {
         sl_json_close(s, '}');
     }
     sl_json_close(s, ']');
-    add_power(s, "params", &l->isoflop_params);
+    sl_api__law_json(s, "params", &l->isoflop_params);
     sl_json_close(s, '}');
 }
 
 void sl_api__laws_json_parts(sl_str *s, const sl_laws *l) {
     sl_json_open(s, "hyperparameters", '{');
     add_optima(s, l);
-    add_power(s, "batch", &l->batch);
-    add_power(s, "rate", &l->rate);
+    sl_api__law_json(s, "batch", &l->batch);
+    sl_api__law_json(s, "rate", &l->rate);
     sl_json_close(s, '}');
     if (l->n_point == 0) return;
     add_surfaces(s, l);

@@ -185,8 +185,8 @@ static sl_status add_found(sl_plot *plot, int panel, const sl_report_problem *p)
 sl_status sl_report__draw_problem(sl_plot **out, const sl_report_problem *p) {
     SL_TRY(sl_plot_new(out, 300, 210));
     const bool one = p->inputs == 1 || !p->predicted;
-    const int panel = sl_plot_panel(
-        *out, &(sl_panel){ .x_label = one ? "x1" : "found", .y_label = one ? "y" : "y" });
+    const int panel =
+        sl_plot_panel(*out, &(sl_panel){ .x_label = one ? "x1" : "found", .y_label = "y" });
     const double *x = one ? p->inputs > 0 ? p->x[0] : NULL : p->predicted;
     if (!x || !p->n) return SL_OK;
     if (one && p->predicted) SL_TRY(add_found(*out, panel, p));
