@@ -21,7 +21,7 @@
       "many as can begin, 16 at most")                                                           \
     X(RANKS, "ranks", INT, 1, "N", "0", NULL, 0, 100000,                                         \
       "engine mpi: processes that share a run; 0: one for each core")                            \
-    X(EXPIRY, "expiry", REAL, 1, "S", "120", NULL, 0.1, 1e6,                                     \
+    X(EXPIRY, "expiry", REAL, 1, "S", "600", NULL, 0.1, 1e6,                                     \
       "seconds without a sign of life after which a run of another machine is taken over")       \
     X(TIME_LIMIT, "time-limit", REAL, 1, "S", "0", NULL, 0, 1e9,                                 \
       "save and stop after so many seconds; 0: no limit")                                        \

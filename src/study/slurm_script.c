@@ -203,7 +203,9 @@ static void add_threads(sl_str *s, const sl_study_slurm_options *o) {
     if (o->tasks == 1)
         sl_str_add(s, "threads=${SLURM_CPUS_PER_TASK:-$SLURM_CPUS_ON_NODE}\n");
     else
-        sl_str_addf(s, "threads=${SLURM_CPUS_PER_TASK:-$((SLURM_CPUS_ON_NODE / %lld))}\n",
+        sl_str_addf(s,
+                    "threads=${SLURM_CPUS_PER_TASK:-$((SLURM_CPUS_ON_NODE / %lld))}\n"
+                    "((threads > 0)) || threads=1\n",
                     (long long)o->tasks);
 }
 
