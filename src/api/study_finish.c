@@ -80,7 +80,11 @@ done:
     sl_str_clear(&from);
     sl_str_clear(&to);
     sl_str_clear(&beside);
-    return st;
+    // a model that was deleted, or a folder above that is not ours: table and report go on
+    if (st != SL_EIO) return st;
+    sl_api__note(&s->run->listener, "the best model, that of %s, is not copied: %.300s", best->id,
+                 sl_last_error());
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- all of it ----------------- */

@@ -202,5 +202,10 @@ sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a, const sl_api
     sl_api__problems_clear(&problems);
     sl_infer_close(model);
     sl_str_clear(&path);
-    return st;
+    if (st == SL_OK || st == SL_ENOMEM || st == SL_ECANCEL) return st;
+    // a model or a file of judgements that is lost or damaged takes the examples, not the report
+    out->n_problems = 0;
+    sl_api__note(&s->run->listener, "the report shows no solved and missed problems: %.300s",
+                 sl_last_error());
+    return SL_OK;
 }

@@ -368,6 +368,37 @@ def damage(folder):
     return broken
 
 
+def test_a_report_without_the_best_model(undisturbed, tmp_path):
+    """The table and the report need no model: one that is gone, or cannot be copied, is told."""
+    folder = tmp_path / "deep" / "copy"
+    shutil.copytree(undisturbed, folder)
+    best = json.loads(study("report", folder, "--json").out)["best"]
+    (folder.parent / "best.safetensors").unlink()
+    (folder.parent / "best.safetensors").mkdir()  # as good as a folder that belongs to somebody else
+    done = study("report", folder)
+    assert done.code == 0 and done.out.strip().endswith("report.html") and "is not copied" in done.err
+    assert (folder / "best.safetensors").is_file()
+    for path in (folder / "runs" / best).glob("*.safetensors"):
+        path.unlink()
+    (folder / "report.html").unlink()
+    done = study("report", folder)
+    assert done.code == 0 and best in done.err and "no solved and missed problems" in done.err
+    assert "not complete" not in done.err  # all runs and evaluations are there
+    assert 'id="problems"' not in (folder / "report.html").read_text()
+    assert table(folder) == table(undisturbed)
+
+
+def test_a_report_says_that_it_is_of_a_part(undisturbed, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(undisturbed, folder)
+    shutil.rmtree(next(p.parent for p in results(folder) if (p.parent / "eval-test.json").exists()))
+    done = study("report", folder, "--json")
+    assert done.code == 0 and json.loads(done.out)["complete"] is False
+    assert "the study is not complete: " in done.err
+    assert "This study is not complete:" in (folder / "report.html").read_text()
+    assert "This study is not complete:" not in (undisturbed / "report.html").read_text()
+
+
 def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     folder = tmp_path / "s"
     shutil.copytree(undisturbed, folder)
