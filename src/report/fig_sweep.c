@@ -274,7 +274,7 @@ static void data_optima(sl_str *s, const sl_report__view *v) {
         const sl_laws_optimum *o = &v->l->optimum[i];
         sl_report__row(s, NULL);
         sl_report__cell_text(s, o->size >= 0 ? v->l->size[o->size].name : "");
-        sl_report__cell_number(s, o->params, 4);
+        sl_report__cell_number(s, o->params, 6);
         sl_report__cell_estimate(s, o->batch, 3);
         sl_report__cell_estimate(s, o->rate, 3);
         sl_report__cell_number(s, o->loss, 5);

@@ -55,7 +55,7 @@ static void law_row(sl_str *s, const sl_report__view *v, sl_laws_metric m, sl_la
     sl_report__cell_estimate(s, law->coefficient, 2);
     sl_report__cell_estimate(s, f == SL_LAWS_FLOOR ? law->floor : (sl_estimate){ NAN, NAN, NAN },
                              2);
-    sl_report__cell_number(s, law->r2, 3);
+    sl_report__cell_number(s, law->r2, 4);
     sl_report__cell_number(s, law->n, 4);
     sl_report__row_end(s);
 }

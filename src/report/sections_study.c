@@ -261,7 +261,7 @@ static const struct {
     double scale;
     bool even;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#N", 3, 1, false },
+    { SL_LAWS_COLUMN_params, "#N", 6, 1, false },
     { SL_LAWS_COLUMN_tokens, "#D", 3, 1, false },
     { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
     { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
@@ -360,10 +360,11 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     names[n++] = "frontier";
     sl_str_add(s, "<p>");
     sl_report__count(s, v->t->n, "run", "runs");
-    sl_str_add(s,
-               " in the table, with N parameters and D tokens; solved and R² are the shares of "
-               "problems solved and with R² above 0.99. Marked rows are on the frontier of loss. "
-               "A click on a heading sorts by it.</p>\n");
+    sl_str_add(s, " in the table, with N parameters and D tokens");
+    if (has_number(v->t, SL_LAWS_COLUMN_solved) || has_number(v->t, SL_LAWS_COLUMN_r2))
+        sl_str_add(s, "; solved and R² are the shares of problems solved and with R² above 0.99");
+    sl_str_add(s, ". Marked rows are on the frontier of loss. A click on a heading sorts by "
+                  "it.</p>\n");
     int decimals[SL_LEN(number_column)];
     for (int k = 0; k < SL_LEN(number_column); k++)
         decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);
