@@ -419,11 +419,19 @@ def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     assert table(folder) == table(undisturbed)
 
 
+def test_a_worker_that_is_named_a_plan_begins_its_study(tmp_path):
+    path, folder = plan_file(tmp_path), tmp_path / "s"
+    done = study("report", path, "--out", folder)
+    assert done.code == 2 and "holds no study yet" in done.err and not folder.exists()
+    assert study("worker", path, "--out", folder, "--threads", 1, "--time-limit", 0.1).code in (0, 75)
+    assert (folder / "plan.json").is_file() and study("status", folder).code == 0
+
+
 def test_a_plan_that_was_changed_is_refused(tmp_path):
     folder = tmp_path / "s"
     assert study("init", plan_file(tmp_path), "--out", folder).code == 0
     changed = plan_file(tmp_path, attempts=3)
-    for action in ("init", "run"):
+    for action in ("init", "run", "worker", "report"):
         done = study(action, changed, "--out", folder)
         assert done.code == 2 and "plan" in done.err and str(folder) in done.err, done
     assert study("init", plan_file(tmp_path), "--out", folder).code == 0  # the same again
