@@ -285,6 +285,23 @@ static sl_status add_unfinished(sl_report_input *out, sl_arena *a, const sl_api_
     return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
 }
 
+/* Where the study was named by its folder, "study run" with it would find all done. */
+static void add_command(sl_str *to, const sl_api__study_context *s) {
+    sl_str name = { 0 };
+    const bool folder = strcmp(s->named, s->dir) == 0;
+    sl_str_addf(&name, "%s%s", s->named, folder ? "/plan.json" : "");
+    sl_str_add(to, "symlaw study run ");
+    sl_api__add_word(to, sl_str_text(&name));
+    if (folder) {
+        sl_str_truncate(&name, 0);
+        sl_str_addf(&name, "runs/%s-again", s->plan->name);
+        sl_str_add(to, " --out ");
+        sl_api__add_word(to, sl_str_text(&name));
+    }
+    to->failed = to->failed || name.failed;
+    sl_str_clear(&name);
+}
+
 sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
                              const sl_study *study, const sl_laws *laws, double peak) {
     sl_str command = { 0 };
@@ -292,8 +309,7 @@ sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__st
                               .subtitle = study->plan->about,
                               .laws = laws,
                               .plan = study->plan->text };
-    sl_str_add(&command, "symlaw study run ");
-    sl_api__add_word(&command, s->named);
+    add_command(&command, s);
     out->command = command.failed ? NULL : copy(a, command.text);
     sl_str_clear(&command);
     if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");

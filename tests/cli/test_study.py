@@ -388,6 +388,16 @@ def test_a_report_without_the_best_model(undisturbed, tmp_path):
     assert table(folder) == table(undisturbed)
 
 
+def test_the_command_to_repeat_it_begins_anew(undisturbed, tmp_path):
+    folder = tmp_path / "a copy"
+    shutil.copytree(undisturbed, folder)
+    told = "symlaw study run %s"
+    assert told % (undisturbed.parent / "tiny.json") in (undisturbed / "report.html").read_text()
+    assert study("report", folder).code == 0
+    again = told % f"'{folder}/plan.json' --out runs/tiny-again"
+    assert again in (folder / "report.html").read_text().replace("&#39;", "'")
+
+
 def test_a_report_says_that_it_is_of_a_part(undisturbed, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(undisturbed, folder)
