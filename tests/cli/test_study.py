@@ -391,10 +391,11 @@ def test_a_report_without_the_best_model(undisturbed, tmp_path):
 def test_the_command_to_repeat_it_begins_anew(undisturbed, tmp_path):
     folder = tmp_path / "a copy"
     shutil.copytree(undisturbed, folder)
-    told = "symlaw study run %s"
-    assert told % (undisturbed.parent / "tiny.json") in (undisturbed / "report.html").read_text()
+    plan = plan_file(tmp_path)
+    assert study("report", plan, "--out", folder).code == 0
+    assert f"symlaw study run {plan}<" in (folder / "report.html").read_text()
     assert study("report", folder).code == 0
-    again = told % f"'{folder}/plan.json' --out runs/tiny-again"
+    again = f"symlaw study run '{folder}/plan.json' --out runs/tiny-again<"
     assert again in (folder / "report.html").read_text().replace("&#39;", "'")
 
 
