@@ -215,6 +215,8 @@ static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
 static sl_status work_once(sl_api__study_context *s, sl_str *result) {
     bool out_of_time = false;
     if (s->threads == 0) s->threads = sl_api__threads(s->run);
+    // named by its plan it may be the first, and must not work by another plan than the others
+    SL_TRY(sl_par_agree(sl_par_rank() == 0 ? sl_study_plan_store(s->plan, s->dir) : SL_OK));
     sl_status st = sl_api__study_worker(&out_of_time, s, true);
     int64_t late = out_of_time; // rank 0 knows
     SL_TRY(sl_par_share(&late, sizeof late));
@@ -226,6 +228,18 @@ static sl_status work_once(sl_api__study_context *s, sl_str *result) {
     SL_TRY(st);
     sl_json_add_text(result, "folder", s->dir);
     return SL_OK;
+}
+
+/* By the plan that the folder has: another one would call its runs by other names. */
+static sl_status report(sl_api__study_context *s, sl_str *result, bool *ok) {
+    const char *plan;
+    struct stat there;
+    SL_TRY(join(&plan, &s->run->arena, s->dir, "/plan.json"));
+    if (stat(plan, &there) != 0)
+        return sl_fail(SL_EINVAL, "%.300s holds no study yet: symlaw study run %.300s begins it",
+                       s->dir, s->named);
+    SL_TRY(sl_study_plan_store(s->plan, s->dir));
+    return sl_api__study_finish(s, result, ok);
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
@@ -245,7 +259,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     if (strcmp(action, "init") == 0) return init(&s, result);
     if (strcmp(action, "run") == 0) return run_all(&s, result, ok);
     if (strcmp(action, "status") == 0) return sl_api__study_status(&s, result);
-    return sl_api__study_finish(&s, result, ok);
+    return report(&s, result, ok);
 }
 
 const sl_api__command sl_api__study = {

@@ -258,12 +258,12 @@ static sl_status add_json(sl_str *s, const outlook *o) {
 
 static void add_sweep(sl_str *s, const outlook *o) {
     char a[32], t[32];
-    sl_str_addf(s, "\nthe sweep\n  %-12s %12s %7s %6s %6s %11s %11s  %s\n", "size", "parameters",
-                "tokens", "ratio", "runs", "FLOPs each", "FLOPs", "time");
+    sl_str_addf(s, "\nthe sweep\n  %-12s %12s %11s %6s %6s %11s %11s  %s\n", "size", "parameters",
+                "tokens/pair", "ratio", "runs", "FLOPs each", "FLOPs", "time");
     for (int i = 0; i < o->plan->sizes; i++) {
         const cost *c = &o->cost[i];
         const double all = c->sweep_flops * c->sweep_runs;
-        sl_str_addf(s, "  %-12s %12s %7.4g %6g %6d %11.3g %11.3g  %s\n", c->size->name,
+        sl_str_addf(s, "  %-12s %12s %11.4g %6g %6d %11.3g %11.3g  %s\n", c->size->name,
                     sl_group_digits(a, (int64_t)c->params), c->tokens, c->size->sweep_ratio,
                     c->sweep_runs, c->sweep_flops, all, sl_api__duration(t, seconds_of(o, c, all)));
     }

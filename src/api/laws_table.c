@@ -29,11 +29,18 @@ const char *sl_api__far_text(char buffer[48], double factor) {
 
 /* ---------------------------------------------------------------- the answer ---------------- */
 
+static bool is_curved(const sl_law *law) {
+    return law->curvature.low > 0 || law->curvature.high < 0;
+}
+
 static void add_forecast(sl_str *s, const sl_laws *l, const sl_api__forecast *f, bool run) {
     char a[96], b[96], far[48];
     sl_str_addf(s, "%s %.4g%s: ", run ? "at N and D, FLOPs" : "with FLOPs", f->flops,
                 sl_api__far_text(far, f->factor));
     sl_str_addf(s, "loss %s", sl_api__estimate_text(a, "%.4g", f->loss));
+    if (!run && l->surface.known && is_curved(&l->law[SL_LAWS_LOSS][SL_LAWS_POWER]))
+        sl_str_addf(s, " by the power law, though the points are curved, and %s by the surface",
+                    sl_api__estimate_text(b, "%.4g", f->surface.loss));
     if (l->law[SL_LAWS_SOLVED][SL_LAWS_POWER].known)
         sl_str_addf(s, ", solved %s", sl_api__estimate_text(b, "%.3f", f->solved));
     sl_str_add(s, "\n\n");
@@ -51,7 +58,10 @@ static void add_forecast(sl_str *s, const sl_laws *l, const sl_api__forecast *f,
                      sl_api__estimate_text(a, "%.4g", f->surface.loss));
     }
     sl_api__line(s, "loss", "%s, by the %s", sl_api__estimate_text(a, "%.4g", f->loss),
-                 run ? "surface at N and D" : "frontier's law");
+                 run ? "surface at N and D"
+                 : is_curved(&l->law[SL_LAWS_LOSS][SL_LAWS_POWER])
+                     ? "frontier's power law, though the points are curved"
+                     : "frontier's power law");
     if (l->law[SL_LAWS_SOLVED][SL_LAWS_POWER].known)
         sl_api__line(s, "solved", "%s%s", sl_api__estimate_text(a, "%.3f", f->solved),
                      run ? ", were N and D the best for this compute" : "");
@@ -73,6 +83,21 @@ static void add_compare(sl_str *s, const sl_api__ask *ask) {
     sl_str_add(s, "\n");
 }
 
+/* A table without accuracies. Losses of language models have a floor: then its law is the one to
+ * read. */
+static void add_loss(sl_str *s, const sl_laws *l) {
+    char a[96], b[96];
+    const sl_law *loss = &l->law[SL_LAWS_LOSS][SL_LAWS_POWER];
+    const sl_law *floor = &l->law[SL_LAWS_LOSS][SL_LAWS_FLOOR];
+    sl_str_addf(s, "loss falls as C^-b with b = %s%s\n",
+                sl_api__estimate_text(a, "%.4f", loss->exponent),
+                is_curved(loss) ? ", though the points are curved" : "");
+    if (floor->known && floor->floor.low > 0)
+        sl_str_addf(s, "above a floor of %s it falls with b = %s\n",
+                    sl_api__estimate_text(a, "%.4g", floor->floor),
+                    sl_api__estimate_text(b, "%.4f", floor->exponent));
+}
+
 static void add_target(sl_str *s, const sl_laws *l) {
     char a[96], far[48];
     const sl_law *solved = &l->law[SL_LAWS_SOLVED][SL_LAWS_POWER];
@@ -82,8 +107,7 @@ static void add_target(sl_str *s, const sl_laws *l) {
         sl_str_addf(s, "%g solved needs %s FLOPs%s\n", l->options.target,
                     sl_api__estimate_text(a, "%.3g", c), sl_api__far_text(far, c.value / l->c_top));
     else if (loss->known)
-        sl_str_addf(s, "loss falls as C^-b with b = %s\n",
-                    sl_api__estimate_text(a, "%.4f", loss->exponent));
+        add_loss(s, l);
     else if (l->n_optimum > 0)
         sl_str_addf(s, "best batch size and learning rate of %d sizes\n", l->n_optimum);
     else
@@ -113,10 +137,11 @@ static void add_laws(sl_str *s, const sl_laws *l) {
     bool any = false;
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) any |= l->law[m][SL_LAWS_POWER].known;
     if (!any) return;
-    sl_str_addf(s,
-                "\nlaws of %d points on the frontier of %d configurations (%d runs), %g %% "
-                "intervals\n",
-                l->n_frontier, l->n_point, l->table->n, 100 * l->options.level);
+    int runs = 0; // of the table: some are not finished, or of a sweep
+    for (int i = 0; i < l->n_point; i++) runs += l->point[i].n;
+    sl_str_addf(s, "\nlaws of %d points%s of %d configurations (%d runs), %g %% intervals\n",
+                l->n_frontier, l->options.bins == SL_LAWS_BINS_NONE ? ", all" : " on the frontier",
+                l->n_point, runs, 100 * l->options.level);
     sl_str_addf(s, "  %-10s  %-8s  %-28s  %-6s  %3s\n", "y", "form", "exponent b of y = c C^-b",
                 "R2", "n");
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++)

@@ -42,8 +42,8 @@ done:
     return st;
 }
 
-/* In the study's folder, and beside it, where the other commands look for a model. The place beside
- * it may be another's to write: that is noted, and the study is none the worse. */
+/* In the study's folder, and beside it, where the other commands look for a model. A model that was
+ * deleted, or a folder above that is not ours, is noted: table and report go on. */
 static sl_status copy_best(const sl_api__study_context *s, const sl_study_run *best) {
     sl_str from = { 0 }, to = { 0 }, beside = { 0 };
     sl_status st;
@@ -53,12 +53,11 @@ static sl_status copy_best(const sl_api__study_context *s, const sl_study_run *b
     SL_GO(sl_str_status(&from));
     SL_GO(sl_str_status(&to));
     SL_GO(sl_str_status(&beside));
-    SL_GO(copy_file(to.text, from.text));
-    st = copy_file(beside.text, from.text);
+    st = copy_file(to.text, from.text);
+    if (st == SL_OK) st = copy_file(beside.text, from.text);
     if (st == SL_EIO) {
-        sl_api__note(&s->run->listener,
-                     "the best model is in %.300s alone, not beside the study's folder: %.300s",
-                     to.text, sl_last_error());
+        sl_api__note(&s->run->listener, "the best model, that of %s, is not copied: %.300s",
+                     best->id, sl_last_error());
         st = SL_OK;
     }
 done:

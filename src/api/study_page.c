@@ -175,7 +175,7 @@ static sl_status add_origins(sl_report_input *out, sl_arena *a, const sl_study *
         sl_str_clear(&version);
         if (!text) return sl_fail(SL_ENOMEM, "no memory for the report");
         to[out->n_origins++] = (sl_report_origin){
-            .run = run->id, .cpu = x->cpu, .isa = x->isa, .machine = x->libraries, .version = text
+            .run = run->id, .cpu = x->cpu, .isa = x->isa, .libraries = x->libraries, .version = text
         };
     }
     out->origins = to;
@@ -264,6 +264,7 @@ static sl_status add_costs(sl_report_input *out, sl_arena *a, const sl_study *s,
                                                .seconds = sum[c].seconds,
                                                .cpu_seconds = sum[c].cpu_seconds,
                                                .flops = c == COST_EVALUATE ? NAN : sum[c].flops,
+                                               .executed = sum[c].executed,
                                                .share = c == COST_EVALUATE || isnan(peak)
                                                             ? NAN
                                                             : sl_api__peak_share(rate, peak) };
@@ -274,6 +275,35 @@ static sl_status add_costs(sl_report_input *out, sl_arena *a, const sl_study *s,
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
+static sl_status add_unfinished(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
+                                const sl_study *study) {
+    sl_api__tally t;
+    char text[160];
+    if (study->complete) return SL_OK;
+    SL_TRY(sl_api__study_tally(&t, s, study));
+    sl_snprintf(text, sizeof text, "%d of %d runs and %d of %d evaluations are done", t.finished,
+                t.runs, t.evaluated, t.evaluations);
+    out->unfinished = copy(a, text);
+    return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
+}
+
+/* Where the study was named by its folder, "study run" with it would find all done. */
+static void add_command(sl_str *to, const sl_api__study_context *s) {
+    sl_str name = { 0 };
+    const bool folder = strcmp(s->named, s->dir) == 0;
+    sl_str_addf(&name, "%s%s", s->named, folder ? "/plan.json" : "");
+    sl_str_add(to, "symlaw study run ");
+    sl_api__add_word(to, sl_str_text(&name));
+    if (folder) {
+        sl_str_truncate(&name, 0);
+        sl_str_addf(&name, "runs/%s-again", s->plan->name);
+        sl_str_add(to, " --out ");
+        sl_api__add_word(to, sl_str_text(&name));
+    }
+    to->failed = to->failed || name.failed;
+    sl_str_clear(&name);
+}
+
 sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__study_context *s,
                              const sl_study *study, const sl_laws *laws, double peak) {
     sl_str command = { 0 };
@@ -281,11 +311,11 @@ sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__st
                               .subtitle = study->plan->about,
                               .laws = laws,
                               .plan = study->plan->text };
-    sl_str_add(&command, "symlaw study run ");
-    sl_api__add_word(&command, s->named);
+    add_command(&command, s);
     out->command = command.failed ? NULL : copy(a, command.text);
     sl_str_clear(&command);
     if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");
+    SL_TRY(add_unfinished(out, a, s, study));
     SL_TRY(add_curves(out, a, study));
     SL_TRY(add_baselines(out, a, study));
     SL_TRY(add_others(out, a, study));

@@ -189,9 +189,9 @@ sl_status sl_api__study_problems(sl_report_input *out, sl_arena *a, const sl_api
     if (st == SL_OK) st = read_judgements(f, a, path.text);
     for (int solved = 1; solved >= 0 && st == SL_OK; solved--)
         st = choose(to, &out->n_problems, a, &problems.source, f, solved);
-    if (st != SL_OK && st != SL_ENOMEM &&
-        st != SL_ECANCEL) { // the rest of the page does not need it
-        sl_api__note(&s->run->listener, "the report shows no problems of the best model: %.400s",
+    // a model or a file of judgements that is lost or damaged takes the examples, not the report
+    if (st != SL_OK && st != SL_ENOMEM && st != SL_ECANCEL) {
+        sl_api__note(&s->run->listener, "the report shows no solved and missed problems: %.300s",
                      sl_last_error());
         out->n_problems = 0;
         st = SL_OK;

@@ -105,5 +105,8 @@ sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *s
     SL_TRY(measure_peak(&peak));
     SL_TRY(sl_api__study_page(&in, a, s, study, &laws, peak));
     SL_TRY(write_page(s, &in));
+    if (in.unfinished)
+        sl_api__note(&s->run->listener, "the study is not complete: %s; the report is of these",
+                     in.unfinished);
     return add_findings(s, &in, result);
 }

@@ -45,8 +45,9 @@ sl_status sl_laws_fit(sl_laws *out, sl_arena *a, const sl_laws_table *t,
         return sl_fail(
             SL_EFORMAT,
             "%.200s%shas no finished run with a loss or an accuracy; columns are found by "
-            "names such as params, tokens, flops, loss, solved, or named by --columns",
-            t->source, *t->source ? " " : "the table ");
+            "names such as params, tokens, flops, loss, solved, or named by --columns%s%.300s",
+            t->source, *t->source ? " " : "the table ", t->columns ? "; those of the file: " : "",
+            t->columns ? t->columns : "");
     SL_TRY(sl_laws__points(&l, a));
     if (l.n_point > 0) SL_TRY(against_compute(&l, a));
     if (!l.options.plain) SL_TRY(sl_laws__sweep(&l, a));

@@ -108,6 +108,7 @@ typedef struct sl_laws_table {
     const char *name[SL_LAWS_COLUMN_COUNT]; // as the file calls it; NULL if it has none
     const char **note;                      // sentences: what was derived, what was left out
     int n_note;
+    const char *columns; // all names of a CSV file, for messages; NULL: another kind of table
 } sl_laws_table;
 
 /* A row of which nothing is known, to be filled in. */

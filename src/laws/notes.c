@@ -21,7 +21,8 @@ static sl_status switched_off(sl_laws *l, sl_arena *a) {
              "that of the %s rate.",
              has[SL_LAWS_COLUMN_solved] ? "solved" : "R2");
     else if (!l->law[SL_LAWS_LOSS][SL_LAWS_POWER].known)
-        NOTE(OFF, "No laws: the frontier has %d points, and a law needs three.", l->n_frontier);
+        NOTE(OFF, "No laws: the frontier has %d point%s, and a law needs three.", l->n_frontier,
+             l->n_frontier == 1 ? "" : "s");
     if (!has[SL_LAWS_COLUMN_solved])
         NOTE(OFF, "No law of the solved rate: there is no column for it.");
     if (!has[SL_LAWS_COLUMN_r2]) NOTE(OFF, "No law of the R2 rate: there is no column for it.");
@@ -34,7 +35,8 @@ static sl_status switched_off(sl_laws *l, sl_arena *a) {
     else if (!has[SL_LAWS_COLUMN_tokens])
         NOTE(OFF, "No best D and no surface: there is no column of tokens or ratios.");
     else if (has[SL_LAWS_COLUMN_loss] && !l->surface.known)
-        NOTE(OFF, "No surface L(N, D): it needs six runs in which N and D vary, each on its own.");
+        NOTE(OFF, "No surface L(N, D): it needs six runs in which N and D vary, each on its own, "
+                  "and losses that fall with both.");
     if (l->n_isoflop == 0 && has[SL_LAWS_COLUMN_params])
         NOTE(OFF, "No iso-FLOP minima: no three sizes have runs of equal compute (within 10 %%).");
     if (l->n_split == 0) NOTE(OFF, "No leave-out test: too few runs are left without the largest.");

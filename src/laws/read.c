@@ -36,6 +36,16 @@ static sl_status find_places(int place[SL_LAWS_COLUMN_COUNT], sl_laws_table *t, 
     return SL_OK;
 }
 
+/* For the message that none of them is of use. */
+static sl_status list_columns(sl_laws_table *t, sl_arena *a, const sl_csv *f) {
+    sl_str s = { 0 };
+    for (int i = 0; i < sl_csv_columns(f); i++)
+        sl_str_addf(&s, "%s\"%s\"", i ? ", " : "", sl_csv_name(f, i));
+    t->columns = s.failed ? NULL : sl_laws__text(a, "%s", sl_str_text(&s));
+    sl_str_clear(&s);
+    return t->columns ? SL_OK : sl_fail(SL_ENOMEM, "no memory for names of columns");
+}
+
 /* An infinite loss is a run that diverged: it has none. */
 static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
                            const sl_cell *cell, sl_laws_column c) {
@@ -45,8 +55,10 @@ static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
         *out = NAN;
         return SL_OK;
     }
-    return sl_fail(SL_EFORMAT, "%.200s, line %lld: %.60s is \"%.40s\", not a number", t->source,
-                   (long long)sl_csv_line(f), t->name[c], cell->text);
+    return sl_fail(
+        SL_EFORMAT,
+        "%.200s, line %lld: %.60s is \"%.40s\", not a number; leave it empty where there is none",
+        t->source, (long long)sl_csv_line(f), t->name[c], cell->text);
 }
 
 static sl_status read_rows(sl_laws_table *t, sl_arena *a, sl_csv *f, const int *place) {
@@ -76,6 +88,7 @@ sl_status sl_laws__read_csv(sl_laws_table *t, sl_arena *a, const char *path,
     const sl_csv_options o = { .header = 1, .max_row = LINE_MAX_BYTES };
     SL_GO(sl_csv_open(&f, path, &o));
     SL_GO(find_places(place, t, a, f, names));
+    SL_GO(list_columns(t, a, f));
     st = read_rows(t, a, f, place);
 done:
     sl_csv_close(f);

@@ -112,6 +112,34 @@ static void find_columns(sl_laws_table *t) {
     }
 }
 
+/* Millions of parameters, billions of tokens and PF-days are numbers too: nothing fails with them,
+ * and every N, D and C that is told is wrong. Transformers take about 6 FLOPs per parameter and
+ * token, with an encoder of many points some tens. */
+static sl_status check_units(sl_laws_table *t, sl_arena *a, int derived_flops) {
+    static const double low = 0.1, high = 1e4, fewest = 100;
+    double sum = 0, most = 0;
+    int n = 0;
+    for (int i = 0; i < t->n; i++) {
+        const sl_laws_run *r = &t->run[i];
+        if (r->params > most) most = r->params;
+        if (isnan(r->flops * r->params * r->tokens)) continue;
+        sum += sl_log(r->flops) - sl_log(r->params) - sl_log(r->tokens);
+        n++;
+    }
+    const double per = n > 0 && derived_flops == 0 ? sl_exp(sum / n) : NAN;
+    if (per < low || per > high)
+        return sl_laws__table_note(t, a,
+                                   "FLOPs are %.2g x parameters x tokens, where 6 is usual: are "
+                                   "all three plain counts, and not millions or PF-days?",
+                                   per);
+    if (most > 0 && most < fewest && t->has[SL_LAWS_COLUMN_tokens])
+        return sl_laws__table_note(t, a,
+                                   "The largest run has %.3g parameters: are they plain counts, "
+                                   "and not millions?",
+                                   most);
+    return SL_OK;
+}
+
 sl_status sl_laws_table_end(sl_laws_table *t, sl_arena *a) {
     derived d = { 0 };
     if (!t->source) t->source = "";
@@ -122,7 +150,7 @@ sl_status sl_laws_table_end(sl_laws_table *t, sl_arena *a) {
     if (d.flops > 0)
         SL_TRY(sl_laws__table_note(t, a, "FLOPs of %d runs are 6 x parameters x tokens.", d.flops));
     find_columns(t);
-    return SL_OK;
+    return check_units(t, a, d.flops);
 }
 
 /* ---------------------------------------------------------------- writing ------------------- */

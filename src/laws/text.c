@@ -62,7 +62,7 @@ sl_status sl_laws__note(sl_laws *out, sl_arena *a, sl_laws_note_kind kind, const
 }
 
 const char *sl_laws__count_text(char buffer[32], double n) {
-    static const char unit[] = " kMGT";
+    static const char unit[] = " kMBT";
     int k = 0;
     while (n >= 999.5 && unit[k + 1]) n /= 1000, k++;
     sl_snprintf(buffer, 32, k ? "%.3g%c" : "%.3g", n, unit[k]);

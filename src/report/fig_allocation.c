@@ -104,7 +104,7 @@ static void data_allocation(sl_str *s, const sl_report__view *v) {
         sl_report__row(s, NULL);
         sl_report__cell_text(s, q->size >= 0 ? v->l->size[q->size].name : "");
         sl_report__cell_number(s, q->flops, 4);
-        sl_report__cell_number(s, q->params, 4);
+        sl_report__cell_number(s, q->params, 6);
         sl_report__cell_number(s, q->tokens, 4);
         sl_report__cell_number(s, q->tokens / q->params, 4);
         sl_report__cell_number(s, q->loss, 5);

@@ -228,7 +228,7 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
         const sl_interval w = sl_report__interval(v, q, m);
         sl_report__row(s, NULL);
         sl_report__cell_text(s, q->size >= 0 ? v->l->size[q->size].name : "");
-        sl_report__cell_number(s, q->params, 4);
+        sl_report__cell_number(s, q->params, 6);
         sl_report__cell_number(s, q->flops, 4);
         sl_report__cell_number(s, sl_report__metric_at(q, m), 5);
         sl_report__cell_number(s, w.lo, 4);

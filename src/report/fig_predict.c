@@ -17,6 +17,12 @@ static int count(const sl_report__view *v, sl_laws_metric m) {
     return n;
 }
 
+static bool has_form(const sl_report__view *v, sl_laws_metric m, sl_laws_form form) {
+    for (int i = 0; i < v->l->n_prediction; i++)
+        if (is_predicted(&v->l->prediction[i], m) && v->l->prediction[i].form == form) return true;
+    return false;
+}
+
 static bool is_predict(const sl_report__view *v) {
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++)
         if (count(v, (sl_laws_metric)m)) return true;
@@ -43,6 +49,14 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
     }
     sl_plot_line(p, panel, ends, ends, 2,
                  &(sl_style){ .colour = 6, .size = 1, .dashed = true, .label = "as measured" });
+    // shapes are told by the caption: the legend has one shape for all of a form
+    for (int form = 0; form < SL_LAWS_PREDICTOR_COUNT; form++)
+        if (has_form(v, m, (sl_laws_form)form))
+            sl_plot_marks(p, panel, NULL, NULL, 0,
+                          &(sl_style){ .colour = colour[form],
+                                       .mark = SL_MARK_DOT,
+                                       .size = 4,
+                                       .label = sl_laws_form_name((sl_laws_form)form) });
     for (int form = 0; form < SL_LAWS_PREDICTOR_COUNT; form++)
         for (int split = 0; split < v->l->n_split; split++) {
             int k = 0;
@@ -58,12 +72,10 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
             sl_plot_bars(
                 p, panel, x, low, high, k,
                 &(sl_style){ .colour = colour[form], .size = 1, .faint = true, .aside = true });
-            sl_plot_marks(
-                p, panel, x, y, k,
-                &(sl_style){ .colour = colour[form],
-                             .mark = marks[split % SL_LEN(marks)],
-                             .size = 4,
-                             .label = split ? NULL : sl_laws_form_name((sl_laws_form)form) });
+            sl_plot_marks(p, panel, x, y, k,
+                          &(sl_style){ .colour = colour[form],
+                                       .mark = marks[split % SL_LEN(marks)],
+                                       .size = 4 });
         }
     return SL_OK;
 }

@@ -52,7 +52,7 @@ static void data_curves(sl_str *s, const sl_report__view *v) {
         const int64_t last = c->n - 1;
         sl_report__row(s, NULL);
         sl_report__cell_text(s, c->run);
-        sl_report__cell_number(s, c->params, 4);
+        sl_report__cell_number(s, c->params, 6);
         sl_report__cell_number(s, (double)c->n, 6);
         sl_report__cell_number(s, c->n && c->step ? c->step[last] : NAN, 6);
         sl_report__cell_number(s, c->n && c->flops ? c->flops[last] : NAN, 3);
@@ -134,7 +134,7 @@ static void data_others(sl_str *s, const sl_report__view *v) {
         const sl_report_other *o = &v->in->others[i];
         sl_report__row(s, NULL);
         sl_report__cell_text(s, o->run);
-        sl_report__cell_number(s, o->params, 4);
+        sl_report__cell_number(s, o->params, 6);
         sl_report__cell_number(s, o->flops, 3);
         for (int which = 0; which < 3; which++) sl_report__cell_percent(s, other_of(o, which));
         sl_report__row_end(s);

@@ -46,6 +46,19 @@ static void add_curve(sl_plot *p, const sl_report__view *v, const sl_laws_curve 
                                .faint = c->on_edge });
 }
 
+/* The legend names sizes in the order they are first drawn, and the first panel may lack some:
+ * marks of no points put them into their own order. */
+static void name_sizes(sl_plot *p, const sl_report__view *v, int panel) {
+    for (int size = 0; size < v->l->n_size; size++)
+        for (int k = 0; k < v->l->n_curve; k++) {
+            if (v->l->curve[k].size != size) continue;
+            sl_style style = sl_report__size_style(v, size);
+            style.size = 3.5;
+            sl_plot_marks(p, panel, NULL, NULL, 0, &style);
+            break;
+        }
+}
+
 static void widen(sl_range *r, double value) {
     if (!(isfinite(value) && value > 0)) return;
     r->lo = r->lo > 0 ? SL_MIN(r->lo, value) : value;
@@ -103,6 +116,7 @@ static sl_status draw_sweep(sl_plot **out, const sl_report__view *v, bool narrow
                                                            .y = y,
                                                            .row = i / columns,
                                                            .column = i % columns });
+        if (i == 0) name_sizes(*out, v, panel);
         for (int k = 0; k < v->l->n_curve; k++)
             if (v->l->curve[k].batch == batch[i]) add_curve(*out, v, &v->l->curve[k], panel);
     }
@@ -260,7 +274,7 @@ static void data_optima(sl_str *s, const sl_report__view *v) {
         const sl_laws_optimum *o = &v->l->optimum[i];
         sl_report__row(s, NULL);
         sl_report__cell_text(s, o->size >= 0 ? v->l->size[o->size].name : "");
-        sl_report__cell_number(s, o->params, 4);
+        sl_report__cell_number(s, o->params, 6);
         sl_report__cell_estimate(s, o->batch, 3);
         sl_report__cell_estimate(s, o->rate, 3);
         sl_report__cell_number(s, o->loss, 5);

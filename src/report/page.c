@@ -12,6 +12,15 @@ static void add_contents(sl_str *s, const sl_report__view *v) {
     sl_str_add(s, "</ol>\n</nav>\n");
 }
 
+/* Above all else: what follows holds for a part of the study. */
+static void add_unfinished(sl_str *s, const char *done) {
+    if (!done) return;
+    sl_str_add(s, "<p class=\"note bad\" id=\"unfinished\"><span class=\"red\">This study is not "
+                  "complete:</span> ");
+    sl_plot_escape(s, done);
+    sl_str_add(s, ".</p>\n");
+}
+
 static sl_status add_sections(sl_str *s, sl_report__view *v) {
     for (int i = 0; i < sl_report__n_sections; i++) {
         const sl_report__section *c = &sl_report__sections[i];
@@ -32,6 +41,7 @@ sl_status sl_report_html(sl_str *out, const sl_report_input *in) {
     sl_status st;
     SL_GO(sl_report__view_init(&v, &arena, in));
     sl_report__head(out, &v);
+    add_unfinished(out, in->unfinished);
     if (!sl_report__sentences(out, &v, true))
         sl_str_add(out, "<p class=\"lead\">The table has too few finished runs for a law.</p>\n");
     sl_report__keys(out, &v);

@@ -56,10 +56,11 @@ typedef struct sl_report_cost {
     int64_t runs;
     double seconds, cpu_seconds, flops; // summed over runs; NaN: not known
     double share;                       // of the machine's measured sgemm rate
+    double executed;                    // operations that products of matrices took; 0: not known
 } sl_report_cost;
 
 typedef struct sl_report_origin { // where a run was made
-    const char *run, *machine, *cpu, *isa, *version;
+    const char *run, *libraries, *cpu, *isa, *version;
 } sl_report_origin;
 
 typedef struct sl_report_failure {
@@ -80,9 +81,10 @@ typedef struct sl_report_problem {
 } sl_report_problem;
 
 typedef struct sl_report_input {
-    const char *title;    // NULL: "Scaling laws"
-    const char *subtitle; // one line: what was studied; NULL: none
-    const sl_laws *laws; // with its table; NULL: there are none yet
+    const char *title;      // NULL: "Scaling laws"
+    const char *subtitle;   // one line: what was studied; NULL: none
+    const sl_laws *laws;    // with its table; NULL: there are none yet
+    const char *unfinished; // what is done of a study that is not complete; NULL: all of it
 
     int n_curves, n_baselines, n_others, n_costs, n_origins, n_failures, n_problems;
     const sl_report_curve *curves;

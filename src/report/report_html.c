@@ -119,6 +119,7 @@ static const char style_sheet[] =
     ".problem figure{margin:0}\n"
     ".problem dl{display:grid;grid-template-columns:auto minmax(0,1fr);gap:4px 14px;margin:0;"
     "font-size:14px;align-items:baseline}\n"
+    ".problem math{math-style:normal}\n" // fractions as large as in a line of their own
     ".problem dt{color:var(--dim)}\n"
     ".problem dd{margin:0;overflow-x:auto;overflow-y:hidden;font-size:16px;padding:2px 0}\n"
     "footer{margin-top:72px;padding-top:14px;border-top:1px solid var(--line);font-size:13px;"

@@ -173,9 +173,9 @@ static inline sl_status report_study_make(report_study *r, sl_arena *a, int draw
         { "best linear formula", NULL, { 0.021, 0.014, 0.032 }, { 0.11, 0.09, 0.13 } },
     };
     static const sl_report_cost costs[] = {
-        { "sweep", 60, 130, 255, 1.9e12, 0.38 },
-        { "scale", 40, 395, 780, 2.1e13, 0.44 },
-        { "evaluate", 40, 48, 95, NAN, NAN },
+        { "sweep", 60, 130, 255, 1.9e12, 0.38, 1.1e12 },
+        { "scale", 40, 395, 780, 2.1e13, 0.44, 1.2e13 },
+        { "evaluate", 40, 48, 95, NAN, NAN, 0 },
     };
     static const sl_report_failure failures[] = {
         { "w64-b8-lr5", "diverged", "loss is not finite at step 812", 2 },
@@ -199,7 +199,7 @@ static inline sl_status report_study_make(report_study *r, sl_arena *a, int draw
                                          report_of(run->solved * 0.5, 100) };
     }
     for (int i = 0; i < SL_LEN(r->origin); i++)
-        r->origin[i] = (sl_report_origin){ r->curve[i].run, "node", "Some CPU @ 2.60GHz",
+        r->origin[i] = (sl_report_origin){ r->curve[i].run, "SomeBLAS 1.2", "Some CPU @ 2.60GHz",
                                            i < 18 ? "avx512" : "avx2", "0.1.0 (abc1234)" };
     r->in = (sl_report_input){
         .title = "A small study of size and compute",

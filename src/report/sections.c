@@ -22,7 +22,7 @@ static sl_status add_compute(sl_str *s, sl_report__view *v) {
     paragraph(s,
               "Each run is one finished training; a point within a schedule is none. The frontier "
               "keeps a run if no cheaper one has a lower validation loss. The laws below are "
-              "fitted to it, for accuracies to what is missing to one.");
+              "fitted to it, for accuracies to one minus the share.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_solved));
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_r2));
     return sl_report__add_figure(s, v, &sl_report__fig_loss);
@@ -55,7 +55,7 @@ static void law_row(sl_str *s, const sl_report__view *v, sl_laws_metric m, sl_la
     sl_report__cell_estimate(s, law->coefficient, 2);
     sl_report__cell_estimate(s, f == SL_LAWS_FLOOR ? law->floor : (sl_estimate){ NAN, NAN, NAN },
                              2);
-    sl_report__cell_number(s, law->r2, 3);
+    sl_report__cell_number(s, law->r2, 4);
     sl_report__cell_number(s, law->n, 4);
     sl_report__row_end(s);
 }
@@ -79,7 +79,7 @@ static void add_target(sl_str *s, const sl_report__view *v) {
     bool any = false;
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) any = any || !isnan(v->l->target_flops[f].value);
     if (!any) return;
-    static const char *const names[] = { "form", "#FLOPs", "#times the largest compute", "" };
+    static const char *const names[] = { "form", "#FLOPs", "#times the largest", "" };
     sl_str_addf(s, "<h3 id=\"target\">Compute for %.3g %% solved</h3>\n",
                 100 * v->l->options.target);
     sl_report__table_open(s, "", names, SL_LEN(names));
@@ -139,7 +139,7 @@ static sl_status add_predict(sl_str *s, sl_report__view *v) {
     };
     paragraph(s, "The largest runs are left out, each form is fitted to the rest, and what it "
                  "predicts is held against what was measured. A law that fits is not yet one that "
-                 "predicts. Errors are those of the loss, or of what is missing to one.");
+                 "predicts. Errors are those of the loss, or of one minus the share.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_predict));
     if (!v->l->n_score) return SL_OK;
     sl_report__table_open(s, "sort", all, SL_LEN(all));

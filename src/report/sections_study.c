@@ -107,6 +107,9 @@ done:
 }
 
 sl_status sl_report__add_problems(sl_str *s, sl_report__view *v) {
+    sl_str_add(s, "<p>Test problems and what the model with the lowest validation loss found for "
+                  "them. In the figures each mark is a data point; on the line what was found "
+                  "agrees with it.</p>\n");
     for (int solved = 1; solved >= 0; solved--) {
         bool any = false;
         for (int i = 0; i < v->in->n_problems; i++) {
@@ -143,7 +146,7 @@ static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
     cell_time(s, c->seconds);
     cell_time(s, c->cpu_seconds);
     sl_report__cell_number(s, c->flops, 3);
-    sl_report__cell_number(s, rate ? c->flops / c->seconds / 1e9 : NAN, 3);
+    sl_report__cell_number(s, rate && c->executed > 0 ? c->executed / c->seconds / 1e9 : NAN, 3);
     sl_report__cell_number(s, c->share, 2);
     sl_report__row_end(s);
 }
@@ -151,7 +154,7 @@ static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
 sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "phase",  "#runs",    "#time of runs",  "#CPU time",
                                          "#FLOPs", "#GFLOP/s", "#share of sgemm" };
-    sl_report_cost sum = { "all", 0, 0, 0, 0, NAN };
+    sl_report_cost sum = { .phase = "all", .share = NAN };
     sl_report__table_open(s, "", names, SL_LEN(names));
     for (int i = 0; i < v->in->n_costs; i++) {
         const sl_report_cost *c = &v->in->costs[i];
@@ -164,9 +167,11 @@ sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
     if (v->in->n_costs > 1) cost_row(s, &sum, false);
     sl_report__table_close(s);
     sl_str_add(s,
-               "<p class=\"note\">Times are summed over runs: runs side by side count each. The "
-               "share is of what as many threads of the machine that made this page reach in large "
-               "single-precision matrix products.</p>\n");
+               "<p class=\"note\">Times are summed over runs: runs side by side count each. FLOPs "
+               "are as the laws count them, the paper's way. GFLOP/s are of the operations that "
+               "were carried out, which are fewer; the share is of what as many threads of the "
+               "machine that made this page reach in large single-precision matrix "
+               "products.</p>\n");
     return SL_OK;
 }
 
@@ -177,34 +182,37 @@ bool sl_report__is_origins(const sl_report__view *v) { return v->in->n_origins >
 static bool same(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
 
 static bool same_origin(const sl_report_origin *a, const sl_report_origin *b) {
-    return same(a->machine, b->machine) && same(a->cpu, b->cpu) && same(a->isa, b->isa) &&
+    return same(a->libraries, b->libraries) && same(a->cpu, b->cpu) && same(a->isa, b->isa) &&
            same(a->version, b->version);
 }
 
 sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "machine", "CPU",   "instruction set",
-                                         "version", "#runs", "which" };
+    static const char *const names[] = { "CPU",     "instruction set", "libraries",
+                                         "version", "#runs",           "which" };
     const sl_report_origin *o = v->in->origins;
     const int n = v->in->n_origins;
     bool mixed = false;
     for (int i = 1; i < n; i++) mixed = mixed || !same_origin(o, o + i);
     if (mixed)
-        sl_str_add(s, "<p class=\"note bad\"><span class=\"red\">These runs are mixed:</span> they "
-                      "come from different machines, instruction sets or versions of the program. "
-                      "Results of the same run may differ in rounding between them.</p>\n");
+        sl_str_add(
+            s, "<p class=\"note bad\"><span class=\"red\">These runs are mixed:</span> they "
+               "come from different CPUs, instruction sets, libraries or versions of the program. "
+               "Results of the same run may differ in rounding between them.</p>\n");
     sl_report__table_open(s, "wide", names, SL_LEN(names));
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0;
         while (!same_origin(o + first, o + i)) first++;
         if (first < i) continue; // has its row
         sl_report__row(s, NULL);
-        sl_report__cell_text(s, o[i].machine);
         sl_report__cell_text(s, o[i].cpu);
         sl_report__cell_text(s, o[i].isa);
+        sl_str_add(s, "<td class=\"text\">");
+        sl_plot_escape(s, o[i].libraries ? o[i].libraries : "");
+        sl_str_add(s, "</td>");
         sl_report__cell_text(s, o[i].version);
         for (int k = i; k < n; k++) runs += same_origin(o + i, o + k);
         sl_report__cell_number(s, runs, 6);
-        sl_str_add(s, "<td class=\"text\">");
+        sl_str_add(s, n == runs ? "<td>" : "<td class=\"text\">");
         const bool most = 2 * runs > n;
         if (most) sl_str_add(s, runs == n ? "all" : "all others");
         for (int k = i, told = 0; !most && k < n; k++) {
@@ -255,7 +263,7 @@ static const struct {
     double scale;
     bool even;
 } number_column[] = {
-    { SL_LAWS_COLUMN_params, "#N", 3, 1, false },
+    { SL_LAWS_COLUMN_params, "#N", 6, 1, false },
     { SL_LAWS_COLUMN_tokens, "#D", 3, 1, false },
     { SL_LAWS_COLUMN_flops, "#FLOPs", 3, 1, false },
     { SL_LAWS_COLUMN_batch, "#batch", 6, 1, false },
@@ -354,10 +362,11 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     names[n++] = "frontier";
     sl_str_add(s, "<p>");
     sl_report__count(s, v->t->n, "run", "runs");
-    sl_str_add(s,
-               " in the table, with N parameters and D tokens; solved and R² are the shares of "
-               "problems solved and with R² above 0.99. Marked rows are on the frontier of loss. "
-               "A click on a heading sorts by it.</p>\n");
+    sl_str_add(s, " in the table, with N parameters and D tokens");
+    if (has_number(v->t, SL_LAWS_COLUMN_solved) || has_number(v->t, SL_LAWS_COLUMN_r2))
+        sl_str_add(s, "; solved and R² are the shares of problems solved and with R² above 0.99");
+    sl_str_add(s, ". Marked rows are on the frontier of loss. A click on a heading sorts by "
+                  "it.</p>\n");
     int decimals[SL_LEN(number_column)];
     for (int k = 0; k < SL_LEN(number_column); k++)
         decimals[k] = decimals_of(v->t, number_column[k].column, number_column[k].digits);

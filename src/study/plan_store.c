@@ -31,9 +31,9 @@ static sl_status compare(const sl_study_plan *plan, const char *path, const char
                      "%.300s is damaged: it is no JSON; remove it to store the plan anew", path);
     else if (strcmp(ours.text, theirs.text) != 0)
         st = sl_fail(SL_EINVAL,
-                     "%.300s holds a study of another plan; give another folder, or go on with "
-                     "the plan that is there",
-                     dir);
+                     "%.300s holds a study of another plan; give another folder with --out, or go "
+                     "on with the plan that is there: symlaw study run %.300s",
+                     dir, dir);
 done:
     sl_str_clear(&ours);
     sl_str_clear(&theirs);

@@ -119,6 +119,25 @@ def test_predictions_agree_with_the_surface():
 
 # ---------------------------------------------------------------- tables of others
 
+def test_a_loss_with_a_floor_is_told_so(tmp_path):
+    """As of a language model: the power law alone would promise too much."""
+    rows = [(n, d, 6 * n * d, 1.7 + 400 / n ** 0.34 + 410 / d ** 0.28)
+            for n in (1e7, 3e7, 1e8, 3e8, 1e9) for d in (5 * n, 10 * n, 20 * n, 40 * n, 80 * n)]
+    text = "N,D,C,loss\n" + "".join("%r,%r,%r,%r\n" % r for r in rows)
+    lines = laws(write(tmp_path, text), "--draws", "50", "--budget", "1e21").lines
+    assert "by the power law, though the points are curved, and 2.3" in lines[0]
+    head = next(i for i, line in enumerate(lines) if line.startswith("loss falls as"))
+    assert lines[head].endswith(", though the points are curved")
+    assert lines[head + 1].startswith("above a floor of 1.")
+
+
+def test_runs_are_counted_that_the_laws_are_of(tmp_path):
+    rows = "".join(f"{c},{9 - i},{'done' if i % 3 else 'failed'}\n" for i, c in enumerate((1, 2, 4, 8, 16, 32, 64)))
+    path = write(tmp_path, "C,loss,status\n" + rows)
+    assert "laws of 4 points on the frontier of 4 configurations (4 runs)" in laws(path, "--draws", "20").out
+    assert "laws of 4 points, all of 4 configurations (4 runs)" in laws(path, "--draws", "20", "--bins", "none").out
+
+
 def test_columns_by_name_and_by_option(tmp_path):
     rows = [(1e6 * 2 ** i, 1e8 * 2 ** k, 2 + (1e6 * 2 ** i) ** -0.3 + (1e8 * 2 ** k) ** -0.3)
             for i in range(4) for k in range(4)]

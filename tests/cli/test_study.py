@@ -124,15 +124,6 @@ def test_a_study_from_its_plan_to_its_table(undisturbed):
     assert model.read_bytes() == (undisturbed / "best.safetensors").read_bytes()
 
 
-def test_a_best_model_that_cannot_be_left_beside_the_folder_is_noted(undisturbed, tmp_path):
-    shutil.copytree(undisturbed, tmp_path / "tiny")
-    (tmp_path / "best.safetensors").mkdir()  # in its way; permissions do not stop root
-    done = study("report", tmp_path / "tiny")
-    assert done.code == 0 and "alone, not beside the study's folder" in done.err, done
-    assert done.out.rstrip().endswith("report.html"), done
-    assert (tmp_path / "tiny" / "best.safetensors").is_file()
-
-
 def test_a_best_model_that_is_damaged_leaves_the_rest_of_the_report(undisturbed, tmp_path):
     folder = tmp_path / "tiny"
     shutil.copytree(undisturbed, folder)
@@ -140,7 +131,7 @@ def test_a_best_model_that_is_damaged_leaves_the_rest_of_the_report(undisturbed,
     for model in (folder / "runs" / best).glob("*.safetensors"):
         model.write_bytes(model.read_bytes()[:-100])
     done = study("report", folder)
-    assert done.code == 0 and "no problems of the best model" in done.err and best in done.err, done
+    assert done.code == 0 and "no solved and missed problems" in done.err and best in done.err, done
     assert "<h3>Solved</h3>" not in (folder / "report.html").read_text()
 
 
@@ -388,6 +379,48 @@ def damage(folder):
     return broken
 
 
+def test_a_report_without_the_best_model(undisturbed, tmp_path):
+    """The table and the report need no model: one that is gone, or cannot be copied, is told."""
+    folder = tmp_path / "deep" / "copy"
+    shutil.copytree(undisturbed, folder)
+    best = json.loads(study("report", folder, "--json").out)["best"]
+    (folder.parent / "best.safetensors").unlink()
+    (folder.parent / "best.safetensors").mkdir()  # as good as a folder that belongs to somebody else
+    done = study("report", folder)
+    assert done.code == 0 and done.out.strip().endswith("report.html") and "is not copied" in done.err
+    assert (folder / "best.safetensors").is_file()
+    for path in (folder / "runs" / best).glob("*.safetensors"):
+        path.unlink()
+    (folder / "report.html").unlink()
+    done = study("report", folder)
+    assert done.code == 0 and best in done.err and "no solved and missed problems" in done.err
+    assert "not complete" not in done.err  # all runs and evaluations are there
+    assert 'id="problems"' not in (folder / "report.html").read_text()
+    assert table(folder) == table(undisturbed)
+
+
+def test_the_command_to_repeat_it_begins_anew(undisturbed, tmp_path):
+    folder = tmp_path / "a copy"
+    shutil.copytree(undisturbed, folder)
+    plan = plan_file(tmp_path)
+    assert study("report", plan, "--out", folder).code == 0
+    assert f"symlaw study run {plan}<" in (folder / "report.html").read_text()
+    assert study("report", folder).code == 0
+    again = f"symlaw study run '{folder}/plan.json' --out runs/tiny-again<"
+    assert again in (folder / "report.html").read_text().replace("&#39;", "'")
+
+
+def test_a_report_says_that_it_is_of_a_part(undisturbed, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(undisturbed, folder)
+    shutil.rmtree(next(p.parent for p in results(folder) if (p.parent / "eval-test.json").exists()))
+    done = study("report", folder, "--json")
+    assert done.code == 0 and json.loads(done.out)["complete"] is False
+    assert "the study is not complete: " in done.err
+    assert "This study is not complete:" in (folder / "report.html").read_text()
+    assert "This study is not complete:" not in (undisturbed / "report.html").read_text()
+
+
 def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     folder = tmp_path / "s"
     shutil.copytree(undisturbed, folder)
@@ -408,11 +441,19 @@ def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     assert table(folder) == table(undisturbed)
 
 
+def test_a_worker_that_is_named_a_plan_begins_its_study(tmp_path):
+    path, folder = plan_file(tmp_path), tmp_path / "s"
+    done = study("report", path, "--out", folder)
+    assert done.code == 2 and "holds no study yet" in done.err and not folder.exists()
+    assert study("worker", path, "--out", folder, "--threads", 1, "--time-limit", 0.1).code in (0, 75)
+    assert (folder / "plan.json").is_file() and study("status", folder).code == 0
+
+
 def test_a_plan_that_was_changed_is_refused(tmp_path):
     folder = tmp_path / "s"
     assert study("init", plan_file(tmp_path), "--out", folder).code == 0
     changed = plan_file(tmp_path, attempts=3)
-    for action in ("init", "run"):
+    for action in ("init", "run", "worker", "report"):
         done = study(action, changed, "--out", folder)
         assert done.code == 2 and "plan" in done.err and str(folder) in done.err, done
     assert study("init", plan_file(tmp_path), "--out", folder).code == 0  # the same again

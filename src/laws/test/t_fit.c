@@ -77,8 +77,37 @@ static void missing_columns_are_noted(void **state) {
     SL_MUST(t, sl_laws_table_read(&table, &t->arena, file_of(t, "n.csv", "a,b\n1,2\n"), NULL));
     SL_CHECK(t,
              sl_laws_fit(&l, &t->arena, &table, NULL) == SL_EFORMAT &&
-                 strstr(sl_last_error(), "--columns"),
+                 strstr(sl_last_error(), "--columns") &&
+                 strstr(sl_last_error(), "those of the file: \"a\", \"b\""),
              "%s", sl_last_error());
+}
+
+/* Nothing fails with millions or PF-days, but what is told would be wrong. */
+static void odd_units_are_noted(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *text, *note;
+    } cases[] = {
+        { "N,D,C,loss\n10,.1,6e-5,4\n20,.2,2.4e-4,3\n40,.4,1e-3,2\n", "where 6 is usual" },
+        { "N,D,C,loss\n10,.1,6e15,4\n20,.2,2.4e16,3\n40,.4,1e17,2\n", "where 6 is usual" },
+        { "N,D,loss\n10,.1,4\n20,.2,3\n40,.4,2\n", "has 40 parameters" },
+        { "N,D,C,loss\n1e7,1e8,6e15,4\n2e7,2e8,2.4e16,3\n4e7,4e8,1e17,2\n", NULL },
+        { "N,D,C,loss\n1e7,1e8,2e16,4\n2e7,2e8,8e16,3\n4e7,4e8,3e17,2\n", NULL }, // the paper's
+        { "N,D,loss\n1e7,1e8,4\n2e7,2e8,3\n4e7,4e8,2\n", NULL },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_laws l;
+        sl_laws_table table;
+        read_and_fit(t, &l, &table, cases[i].text);
+        SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "plain counts") == (cases[i].note != NULL), "%s",
+                 cases[i].text);
+        SL_CHECK(t, !cases[i].note || says(&l, SL_LAWS_NOTE_DATA, cases[i].note), "%s",
+                 cases[i].text);
+    }
+    sl_laws l;
+    sl_laws_table table;
+    read_and_fit(t, &l, &table, "C,loss\n1,4\n");
+    SL_CHECK(t, says(&l, SL_LAWS_NOTE_OFF, "has 1 point, and"), "one point");
 }
 
 /* Nothing here makes sense, and every figure is a number or NaN. */
@@ -293,6 +322,7 @@ int main(void) {
         SL_TEST(seeds_of_one_configuration_are_one_point),
         SL_TEST(only_finished_runs_count),
         SL_TEST(missing_columns_are_noted),
+        SL_TEST(odd_units_are_noted),
         SL_TEST(hostile_tables_are_survived),
         SL_TEST(a_share_of_one_is_left_out),
         SL_TEST(bootstrap_t_is_turned_round),

@@ -48,20 +48,20 @@ static void json_lines_are_the_same_table(void **state) {
     sl_fixture *t = *state;
     const sl_laws_table a = read_text(t, "a.csv",
                                       "run,model,N,tokens_per_param,C,val_loss,hits,trials,seed\n"
-                                      "r1,6.5M,5,2,60,1.5,3,4,1\nr2,9M,6,2,70,NaN,,4,\n",
+                                      "r1,6.5M,500,2,3e6,1.5,3,4,1\nr2,9M,600,2,4e6,NaN,,4,\n",
                                       NULL);
     const sl_laws_table b =
         read_text(t, "b.jsonl",
-                  "{\"run\":\"r1\",\"model\":\"6.5M\",\"N\":5,\"tokens_per_param\":2,\"C\":60,"
+                  "{\"run\":\"r1\",\"model\":\"6.5M\",\"N\":500,\"tokens_per_param\":2,\"C\":3e6,"
                   "\"val_loss\":1.5,\"hits\":3,\"trials\":4,\"seed\":1}\n\n"
-                  "{\"model\":\"9M\",\"run\":\"r2\",\"N\":6,\"tokens_per_param\":2.0,\"C\":70,"
+                  "{\"model\":\"9M\",\"run\":\"r2\",\"N\":600,\"tokens_per_param\":2.0,\"C\":4e6,"
                   "\"val_loss\":null,\"trials\":4}\n",
                   NULL);
     sl_str sa = { 0 }, sb = { 0 };
     sl_laws_table_csv(&sa, &a);
     sl_laws_table_csv(&sb, &b);
     SL_CHECK(t, strcmp(sa.text, sb.text) == 0, "%s%s", sa.text, sb.text);
-    SL_CHECK(t, a.run[0].solved == 0.75 && a.run[0].tokens == 10 && a.n_note == 1, "%s", sa.text);
+    SL_CHECK(t, a.run[0].solved == 0.75 && a.run[0].tokens == 1000 && a.n_note == 1, "%s", sa.text);
     SL_CHECK(t, strstr(a.note[0], "ratio x parameters"), "%s", a.note[0]);
     sl_str_clear(&sa);
     sl_str_clear(&sb);
@@ -94,8 +94,8 @@ static void a_written_table_reads_back(void **state) {
 
 static void flops_may_be_derived(void **state) {
     sl_fixture *t = *state;
-    const sl_laws_table a = read_text(t, "d.csv", "N,D,loss\n10,20,1\n", NULL);
-    SL_CHECK(t, a.run[0].flops == 1200 && a.has[SL_LAWS_COLUMN_flops], "%g", a.run[0].flops);
+    const sl_laws_table a = read_text(t, "d.csv", "N,D,loss\n100,20,1\n", NULL);
+    SL_CHECK(t, a.run[0].flops == 12000 && a.has[SL_LAWS_COLUMN_flops], "%g", a.run[0].flops);
     SL_CHECK(t, a.n_note == 1 && strstr(a.note[0], "6 x parameters x tokens"), "no note");
     const sl_laws_table b = read_text(t, "e.csv", "N,loss\n10,1\n", NULL);
     SL_CHECK(t, isnan(b.run[0].flops) && !b.has[SL_LAWS_COLUMN_flops], "%g", b.run[0].flops);

@@ -192,11 +192,61 @@ static void what_is_not_known_is_not_said(void **state) {
     sl_str_clear(&s);
 }
 
+/* Each name once, in this order. */
+static void has_legend(sl_fixture *t, const char *svg, const char *const *name, int n) {
+    const char *last = svg;
+    for (int i = 0; i < n; i++) {
+        char text[48];
+        sl_snprintf(text, sizeof text, ">%s</text>", name[i]);
+        const char *at = strstr(svg, text);
+        SL_CHECK(t, at && at > last, "%s is not named, or in another order", name[i]);
+        SL_CHECK(t, count(svg, text) == 1, "%s is named more than once", name[i]);
+        last = at;
+    }
+}
+
+/* Whatever comes first: the panel of the smallest batch size may lack the smallest model, and a
+ * form may have no prediction for what was left out first. */
+static void legends_name_everything_in_order(void **state) {
+    sl_fixture *t = *state;
+    static const char *const sizes[] = { "11k", "26k", "74k" };
+    static const char *const forms[] = { "power", "floor", "surface", "binomial" };
+    kept_text sweep = { .name = "sweep.svg" }, predicted = { .name = "leave-out.svg" };
+    SL_MUST(t, report_study_make(&study, &t->arena, 0));
+    sl_laws *l = &study.laws;
+    sl_laws_curve *curve = sl_arena_alloc(&t->arena, (size_t)l->n_curve * sizeof *curve);
+    sl_laws_prediction *prediction =
+        sl_arena_alloc(&t->arena, (size_t)l->n_prediction * sizeof *prediction);
+    assert_true(curve && prediction);
+    int n = 0, m = 0;
+    for (int i = 0; i < l->n_curve; i++)
+        if (l->curve[i].size > 0 || l->curve[i].batch > 8) curve[n++] = l->curve[i];
+    assert_true(n < l->n_curve);
+    for (int i = 0; i < l->n_prediction; i++)
+        if (l->prediction[i].form != SL_LAWS_SURFACE || l->prediction[i].split > 0)
+            prediction[m++] = l->prediction[i];
+    assert_true(m < l->n_prediction);
+    l->curve = curve;
+    l->prediction = prediction;
+    l->n_curve = n;
+    l->n_prediction = m;
+    SL_MUST(t, sl_report_figures(&study.in, keep_one, &sweep));
+    SL_MUST(t, sl_report_figures(&study.in, keep_one, &predicted));
+    has_legend(t, sl_str_text(&sweep.text), sizes, SL_LEN(sizes));
+    has_legend(t, sl_str_text(&predicted.text), forms, SL_LEN(forms));
+    sl_str_clear(&sweep.text);
+    sl_str_clear(&predicted.text);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(every_figure_is_a_file),          SL_TEST(every_run_has_a_mark),
-        SL_TEST(stars_are_minima_of_curves),      SL_TEST(a_folder_gets_them),
-        SL_TEST(sentences_say_what_the_laws_say), SL_TEST(what_is_not_known_is_not_said),
+        SL_TEST(legends_name_everything_in_order),
+        SL_TEST(every_figure_is_a_file),
+        SL_TEST(every_run_has_a_mark),
+        SL_TEST(stars_are_minima_of_curves),
+        SL_TEST(a_folder_gets_them),
+        SL_TEST(sentences_say_what_the_laws_say),
+        SL_TEST(what_is_not_known_is_not_said),
     };
     return sl_test_main("report.figures", tests, SL_LEN(tests));
 }

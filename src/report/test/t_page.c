@@ -118,6 +118,40 @@ static void a_study_shows_everything(void **state) {
     sl_str_clear(&page);
 }
 
+/* The first thing said, and nothing of a study that is complete. */
+static void a_part_of_a_study_says_so(void **state) {
+    sl_fixture *t = *state;
+    sl_str page = { 0 };
+    SL_MUST(t, report_study_make(&study, &t->arena, 0));
+    SL_MUST(t, sl_report_html(&page, &study.in));
+    assert_false(has(&page, "not complete"));
+    sl_report_input part = study.in;
+    part.unfinished = "3 of 5 runs <are> done";
+    sl_str_truncate(&page, 0);
+    SL_MUST(t, sl_report_html(&page, &part));
+    const char *said = strstr(sl_str_text(&page), "3 of 5 runs &lt;are&gt; done.");
+    assert_non_null(said);
+    assert_true(said < strstr(sl_str_text(&page), "class=\"lead\""));
+    sl_str_clear(&page);
+}
+
+/* The rate is of what was carried out, and not of the FLOPs that laws count. */
+static void the_rate_is_of_what_was_executed(void **state) {
+    sl_fixture *t = *state;
+    sl_str page = { 0 };
+    SL_MUST(t, report_study_make(&study, &t->arena, 0));
+    const sl_report_cost cost = {
+        .phase = "scale", .runs = 1, .seconds = 10, .flops = 7e12, .executed = 4.44e11, .share = NAN
+    };
+    const sl_report_input in = { .laws = &study.laws, .n_costs = 1, .costs = &cost };
+    SL_MUST(t, sl_report_html(&page, &in));
+    const char *row = strstr(sl_str_text(&page), "<td>scale</td>");
+    assert_non_null(row);
+    assert_non_null(strstr(row, ">44.4</td>"));
+    assert_null(strstr(row, ">700</td>"));
+    sl_str_clear(&page);
+}
+
 static void nothing_is_fetched(void **state) {
     sl_fixture *t = *state;
     sl_str page = { 0 };
@@ -200,7 +234,7 @@ static void texts_are_escaped(void **state) {
     study.laws.note = &note;
     study.laws.n_note = 1;
     const sl_report_baseline baseline = { bad, bad, { 0.1, 0, 1 }, { 0.1, 0, 1 } };
-    const sl_report_cost cost = { bad, 1, 1, 1, 1, 1 };
+    const sl_report_cost cost = { bad, 1, 1, 1, 1, 1, 1 };
     const sl_report_failure failure = { bad, bad, bad, 1 };
     study.in.baselines = &baseline;
     study.in.costs = &cost;
@@ -344,6 +378,8 @@ static void lack_of_memory_is_reported(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_study_shows_everything),
+        SL_TEST(a_part_of_a_study_says_so),
+        SL_TEST(the_rate_is_of_what_was_executed),
         SL_TEST(nothing_is_fetched),
         SL_TEST(the_frontier_is_marked),
         SL_TEST(extrapolations_are_in_red_words),
