@@ -1,5 +1,5 @@
 /* Workers, with a runner that imitates training: every run is done once and never by two at a time,
- * whoever is killed, stopped or slow; failures are counted; full disks and broken folders are told.
+ * whichever process is killed, stopped or slow; failures are counted; full disks and broken folders are told.
  */
 #include <errno.h>
 #include <fcntl.h>
