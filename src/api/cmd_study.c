@@ -190,12 +190,22 @@ static void set_out_of_time(const sl_api__study_context *s, sl_str *result) {
     sl_json_add_bool(result, "out_of_time", true);
 }
 
+static sl_status is_complete(bool *out, const sl_api__study_context *s) {
+    sl_arena arena = { 0 };
+    sl_study study;
+    const sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
+    *out = st == SL_OK && study.complete;
+    sl_arena_clear(&arena);
+    return st;
+}
+
 static sl_status run_all(sl_api__study_context *s, sl_str *result, bool *ok) {
-    bool out_of_time = false;
+    bool out_of_time = false, complete;
     if (value(s->run, OPT_DRY_RUN)->flag) return dry_run(s, result);
     SL_TRY(sl_study_plan_store(s->plan, s->dir));
+    SL_TRY(is_complete(&complete, s));
     const sl_api__engine *engine = engine_named(value(s->run, OPT_ENGINE)->text[0]);
-    const sl_status st = engine->work(&out_of_time, s);
+    const sl_status st = complete ? SL_OK : engine->work(&out_of_time, s);
     if (st == SL_ECANCEL && !out_of_time)
         return engine == &sl_api__engine_slurm ? st : fail_stopped(s); // whose jobs go on
     if (st != SL_ECANCEL) SL_TRY(st);

@@ -26,6 +26,7 @@ static const reserved table[] = {
     { "eval", "predictions", "results are in the run's folder" },
     { "eval", "journal", "the journal is in the run's folder" },
     { "eval", "out", "results are in the run's folder" },
+    { "eval", "timeout", "results must not depend on the speed of a machine" },
     { NULL, "json", "results are in the run's folder" },
     { NULL, "quiet", "it is an option of the study's command" },
     { NULL, "threads", "it is an option of the study's command" },

@@ -96,6 +96,8 @@ def edited(**changes):
     (edited(train={"depth": 99}), "line 4, train.depth: --depth must be a whole number from 0 to"),
     (edited(swep={}), "swep: there is no member of this name; did you mean sweep?"),
     (edited(eval={"test": {"sampels": 3}}), "eval.test.sampels: unknown option --sampels; did you mean --samples?"),
+    (edited(eval={"test": {"timeout": 1}}), "eval.test.timeout: "),
+    (edited(train={"steps": 100}), "train.steps: "),
     (edited(eval={"baselines": ["blond"]}), "eval.baselines[0]: --source must be one of"),
     (edited(train={"optimizer": "adamv"}), "train.optimizer: --optimizer must be one of"),
     ('{"name": "x",\n "sizes": [}', "line 2"),
