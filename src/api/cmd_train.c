@@ -23,7 +23,7 @@ static const char help[] =
     "\"symlaw info\" with the same options tells it without training.\n"
     "\n"
     "Examples:\n"
-    "  symlaw train --size micro --steps 2000 --out runs/micro    minutes\n"
+    "  symlaw train --size micro --steps 2000 --out runs/first    minutes\n"
     "  symlaw train --size 6.5M --ratio 5 --out runs/a            the paper's first\n"
     "  symlaw train --resume --out runs/a                         go on after a stop\n"
     "  mpirun -n 4 symlaw train --size 24M --ratio 5 --out runs/b\n"
