@@ -16,8 +16,9 @@ void sl_api__estimate_json(sl_str *s, const char *name, sl_estimate e) {
 /* Members of one law; null figures where it is not known. */
 static void add_law(sl_str *s, const sl_law *law) {
     sl_json_add_bool(s, "known", law->known);
-    sl_api__estimate_json(s, "exponent", law->exponent);
-    sl_api__estimate_json(s, "coefficient", law->coefficient);
+    const sl_estimate none = { NAN, NAN, NAN };
+    sl_api__estimate_json(s, "exponent", law->known ? law->exponent : none);
+    sl_api__estimate_json(s, "coefficient", law->known ? law->coefficient : none);
     sl_json_add_int(s, "points", law->n);
     sl_json_add_real(s, "fit_r2", law->known ? law->r2 : NAN);
 }

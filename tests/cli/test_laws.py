@@ -159,6 +159,7 @@ def test_what_is_missing_is_said(tmp_path):
     for what in ("solved rate", "R2 rate", "parameters", "batch size"):
         assert what in off
     assert j["loss"]["known"] and not j["solved"]["known"] and j["solved"]["exponent"]["value"] is None
+    assert not j["isoflop"]["params"]["known"] and j["isoflop"]["params"]["exponent"]["value"] is None
     assert laws(write(tmp_path, "C,loss\n1e9,3\n1e10,2\n1e11,1.5\n")).lines[0].startswith("loss falls as C^-b")
 
 
