@@ -16,15 +16,6 @@
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* Members that the study sets itself. */
-static bool is_reserved(const char *name) {
-    static const char *const ours[] = { "out",   "resume", "json",    "quiet",      "threads",
-                                        "model", "split",  "journal", "predictions" };
-    for (int i = 0; i < SL_LEN(ours); i++)
-        if (strcmp(name, ours[i]) == 0) return true;
-    return false;
-}
-
 /* Do all options of a size fit each other? */
 static sl_status check_train(sl_api__value *values) {
     sl_api__run run = { .info = &sl_api__train.info, .values = values };
@@ -49,10 +40,6 @@ sl_status sl_api__study_check(const char *verb, const char *options_json, bool w
     sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
     if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
     SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
-    if (sl_json_kind_of(given) == SL_JSON_OBJECT)
-        for (sl_json_member m = sl_json_first(given); m.name; m = sl_json_next(given, m))
-            if (is_reserved(m.name))
-                SL_GO(sl_fail(SL_EINVAL, "--%s is the study's own to set", m.name));
     SL_GO(sl_api__options_read(values, info, given));
     if (whole && train) st = check_train(values);
 done:
