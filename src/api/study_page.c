@@ -24,12 +24,6 @@ static sl_estimate share_of(const sl_study_share *s) {
     return (sl_estimate){ s->hits / s->trials, i.lo, i.hi };
 }
 
-static const char *copy(sl_arena *a, const char *text) {
-    const size_t n = strlen(text) + 1;
-    char *out = sl_arena_alloc(a, n);
-    return out ? memcpy(out, text, n) : NULL;
-}
-
 /* ---------------------------------------------------------------- training curves ----------- */
 
 enum { LINE_BYTES = 1 << 16, VALIDATIONS_MAX = 4096 };
@@ -171,7 +165,7 @@ static sl_status add_origins(sl_report_input *out, sl_arena *a, const sl_study *
         sl_str version = { 0 };
         sl_str_addf(&version, "%s (%s)", x->version ? x->version : "unknown",
                     x->revision ? x->revision : "unknown");
-        const char *text = version.failed ? NULL : copy(a, version.text);
+        const char *text = version.failed ? NULL : sl_arena_text(a, version.text, version.len);
         sl_str_clear(&version);
         if (!text) return sl_fail(SL_ENOMEM, "no memory for the report");
         to[out->n_origins++] = (sl_report_origin){
@@ -283,7 +277,7 @@ static sl_status add_unfinished(sl_report_input *out, sl_arena *a, const sl_api_
     SL_TRY(sl_api__study_tally(&t, s, study));
     sl_snprintf(text, sizeof text, "%d of %d runs and %d of %d evaluations are done", t.finished,
                 t.runs, t.evaluated, t.evaluations);
-    out->unfinished = copy(a, text);
+    out->unfinished = sl_arena_text(a, text, strlen(text));
     return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
 }
 
@@ -312,7 +306,7 @@ sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__st
                               .laws = laws,
                               .plan = study->plan->text };
     add_command(&command, s);
-    out->command = command.failed ? NULL : copy(a, command.text);
+    out->command = command.failed ? NULL : sl_arena_text(a, command.text, command.len);
     sl_str_clear(&command);
     if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");
     SL_TRY(add_unfinished(out, a, s, study));

@@ -36,13 +36,12 @@ static sl_status take_judgement(found *to, sl_arena *a, const sl_json *j) {
     const sl_verdict v = sl_verdict_find(sl_json_get_text(j, "verdict", ""));
     const char *expr = sl_json_get_text(j, "expr", "");
     if (i < 0 || i >= LOOKED_AT || v == SL_VERDICT_COUNT || !*expr) return SL_OK;
-    const size_t n = strlen(expr) + 1;
-    char *copy = sl_arena_alloc(a, n);
-    if (!copy) return sl_fail_memory(n, 1, "the report");
+    const char *copy = sl_arena_text(a, expr, strlen(expr));
+    if (!copy) return sl_fail_memory(strlen(expr) + 1, 1, "the report");
     to[i] = (found){ .there = true,
                      .solved = v == SL_VERDICT_SOLVED || v == SL_VERDICT_EQUAL,
                      .r2 = sl_json_get_real(j, "r2", NAN),
-                     .expr = memcpy(copy, expr, n) };
+                     .expr = copy };
     return SL_OK;
 }
 
@@ -71,11 +70,8 @@ static sl_status print(const char **out, sl_arena *a, sl_format format, const sl
     sl_status st = sl_expr_print(&s, format, e, &(sl_names){ 0 });
     if (st == SL_OK) st = sl_str_status(&s);
     if (st == SL_OK) {
-        char *copy = sl_arena_alloc(a, s.len + 1);
-        if (copy)
-            *out = memcpy(copy, sl_str_text(&s), s.len + 1);
-        else
-            st = sl_fail_memory(s.len, 1, "the report");
+        *out = sl_arena_text(a, sl_str_text(&s), s.len);
+        if (!*out) st = sl_fail_memory(s.len + 1, 1, "the report");
     }
     sl_str_clear(&s);
     return st;

@@ -77,6 +77,14 @@ void *sl_arena_alloc(sl_arena *a, size_t bytes) {
     return p;
 }
 
+const char *sl_arena_text(sl_arena *a, const char *text, size_t n) {
+    char *copy = sl_arena_alloc(a, n + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    return copy;
+}
+
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept) {
     char *start = p;
     SL_ASSERT(kept <= bytes);

@@ -136,6 +136,8 @@ typedef struct sl_arena {
 
 /* 16-byte aligned, not cleared. NULL without memory or past the limit; sl_fail is the caller's. */
 SL_NODISCARD void *sl_arena_alloc(sl_arena *a, size_t bytes);
+/* A copy of text[0 .. n), terminated. NULL as above. */
+SL_NODISCARD const char *sl_arena_text(sl_arena *a, const char *text, size_t n);
 /* Gives back the tail of the newest allocation p, made since the last rewind: it had `bytes`, keep
  * `kept`. */
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);

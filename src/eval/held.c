@@ -4,10 +4,8 @@
 #include "eval/eval_impl.h"
 
 sl_status sl_eval__text(const char **out, sl_arena *a, const char *text) {
-    const size_t n = strlen(text) + 1;
-    char *copy = sl_arena_alloc(a, n);
-    if (!copy) return sl_fail_memory(n, 1, "a text");
-    memcpy(copy, text, n);
+    const char *copy = sl_arena_text(a, text, strlen(text));
+    if (!copy) return sl_fail_memory(strlen(text) + 1, 1, "a text");
     *out = copy;
     return SL_OK;
 }

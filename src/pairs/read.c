@@ -16,10 +16,8 @@ static const char *kind_of(const sl_json *j) { return sl_json_kind_text(sl_json_
 static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
 static sl_status copy_text(const char **out, sl_arena *a, const char *text) {
-    const size_t n = strlen(text) + 1;
-    char *copy = sl_arena_alloc(a, n);
-    if (!copy) return sl_fail_memory(n, 1, "the text of a pair");
-    memcpy(copy, text, n);
+    const char *copy = sl_arena_text(a, text, strlen(text));
+    if (!copy) return sl_fail_memory(strlen(text) + 1, 1, "the text of a pair");
     *out = copy;
     return SL_OK;
 }

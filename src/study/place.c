@@ -141,10 +141,8 @@ sl_status sl_study__members(const sl_study__reader *r, const sl_study__place *p,
 /* ---------------------------------------------------------------- texts --------------------- */
 
 sl_status sl_study__copy(const char **out, sl_arena *a, const char *text, size_t n) {
-    char *copy = sl_arena_alloc(a, n + 1);
+    const char *copy = sl_arena_text(a, text, n);
     if (!copy) return sl_fail_memory(n + 1, 1, "a text of a study");
-    memcpy(copy, text, n);
-    copy[n] = '\0';
     *out = copy;
     return SL_OK;
 }

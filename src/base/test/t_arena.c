@@ -207,17 +207,27 @@ static void what_is_not_handed_out_is_poisoned(void **state) {
 #endif
 }
 
+/* The bytes that were given, NUL among them, and an end; nothing where there is no room. */
+static void a_text_is_copied_and_terminated(void **state) {
+    sl_fixture *t = *state;
+    static const char from[] = "ab\0cd";
+    sl_arena a = { 0 };
+    const char *whole_text = sl_arena_text(&a, from, 5), *empty = sl_arena_text(&a, from, 0);
+    SL_CHECK(t, whole_text && memcmp(whole_text, from, 6) == 0 && whole_text != from, "not copied");
+    SL_CHECK(t, empty && *empty == '\0', "not terminated");
+    sl_arena_clear(&a);
+    a.limit = 4;
+    SL_CHECK(t, !sl_arena_text(&a, from, 5), "past the limit");
+    sl_arena_clear(&a);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(pieces_keep_their_bytes),
-        SL_TEST(marks_count_what_was_handed_out),
-        SL_TEST(work_and_rewind_stops_allocating),
-        SL_TEST(one_allocation_may_exceed_a_chunk),
-        SL_TEST(rewinding_to_nothing_keeps_one_chunk),
-        SL_TEST(shrinking_gives_the_tail_back),
-        SL_TEST(the_limit_holds_exactly),
-        SL_TEST(failing_leaves_the_arena_as_it_was),
-        SL_TEST(what_is_not_handed_out_is_poisoned),
+        SL_TEST(a_text_is_copied_and_terminated),    SL_TEST(pieces_keep_their_bytes),
+        SL_TEST(marks_count_what_was_handed_out),    SL_TEST(work_and_rewind_stops_allocating),
+        SL_TEST(one_allocation_may_exceed_a_chunk),  SL_TEST(rewinding_to_nothing_keeps_one_chunk),
+        SL_TEST(shrinking_gives_the_tail_back),      SL_TEST(the_limit_holds_exactly),
+        SL_TEST(failing_leaves_the_arena_as_it_was), SL_TEST(what_is_not_handed_out_is_poisoned),
     };
     return sl_test_main("base.arena", tests, SL_LEN(tests));
 }
