@@ -1,0 +1,114 @@
+/* Inside src/search only: a search at work, the store of terms, and what methods share. */
+#ifndef SL_SEARCH_IMPL_H
+#define SL_SEARCH_IMPL_H
+
+#include <stdatomic.h>
+
+#include "search/search.h"
+
+/* ---------------------------------------------------------------- a search at work ---------- */
+
+typedef struct sl_search__job {
+    const sl_problem *all;   // as given
+    sl_problem rows;         // what is searched: columns that matter, rows without repetition, well
+                             // spread first, so that any first k rows are good probes
+    int column[SL_DATA_MAX_INPUTS]; // input of `all` by column of `rows`
+    const double *columns[SL_DATA_MAX_INPUTS];
+    bool positive[SL_DATA_MAX_INPUTS]; // > 0 in every row
+    const sl_search_options *o;
+    sl_pool *pool;
+    sl_arena arena;          // of the search
+    sl_search_result *result;
+    double start;            // on sl_clock()
+    double precision;        // relative size of the rounding of y: 2^-52, or more where digits are few
+    _Atomic int ended;       // sl_search_end, asked by all threads
+    _Atomic int64_t tried;   // counted by methods, in large portions
+    int64_t memory;          // bytes held now
+    sl_search_news news;
+} sl_search__job;
+
+/* Must the work end? From any thread; speak: from the calling one, which then tells progress and
+ * looks at the clock. Cheap enough for every few hundred terms. */
+bool sl_search__stop(sl_search__job *j, bool speak);
+/* May so many further bytes be held? Then they are counted; release gives them back. */
+bool sl_search__reserve(sl_search__job *j, int64_t bytes);
+void sl_search__release(sl_search__job *j, int64_t bytes);
+
+/* A formula that a method has found: in variables of j->rows, with free constants of these values.
+ * It is fitted on all rows, snapped, judged and kept if it is any good. From the calling thread.
+ * *kept: it is exact, or belongs to the front. */
+SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e,
+                                        const double *value, int params, const char *method,
+                                        int level);
+
+/* A method: its steps are called in order of level, all of one on all threads. */
+typedef struct sl_search__method {
+    const char *name;
+    SL_NODISCARD sl_status (*open)(void **state, sl_search__job *j);
+    /* *more: there are further levels. */
+    SL_NODISCARD sl_status (*level)(bool *more, void *state, int level);
+    void (*close)(void *state);
+} sl_search__method;
+
+/* ---------------------------------------------------------------- the store of terms -------- */
+
+/* What formulas are made of: monomials, unary functions of them, of binomials and of products with
+ * constants of a list, ... by rank, so that the simple ones come first. A term costs log2 of the
+ * product of the ranks of its parts; level l of a side has the terms of cost l - 1 .. l (level 0: up
+ * to 0), with simple families some levels ahead.
+ *
+ * The store depends on x alone: it is built once and shared by all transforms of y. */
+typedef uint64_t sl_term;
+
+typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
+
+#define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at; values have stride probes_padded
+#define SL_STORE_BATCH 8192    // terms of one call of next
+
+typedef struct sl_store sl_store;
+
+/* Over the first `probes` rows of j->rows. */
+SL_NODISCARD sl_status sl_store_open(sl_store **out, sl_search__job *j, int probes);
+void sl_store_close(sl_store *s);
+int sl_store_stride(const sl_store *s); // probes rounded up to a multiple of 8
+
+/* Lists of parts up to this level, on all threads; the same for any number of them. Must precede
+ * the terms of that level. */
+SL_NODISCARD sl_status sl_store_extend(sl_store *s, int level);
+
+/* A walk over the terms of one side and level, in fixed order. */
+typedef struct sl_store_walk {
+    const sl_store *store;
+    sl_side side;
+    int level;
+    int family;         // of terms, and where in it
+    size_t i, j, k;
+} sl_store_walk;
+void sl_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
+/* out[0..) := the next terms, at most `room`; answers how many, 0 at the end. cost[]: bits of each
+ * (may be NULL). */
+int sl_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
+
+/* value[0..stride) := the term at the probes, the padding finite. Answers false where it is not real
+ * and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm of the
+ * term, as of exp(u) on the product side. From any thread. */
+bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
+
+/* Monomials by rank, for transforms of y and closures: number i, its value at the probes. */
+int sl_store_monomials(const sl_store *s, int want); // as many as there are, at most `want`
+const double *sl_store_monomial(const sl_store *s, int i);
+const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+/* Unary functions by rank (the list R), the same way. */
+int sl_store_functions(const sl_store *s, int want);
+sl_term sl_store_function(const sl_store *s, int i);
+
+/* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
+ * exp(u), not u. */
+SL_NODISCARD sl_status sl_store_expr(const sl_node **out, sl_arena *a, const sl_store *s, sl_term t);
+
+/* Constants of the list, by rank: 1, -1, 2, 1/2, ... as exact expressions. */
+int sl_store_constants(void);
+double sl_store_constant(int i);
+SL_NODISCARD sl_status sl_store_constant_expr(const sl_node **out, sl_arena *a, int i);
+
+#endif
