@@ -14,6 +14,11 @@ typedef struct step {
 } step;
 
 static const step steps[] = {
+    { &sl_search__lattice, 0, SL_SEARCH_EFFORT_LOW },
+    { &sl_search__lattice, 1, SL_SEARCH_EFFORT_LOW },
+    { &sl_search__lattice, 2, SL_SEARCH_EFFORT_LOW },
+    { &sl_search__lattice, 3, SL_SEARCH_EFFORT_NORMAL },
+    { &sl_search__lattice, 4, SL_SEARCH_EFFORT_HIGH },
     { NULL, 0, 0 }, // the end
 };
 

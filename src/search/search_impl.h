@@ -62,6 +62,9 @@ typedef struct sl_search__method {
     void (*close)(void *state);
 } sl_search__method;
 
+/* The methods. */
+extern const sl_search__method sl_search__lattice; // lattice.c
+
 /* ---------------------------------------------------------------- the store of terms -------- */
 
 /* What formulas are made of: monomials, unary functions of them, of binomials and of products with
