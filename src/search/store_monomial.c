@@ -57,7 +57,7 @@ static sl_status all_of(sl_store *s, int8_t *row, int v, int left) {
 
 sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
     sl_store__exponents *e = &s->exponents;
-    const int end = SL_MIN(MAX_DEGREE, highest(s) * s->variables);
+    const int end = SL_MIN(MAX_DEGREE, SL_MAX(highest(s), CUBE_ROOT_COST) * s->variables);
     while (e->count < want && !s->full) {
         if (e->degree >= end || e->count >= MAX_MONOMIALS) return SL_OK;
         int8_t row[SL_STORE_MAX_VARIABLES] = { 0 };

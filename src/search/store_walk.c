@@ -8,6 +8,8 @@
 
 #include "search/store_impl.h"
 
+#define NONE SIZE_MAX // not yet known
+
 /* The first place in l whose rank times `factor` is above `low`. */
 static size_t first_above(const sl_store__list *l, double factor, double low) {
     size_t begin = 0, end = l->count;
@@ -67,13 +69,14 @@ int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r
     for (; r->i < a->count && a->rank[r->i] * least_pair <= r->high; r->i++, r->in_i = false) {
         const double rank = a->rank[r->i];
         const float bits = a->bits[r->i] - (float)f->ahead;
-        if (!r->in_i) r->j = second_begin(r, b, c, rank), r->k_begin = c->count, r->in_j = false;
+        if (!r->in_i) r->j = second_begin(r, b, c, rank), r->k_begin = NONE, r->in_j = false;
         r->in_i = true;
         const size_t end = second_end(r, b);
         for (; r->j < end && b->rank[r->j] * rank * least <= r->high; r->j++, r->in_j = false) {
             if (f->pairs == SL_PAIRS_DISTINCT && r->j == r->i) continue;
             const double pair = b->rank[r->j] * rank;
             if (!r->in_j) {
+                if (r->k_begin == NONE) r->k_begin = first_above(c, pair, r->low);
                 while (r->k_begin > 0 && c->rank[r->k_begin - 1] * pair > r->low) r->k_begin--;
                 r->k = r->k_begin;
                 r->in_j = true;
