@@ -226,13 +226,13 @@ static void gather_hits(sl_spans *s, int blocks, int shards) {
     qsort(s->hits.list, (size_t)s->hits.n, sizeof *s->hits.list, cmp_hit);
 }
 
-/* Terms that are new modulo span and y, in order, for triples. */
+/* Simple terms that are new modulo span and y, in order, for triples. */
 static void gather_first(sl_spans *s, int blocks) {
     for (int span = 0; span < s->spans; span++) {
         for (int i = 0; i < blocks; i++) {
             const sl_spans__block *b = &s->block[i];
             for (int t = 0; t < b->n && s->n_first[span] < SL_SPANS__FIRST; t++) {
-                if (!b->view[span].fresh[t]) continue;
+                if (!b->view[span].fresh[t] || i * BLOCK + t >= s->batch_simple) continue;
                 sl_spans__first *f = &s->first[span][s->n_first[span]++];
                 f->term = b->term[t];
                 take_q(f->q, &b->view[span], t);

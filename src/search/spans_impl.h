@@ -164,6 +164,8 @@ typedef struct sl_spans__block {
 
 /* ---------------------------------------------------------------- a side -------------------- */
 
+extern const sl_search__method sl_spans__products, sl_spans__sums;
+
 typedef struct sl_spans__first { // a term that triples are made of
     sl_term term;
     double q[SL_SPANS__DIMS];
@@ -190,7 +192,7 @@ typedef struct sl_spans {
     sl_spans__block *block;       // of the batch
     double **scratch;             // values of a block, one per worker
     int workers;
-    int batch_terms;
+    int batch_terms, batch_simple; // of the batch; of them, its first, of simple families
     sl_spans__hits *shard_hits;   // by span, table and shard
     sl_spans__hits *block_hits;   // by block
     sl_spans__hits hits;          // of the batch, in order
@@ -198,8 +200,6 @@ typedef struct sl_spans {
     sl_spans__first *first[SL_SPANS__SPANS];
     int n_first[SL_SPANS__SPANS];
 
-    double *columns;              // for verification: SL_SPANS__COLUMNS columns of all rows
-    double *y_target;
     int level;
     int64_t terms;                // so far
     int verified;                 // in this level

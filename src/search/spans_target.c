@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "par/par.h"
 #include "search/spans_impl.h"
 
 enum {
@@ -82,7 +83,7 @@ static void add_plain(sl_spans *s, sl_spans__kind kind, int power, int constant)
     add(s, (sl_spans__target){ .kind = kind, .power = (int8_t)power, .constant = constant });
 }
 
-static void product_targets(sl_spans *s) {
+static sl_status product_targets(sl_spans *s) {
     static const int8_t powers[] = { 1, 2, -1, -2 };
     add_plain(s, SL_SPANS__TIMES, 1, 0);
     add_plain(s, SL_SPANS__LESS, 1, 0); // y - 1, y + 1: the first constants are 1 and -1
@@ -95,7 +96,8 @@ static void product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__TAN, 1, 0);
     add_plain(s, SL_SPANS__LOG, 1, 0);
-    int monomials = sl_store_monomials(s->store, PRODUCT_MONOMIALS);
+    int monomials;
+    SL_TRY(sl_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
     for (int i = 0; i < monomials; i++)
         for (int c = 0; c < (i < 64 ? 10 : 4); c++)
             add(s, (sl_spans__target){ SL_SPANS__LESS, 1, SL_SPANS__MONOMIAL, i, c });
@@ -103,9 +105,10 @@ static void product_targets(sl_spans *s) {
     for (int i = 0; i < functions; i++)
         for (int c = 0; c < 6; c++)
             add(s, (sl_spans__target){ SL_SPANS__LESS, 1, SL_SPANS__FUNCTION, i, c });
+    return SL_OK;
 }
 
-static void sum_targets(sl_spans *s) {
+static sl_status sum_targets(sl_spans *s) {
     static const int8_t powers[] = { 1, -1, 2, -2 };
     for (int p = 0; p < SL_LEN(powers); p++) add_plain(s, SL_SPANS__TIMES, powers[p], 0);
     add_plain(s, SL_SPANS__LOG, 1, 0);
@@ -113,7 +116,8 @@ static void sum_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__COS, 1, 0);
     add_plain(s, SL_SPANS__EXP, 1, 0);
-    int monomials = sl_store_monomials(s->store, SUM_MONOMIALS);
+    int monomials;
+    SL_TRY(sl_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
     for (int i = 0; i < monomials; i++)
         for (int p = 0; p < SL_LEN(powers); p++)
             add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });
@@ -121,6 +125,7 @@ static void sum_targets(sl_spans *s) {
     for (int i = 0; i < functions; i++)
         for (int p = 0; p < 3; p++)
             add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__FUNCTION, i, 0 });
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- images -------------------- */
@@ -262,8 +267,8 @@ static sl_status open_tables(sl_spans *s) {
 sl_status sl_spans__open_targets(sl_spans *s) {
     s->target = sl_arena_alloc(&s->arena, TARGETS_MAX * sizeof *s->target);
     if (!s->target) return sl_fail_memory(TARGETS_MAX, sizeof *s->target, "the transforms of y");
-    if (s->side == SL_SIDE_PRODUCT) product_targets(s);
-    else sum_targets(s);
+    SL_TRY(sl_store_extend(s->job->store, TARGET_STORE_LEVEL));
+    SL_TRY(s->side == SL_SIDE_PRODUCT ? product_targets(s) : sum_targets(s));
     for (int i = 0; i < s->spans; i++) {
         s->image[i] = sl_arena_alloc(&s->arena, (size_t)s->targets * sizeof **s->image);
         if (!s->image[i])
