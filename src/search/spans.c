@@ -73,6 +73,8 @@ static void close_side(void *state) {
         for (int t = 0; t < SL_SPANS__TABLES; t++)
             sl_spans__table_close(&s->table[i][t], s->job);
     for (int i = 0; i < s->workers && s->scratch; i++) sl_free(s->scratch[i]);
+    sl_search__release(s->job, s->log_room * (int64_t)sizeof *s->log);
+    sl_free(s->log);
     sl_arena_clear(&s->arena);
     if (s->probes > 0) give_store(s->job);
     sl_free(s);

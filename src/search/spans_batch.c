@@ -182,11 +182,13 @@ static void meet_block(sl_spans *s, corner c, sl_spans__block *b, sl_spans__hits
         int i = v->place[c.table][k];
         sl_spans__hit hit = { .place = first + i, .span = (int16_t)c.span, .n = 2,
                               .target = c.table };
-        sl_spans__met met = sl_spans__meet(&hit.term[0], t, key[i], v->direction[i], b->term[i]);
+        int64_t other = 0;
+        sl_spans__met met = sl_spans__meet(&other, t, key[i], v->direction[i], s->terms + first + i);
         if (met == SL_SPANS__NEW && c.table == 0) v->fresh[i] = true;
         if (met != SL_SPANS__OTHER) continue;
         double q[DIMS];
         take_q(q, v, i);
+        hit.term[0] = s->log[other];
         hit.term[1] = b->term[i];
         if (is_pair(s, c.span, t, q, v->size[i], hit.term[0])) sl_spans__add_hit(hits, &hit);
     }
@@ -241,7 +243,30 @@ static void gather_first(sl_spans *s, int blocks) {
     }
 }
 
+/* The batch's terms get numbers; false where there is no room for more. */
+static bool log_terms(sl_spans *s) {
+    int64_t need = s->terms + s->batch_terms;
+    if (need > SL_SPANS__MAX_TERMS) return false;
+    if (need > s->log_room) {
+        int64_t room = SL_MAX(need, 2 * s->log_room), bytes = (room - s->log_room) * (int64_t)sizeof *s->log;
+        if (!sl_search__reserve(s->job, bytes)) return false;
+        sl_term *log = sl_realloc(s->log, (size_t)room, sizeof *log);
+        if (!log) sl_search__release(s->job, bytes);
+        if (!log) return false;
+        s->log = log;
+        s->log_room = room;
+    }
+    for (int i = 0; i * BLOCK < s->batch_terms; i++)
+        memcpy(s->log + s->terms + i * BLOCK, s->block[i].term,
+               (size_t)s->block[i].n * sizeof *s->log);
+    return true;
+}
+
 sl_status sl_spans__batch(sl_spans *s) {
+    if (!log_terms(s)) {
+        for (int i = 0; i < s->spans; i++)
+            for (int t = 0; t < s->tables; t++) s->table[i][t].full = true;
+    }
     int blocks = (s->batch_terms + BLOCK - 1) / BLOCK;
     int shards = s->spans * s->tables * SL_SPANS__SHARDS;
     SL_TRY(sl_spans__grow(s->table, s->spans, s->job, s->batch_terms));

@@ -85,18 +85,22 @@ typedef struct sl_spans__directory {
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
-/* key: 44 bits of the key, 20 bits of the direction: terms that are equal but for the span have both
- * in common, terms that make a formula only the first. 0: free. */
-typedef struct sl_spans__entry {
-    uint64_t key;
-    sl_term term;
-} sl_spans__entry;
+/* One word:
+ *
+ *     63..36  the key's highest bits   35..24  bits of the direction   23..0  number of the term, from 1
+ *
+ * Terms that are equal but for the span have key and direction in common, terms that make a formula
+ * the key only. 0: free. Small, because a table is read at random places: what counts is how much of
+ * it the caches hold, and how much memory has to be had from the system. */
+typedef uint64_t sl_spans__entry;
+#define SL_SPANS__MAX_TERMS ((INT64_C(1) << 24) - 2)
 
 /* Open addressing; the highest bits of a key name the shard, so that shards share nothing. */
 typedef struct sl_spans__table {
     sl_spans__entry *entry; // NULL: there is no such table
     sl_spans__entry *old;   // while it grows: the slots before
     int64_t size, old_size;
+    int ring_bits;          // a shard has 2^ring_bits slots
     int64_t limit;          // entries beyond which it does not grow
     int64_t used[SL_SPANS__SHARDS];
     bool full;              // no more is put in
@@ -115,13 +119,12 @@ typedef enum sl_spans__met { SL_SPANS__NEW, SL_SPANS__SAME, SL_SPANS__OTHER } sl
 static inline int sl_spans__shard(uint64_t key) { return (int)(key >> 61); }
 /* The slot where looking begins. */
 static inline int64_t sl_spans__slot(const sl_spans__table *t, uint64_t key) {
-    return (int64_t)(key >> 61) * (t->size / SL_SPANS__SHARDS) +
-           (int64_t)(key >> 20 & (uint64_t)(t->size / SL_SPANS__SHARDS - 1));
+    return (int64_t)(key >> (61 - t->ring_bits));
 }
-/* Looks for the key; puts the term in where it is new. OTHER: *other has the same key and another
- * direction. Only from the thread that has this shard. */
-sl_spans__met sl_spans__meet(sl_term *other, sl_spans__table *t, uint64_t key, uint64_t direction,
-                             sl_term term);
+/* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
+ * and another direction. Only from the thread that has this shard. */
+sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
+                             int64_t number);
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
@@ -201,7 +204,8 @@ typedef struct sl_spans {
     int n_first[SL_SPANS__SPANS];
 
     int level;
-    int64_t terms;                // so far
+    sl_term *log;                 // all terms so far, by number
+    int64_t terms, log_room;
     int verified;                 // in this level
     bool found;                   // an exact formula
     int64_t found_at;             // terms when it came

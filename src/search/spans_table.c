@@ -4,7 +4,7 @@
 #include "par/par.h"
 #include "search/spans_impl.h"
 
-enum { FIRST_SIZE = 1 << 14 };
+enum { FIRST_BITS = 11, FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS, RING_BITS_MAX = 25 };
 
 static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_spans__entry); }
 
@@ -23,6 +23,7 @@ sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t li
     if (!t->entry) return sl_fail_memory(FIRST_SIZE, sizeof *t->entry, "a table of keys");
     memset(t->entry, 0, (size_t)bytes_of(FIRST_SIZE));
     t->size = FIRST_SIZE;
+    t->ring_bits = FIRST_BITS;
     t->limit = limit;
     return SL_OK;
 }
@@ -47,9 +48,9 @@ static void move_shard(sl_spans__table *t, int shard) {
     const sl_spans__entry *from = t->old + shard * old_ring;
     memset(t->entry + shard * ring, 0, (size_t)bytes_of(ring));
     for (int64_t i = 0; i < old_ring; i++) {
-        if (!from[i].key) continue;
-        int64_t slot = sl_spans__slot(t, from[i].key);
-        while (t->entry[slot].key) slot = next_slot(t, slot);
+        if (!from[i]) continue;
+        int64_t slot = sl_spans__slot(t, from[i]);
+        while (t->entry[slot]) slot = next_slot(t, slot);
         t->entry[slot] = from[i];
     }
 }
@@ -57,17 +58,21 @@ static void move_shard(sl_spans__table *t, int shard) {
 /* Is it to grow for so many more entries? Then it has new slots, still to be filled. */
 static bool begin_growth(sl_spans__table *t, sl_search__job *j, int64_t more) {
     int64_t used = 0, size = t->size;
+    int bits = t->ring_bits;
     if (!t->entry || t->full) return false;
     for (int i = 0; i < SL_SPANS__SHARDS; i++) used += t->used[i];
-    if (2 * (used + more) <= size) return false;
-    while (2 * (used + more) > size) size *= 4;
-    sl_spans__entry *grown = used < t->limit ? new_entries(j, size) : NULL;
+    if (5 * (used + more) <= 3 * size) return false;
+    while (5 * (used + more) > 3 * size) size *= 2, bits++;
+    if (size < 1 << 17) size *= 2, bits++; // small ones fill soon
+    sl_spans__entry *grown = NULL;
+    if (used < t->limit && bits <= RING_BITS_MAX) grown = new_entries(j, size);
     t->full = !grown;
     if (!grown) return false;
     t->old = t->entry;
     t->old_size = t->size;
     t->entry = grown;
     t->size = size;
+    t->ring_bits = bits;
     return true;
 }
 
@@ -100,24 +105,21 @@ sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans, 
     return st;
 }
 
-sl_spans__met sl_spans__meet(sl_term *other, sl_spans__table *t, uint64_t key, uint64_t direction,
-                             sl_term term) {
-    const uint64_t low = 0xFFFFF;
-    uint64_t want = key & ~low;
-    if (!want) want = low + 1;
-    uint64_t whole = want | (direction >> 44);
-    int64_t slot = sl_spans__slot(t, want);
+sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
+                             int64_t number) {
+    uint64_t whole = key >> 36 << 36 | direction >> 52 << 24;
+    int64_t slot = sl_spans__slot(t, key);
     for (;; slot = next_slot(t, slot)) {
-        sl_spans__entry *e = &t->entry[slot];
-        if (!e->key) break;
-        if ((e->key & ~low) != want) continue;
-        *other = e->term;
-        return e->key == whole ? SL_SPANS__SAME : SL_SPANS__OTHER;
+        sl_spans__entry e = t->entry[slot];
+        if (!e) break;
+        if ((e ^ whole) >> 36) continue;
+        *other = (int64_t)(e & 0xFFFFFF) - 1;
+        return (e ^ whole) >> 24 ? SL_SPANS__OTHER : SL_SPANS__SAME;
     }
-    int64_t *used = &t->used[sl_spans__shard(want)];
+    int64_t *used = &t->used[sl_spans__shard(key)];
     // a ring always keeps a free slot, where looking ends
     if (t->full || *used + 1 >= t->size / SL_SPANS__SHARDS) return SL_SPANS__SAME;
-    t->entry[slot] = (sl_spans__entry){ whole, term };
+    t->entry[slot] = whole | (uint64_t)(number + 1);
     ++*used;
     return SL_SPANS__NEW;
 }
