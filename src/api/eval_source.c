@@ -187,8 +187,13 @@ sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run, const s
         SL_TRY(sl_eval_from_lines(&out->source, pairs, model->variables, limit));
     else if (formulas)
         SL_TRY(sl_eval_from_formulas(
-            &out->source, formulas, model->variables, (int)sl_api__named(run, "max-points")->whole,
-            (uint64_t)sl_api__named(run, "seed")->whole, &out->skipped, limit));
+            &out->source, formulas,
+            &(sl_eval_formulas){ .variables = model->variables,
+                                 .rows = (int)sl_api__named(run, "rows")->whole,
+                                 .max_points = (int)sl_api__named(run, "max-points")->whole,
+                                 .seed = (uint64_t)sl_api__named(run, "seed")->whole,
+                                 .limit = limit },
+            &out->skipped));
     else
         SL_TRY(open_split(out, run, model, limit));
     if (out->source.count == 0)
