@@ -21,6 +21,8 @@
  * reach are looked up. */
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "search/lattice_impl.h"
@@ -240,6 +242,7 @@ static sl_status offer_best(checking *c, int level) {
         int params;
         bool kept;
         SL_GO(sl_lattice__expr(&e, value, &params, &a, l, h));
+        { sl_str tx={0}; (void)sl_expr_print_values(&tx, SL_FORMAT_INFIX, e, NULL, value); fprintf(stderr,"offer %g form %d %s\n", h->price, h->form, sl_str_text(&tx)); sl_str_clear(&tx);} 
         SL_GO(sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
     }
 done:
@@ -250,6 +253,7 @@ done:
 static sl_status settle_hits(sl_lattice *l, int level) {
     checking c = { .l = l };
     sl_status st = gather_hits(&c);
+    int64_t ng=0; for(int64_t i=0;i<c.all.count;i++) ng+=c.all.hit[i].good; fprintf(stderr,"level %d hits %lld good %lld  t %.3f cpu %.3f stop %d tables %lld %lld\n",level,(long long)c.all.count,(long long)ng,sl_clock()-l->job->start,(double)clock()/1e6,sl_search__stop(l->job,true),(long long)l->sums.count,(long long)l->products.count);
     if (st == SL_OK) st = offer_best(&c, level);
     sl_free(c.all.hit);
     return st;

@@ -138,9 +138,12 @@ static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const l
 
 static bool is_whole(double v) { return fabs(v - nearbyint(v)) <= 1e-7 * fabs(v); }
 
-/* A coefficient that is hardly there is none; one that is nearly 1 is 1. */
-static double tidy(double v, double size) {
-    if (fabs(v) <= 1e-10 * size) return 0;
+/* A coefficient whose term is nowhere seen beside t is none; one that is nearly 1 is 1. */
+static double tidy(double v, const double *column, const linear *m) {
+    bool seen = false;
+    for (int r = 0; r < m->rows && !seen; r++)
+        seen = fabs(v * column[r]) > 1e-10 * fabs(m->t[r]);
+    if (!seen) return 0;
     return fabs(fabs(v) - 1) < 1e-9 ? (v < 0 ? -1 : 1) : v;
 }
 
@@ -150,17 +153,16 @@ static double price_of(double v) {
 
 /* Coefficients by their place: of f, of g, the summand. */
 static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
-    double at[3] = { 0, 0, 0 };
-    int k = 0;
-    if (h->form == SL_LATTICE__FORM_SUM || h->form == SL_LATTICE__FORM_ONE ||
-        h->form == SL_LATTICE__FORM_FACTOR)
-        at[0] = coefficient[k++];
-    if (has_two(h->form)) at[1] = coefficient[k++];
-    if (k < m->columns) at[2] = coefficient[k];
+    bool has_f = h->form == SL_LATTICE__FORM_SUM || h->form == SL_LATTICE__FORM_ONE ||
+                 h->form == SL_LATTICE__FORM_FACTOR;
+    bool there[3] = { has_f, has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR };
     h->price = half_of(h->f).constants + (has_two(h->form) ? half_of(h->g).constants : 0);
-    for (int i = 0; i < 3; i++) {
-        h->coefficient[i] = tidy(at[i], i == 2 ? m->size : 0);
+    for (int i = 0, k = 0; i < 3; i++) {
+        h->coefficient[i] = 0;
+        if (!there[i]) continue;
+        h->coefficient[i] = tidy(coefficient[k], m->column[k], m);
         h->price += price_of(h->coefficient[i]);
+        k++;
     }
 }
 
@@ -173,11 +175,8 @@ sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_la
     bool good;
     SL_TRY(fit(&good, coefficient, scratch, &m, l));
     if (!good) return SL_OK;
-    for (m.rows = l->rows; m.rows > 0;) {
-        for (int r = FIRST_ROWS; r < m.rows; r++)
-            if (!set_row(&m, l, hit, r)) return SL_OK;
-        break;
-    }
+    for (; m.rows < l->rows; m.rows++)
+        if (!set_row(&m, l, hit, m.rows)) return SL_OK;
     SL_TRY(fit(&good, coefficient, scratch, &m, l));
     if (!good) return SL_OK;
     settle(hit, &m, coefficient);

@@ -46,7 +46,7 @@ static void affine(sl_lattice__keys *restrict keys, const double *const *v, int 
         double r2 = d2 * inverse, r3 = d3 * inverse, r4 = d4 * inverse;
         double reach = fabs(d1) + fabs(d2) + fabs(d3) + fabs(d4);
         double sum = fabs(r2) + fabs(r3) + fabs(r4);
-        bool one = reach <= flat * size;
+        bool one = reach < flat * size;
         bool none = !(sum < LARGE && reach < LARGE) && !one;
         keys->ratio[0][i] = settle(r2, none, one);
         keys->ratio[1][i] = settle(r3, none, one);
@@ -78,7 +78,7 @@ static void project(sl_lattice__keys *restrict keys, const double *const *v, int
         double reach = fabs(d1) + fabs(d2) + fabs(d3) + fabs(d4) + fabs(d5);
         double left = fabs(e2) + fabs(e3) + fabs(e4) + fabs(e5);
         double sum = fabs(r3) + fabs(r4) + fabs(r5);
-        bool one = left <= flat * reach;
+        bool one = left < flat * reach;
         bool none = !(reach < LARGE && reach > FLAT * fabs(v0[i])) || !(sum < LARGE || one);
         keys->ratio[0][i] = settle(r3, none, one);
         keys->ratio[1][i] = settle(r4, none, one);
