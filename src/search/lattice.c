@@ -21,8 +21,6 @@
  * reach are looked up. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "search/lattice_impl.h"
@@ -31,10 +29,10 @@ enum { OFFERS = 12 };
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
-/* Six probes of moderate |y|, far apart in every column. */
+/* Probes of moderate |y|, far apart in every column. */
 static void choose_probes(int *row, const sl_problem *p) {
     enum { CANDIDATES = 24 };
-    int rows = (int)p->rows, order[400];
+    int rows = (int)p->rows, order[400] = { 0 };
     double size[400], sorted[400];
     for (int i = 0; i < rows; i++) sorted[i] = fabs(p->y[i]);
     sl_sort(sorted, rows);
@@ -48,7 +46,7 @@ static void choose_probes(int *row, const sl_problem *p) {
     }
     int candidates = SL_MIN(SL_MAX(CANDIDATES, rows * 3 / 8), rows), n = 0;
     row[n++] = order[0];
-    while (n < SL_LATTICE__PROBES) {
+    while (n < SL_MIN(SL_LATTICE__CHOSEN, rows)) {
         double most = -1;
         int best = order[n];
         for (int k = 0; k < candidates; k++) {
@@ -72,8 +70,8 @@ static void order_probes(int *row, const double *y) {
     int far = 1;
     for (int k = 2; k < SL_LATTICE__PROBES; k++)
         if (fabs(y[row[k]] - y[row[0]]) > fabs(y[row[far]] - y[row[0]])) far = k;
-    int t = row[1];
-    row[1] = row[far], row[far] = t;
+    int second = row[1];
+    row[1] = row[far], row[far] = second;
 }
 
 static sl_status choose_rows(sl_lattice *l) {
@@ -81,7 +79,7 @@ static sl_status choose_rows(sl_lattice *l) {
     bool taken[400] = { false };
     choose_probes(l->row, p);
     order_probes(l->row, p->y);
-    int n = SL_LATTICE__PROBES;
+    int n = SL_MIN(SL_LATTICE__CHOSEN, (int)p->rows);
     for (int k = 0; k < n; k++) taken[l->row[k]] = true;
     for (int i = 0; i < p->rows && n < SL_LATTICE__ROWS; i++)
         if (!taken[i]) l->row[n++] = i;
@@ -131,6 +129,8 @@ static void close_lattice(void *state) {
     sl_lattice__free(l, l->ratio, (size_t)l->ratio_room, sizeof *l->ratio);
     sl_lattice__table_clear(l, &l->sums);
     sl_lattice__table_clear(l, &l->products);
+    sl_lattice__table_clear(l, &l->scales);
+    sl_free(l->factor);
     if (l->hits)
         for (int w = 0; w < sl_pool_threads(l->job->pool); w++) sl_free(l->hits[w].hit);
     sl_free(l->hits);
@@ -238,11 +238,10 @@ static sl_status offer_best(checking *c, int level) {
         if (i > 0 && cmp_hit(h, h - 1) == 0) continue;
         if (offers++ == OFFERS) break;
         const sl_node *e;
-        double value[3];
+        double value[5];
         int params;
         bool kept;
         SL_GO(sl_lattice__expr(&e, value, &params, &a, l, h));
-        { sl_str tx={0}; (void)sl_expr_print_values(&tx, SL_FORMAT_INFIX, e, NULL, value); fprintf(stderr,"offer %g form %d %s\n", h->price, h->form, sl_str_text(&tx)); sl_str_clear(&tx);} 
         SL_GO(sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
     }
 done:
@@ -253,38 +252,85 @@ done:
 static sl_status settle_hits(sl_lattice *l, int level) {
     checking c = { .l = l };
     sl_status st = gather_hits(&c);
-    int64_t ng=0; for(int64_t i=0;i<c.all.count;i++) ng+=c.all.hit[i].good; fprintf(stderr,"level %d hits %lld good %lld  t %.3f cpu %.3f stop %d tables %lld %lld\n",level,(long long)c.all.count,(long long)ng,sl_clock()-l->job->start,(double)clock()/1e6,sl_search__stop(l->job,true),(long long)l->sums.count,(long long)l->products.count);
     if (st == SL_OK) st = offer_best(&c, level);
     sl_free(c.all.hit);
     return st;
 }
 
-/* Room for the halves of this level in both tables. */
-static sl_status make_tables(bool *done, sl_lattice *l, int level) {
-    int64_t halves = sl_lattice__halves(l, level, true);
-    SL_TRY(sl_lattice__table_grow(done, l, &l->sums, l->sums.count + halves));
-    if (*done) SL_TRY(sl_lattice__table_grow(done, l, &l->products, l->products.count + halves));
-    if (l->sums.size) sl_lattice__table_open(&l->sums, l);
-    if (l->products.size) sl_lattice__table_open(&l->products, l);
+/* Room for further halves in a table. */
+static sl_status make_room(bool *done, sl_lattice *l, sl_lattice__table *t, int64_t halves) {
+    SL_TRY(sl_lattice__table_grow(done, l, t, t->count + halves));
+    if (t->size) sl_lattice__table_open(t, l);
     return SL_OK;
+}
+
+/* Halves of so many constants: stored where there is room, else looked up. */
+static sl_status run_halves(sl_lattice *l, int constants) {
+    bool done = false, stored = false;
+    SL_TRY(sl_lattice__extend(&done, l, constants));
+    if (sl_search__stop(l->job, true)) return SL_OK;
+    if (constants <= SL_LATTICE__STORED) {
+        int64_t halves = sl_lattice__halves(l, constants, SL_LATTICE__STORE);
+        SL_TRY(make_room(&stored, l, &l->sums, halves));
+        if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
+    }
+    if (!l->sums.size || !l->products.size) return SL_OK;
+    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE));
+    bool again = stored && l->noise > 0; // sums that met in the pass that stored them were not seen
+    for (int c = again ? 0 : constants; c <= constants && (!stored || again); c++)
+        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_SUMS));
+    for (int c = stored ? 0 : constants; c <= constants; c++)
+        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
+    return SL_OK;
+}
+
+/* Products of three factors. */
+static sl_status run_triples(sl_lattice *l, int constants) {
+    bool stored = false;
+    if (constants < SL_LATTICE__STORED) {
+        SL_TRY(sl_lattice__factors(l, constants));
+        SL_TRY(make_room(&stored, l, &l->sums,
+                         sl_lattice__halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
+    }
+    if (!l->sums.size) return SL_OK;
+    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE_TRIPLES));
+    if (stored && l->noise == 0) return SL_OK;
+    return sl_lattice__walk(l, constants, SL_LATTICE__LOOK_TRIPLES);
+}
+
+/* ---------------------------------------------------------------- the list of levels -------- */
+
+typedef enum kind { HALVES, TRIPLES, THREE_TERMS, FOUR_TERMS } kind;
+
+/* From cheap to dear. What comes in one level is offered together. */
+static const struct stage {
+    int level;
+    kind kind;
+    int constants;
+} stages[] = {
+    { 0, HALVES, 0 },      { 0, TRIPLES, 0 },    { 1, HALVES, 1 },      { 1, THREE_TERMS, 0 },
+    { 2, THREE_TERMS, 1 }, { 2, FOUR_TERMS, 0 }, { 2, HALVES, 2 },      { 3, TRIPLES, 1 },
+    { 4, FOUR_TERMS, 1 },  { 5, HALVES, 3 },     { 6, TRIPLES, 2 },     { 7, HALVES, 4 },
+};
+
+static sl_status run_stage(sl_lattice *l, const struct stage *s) {
+    switch (s->kind) {
+    case HALVES: return run_halves(l, s->constants);
+    case TRIPLES: return run_triples(l, s->constants);
+    case THREE_TERMS: return sl_lattice__terms(l, 1, s->constants);
+    default: return sl_lattice__terms(l, 2, s->constants);
+    }
 }
 
 static sl_status run_level(bool *more, void *state, int level) {
     sl_lattice *l = state;
-    bool done = false, stored = false;
     *more = false;
-    if (!l || !l->atom || !l->ratio || level >= SL_LATTICE__LEVELS || level > l->levels) return SL_OK;
-    SL_TRY(sl_lattice__extend(&done, l, level));
-    if (sl_search__stop(l->job, true)) return SL_OK;
-    if (level <= SL_LATTICE__STORED) SL_TRY(make_tables(&stored, l, level));
-    if (!l->sums.size || !l->products.size) return SL_OK;
-    if (stored) SL_TRY(sl_lattice__walk(l, level, SL_LATTICE__STORE));
-    if (!stored || l->noise > 0)
-        for (int c = l->noise > 0 && stored ? 0 : level; c <= level; c++)
-            SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_SUMS));
-    for (int c = stored ? 0 : level; c <= level; c++)
-        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
-    *more = done;
+    if (!l || !l->atom || !l->ratio) return SL_OK;
+    for (int i = 0; i < SL_LEN(stages); i++) {
+        if (stages[i].level > level) *more = true;
+        if (stages[i].level != level || sl_search__stop(l->job, true)) continue;
+        SL_TRY(run_stage(l, &stages[i]));
+    }
     return settle_hits(l, level);
 }
 

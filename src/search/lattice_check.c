@@ -47,6 +47,12 @@ static half half_of(sl_lattice__code h) {
 
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
     half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES) {
+        double f = sl_lattice__half_at(l, l->factor[h.p], row), d = inner_at(l, h.q, row);
+        return h.family == SL_LATTICE__HALF_TIMES ? f * d
+               : h.family == SL_LATTICE__HALF_PER ? f / d
+                                                  : d / f;
+    }
     double p = inner_at(l, h.p, row);
     switch (h.family) {
     case SL_LATTICE__HALF_SINGLE: return p;
@@ -67,13 +73,18 @@ double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) 
 /* t = sum of coefficient[k] column[k]. */
 typedef struct linear {
     int columns, rows;
-    double column[3][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
+    double column[5][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
     double size; // largest |t|
 } linear;
 
 static bool has_two(sl_lattice__form form) {
     return form != SL_LATTICE__FORM_ONE && form != SL_LATTICE__FORM_FACTOR &&
            form != SL_LATTICE__FORM_RECIPROCAL;
+}
+
+static bool is_linear(sl_lattice__form form) {
+    return form == SL_LATTICE__FORM_SUM || form == SL_LATTICE__FORM_ONE ||
+           form == SL_LATTICE__FORM_FACTOR || form == SL_LATTICE__FORM_TERMS;
 }
 
 /* What the affine part has to be in a row where y and f have these values. */
@@ -92,13 +103,17 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     double f = sl_lattice__half_at(l, h->f, r), y = l->y[r], one = 1;
     double g = has_two(h->form) ? sl_lattice__half_at(l, h->g, r) : 0;
     double t = target(h->form, y, f);
-    const double *part[3];
+    const double *part[5];
+    double other[2];
     m->columns = 0;
-    if (h->form == SL_LATTICE__FORM_SUM || h->form == SL_LATTICE__FORM_ONE ||
-        h->form == SL_LATTICE__FORM_FACTOR)
-        part[m->columns++] = &f;
+    if (is_linear(h->form)) part[m->columns++] = &f;
     if (has_two(h->form)) part[m->columns++] = &g;
     if (h->form != SL_LATTICE__FORM_FACTOR) part[m->columns++] = &one;
+    for (int k = 0; k < 2 && h->form == SL_LATTICE__FORM_TERMS; k++)
+        if (h->others[k] != SL_LATTICE__NO_TERM) {
+            other[k] = sl_lattice__half_at(l, h->others[k], r);
+            part[m->columns++] = &other[k];
+        }
     for (int k = 0; k < m->columns; k++) {
         if (!(fabs(*part[k]) < 1e100)) return false;
         m->column[k][r] = *part[k];
@@ -128,7 +143,8 @@ static bool holds(const linear *m, const double *coefficient, const sl_lattice *
 static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const linear *m,
                      const sl_lattice *l) {
     sl_lsq lsq;
-    const double *column[] = { m->column[0], m->column[1], m->column[2] };
+    const double *column[] = { m->column[0], m->column[1], m->column[2], m->column[3],
+                               m->column[4] };
     SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, m->t, m->w, m->rows, m->columns));
     *good = lsq.rank == m->columns && holds(m, coefficient, l, 0);
     return SL_OK;
@@ -153,11 +169,12 @@ static double price_of(double v) {
 
 /* Coefficients by their place: of f, of g, the summand. */
 static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
-    bool has_f = h->form == SL_LATTICE__FORM_SUM || h->form == SL_LATTICE__FORM_ONE ||
-                 h->form == SL_LATTICE__FORM_FACTOR;
-    bool there[3] = { has_f, has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR };
+    bool terms = h->form == SL_LATTICE__FORM_TERMS;
+    bool there[5] = { is_linear(h->form), has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR,
+                      terms && h->others[0] != SL_LATTICE__NO_TERM,
+                      terms && h->others[1] != SL_LATTICE__NO_TERM };
     h->price = half_of(h->f).constants + (has_two(h->form) ? half_of(h->g).constants : 0);
-    for (int i = 0, k = 0; i < 3; i++) {
+    for (int i = 0, k = 0; i < 5; i++) {
         h->coefficient[i] = 0;
         if (!there[i]) continue;
         h->coefficient[i] = tidy(coefficient[k], m->column[k], m);
@@ -168,7 +185,7 @@ static void settle(sl_lattice__hit *h, const linear *m, const double *coefficien
 
 sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l) {
     linear m = { .rows = SL_MIN(FIRST_ROWS, l->rows) };
-    double coefficient[3] = { 0 };
+    double coefficient[5] = { 0 };
     hit->good = false;
     for (int r = 0; r < m.rows; r++)
         if (!set_row(&m, l, hit, r)) return SL_OK;
@@ -227,8 +244,18 @@ static const sl_node *inner_expr(builder *b, uint32_t id) {
     return with_constants(b, apply(b, operators[e->op], p, NULL), e->factor, e->summand);
 }
 
+static const sl_node *half_expr(builder *b, sl_lattice__code code);
+
+static const sl_node *triple_expr(builder *b, half h) {
+    const sl_node *f = half_expr(b, b->l->factor[h.p]), *d = inner_expr(b, h.q);
+    if (h.family == SL_LATTICE__HALF_TIMES) return apply(b, SL_OPERATOR_MUL, f, d);
+    return h.family == SL_LATTICE__HALF_PER ? apply(b, SL_OPERATOR_DIV, f, d)
+                                            : apply(b, SL_OPERATOR_DIV, d, f);
+}
+
 static const sl_node *half_expr(builder *b, sl_lattice__code code) {
     half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES) return triple_expr(b, h);
     const sl_node *p = inner_expr(b, h.p);
     sl_rat ratio;
     switch (h.family) {
@@ -263,12 +290,16 @@ static const sl_node *term(builder *b, bool *there, double coefficient, const sl
 /* coefficient[0] f + coefficient[1] g + coefficient[2], without what is 0. */
 static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl_node *f,
                                   const sl_node *g) {
-    const sl_node *part[3], *sum = NULL;
-    bool there[3], any = false;
+    const sl_node *part[5], *sum = NULL;
+    bool there[5] = { false }, any = false;
     part[0] = term(b, &there[0], f ? h->coefficient[0] : 0, f, false);
     part[1] = term(b, &there[1], g ? h->coefficient[1] : 0, g, false);
     part[2] = term(b, &there[2], h->coefficient[2], NULL, true);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2 && h->form == SL_LATTICE__FORM_TERMS; i++)
+        if (h->others[i] != SL_LATTICE__NO_TERM)
+            part[3 + i] = term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]),
+                               false);
+    for (int i = 0; i < 5; i++) {
         if (!there[i]) continue;
         sum = any ? two(b, SL_OP_ADD, sum, part[i]) : part[i];
         any = true;
@@ -282,6 +313,7 @@ static const sl_node *build(builder *b, const sl_lattice__hit *h) {
     switch ((sl_lattice__form)h->form) {
     case SL_LATTICE__FORM_SUM:
     case SL_LATTICE__FORM_ONE:
+    case SL_LATTICE__FORM_TERMS:
     case SL_LATTICE__FORM_FACTOR: return affine_expr(b, h, f, g);
     case SL_LATTICE__FORM_TIMES: return apply(b, SL_OPERATOR_MUL, f, affine_expr(b, h, NULL, g));
     case SL_LATTICE__FORM_PER:

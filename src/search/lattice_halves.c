@@ -121,9 +121,29 @@ static void add_sums(walk *w, int c1, int c2) {
     if (!w->affine || c1 <= c2) add_run(w, r);
 }
 
+/* Three factors: halves times or over an inner expression, and inner expressions over halves. A sum
+ * times something is a sum of products, which is found as such. */
+static void add_triples(walk *w, int c1, int c2) {
+    const int FACTOR = SL_LATTICE__FACTOR, FULL = SL_LATTICE__FULL;
+    run r = { .left = FACTOR, .right = FULL, .q = begin_of(w, FULL, c2),
+              .q_end = middle_of(w, FULL, c2) };
+    uint32_t times = has(w, SL_OPERATOR_MUL) ? 1u << 2 : 0;
+    uint32_t over = has(w, SL_OPERATOR_DIV) ? 1u << 4 : 0;
+    r.p = begin_of(w, FACTOR, c1), r.p_end = middle_of(w, FACTOR, c1);
+    r.families = times | over | over >> 1;
+    if (r.families) add_run(w, r);
+    r.p = r.p_end, r.p_end = end_of(w, FACTOR, c1);
+    r.families = over;
+    if (r.families) add_run(w, r);
+}
+
 static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
+    bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES;
     *w = (walk){ .l = l, .constants = c, .what = what,
-                 .affine = what != SL_LATTICE__LOOK_PRODUCTS };
+                 .affine = what != SL_LATTICE__LOOK_PRODUCTS && what != SL_LATTICE__COLLECT };
+    for (int c1 = 0; triples && c1 <= c; c1++)
+        if (c1 < l->factor_levels && c - c1 < l->levels) add_triples(w, c1, c - c1);
+    if (triples) return;
     int list = w->affine ? SL_LATTICE__SHIFT : SL_LATTICE__FULL;
     if (c < l->levels)
         add_unary(w, SL_LATTICE__HALF_SINGLE, list, begin_of(w, list, c), middle_of(w, list, c), 0);
@@ -137,10 +157,10 @@ static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
         if (c - ratios < l->levels) add_functions(w, c - ratios, ratios);
 }
 
-int64_t sl_lattice__halves(const sl_lattice *l, int constants, bool affine) {
+int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what) {
     walk w;
     int64_t n = 0;
-    plan(&w, (sl_lattice *)l, constants, affine ? SL_LATTICE__STORE : SL_LATTICE__LOOK_PRODUCTS);
+    plan(&w, l, constants, what);
     for (int i = 0; i < w.runs; i++) {
         const run *r = &w.run[i];
         int64_t pairs = (int64_t)(r->p_end - r->p) * (r->q_end - r->q);
@@ -152,7 +172,7 @@ int64_t sl_lattice__halves(const sl_lattice *l, int constants, bool affine) {
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-static sl_status add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
+sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         sl_lattice__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -197,7 +217,8 @@ typedef struct batch {
 
 static sl_lattice__code code_of(const batch *b, int k) {
     uint64_t p = b->p, q = (uint64_t)b->id[k];
-    if (b->family == SL_LATTICE__HALF_SINGLE || b->family >= SL_LATTICE__HALF_EXP)
+    bool function = b->family >= SL_LATTICE__HALF_EXP && b->family < SL_LATTICE__HALF_TIMES;
+    if (b->family == SL_LATTICE__HALF_SINGLE || function)
         p = q, q = (uint64_t)b->ratio;
     else if (b->swapped) {
         uint64_t t = p;
@@ -220,7 +241,7 @@ static void pointers(const double **v, const sl_lattice__block *block) {
 }
 
 static sl_status found(const batch *b, int k, uint64_t key, uint64_t word, sl_lattice__form form) {
-    return add_hit(b->hits, (sl_lattice__hit){ .key = key, .f = code_of(b, k), .tag_f = tag_of(b, k),
+    return sl_lattice__add_hit(b->hits, (sl_lattice__hit){ .key = key, .f = code_of(b, k), .tag_f = tag_of(b, k),
                                                .g = word >> 16, .tag_g = (uint16_t)word,
                                                .form = (uint8_t)form });
 }
@@ -311,7 +332,7 @@ static sl_status put_sums(const batch *b, sl_lattice__table *t) {
     return SL_OK;
 }
 
-static void put_products(const batch *b, sl_lattice__table *t) {
+static void put_plain(const batch *b, sl_lattice__table *t) {
     const sl_lattice *l = b->w->l;
     sl_lattice__keys *keys = &b->s->keys;
     const uint64_t none = key_none(l), one = key_one(l);
@@ -349,12 +370,18 @@ static sl_status deal_with(const batch *b) {
     const double *v[SL_LATTICE__PROBES];
     pointers(v, &b->s->block);
     if (b->w->what == SL_LATTICE__LOOK_PRODUCTS) return look_products(b);
+    if (b->w->what == SL_LATTICE__COLLECT) {
+        l->kernels->scale(&b->s->keys, v, b->n);
+        put_plain(b, &l->scales);
+        return SL_OK;
+    }
     l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise);
-    if (b->w->what == SL_LATTICE__LOOK_SUMS)
+    if (b->w->what == SL_LATTICE__LOOK_SUMS || b->w->what == SL_LATTICE__LOOK_TRIPLES)
         return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
     SL_TRY(put_sums(b, &l->sums));
+    if (b->w->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;
     l->kernels->affine(&b->s->keys, v, b->n, 0);
-    put_products(b, &l->products);
+    put_plain(b, &l->products);
     return SL_OK;
 }
 
@@ -365,14 +392,18 @@ static sl_status do_binary(batch *b, const run *r, int32_t i, int32_t q) {
     static const sl_lattice__family family[] = {
         SL_LATTICE__HALF_SUM, SL_LATTICE__HALF_DIFFERENCE, SL_LATTICE__HALF_PRODUCT,
         SL_LATTICE__HALF_QUOTIENT, SL_LATTICE__HALF_QUOTIENT };
+    static const sl_lattice__family family_of_three[] = { 0, 0, SL_LATTICE__HALF_TIMES,
+                                                          SL_LATTICE__HALF_PER,
+                                                          SL_LATTICE__HALF_UNDER };
+    const bool triple = r->left == SL_LATTICE__FACTOR;
     b->p = (uint32_t)l->list[r->left].id[i];
     for (int op = 0; op < SL_LEN(family); op++) {
         if (!(r->families >> op & 1)) continue;
         for (int k = 0; k < SL_LATTICE__PROBES; k++)
             l->kernels->combine(b->s->block.v[k], l->list[r->left].value[k][i],
                                 l->list[r->right].value[k] + q, b->n, op);
-        b->family = family[op];
-        b->swapped = op == 4;
+        b->family = triple ? family_of_three[op] : family[op];
+        b->swapped = op == 4 && !triple;
         SL_TRY(deal_with(b));
     }
     return SL_OK;

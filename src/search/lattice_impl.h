@@ -10,6 +10,7 @@ enum {
     SL_LATTICE__STORED = 2,   // halves of so many constants are stored, those of more only looked up
     SL_LATTICE__INNERS = 1 << 20, // inner expressions at most: a code has 20 bits for each
     SL_LATTICE__ROWS = 64,    // that hits are checked at
+    SL_LATTICE__CHOSEN = 8,   // rows chosen as probes: those of halves, two more for sums of terms
 };
 
 /* ---------------------------------------------------------------- inner expressions --------- */
@@ -55,7 +56,8 @@ typedef struct sl_lattice__list {
 } sl_lattice__list;
 
 /* FULL: one of each value vector and its negative. SHIFT: one up to sign and summand. */
-enum { SL_LATTICE__FULL, SL_LATTICE__SHIFT, SL_LATTICE__LISTS };
+/* FACTOR: halves of few constants up to a factor, to be multiplied once more; sums come last. */
+enum { SL_LATTICE__FULL, SL_LATTICE__SHIFT, SL_LATTICE__FACTOR, SL_LATTICE__LISTS };
 
 /* ---------------------------------------------------------------- halves -------------------- */
 
@@ -72,6 +74,10 @@ typedef enum sl_lattice__family {
     SL_LATTICE__HALF_SIN,
     SL_LATTICE__HALF_SQRT,
     SL_LATTICE__HALF_SQRT_NEGATIVE,
+    // of a half in sl_lattice.factor and an inner expression
+    SL_LATTICE__HALF_TIMES, // h d
+    SL_LATTICE__HALF_PER,   // h / d
+    SL_LATTICE__HALF_UNDER, // d / h
 } sl_lattice__family;
 
 /* constants:4 family:4 p:20 q:20. Smaller means simpler. q is a place among ratios for functions. */
@@ -109,16 +115,20 @@ typedef enum sl_lattice__form {
     SL_LATTICE__FORM_INVERSE,  // 1 / (f (a g + c))
     SL_LATTICE__FORM_FACTOR,   // a f
     SL_LATTICE__FORM_RECIPROCAL, // a / f
+    SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
     SL_LATTICE__FORMS
 } sl_lattice__form;
+
+#define SL_LATTICE__NO_TERM UINT64_MAX
 
 typedef struct sl_lattice__hit {
     uint64_t key;
     sl_lattice__code f, g;
+    sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;               // verified, then:
-    double coefficient[3];   // a, b, c
+    double coefficient[5];   // of f, of g, the summand, of the others
     double price;            // constants that are not trivial
 } sl_lattice__hit;
 
@@ -154,8 +164,11 @@ typedef struct sl_lattice {
     sl_lattice__set full, scale, shifted, affine; // keys of inner expressions that are listed
     sl_lattice__list list[SL_LATTICE__LISTS];
     int levels; // of inner expressions that are there
+    sl_lattice__code *factor; // codes of the list FACTOR
+    int64_t factors, factor_room;
+    int factor_levels;        // constants of those, plus 1
 
-    sl_lattice__table sums, products;
+    sl_lattice__table sums, products, scales;
     double y_probe[SL_LATTICE__PROBES], project[SL_LATTICE__PROBES];
     void *scratch;   // of all workers
     sl_lattice__hits *hits; // by worker
@@ -189,11 +202,26 @@ SL_NODISCARD sl_status sl_lattice__alloc(void **out, sl_lattice *l, size_t count
 void sl_lattice__free(sl_lattice *l, void *p, size_t count, size_t size);
 
 /* lattice_halves.c: passes over all halves of so many constants. */
-int64_t sl_lattice__halves(const sl_lattice *l, int constants, bool affine); // how many
-typedef enum sl_lattice__pass { SL_LATTICE__STORE, SL_LATTICE__LOOK_SUMS, SL_LATTICE__LOOK_PRODUCTS }
-    sl_lattice__pass;
+typedef enum sl_lattice__pass {
+    SL_LATTICE__STORE,         // halves: sums meet, both tables are filled
+    SL_LATTICE__STORE_TRIPLES, // products of three factors: the same for sums alone
+    SL_LATTICE__LOOK_SUMS,
+    SL_LATTICE__LOOK_TRIPLES,
+    SL_LATTICE__LOOK_PRODUCTS,
+    SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
+} sl_lattice__pass;
+int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
 size_t sl_lattice__scratch_bytes(void); // of a worker
 SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
+
+/* lattice_terms.c */
+SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
+/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, two with so many at most. */
+SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants);
+SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
+                                                int64_t more);
+void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);
+SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
 
 /* lattice_check.c */
 SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l);

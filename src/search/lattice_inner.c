@@ -359,7 +359,8 @@ static sl_status mark_fresh(int64_t begin, int64_t end, int worker, void *payloa
     return SL_OK;
 }
 
-static sl_status list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list, int64_t more) {
+sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
+                                   int64_t more) {
     int64_t want = SL_MAX(list->room, 1024);
     *done = true;
     while (want < list->count + more) want *= 2;
@@ -379,7 +380,7 @@ static sl_status list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
     return SL_OK;
 }
 
-static void list_add(sl_lattice__list *list, int32_t id, const double *v) {
+void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v) {
     list->id[list->count] = id;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) list->value[k][list->count] = v[k];
     list->count++;
@@ -394,7 +395,7 @@ static void append_full(sl_lattice *l, maker *m, int32_t *id) {
             if (m->list[i].scale != (pass == 0)) continue;
             id[i] = (int32_t)l->inners;
             l->inner[l->inners++] = m->list[i].inner;
-            list_add(list, id[i], m->list[i].v);
+            sl_lattice__list_add(list, id[i], m->list[i].v);
         }
         if (pass == 0) list->middle[m->constants] = (int32_t)list->count;
     }
@@ -407,7 +408,7 @@ static void append_shift(sl_lattice *l, maker *m, const int32_t *id) {
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < m->count; i++)
             if (m->list[i].shift && m->list[i].affine == (pass == 0))
-                list_add(list, id[i], m->list[i].v);
+                sl_lattice__list_add(list, id[i], m->list[i].v);
         if (pass == 0) list->middle[m->constants] = (int32_t)list->count;
     }
     list->begin[m->constants + 1] = (int32_t)list->count;
@@ -417,8 +418,8 @@ static sl_status reserve_all(bool *done, sl_lattice *l, int64_t more) {
     sl_lattice__set *set[] = { &l->scale, &l->shifted, &l->affine };
     *done = l->inners + more <= SL_LATTICE__INNERS;
     for (int i = 0; i < SL_LEN(set) && *done; i++) SL_TRY(set_reserve(done, l, set[i], more));
-    for (int i = 0; i < SL_LATTICE__LISTS && *done; i++)
-        SL_TRY(list_reserve(done, l, &l->list[i], more));
+    for (int i = 0; i < SL_LATTICE__FACTOR && *done; i++)
+        SL_TRY(sl_lattice__list_reserve(done, l, &l->list[i], more));
     if (!*done || l->inners + more <= l->inner_room) return SL_OK;
     int64_t want = SL_MAX(l->inners + more, 2 * l->inner_room);
     void *p = l->inner;

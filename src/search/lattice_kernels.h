@@ -46,6 +46,12 @@ typedef struct sl_lattice__kernels {
     void (*against)(double *out, const double *v, const double *inverse_v, double y, int n, int what);
     void (*invert)(double *out, const double *v, int n);
     void (*root)(double *out, const double *v, int n);
+    /* v[i] / v[0], i = 1, 2, 3: what a factor does not change. */
+    void (*scale)(sl_lattice__keys *keys, const double *const *v, int n);
+    /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] / e[0],
+     * at 2 stride e[3] / e[0]. */
+    void (*reduce)(float *ratio, const double *const *v, const double *p, const double *q,
+                   const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_lattice__keys *keys, int n, int shift);
 } sl_lattice__kernels;

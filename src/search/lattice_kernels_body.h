@@ -97,6 +97,41 @@ static void project(sl_lattice__keys *restrict keys, const double *const *v, int
     }
 }
 
+static void scale(sl_lattice__keys *restrict keys, const double *const *v, int n) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
+    for (int i = 0; i < n; i++) {
+        double inverse = 1 / v0[i];
+        double r1 = v1[i] * inverse, r2 = v2[i] * inverse, r3 = v3[i] * inverse;
+        double sum = fabs(r1) + fabs(r2) + fabs(r3);
+        double reach = fabs(r1 - 1) + fabs(r2 - 1) + fabs(r3 - 1);
+        bool none = !(sum < LARGE && fabs(v0[i]) < LARGE && reach > FLAT);
+        keys->ratio[0][i] = settle(r1, none, false);
+        keys->ratio[1][i] = settle(r2, none, false);
+        keys->ratio[2][i] = settle(r3, none, false);
+    }
+}
+
+static void reduce(float *restrict ratio, const double *const *v, const double *restrict p,
+                   const double *restrict q, const double (*w)[2], int n, int stride) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
+    const double a0 = w[0][0], a1 = w[1][0], a2 = w[2][0], a3 = w[3][0];
+    const double b0 = w[0][1], b1 = w[1][1], b2 = w[2][1], b3 = w[3][1];
+    float *restrict out1 = ratio, *restrict out2 = ratio + stride, *restrict out3 = out2 + stride;
+    for (int i = 0; i < n; i++) {
+        double e0 = v0[i] - a0 * p[i] - b0 * q[i], e1 = v1[i] - a1 * p[i] - b1 * q[i];
+        double e2 = v2[i] - a2 * p[i] - b2 * q[i], e3 = v3[i] - a3 * p[i] - b3 * q[i];
+        double inverse = 1 / e0;
+        double r1 = e1 * inverse, r2 = e2 * inverse, r3 = e3 * inverse;
+        double size = fabs(v0[i]) + fabs(v1[i]) + fabs(v2[i]) + fabs(v3[i]);
+        double left = fabs(e0) + fabs(e1) + fabs(e2) + fabs(e3);
+        double sum = fabs(r1) + fabs(r2) + fabs(r3);
+        bool none = !(sum < LARGE && left > 1e-9 * size);
+        out1[i] = settle(r1, none, false);
+        out2[i] = settle(r2, none, false);
+        out3[i] = settle(r3, none, false);
+    }
+}
+
 static void against(double *restrict out, const double *restrict v, const double *restrict inverse_v,
                     double y, int n, int what) {
     const double inverse_y = 1 / y;
@@ -133,4 +168,5 @@ static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
     }
 }
 
-const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert, root, hash };
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,
+                                      root,    scale,  reduce,  hash };
