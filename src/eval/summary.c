@@ -44,9 +44,10 @@ sl_eval__top sl_eval__top_of(const sl_node *e) {
     case SL_OP_EXP: return SL_EVAL__TOP_EXP;
     case SL_OP_SIN: return SL_EVAL__TOP_SIN;
     case SL_OP_COS: return SL_EVAL__TOP_COS;
-    case SL_OP_COUNT: break;
+    case SL_OP_PI: return SL_EVAL__TOP_NUMBER;
+    case SL_OP_RAISE: return SL_EVAL__TOP_POWER;
+    default: break; // functions that the table of tops has no row for
     }
-    SL_ASSERT(e->op < SL_OP_COUNT);
     return SL_EVAL__TOP_COUNT;
 }
 
