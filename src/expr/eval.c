@@ -418,6 +418,12 @@ sl_status sl_program_run(double *y, const sl_program *p, const double *const *x,
     return SL_OK;
 }
 
+double sl_expr_fn_value(sl_op op, double x) {
+    double y;
+    sl_expr__kernels_at(sl_cpu())->fn[kernel_of(op)](&y, &x, &x, 1);
+    return y;
+}
+
 sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e, const double *const *x,
                        int64_t n, const double *params) {
     const size_t mark = sl_arena_mark(scratch);

@@ -325,6 +325,9 @@ SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const doub
 SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
                                     const double *const *x, int64_t n, const double *params);
 
+/* op(x) of a function of one operand: the bits that sl_program_run would have. */
+double sl_expr_fn_value(sl_op op, double x);
+
 /* The judge: value in long double, one point, plain recursion, with a bound on the error that an
  * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's
  * operations may have made. bound is infinite where nothing can be said; value NaN where not
