@@ -24,6 +24,7 @@ static inline void sl_store_test_init(sl_store_test *t, sl_rng *rng, sl_pool *po
     t->job.ended = SL_SEARCH__RUNNING;
     for (int v = 0; v < variables; v++) {
         t->job.columns[v] = t->column[v];
+        t->job.column[v] = v;
         t->job.positive[v] = low > 0;
         for (int i = 0; i < SL_STORE_TEST_ROWS; i++) t->column[v][i] = sl_rng_range(rng, low, high);
     }
