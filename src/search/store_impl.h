@@ -69,15 +69,15 @@ extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
  *    id           text          power  exponential  even_or_odd  operators */
 #define SL_STORE_FUNCTIONS(X)                                                                        \
     X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
-    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
+    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(COS))                          \
     X(EXP,         "exp(u)",       false, true,  false, SL_STORE__BIT(EXP))                          \
     X(RECIPROCAL,  "1/u",          true,  false, true,  SL_STORE__BIT(DIV))                          \
     X(SQRT,        "sqrt(u)",      true,  false, true,  SL_STORE__BIT(SQRT))                         \
-    X(LOG,         "log(u)",       false, false, true,  UINT32_C(1) << 31)                         \
+    X(LOG,         "log(u)",       false, false, true,  SL_STORE__BIT(LOG))                          \
     X(EXPM1,       "exp(u) - 1",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(SUB))     \
     X(SQUARE,      "u^2",          true,  false, true,  SL_STORE__BIT(MUL))                          \
-    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(EXP))                          \
-    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(EXP))                          \
+    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(TANH))                         \
+    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(COSH))                         \
     X(RSQRT,       "1/sqrt(u)",    true,  false, true,  SL_STORE__BIT(SQRT) | SL_STORE__BIT(DIV))    \
     X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD))     \
     X(RSQUARE,     "1/u^2",        true,  false, true,  SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV))

@@ -55,7 +55,6 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
     const sl_store__constant c = sl_store__constants[i];
     const bool unit = (c.num == 1 || c.num == -1) && c.den == 1 && c.pi == 0;
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
-    if (c.pi) return false;
     if (!unit && !(ops & SL_STORE__BIT(MUL))) return false;
     if (c.num > 0) return !summand || (ops & SL_STORE__BIT(ADD));
     if (!summand) return ops & minus;

@@ -347,7 +347,7 @@ static void terms_keep_to_the_operators(void **state) {
     for (int i = 0; i < sl_test_iters(t, 12); i++) {
         sl_store *s;
         sl_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
-        problem.options.ops = sl_rng_u32(&t->rng) & SL_STORE_TEST_OPS;
+        problem.options.ops = sl_rng_u32(&t->rng) & SL_EXPR_ALL_OPERATORS;
         if (i == 0) problem.options.ops = 0;
         SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
         SL_MUST(t, sl_store_extend(s, 4));
