@@ -36,7 +36,7 @@ typedef struct sl_spans__span {
 } sl_spans__span;
 
 /* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees first.
- * Answers how many there are, which may be more than room: then no more were written. */
+ * Answers how many there are; no more than `room` are written. */
 int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree);
 /* value[i] := the product of powers of columns in rows 0 .. n-1. */
 void sl_spans__monomial(double *value, const int8_t *power, const double *const *x, int inputs,
