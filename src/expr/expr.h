@@ -86,6 +86,7 @@ typedef enum sl_operator {
 #undef X
     SL_OPERATOR_COUNT
 } sl_operator;
+#define SL_EXPR_ALL_OPERATORS ((UINT32_C(1) << SL_OPERATOR_COUNT) - 1)
 
 const char *sl_operator_text(sl_operator o);
 const char *sl_operator_latex(sl_operator o);
