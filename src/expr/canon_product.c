@@ -1,5 +1,5 @@
-/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules are
- * in docs/math/canonical.md; the words in brackets are their names there. */
+/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules
+ * are in docs/math/canonical.md; the words in brackets are their names there. */
 #include "expr/canon_impl.h"
 
 /* ---------------------------------------------------------------- products ------------------ */
@@ -461,8 +461,8 @@ static sl_rat take_number(poly *exponent) {
  * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
 static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
     SL_TRY(sl_poly__collect(&x->exponent));
-    const bool positive = x->base->op == SL_OP_PI ||
-                          (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
+    const bool positive =
+        x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
     const int at = positive ? -1 : find_part(p, x->base);
     if (at >= 0) {
         SL_TRY(sl_poly__push(&x->exponent, w, (term){ p->part[at].exp, NULL, 0 }));
@@ -589,4 +589,3 @@ sl_status sl_canon__exp(poly *out, work *w, const sl_node *argument) {
     SL_TRY(sl_poly__read(&p.exponent, w, argument));
     return finish(out, w, &p);
 }
-

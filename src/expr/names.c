@@ -12,12 +12,9 @@
 
 #define X(id, name, operands, commutes) [SL_OP_##id] = (operands) == 1 ? name : NULL,
 static const char *const function_name[SL_FUNCTION_NONE] = {
-    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt",
-    [SL_FUNCTION_NEG] = "neg",
-    [SL_FUNCTION_LOG10] = "log10",
-    [SL_FUNCTION_LOG2] = "log2",
-    [SL_FUNCTION_LOG1P] = "log1p",
-    [SL_FUNCTION_EXPM1] = "expm1",
+    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt", [SL_FUNCTION_NEG] = "neg",
+    [SL_FUNCTION_LOG10] = "log10",          [SL_FUNCTION_LOG2] = "log2",
+    [SL_FUNCTION_LOG1P] = "log1p",          [SL_FUNCTION_EXPM1] = "expm1",
 };
 #undef X
 
@@ -26,7 +23,7 @@ static const struct {
     const char *name;
     sl_op op;
 } alias[] = {
-    { "ln", SL_OP_LOG },     { "arcsin", SL_OP_ASIN }, { "arccos", SL_OP_ACOS },
+    { "ln", SL_OP_LOG },      { "arcsin", SL_OP_ASIN }, { "arccos", SL_OP_ACOS },
     { "arctan", SL_OP_ATAN }, { "fabs", SL_OP_ABS },    { "Abs", SL_OP_ABS },
 };
 
