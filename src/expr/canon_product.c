@@ -461,6 +461,7 @@ static sl_rat take_number(poly *exponent) {
  * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
 static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
     SL_TRY(sl_poly__collect(&x->exponent));
+    if (x->exponent.n == 0) return SL_OK; // u^0 is 1, or was a number that is among the parts now
     const bool positive =
         x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
     const int at = positive ? -1 : find_part(p, x->base);

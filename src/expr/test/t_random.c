@@ -11,7 +11,7 @@
 static int surface_depth(const sl_node *e) {
     int deepest = 0;
     const sl_node *c = e + 1;
-    if (e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR) return 0;
+    if (e->op == SL_OP_NUM || e->len == 1) return 0;
     for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
         const sl_node *u = c;
         if (e->op == SL_OP_POW && i == 1) break; // the exponent
