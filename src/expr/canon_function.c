@@ -3,6 +3,13 @@
  * those. */
 #include "expr/canon_impl.h"
 
+/* out += by * p. */
+static sl_status push_scaled(poly *out, work *w, poly p, sl_rat by) {
+    SL_TRY(sl_poly__scale(&p, w, by));
+    for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
+    return SL_OK;
+}
+
 static bool leads_negative(const poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
 
 /* out += coef * pi^power. */
@@ -97,15 +104,20 @@ static bool is_positive(const factor *f) {
     }
 }
 
+static sl_status log_of(poly *out, work *w, const sl_node *argument);
+
 /* out += log(base^exp) of a positive factor: exp*log(base). */
 static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat exp) {
     if (base->op == SL_OP_NUM) return log_of_whole(out, w, sl_num_value(base).num, exp);
     if (base->op == SL_OP_EXP) {
         poly p;
         SL_TRY(sl_poly__read(&p, w, base + 1));
-        SL_TRY(sl_poly__scale(&p, w, exp));
-        for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
-        return SL_OK;
+        return push_scaled(out, w, p, exp);
+    }
+    if (base->op == SL_OP_MUL || base->op == SL_OP_POW) { // (u v)^(1/2), (u^2)^(1/2)
+        poly logs = { 0 };
+        SL_TRY(log_of(&logs, w, base));
+        return push_scaled(out, w, logs, exp);
     }
     if (base->op == SL_OP_RAISE) { // v log u
         poly logs = { 0 }, v;
@@ -127,9 +139,7 @@ static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by
     SL_TRY(sl_poly__collect(&square));
     SL_TRY(sl_poly__node(&node, w, &square));
     SL_TRY(sl_canon__function(&logs, w, SL_OP_LOG, node));
-    SL_TRY(sl_poly__scale(&logs, w, by));
-    for (int i = 0; i < logs.n; i++) SL_TRY(sl_poly__push(out, w, logs.t[i]));
-    return SL_OK;
+    return push_scaled(out, w, logs, by);
 }
 
 /* out += log(argument). What is positive everywhere leaves a product; what is left keeps its sign

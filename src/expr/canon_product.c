@@ -130,7 +130,14 @@ static sl_status times_raised(product *p, work *w, const sl_node *base, const po
         SL_TRY(sl_poly__mul(&uv, w, &u, more));
         return times_exp_of(p, w, &uv);
     }
+    if (base->op == SL_OP_RAISE) { // (t^u)^v = t^(u v), since t^u is never negative
+        poly u, uv = { 0 };
+        SL_TRY(sl_poly__read(&u, w, sl_next(base + 1)));
+        SL_TRY(sl_poly__mul(&uv, w, &u, more));
+        return times_raised(p, w, base + 1, &uv);
+    }
     if (base->op == SL_OP_NUM && sl_num_value(base).num < 0) return SL_EXPR__NOWHERE;
+    if (sl_num_is(base, 1)) return SL_OK;
     int k = 0;
     while (k < p->n_raised && sl_expr__cmp_base(p->raised[k].base, base) != 0) k++;
     if (k == p->n_raised) {

@@ -268,8 +268,10 @@ static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
 static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
     const bool power = c->op == SL_OP_POW || c->op == SL_OP_RAISE;
     if (power) {
+        const bool bare = c->op == SL_OP_POW && sl_rat_is(sl_text__exponent(c, below), 1);
         if (c->op == SL_OP_POW && is_half(sl_text__exponent(c, below))) return false;
         c++;
+        if (bare && c->op == SL_OP_RAISE) c++; // u^v alone below the bar
     }
     if (c->op == SL_OP_PAR && p->params) return !power || value_of(p, c) >= 0;
     if (c->op != SL_OP_NUM) return false;

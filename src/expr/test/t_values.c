@@ -210,6 +210,7 @@ static void texts_with_all_digits_have_the_same_values(void **state) {
         sl_str s = { 0 };
         SL_MUST(t, sl_expr_print_values(&s, f, e, NULL, value));
         sl_status st = sl_expr_parse(&back, &t->arena, reads_back[f], s.text, s.len, NULL, NULL);
+        if (st == SL_EFORMAT) print_error("%s\n", s.text);
         sl_str_clear(&s);
         if (st == SL_EOVERFLOW || !isfinite((double)bound)) continue;
         SL_MUST(t, st);
