@@ -20,11 +20,30 @@
 /* ---------------------------------------------------------------- units --------------------- */
 
 /* Exponents of m, kg, s, A, K, mol, cd in sixtieths, so that roots up to the sixth are whole; the
- * eighth is 0 and makes it 16 bytes. */
+ * eighth is 0 and makes it 16 bytes. Angles, percent and counts have none: they are plain numbers. */
 #define SL_DIMENSION_PART 60
 typedef struct sl_dimension {
     int16_t power[8];
 } sl_dimension;
+
+bool sl_dimension_equal(sl_dimension a, sl_dimension b);
+/* *out := a * b^(num/den). False, and *out as it was, where an exponent is no sixtieth or too large. */
+bool sl_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num, int den);
+/* Appends the name of an SI unit, as J, or the base units, as kg m^2 s^-3; 1 for none. */
+void sl_dimension_print(sl_str *s, sl_dimension d);
+
+/* A unit: that many SI units of a dimension. */
+typedef struct sl_unit {
+    sl_dimension dimension;
+    double factor;
+} sl_unit;
+
+/* *out := the unit that `text` (n bytes, any bytes) says: names of SI and common units with prefixes,
+ * numbers, products by *, ., a blank or a dot at half height, quotients by / (of what is to its left:
+ * J/kg/K), powers as m^2, m**2, m2, s^-1, m^(1/2) or raised digits, parentheses. A temperature in
+ * degC counts as one in K: where its zero lies is not known here. SL_EFORMAT with the position, and
+ * a unit that is near. */
+SL_NODISCARD sl_status sl_unit_parse(sl_unit *out, const char *text, size_t n);
 
 /* Of the columns of a problem. A column's values times its factor are in SI units. */
 typedef struct sl_units {
@@ -32,6 +51,16 @@ typedef struct sl_units {
     double input_factor[SL_DATA_MAX_INPUTS], target_factor;
     bool input_known[SL_DATA_MAX_INPUTS], target_known;
 } sl_units;
+
+/* Takes units out of a list such as "m=kg,v=m/s,E=J" into *out, for columns of these names (a list's
+ * names may stand between quotes); what the list does not name stays as it was in *out. SL_EINVAL: no
+ * such column, or one named twice; SL_EFORMAT: no unit. A failure leaves *out as it was. */
+SL_NODISCARD sl_status sl_units_parse(sl_units *out, const char *list, const char *const *names,
+                                      int inputs, const char *target);
+
+/* Does a column's name have a unit, as "v (m/s)" or "v [m/s]"? Then *unit is it and *length the bytes
+ * of the name in front. What stands in brackets and is no unit belongs to the name. */
+bool sl_unit_of_name(sl_unit *unit, size_t *length, const char *name);
 
 /* ---------------------------------------------------------------- tables -------------------- */
 

@@ -133,6 +133,24 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
 SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
                                        const sl_noise *noise, double tried);
 
+/* ---------------------------------------------------------------- units --------------------- */
+
+/* What units make of a formula. */
+typedef struct sl_fit_dimensions {
+    bool homogeneous;    // terms agree, arguments of functions are numbers, and the target's is met
+    sl_dimension result; // of the formula; where it can be any, the target's or none
+    sl_dimension constant[SL_FIT_MAX_PARAMS]; // that constants must have; where any will do, none
+} sl_fit_dimensions;
+
+/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be found: sums
+ * of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A column whose unit
+ * is not known may have any. A power with a fitted exponent has a dimension of its own unless its base
+ * is a number. */
+SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, const sl_node *e,
+                                    const sl_units *units);
+
+/* ---------------------------------------------------------------- fits that mean nothing ---- */
+
 /* Does the fit mean anything? There must be two rows for each constant, and constants must not
  * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler
  * formula that it never reaches. Told by what a tiny change of one constant does, beside how far y
