@@ -132,8 +132,8 @@ static sl_status read_power(int *num, int *den, reader *r, bool bare) {
     if (take(r, "^") || take(r, "**")) {
         const bool bracket = take(r, "(");
         bool good = take_signed(num, r);
-        if (good && take(r, "/")) {
-            good = bracket && take_digits(den, r) && *den > 0;
+        if (good && bracket && take(r, "/")) {
+            good = take_digits(den, r) && *den > 0;
         } else if (good && take(r, ".5")) { // m^0.5, s^-1.5
             *num = 2 * *num + (*from && memchr(from, '-', (size_t)(r->at - from)) ? -1 : 1);
             *den = 2;

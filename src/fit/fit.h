@@ -85,18 +85,27 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
     X(NUM, 4.0, "an exact number; its digits more")                             \
     X(PAR, 4.0, "a fitted constant, its sign and magnitude; its digits more")   \
     X(EXP, 6.0, "a function")                                                   \
+    X(LOG, 6.0, "a function")                                                   \
     X(SIN, 6.0, "a function")                                                   \
-    X(COS, 6.0, "a function")
-#define SL_FIT_PRICE_SIGN 4.0  // a factor of -1, which is no number and joins nothing
-#define SL_FIT_PRICE_OTHER 8.0 // of a node that has no row
+    X(COS, 6.0, "a function")                                                   \
+    X(PI, 6.0, "the number pi")                                                 \
+    X(RAISE, 7.0, "a power whose exponent is no number")                        \
+    X(TAN, 8.0, "a rarer function")                                             \
+    X(TANH, 8.0, "a rarer function")                                            \
+    X(SINH, 8.0, "a rarer function")                                            \
+    X(COSH, 8.0, "a rarer function")                                            \
+    X(ASIN, 8.0, "a rarer function")                                            \
+    X(ACOS, 8.0, "a rarer function")                                            \
+    X(ATAN, 8.0, "a rarer function")                                            \
+    X(ABS, 8.0, "a rarer function")
+#define SL_FIT_PRICE_SIGN 4.2 // a factor of -1, which is no number and joins nothing
 
-/* Exponents have a code of their own.   id   value   bits */
+/* Exponents have a code of their own.   id   numerator   denominator   bits */
 #define SL_FIT_EXPONENTS(X)    \
     X(INVERSE, -1, 1, 1.7)     \
     X(SQUARE,   2, 1, 1.7)     \
     X(ROOT,     1, 2, 2.5)
-#define SL_FIT_EXPONENT_NUMBER 3.0 // any other number; its digits more
-#define SL_FIT_EXPONENT_OTHER 4.0  // anything else, node by node
+#define SL_FIT_EXPONENT_NUMBER 2.5 // any other number; its digits more
 
 /* Of the formula's operators and variables, of its exact numbers, of its fitted constants, and of
  * what it leaves of the data; total is their sum. */

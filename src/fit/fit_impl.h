@@ -9,7 +9,7 @@
 double sl_fit__log2(double x);
 
 /* Of functions: abs has the unit of its argument, all others need a number and are one. */
-#define SL_FIT__KEEPS_UNIT(op) ((void)(op), false)
+#define SL_FIT__KEEPS_UNIT(op) ((op) == SL_OP_ABS)
 
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,

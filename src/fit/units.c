@@ -67,7 +67,8 @@ static void demand_none(solver *s, linear *l) {
         return;
     }
     const double by = l->coef[most];
-    for (int k = 0; k < UNKNOWNS; k++) l->coef[k] = fabs(l->coef[k]) <= NOTHING ? 0 : l->coef[k] / by;
+    for (int k = 0; k < UNKNOWNS; k++)
+        l->coef[k] = fabs(l->coef[k]) <= NOTHING ? 0 : l->coef[k] / by;
     for (int i = 0; i < BASES; i++) l->known[i] /= by;
     for (int k = 0; k < UNKNOWNS; k++) // the other equations lose it
         if (s->pivot[k] && s->pivot[k]->coef[most] != 0)
@@ -124,8 +125,8 @@ static bool is_none(const solver *s, const linear *l) {
     return true;
 }
 
-/* A number to any power is one; the power of a length with a fitted exponent can be anything; with a
- * variable one it makes no sense, so that the base must be a number. */
+/* A number to any power is one; the power of a length with a fitted exponent can be anything; with
+ * a variable one it makes no sense, so that the base must be a number. */
 static sl_status of_power(linear **out, solver *s, const sl_node *e) {
     const sl_node *exponent = sl_next(e + 1);
     linear *base, *above;
@@ -182,7 +183,8 @@ static sl_status dimension_of(linear **out, solver *s, const sl_node *e) {
     case SL_OP_VAR: return of_leaf(out, s, e);
     case SL_OP_ADD: return of_sum(out, s, e);
     case SL_OP_MUL: return of_product(out, s, e);
-    case SL_OP_POW: return of_power(out, s, e);
+    case SL_OP_POW:
+    case SL_OP_RAISE: return of_power(out, s, e);
     default: return of_function(out, s, e);
     }
 }
