@@ -81,8 +81,10 @@ SL_NODISCARD sl_status sl_problem_pick(sl_problem *out, const double **columns, 
 typedef struct sl_table_options {
     const char *target; // name or number (from 1); NULL: the column y or target, else the last
     const char *inputs; // names or numbers with commas between; NULL: see sl_table_read
+    const char *sigma;   // column with the standard deviation of the target, > 0; NULL: none
+    const char *weights; // column with weights, 1/variance up to a factor; weight 0 drops the row
     sl_csv_options csv;
-    int max_inputs;     // what the model takes
+    int max_inputs;     // up to SL_DATA_MAX_INPUTS
     int64_t max_rows;   // more rows than this are sampled evenly, so memory is bounded
     uint64_t seed;      // of that sample
 } sl_table_options;
@@ -95,12 +97,16 @@ typedef struct sl_table {
     int inputs;
     int64_t rows;                       // kept
     double *x[SL_DATA_MAX_INPUTS], *y;
-    char *names[SL_DATA_MAX_INPUTS]; // of inputs, as in the file
+    double *sigma;                   // NULL without a column of sigma or weights
+    bool sigma_absolute;             // of sigma, not of weights
+    char *names[SL_DATA_MAX_INPUTS]; // of inputs, as in the file, but without their units
     char *target;
+    sl_units units;                  // that the names have said
     int columns;                        // of the file
     int64_t read;                       // rows of the file
     int64_t missing, infinite;          // of them dropped, because a cell that is needed was; of
                                         // sampled rows alone where the inputs were found out late
+    int64_t weightless;                 // dropped, because their weight is 0
     int64_t repeated;                   // kept rows that are equal to an earlier one
     int chosen_from;                    // 0, or of how many columns the inputs were picked
     double explained;                   // then: the share of y's variance that they explain
@@ -114,14 +120,22 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * max_inputs, the ones that explain the target best are: of all sets of max_inputs columns that
  * with the largest share of y's variance between the cells of a grid of quantiles, corrected for
  * the number of cells (docs/formats.md). A column's kind is that of its first cell that is not
- * missing. SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such
- * column (near names are offered), or too few rows; SL_ELIMIT: more than 1,000 columns to choose
- * from. A failure leaves *out as it was. */
+ * missing. A name may have a unit, as "v (m/s)" or "v [m/s]": then the column is called v, unless
+ * another one is, and can be named either way.
+ *
+ * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below it,
+ * with row, line and column; SL_EINVAL: no such column (near names are offered), or too few rows;
+ * SL_ELIMIT: more than 1,000 columns to choose from. A failure leaves *out as it was. */
 SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
                                      sl_table_progress progress, void *payload);
 void sl_table_clear(sl_table *t);
 static inline sl_problem sl_table_problem(const sl_table *t) {
-    return (sl_problem){ .inputs = t->inputs, .rows = t->rows, .x = (const double *const *)t->x, .y = t->y };
+    return (sl_problem){ .inputs = t->inputs,
+                         .rows = t->rows,
+                         .x = (const double *const *)t->x,
+                         .y = t->y,
+                         .sigma = t->sigma,
+                         .sigma_absolute = t->sigma_absolute };
 }
 
 #endif

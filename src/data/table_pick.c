@@ -22,8 +22,11 @@
  *              empty cannot win by the few rows it has.
  *
  * All sets of k are tried, in the order of the columns, and the first of the best is taken. Of more
- * than 64 columns only the 64 best of their own (k = 1) are tried together. */
+ * than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
+ * three columns has more cells than there are rows: then the best three are found so, and each
+ * further one is that with the largest share of its own. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/table_impl.h"
@@ -34,6 +37,7 @@ enum {
     BINS_MAX = 32,
     ROWS_PER_CELL = 4,
     TRIED_MAX = 64,
+    TOGETHER_MAX = 3,
     CELLS_MAX = 4096, // (bins + 1)^k is at most 33, 33^2, 11^3
     STREAM = 0x7069636b
 };
@@ -190,11 +194,37 @@ static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int
     } while (next_set(tried, k, n));
 }
 
+static int cmp_int(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* set[have .. k) := of the n columns those that are best of their own, without the ones in the set;
+ * then all in order. */
+static void fill_up(int *set, int have, int k, picker *p, const int *col, int n, uint8_t *bin) {
+    const uint8_t *const one[1] = { bin };
+    const int bins = bins_for(p->rows, 1);
+    double share[TRIED_MAX];
+    for (int j = 0; j < n; j++) {
+        cut_column(bin, p, col[j], bins);
+        share[j] = share_of(p, one, 1, bins);
+    }
+    for (int j = 0; j < have; j++) share[set[j]] = -INFINITY;
+    for (; have < k; have++) {
+        int best = 0;
+        for (int j = 1; j < n; j++)
+            if (share[j] > share[best]) best = j;
+        share[best] = -INFINITY;
+        set[have] = best;
+    }
+    qsort(set, (size_t)k, sizeof *set, cmp_int);
+}
+
 sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
                          int n, int k, uint64_t seed) {
     SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
     sl_status st = SL_OK;
-    int keep[TRIED_MAX];
+    int keep[TRIED_MAX], keep_col[TRIED_MAX];
     picker *p = sl_calloc(1, sizeof *p);
     uint8_t *bin = sl_malloc((size_t)SL_MIN(n, (int)TRIED_MAX) * ROWS_MAX, 1);
     if (!p || !bin) SL_GO(sl_fail_memory(1, sizeof *p + (size_t)TRIED_MAX * ROWS_MAX, "bins"));
@@ -206,9 +236,11 @@ sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int 
         keep_best(keep, &n, p, col, bin);
     else
         for (int j = 0; j < n; j++) keep[j] = j;
-    const int bins = bins_for(p->rows, k);
-    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, col[keep[j]], bins);
-    try_sets(set, share, p, bin, n, k, bins);
+    const int together = SL_MIN(k, TOGETHER_MAX), bins = bins_for(p->rows, together);
+    for (int j = 0; j < n; j++) keep_col[j] = col[keep[j]];
+    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, keep_col[j], bins);
+    try_sets(set, share, p, bin, n, together, bins);
+    if (k > together) fill_up(set, together, k, p, keep_col, n, bin);
     for (int j = 0; j < k; j++) set[j] = keep[set[j]];
     *share = fmax(0, *share);
 done:

@@ -8,6 +8,9 @@
  * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
  * of sl_fit_describe alone.
  *
+ * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors are by
+ * sigma itself where it is absolute, and by the residuals otherwise.
+ *
  * R2 follows sl_r2, in double. A formula that is not real and finite in all rows has none.
  *
  * Ownership: fits live in the arena that they were made in. Threads: none shared. */
@@ -38,6 +41,9 @@ typedef struct sl_fit {
     int evaluations, starts;
     bool stopped;
 } sl_fit;
+
+/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have one. */
+double sl_fit_r2(const double *value, const sl_problem *p);
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
  * better is found the constants are e's. e may have free constants already, with `start` their
