@@ -194,6 +194,9 @@ static void rounding_costs_nothing(void **state) {
     SL_MUST(t, sl_fit_describe(&b, &f, &d.p, NULL));
     SL_MUST(t, sl_fit_describe(&coarse, &f, &d.p, &(sl_noise){ .precision = 0x1p-22 }));
     SL_CHECK(t, b.data > 1000 && coarse.data == 0, "float: %g, then %g", b.data, coarse.data);
+    // errors that are said to be smaller than the rounding are not
+    SL_MUST(t, sl_fit_describe(&b, &f, &d.p, &(sl_noise){ .sigma = 1e-9, .precision = 0x1p-22 }));
+    SL_CHECK(t, b.data < 50, "float, sigma 1e-9: %g", b.data);
     f.expr = parsed(t, "sqrt(2 - x1)");
     SL_MUST(t, sl_fit_describe(&b, &f, &d.p, NULL));
     SL_CHECK(t, isinf(b.total) && b.data > 0, "not real: %g", b.total);

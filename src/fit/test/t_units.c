@@ -46,6 +46,8 @@ static const unit_case cases[] = {
     { "c1*x1/(x1 + c2)", "x1=mol/L,y=mol/s", "s^-1 mol", { "s^-1 mol", "m^-3 mol" } },
     { "c1*x1^c2", "x1=m,y=J", "J", { NULL, "1" } },
     { "c1*(x1/x2)^c2", "x1=m,x2=m,y=J", "J", { "J", "1" } },
+    { "(x1/x2)^c2", "x1=m,x2=m,y=J", NULL, { NULL } },
+    { "(x1/x2)^(c1*x3)", "x1=m,x2=m,x3=s", "1", { "s^-1" } },
     { "x1^x2", "x1=m", NULL, { NULL } },
     { "abs(x1)", "x1=m,y=m", "m", { NULL } },
     { "log(x1)", "x1=m", NULL, { NULL } },

@@ -131,7 +131,7 @@ static void r2_is_weighted(void **state) {
 /* Far more rows than are searched: the rest is fitted by its weights too. */
 static void many_rows_are_weighted_too(void **state) {
     sl_fixture *t = *state;
-    enum { MANY = 6000 };
+    enum { MANY = 140000 }; // more than are ever fitted at once
     double *block = sl_malloc(3 * MANY, sizeof *block), *x = block, *y = x + MANY, *s = y + MANY;
     assert_non_null(block);
     for (int i = 0; i < MANY; i++) {
