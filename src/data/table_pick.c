@@ -21,12 +21,12 @@
  *              Cells without a finite number are a bin of their own, so a column that is mostly
  *              empty cannot win by the few rows it has.
  *
- * All sets of k are tried, in the order of the columns, and the first of the best is taken. Of more
- * than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
- * three columns has more cells than there are rows: then the best three are found so, and each
- * further one is that with the largest share of its own. */
+ * All sets of k <= 3 are tried, in the order of the columns, and the first of the best is taken. Of
+ * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
+ * three columns has more cells than rows; then the best pair is taken, the best pair of the others,
+ * and so on until there are k: each column that alone or with another says something of y comes
+ * before those that do not. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/table_impl.h"
@@ -37,7 +37,7 @@ enum {
     BINS_MAX = 32,
     ROWS_PER_CELL = 4,
     TRIED_MAX = 64,
-    TOGETHER_MAX = 3,
+    GRID_MAX = 3, // columns of one grid
     CELLS_MAX = 4096, // (bins + 1)^k is at most 33, 33^2, 11^3
     STREAM = 0x7069636b
 };
@@ -194,37 +194,40 @@ static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int
     } while (next_set(tried, k, n));
 }
 
-static int cmp_int(const void *a, const void *b) {
-    const int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
-/* set[have .. k) := of the n columns those that are best of their own, without the ones in the set;
- * then all in order. */
-static void fill_up(int *set, int have, int k, picker *p, const int *col, int n, uint8_t *bin) {
-    const uint8_t *const one[1] = { bin };
-    const int bins = bins_for(p->rows, 1);
-    double share[TRIED_MAX];
-    for (int j = 0; j < n; j++) {
-        cut_column(bin, p, col[j], bins);
-        share[j] = share_of(p, one, 1, bins);
+/* Pairs, the best first. */
+static void try_pairs(int *set, picker *p, const uint8_t *bin, int n, int k, int bins) {
+    bool taken[TRIED_MAX] = { false };
+    for (int count = 0; count < k;) {
+        int best[2] = { -1, -1 };
+        double most = -INFINITY;
+        for (int i = 0; i < n; i++)
+            for (int j = i + 1; j < n && !taken[i]; j++) {
+                const uint8_t *const of[2] = { bin + (size_t)i * ROWS_MAX,
+                                               bin + (size_t)j * ROWS_MAX };
+                const double s = taken[j] ? -INFINITY : share_of(p, of, 2, bins);
+                if (s <= most) continue;
+                most = s;
+                best[0] = i;
+                best[1] = j;
+            }
+        for (int i = 0; i < 2 && count < k; i++) {
+            // of an odd number the last is whichever is left
+            int one = best[i];
+            for (int j = 0; one < 0 && j < n; j++)
+                if (!taken[j]) one = j;
+            taken[one] = true;
+            count++;
+        }
     }
-    for (int j = 0; j < have; j++) share[set[j]] = -INFINITY;
-    for (; have < k; have++) {
-        int best = 0;
-        for (int j = 1; j < n; j++)
-            if (share[j] > share[best]) best = j;
-        share[best] = -INFINITY;
-        set[have] = best;
-    }
-    qsort(set, (size_t)k, sizeof *set, cmp_int);
+    for (int i = 0, at = 0; i < n; i++)
+        if (taken[i]) set[at++] = i;
 }
 
 sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
                          int n, int k, uint64_t seed) {
     SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
     sl_status st = SL_OK;
-    int keep[TRIED_MAX], keep_col[TRIED_MAX];
+    int keep[TRIED_MAX];
     picker *p = sl_calloc(1, sizeof *p);
     uint8_t *bin = sl_malloc((size_t)SL_MIN(n, (int)TRIED_MAX) * ROWS_MAX, 1);
     if (!p || !bin) SL_GO(sl_fail_memory(1, sizeof *p + (size_t)TRIED_MAX * ROWS_MAX, "bins"));
@@ -236,15 +239,36 @@ sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int 
         keep_best(keep, &n, p, col, bin);
     else
         for (int j = 0; j < n; j++) keep[j] = j;
-    const int together = SL_MIN(k, TOGETHER_MAX), bins = bins_for(p->rows, together);
-    for (int j = 0; j < n; j++) keep_col[j] = col[keep[j]];
-    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, keep_col[j], bins);
-    try_sets(set, share, p, bin, n, together, bins);
-    if (k > together) fill_up(set, together, k, p, keep_col, n, bin);
+    const bool pairs = k > GRID_MAX;
+    const int bins = bins_for(p->rows, pairs ? 2 : k);
+    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, col[keep[j]], bins);
+    if (pairs)
+        try_pairs(set, p, bin, n, k, bins);
+    else
+        try_sets(set, share, p, bin, n, k, bins);
     for (int j = 0; j < k; j++) set[j] = keep[set[j]];
-    *share = fmax(0, *share);
+    *share = pairs ? NAN : fmax(0, *share);
 done:
     sl_free(bin);
     sl_free(p);
+    return st;
+}
+
+/* ---------------------------------------------------------------- of a problem -------------- */
+
+sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
+                            uint64_t seed) {
+    const int width = p->inputs + 1;
+    double *value = sl_malloc((size_t)p->rows * (size_t)width, sizeof *value);
+    int number[SL_DATA_MAX_INPUTS];
+    if (!value) return sl_fail_memory((size_t)p->rows, (size_t)width * sizeof *value, "columns");
+    for (int64_t i = 0; i < p->rows; i++) {
+        value[i * width] = p->y[i];
+        for (int c = 0; c < p->inputs; c++) value[i * width + c + 1] = p->x[c][i];
+    }
+    for (int c = 0; c < p->inputs; c++) number[c] = c + 1;
+    const sl_table__block b = { value, width, p->rows };
+    sl_status st = sl_table__pick(column, explained, &b, 0, number, p->inputs, k, seed);
+    sl_free(value);
     return st;
 }
