@@ -56,6 +56,7 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
     const bool unit = (c.num == 1 || c.num == -1) && c.den == 1 && c.pi == 0;
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
     if (!unit && !(ops & SL_STORE__BIT(MUL))) return false;
+    if (c.pi < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
     if (c.num > 0) return !summand || (ops & SL_STORE__BIT(ADD));
     if (!summand) return ops & minus;
     return (ops & SL_STORE__BIT(SUB)) || ((ops & SL_STORE__BIT(ADD)) && (ops & SL_STORE__BIT(NEG)));

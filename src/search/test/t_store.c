@@ -303,16 +303,26 @@ static void lists_do_not_depend_on_steps(void **state) {
 
 /* ---------------------------------------------------------------- operators ----------------- */
 
+static int operator_of(int op) {
+    static const int row[SL_OP_COUNT] = {
+        [SL_OP_EXP] = SL_OPERATOR_EXP, [SL_OP_SIN] = SL_OPERATOR_SIN,   [SL_OP_COS] = SL_OPERATOR_COS,
+        [SL_OP_LOG] = SL_OPERATOR_LOG, [SL_OP_TANH] = SL_OPERATOR_TANH, [SL_OP_COSH] = SL_OPERATOR_COSH,
+    };
+    return row[op];
+}
+
 /* Operators that an expression needs, as the option --ops sees them. */
 static bool needs_only(const sl_node *e, uint32_t ops) {
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
     for (const sl_node *n = e; n < e + e->len; n += sl_step(n)) {
         switch (n->op) {
         case SL_OP_EXP:
-            if (!(ops & SL_STORE__BIT(EXP))) return false;
-            break;
         case SL_OP_SIN:
-            if (!(ops & SL_STORE__BIT(SIN))) return false;
+        case SL_OP_COS:
+        case SL_OP_LOG:
+        case SL_OP_TANH:
+        case SL_OP_COSH:
+            if (!(ops & UINT32_C(1) << operator_of(n->op))) return false;
             break;
         case SL_OP_ADD:
             if (!(ops & (SL_STORE__BIT(ADD) | SL_STORE__BIT(SUB)))) return false;
