@@ -311,6 +311,16 @@ static int operator_of(int op) {
     return row[op];
 }
 
+/* Of a product: those above the line; numbers but -1 count. */
+static int factors(const sl_node *product) {
+    int n = 0;
+    for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m)) {
+        const bool below = m->op == SL_OP_POW && sl_num_value(sl_next(m + 1)).num < 0;
+        n += !below && !sl_num_is(m, -1);
+    }
+    return n;
+}
+
 /* Operators that an expression needs, as the option --ops sees them. */
 static bool needs_only(const sl_node *e, uint32_t ops) {
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
@@ -335,9 +345,7 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
             break;
         }
         case SL_OP_MUL:
-            for (const sl_node *m = n + 1; m < n + n->len; m = sl_next(m))
-                if (m->op != SL_OP_NUM && m != n + n->len - m->len && !(ops & SL_STORE__BIT(MUL)))
-                    return false;
+            if (factors(n) > 1 && !(ops & SL_STORE__BIT(MUL))) return false;
             break;
         case SL_OP_NUM:
             if (sl_num_value(n).num < 0 && n != e && (n - 1)->op != SL_OP_VAR && !(ops & minus)) {
