@@ -311,12 +311,13 @@ static int operator_of(int op) {
     return row[op];
 }
 
-/* Of a product: those above the line; numbers but -1 count. */
+/* Of a product: those above the line; 1/2 is below it, and -1 a sign. */
 static int factors(const sl_node *product) {
     int n = 0;
     for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m)) {
         const bool below = m->op == SL_OP_POW && sl_num_value(sl_next(m + 1)).num < 0;
-        n += !below && !sl_num_is(m, -1);
+        const bool one = m->op == SL_OP_NUM && llabs(sl_num_value(m).num) == 1;
+        n += !below && !one;
     }
     return n;
 }
