@@ -311,20 +311,18 @@ static int operator_of(int op) {
     return row[op];
 }
 
-/* Of a product: those above the line; 1/2 is below it, and -1 a sign. */
+/* Of a product; -1 is a sign. */
 static int factors(const sl_node *product) {
     int n = 0;
-    for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m)) {
-        const bool below = m->op == SL_OP_POW && sl_num_value(sl_next(m + 1)).num < 0;
-        const bool one = m->op == SL_OP_NUM && llabs(sl_num_value(m).num) == 1;
-        n += !below && !one;
-    }
+    for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m))
+        n += !sl_num_is(m, -1);
     return n;
 }
 
 /* Operators that an expression needs, as the option --ops sees them. */
 static bool needs_only(const sl_node *e, uint32_t ops) {
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
+    const uint32_t products = SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV); // a b is a/(1/b)
     for (const sl_node *n = e; n < e + e->len; n += sl_step(n)) {
         switch (n->op) {
         case SL_OP_EXP:
@@ -342,11 +340,11 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
             const sl_rat p = sl_num_value(sl_next(n + 1));
             if (p.num < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
             if (p.den == 2 && !(ops & SL_STORE__BIT(SQRT))) return false;
-            if (llabs(p.num) > 1 && !(ops & SL_STORE__BIT(MUL))) return false;
+            if (llabs(p.num) > 1 && !(ops & products)) return false;
             break;
         }
         case SL_OP_MUL:
-            if (factors(n) > 1 && !(ops & SL_STORE__BIT(MUL))) return false;
+            if (factors(n) > 1 && !(ops & products)) return false;
             break;
         case SL_OP_NUM:
             if (sl_num_value(n).num < 0 && n != e && (n - 1)->op != SL_OP_VAR && !(ops & minus)) {
