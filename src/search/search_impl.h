@@ -64,6 +64,8 @@ typedef struct sl_search__method {
     void (*close)(void *state);
 } sl_search__method;
 
+extern const sl_search__method sl_search__rational;
+
 /* ---------------------------------------------------------------- the store of terms -------- */
 
 /* What formulas are made of: monomials, unary functions of them, of binomials and of products with
