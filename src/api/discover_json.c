@@ -10,7 +10,16 @@ static void add_figures(sl_str *s, const sl_candidate *c) {
     sl_json_add_real(s, "r2", c->r2);
     sl_json_add_real(s, "r2_holdout", c->r2_holdout);
     sl_json_add_real(s, "r2_proposed", c->r2_proposed);
+    sl_json_add_real(s, "rms", c->rms);
     sl_json_add_int(s, "size", c->size);
+    sl_json_open(s, "bits", '{');
+    sl_json_add_real(s, "structure", c->bits.structure);
+    sl_json_add_real(s, "numbers", c->bits.numbers);
+    sl_json_add_real(s, "constants", c->bits.constants);
+    sl_json_add_real(s, "data", c->bits.data);
+    sl_json_add_real(s, "total", c->bits.total);
+    sl_json_close(s, '}');
+    sl_json_add_real(s, "evidence", c->evidence);
     sl_json_open(s, "constants", '[');
     for (int i = 0; i < c->params; i++) {
         sl_json_open(s, NULL, '{');
@@ -60,6 +69,11 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     sl_json_add_int(s, "place", place);
     sl_json_add_text(s, "status", sl_candidate_state_name(c->state));
     sl_json_add_text(s, "source", sl_source_name(c->source));
+    if (c->source == SL_SOURCE_SEARCH) {
+        sl_json_add_text(s, "method", c->method);
+        sl_json_add_int(s, "level", c->level);
+        sl_json_add_bool(s, "exact", c->exact);
+    }
     sl_json_add_int(s, "number", c->number);
     if (c->state == SL_CANDIDATE_INVALID)
         sl_json_add_text(s, "reason", sl_token_reason_name(c->reason));
@@ -101,6 +115,7 @@ static void add_cost(sl_str *s, const sl_discovery *d) {
     sl_json_open(s, "cost", '{');
     sl_json_add_real(s, "encode", c->infer.encode);
     sl_json_add_real(s, "decode", c->infer.decode);
+    sl_json_add_real(s, "search", c->search);
     sl_json_add_real(s, "score", c->score);
     sl_json_add_real(s, "refine", c->refine);
     sl_json_add_real(s, "all", d->seconds);
@@ -109,18 +124,43 @@ static void add_cost(sl_str *s, const sl_discovery *d) {
     sl_json_close(s, '}');
 }
 
+static void add_search(sl_str *s, const sl_discovery *d) {
+    static const char *const ends[] = { [SL_SEARCH_FOUND] = "found",
+                                        [SL_SEARCH_DONE] = "done",
+                                        [SL_SEARCH_TIME] = "time",
+                                        [SL_SEARCH_CANCEL] = "cancel",
+                                        [SL_SEARCH_MEMORY] = "memory" };
+    const sl_discover_searched *r = &d->search;
+    sl_json_add_bool(s, "model_asked", d->model_asked);
+    if (r->passes == 0) {
+        sl_json_add_null(s, "search");
+        return;
+    }
+    sl_json_open(s, "search", '{');
+    sl_json_add_text(s, "end", ends[r->end]);
+    sl_json_add_int(s, "passes", r->passes);
+    sl_json_add_int(s, "steps", r->steps);
+    sl_json_add_int(s, "hints", r->hints);
+    sl_json_add_real(s, "sigma", r->sigma);
+    sl_json_add_int(s, "tried", r->tried);
+    sl_json_add_int(s, "verified", r->verified);
+    sl_json_add_int(s, "memory", r->memory);
+    sl_json_close(s, '}');
+}
+
 sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names, int64_t top) {
     const char *cut = sl_api__cut_name(d->cut);
     sl_json_add_text(s, "cut", *cut ? cut : NULL);
+    sl_json_add_bool(s, "within_noise", d->within_noise);
     sl_json_open(s, "candidates", '[');
     for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
         SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
     sl_json_close(s, ']');
-    if (d->ranked > 0) sl_json_add_int(s, "advised", d->advised + 1);
     sl_json_open(s, "front", '[');
     for (int64_t i = 0; i < d->ranked; i++)
         if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
     sl_json_close(s, ']');
+    add_search(s, d);
     add_counts(s, d);
     add_cost(s, d);
     return SL_OK;
@@ -164,9 +204,13 @@ static sl_status add_best(sl_str *s, const sl_api__finding *f, const sl_names *n
 }
 
 sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f) {
-    sl_json_open(s, "model", '{');
-    sl_api__model_json(s, f->model);
-    sl_json_close(s, '}');
+    if (f->model) {
+        sl_json_open(s, "model", '{');
+        sl_api__model_json(s, f->model);
+        sl_json_close(s, '}');
+    } else {
+        sl_json_add_null(s, "model");
+    }
     if (!f->found) {
         sl_json_add_null(s, "formula");
         sl_json_add_null(s, "r2");

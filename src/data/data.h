@@ -49,6 +49,11 @@ typedef struct sl_problem {
 SL_NODISCARD sl_status sl_problem_pick(sl_problem *out, const double **columns, sl_arena *a,
                                               const sl_problem *p, const int64_t *pick, int64_t n);
 
+/* column[0..k) := which k inputs of p explain y best, as those of a table are picked; *explained: the share
+ * of y's variance that they explain, NaN for more than three. */
+SL_NODISCARD sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
+                                         uint64_t seed);
+
 typedef struct sl_table_options {
     const char *target; // name or number (from 1); NULL: the column y or target, else the last
     const char *inputs; // names or numbers with commas between; NULL: see sl_table_read
