@@ -192,7 +192,7 @@ static sl_status open_quotient(void **state, sl_search__job *j) {
 }
 
 /* Sums of both degrees by number of inputs: up to the first at level 0, to the second at level 1. */
-static const int8_t degree_sums[][2] = { { 0, 0 }, { 6, 8 }, { 4, 6 }, { 2, 4 }, { 2, 4 }, { 2, 3 } };
+static const int8_t degree_sums[][2] = { { 0, 0 }, { 6, 8 }, { 4, 8 }, { 2, 4 }, { 2, 4 }, { 2, 3 } };
 
 static sl_status level_quotient(bool *more, void *state, int level) {
     quotient *q = state;
