@@ -5,7 +5,7 @@
 
 /* ---------------------------------------------------------------- data sets ----------------- */
 
-enum { LAWS = 4, INPUTS_MAX = SL_DISCOVER_MAX_INPUTS };
+enum { LAWS = 4, INPUTS_MAX = SL_TOKEN_VARIABLES };
 
 /* Points of a law. What a trained model has to say differs by law, so rounds go through them all.
  */

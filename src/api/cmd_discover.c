@@ -145,7 +145,7 @@ static sl_status table_options(sl_table_options *out, const sl_api__run *run,
     out->target = value(run, OPT_TARGET)->text[0];
     out->inputs = value(run, OPT_INPUTS)->text[0];
     out->csv.header = strcmp(header, "auto") == 0 ? -1 : strcmp(header, "yes") == 0;
-    out->max_inputs = SL_MIN(sl_infer_about(model)->variables, SL_DISCOVER_MAX_INPUTS);
+    out->max_inputs = SL_MIN(sl_infer_about(model)->variables, SL_TOKEN_VARIABLES);
     out->max_rows = value(run, OPT_MAX_ROWS)->whole;
     out->seed = (uint64_t)value(run, OPT_SEED)->whole;
     return find_separator(&out->csv.separator, run);
@@ -201,7 +201,7 @@ static bool is_constant(const sl_table *t) {
 
 /* Names that a terminal and a comment can take. */
 static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) {
-    const char **names = sl_arena_alloc(a, SL_DISCOVER_MAX_INPUTS * sizeof *names);
+    const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
     for (int i = 0; i < t->inputs && good; i++) {
         names[i] = sl_api__visible(a, t->names[i]);

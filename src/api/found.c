@@ -54,7 +54,7 @@ static sl_status check_column(const double *column, int64_t rows, const char *na
 static sl_status check_problem(const sl_trained *model, const sl_problem *p,
                                const char *const *names) {
     const int most =
-        model ? SL_MIN(sl_model_inputs(model), SL_DISCOVER_MAX_INPUTS) : SL_DISCOVER_MAX_INPUTS;
+        model ? SL_MIN(sl_model_inputs(model), SL_TOKEN_VARIABLES) : SL_TOKEN_VARIABLES;
     if (p->inputs < 1 || p->inputs > most)
         return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", p->inputs, most);
     if (p->rows < 2)
@@ -117,8 +117,9 @@ done:
 sl_status sl_discover(sl_found **out, const sl_trained *model, const double *const *x, int n_inputs,
                       const double *y, int64_t rows, const char *const *names,
                       const char *options_json, sl_event_fn on_event, void *payload) {
-    SL_API__PUBLIC(discover(out, model, &(sl_problem){ n_inputs, rows, x, y }, names, options_json,
-                            &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
+    SL_API__PUBLIC(
+        discover(out, model, &(sl_problem){ .inputs = n_inputs, .rows = rows, .x = x, .y = y },
+                 names, options_json, &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void sl_found_free(sl_found *f) {

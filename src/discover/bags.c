@@ -28,24 +28,6 @@ static sl_status random_order(int64_t **out, sl_arena *a, int64_t n, uint64_t se
     return SL_OK;
 }
 
-sl_status sl_discover__pick_rows(sl_problem *out, const double **columns, sl_arena *a,
-                                 const sl_problem *p, const int64_t *pick, int64_t n) {
-    for (int c = 0; c <= p->inputs; c++) {
-        const double *from = c < p->inputs ? p->x[c] : p->y;
-        double *to = sl_arena_alloc(a, (size_t)n * sizeof *to);
-        if (!to) return sl_fail_memory((size_t)n, sizeof *to, "rows");
-        for (int64_t i = 0; i < n; i++) to[i] = from[pick[i]];
-        if (c < p->inputs)
-            columns[c] = to;
-        else
-            out->y = to;
-    }
-    out->inputs = p->inputs;
-    out->rows = n;
-    out->x = columns;
-    return SL_OK;
-}
-
 /* In the order that the table has: a sum over rows then is the same with and without a holdout of
  * the others. */
 static void sort_rows(int64_t *pick, int64_t n, bool *taken, int64_t rows) {
@@ -69,8 +51,8 @@ static sl_status hold_out(sl_discover__rows *r, sl_arena *a, const sl_problem *p
     sort_rows(order, held, taken, p->rows);
     sort_rows(order + held, p->rows - held, taken, p->rows);
     r->fitted = taken;
-    SL_TRY(sl_discover__pick_rows(&r->held, r->columns[1], a, p, order, held));
-    return sl_discover__pick_rows(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
+    SL_TRY(sl_problem_pick(&r->held, r->columns[1], a, p, order, held));
+    return sl_problem_pick(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
 }
 
 /* The sum of numbers near the largest double is none. */
@@ -131,7 +113,7 @@ static sl_status fill_bag(sl_discover__bag *b, sl_arena *a, const sl_discover__r
     int64_t *pick = sl_arena_alloc(a, (size_t)points * sizeof *pick);
     if (!pick) return sl_fail_memory((size_t)points, sizeof *pick, "rows");
     for (int64_t i = 0; i < points; i++) pick[i] = order ? order[(from + i) % p->rows] : i;
-    SL_TRY(sl_discover__pick_rows(&shown, b->x, a, p, pick, points));
+    SL_TRY(sl_problem_pick(&shown, b->x, a, p, pick, points));
     for (int c = 0; c < p->inputs && b->unit; c++) {
         double *x = (double *)b->x[c];   // gathered just now: our own
         for (int i = 0; i < points; i++) // by halves, or the difference may be no double

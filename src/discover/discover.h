@@ -28,68 +28,10 @@
 #ifndef SL_DISCOVER_H
 #define SL_DISCOVER_H
 
+#include "fit/fit.h"
 #include "infer/infer.h"
 #include "io/io.h"
 #include "plot/plot.h"
-
-#define SL_DISCOVER_MAX_INPUTS 3 // variables that tokens have
-#define SL_DISCOVER_MAX_PARAMS 24 // constants of one candidate that are fitted
-
-/* ---------------------------------------------------------------- tables -------------------- */
-
-/* Rows to explain: y by x[0] .. x[inputs - 1], all finite. */
-typedef struct sl_problem {
-    int inputs;
-    int64_t rows;
-    const double *const *x;
-    const double *y;
-} sl_problem;
-
-typedef struct sl_table_options {
-    const char *target; // name or number (from 1); NULL: the column y or target, else the last
-    const char *inputs; // names or numbers with commas between; NULL: see sl_table_read
-    sl_csv_options csv;
-    int max_inputs;     // what the model takes
-    int64_t max_rows;   // more rows than this are sampled evenly, so memory is bounded
-    uint64_t seed;      // of that sample
-} sl_table_options;
-
-#define SL_TABLE_OPTIONS_INIT \
-    { .csv = SL_CSV_OPTIONS_INIT, .max_inputs = 2, .max_rows = 100000 }
-
-/* A file's rows, and what was left out of them. */
-typedef struct sl_table {
-    int inputs;
-    int64_t rows;                       // kept
-    double *x[SL_DISCOVER_MAX_INPUTS], *y;
-    char *names[SL_DISCOVER_MAX_INPUTS]; // of inputs, as in the file
-    char *target;
-    int columns;                        // of the file
-    int64_t read;                       // rows of the file
-    int64_t missing, infinite;          // of them dropped, because a cell that is needed was; of
-                                        // sampled rows alone where the inputs were found out late
-    int64_t repeated;                   // kept rows that are equal to an earlier one
-    int chosen_from;                    // 0, or of how many columns the inputs were picked
-    double explained;                   // then: the share of y's variance that they explain
-    int text_columns;                   // that were passed over because their first cell is no number
-} sl_table;
-
-/* Told how far it is, in bytes; anything but 0 stops with SL_ECANCEL. */
-typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void *payload);
-
-/* Without named inputs all columns of numbers but the target are taken. If those are more than
- * max_inputs, the ones that explain the target best are: of all sets of max_inputs columns that
- * with the largest share of y's variance between the cells of a grid of quantiles, corrected for
- * the number of cells (docs/formats.md). A column's kind is that of its first cell that is not
- * missing. SL_EFORMAT: text where a number is needed, with row, line and column; SL_EINVAL: no such
- * column (near names are offered), or too few rows; SL_ELIMIT: more than 1,000 columns to choose
- * from. A failure leaves *out as it was. */
-SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
-                                     sl_table_progress progress, void *payload);
-void sl_table_clear(sl_table *t);
-static inline sl_problem sl_table_problem(const sl_table *t) {
-    return (sl_problem){ t->inputs, t->rows, (const double *const *)t->x, t->y };
-}
 
 /* ---------------------------------------------------------------- options ------------------- */
 
@@ -288,7 +230,7 @@ int sl_candidate_digits(const sl_candidate *c, int k, int most);
 typedef struct sl_rounding {
     int n;
     sl_problem rows[3];
-    const double *columns[3][SL_DISCOVER_MAX_INPUTS];
+    const double *columns[3][SL_DATA_MAX_INPUTS];
 } sl_rounding;
 /* p is the problem of the discovery, and must live as long. */
 SL_NODISCARD sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
@@ -298,46 +240,6 @@ SL_NODISCARD sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_
  * and to explain the rows as well, up to two percent more of what c leaves. */
 SL_NODISCARD sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
                                           const sl_rounding *r);
-
-/* ---------------------------------------------------------------- fitting ------------------- */
-
-typedef struct sl_refine_options {
-    int evaluations; // of one fit
-    int restarts;    // further starts, constants drawn around the first ones, while R2 < 1 - 1e-10;
-                     // -1: not even the first one again by the circle (docs/math/refine.md)
-    uint64_t seed, stream; // of those draws
-    bool (*stop)(void *payload); // may be NULL; called from the thread that fits
-    void *payload;
-} sl_refine_options;
-
-typedef struct sl_fit {
-    const sl_node *expr; // with free constants; tidy
-    int params;
-    double *value, *error;
-    double r2;
-    int evaluations, starts;
-    bool stopped;
-} sl_fit;
-
-/* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
- * better is found the constants are e's. e may have free constants already, with `start` their
- * values; its numbers become free too (sl_expr_free_numbers). */
-SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                                 const sl_problem *p, const sl_refine_options *o);
-
-/* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
- * for data whose units the model has never seen. Kept only if it is the better explanation by the
- * Bayesian information criterion; else *out is the plain fit. */
-SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
-                                      const double *start, const sl_problem *p,
-                                      const sl_refine_options *o);
-
-/* Constants of a fit, one at a time, the closest first, made whole numbers or fractions of small
- * denominator where that does not lower R2 (beyond rounding; within half a standard error where
- * there is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1
- * drops out. */
-SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
-                               const sl_refine_options *o);
 
 /* ---------------------------------------------------------------- pictures ------------------ */
 

@@ -42,8 +42,8 @@ bool sl_discover__stop(sl_discover__control *c, bool speak);
 /* The rows to fit and those held out. Without a holdout the first is the caller's own. */
 typedef struct sl_discover__rows {
     sl_problem fit, held;
-    const double *columns[2][SL_DISCOVER_MAX_INPUTS];
-    double mean[SL_DISCOVER_MAX_INPUTS], deviation[SL_DISCOVER_MAX_INPUTS]; // of the inputs to fit
+    const double *columns[2][SL_DATA_MAX_INPUTS];
+    double mean[SL_DATA_MAX_INPUTS], deviation[SL_DATA_MAX_INPUTS]; // of the inputs to fit
     bool constant; // y is
     const bool *fitted; // by row: is it among those to fit? NULL: all are
 } sl_discover__rows;
@@ -51,15 +51,12 @@ SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *
                                               const sl_problem *p, const sl_discover_options *o);
 /* What brings input c to variance 1. A constant one has no deviation: it is moved to 0 and left so. */
 double sl_discover__scale(const sl_discover__rows *r, int c);
-/* *out := the rows of p that `pick` names, n of them, as a problem of its own; its columns in `columns`. */
-SL_NODISCARD sl_status sl_discover__pick_rows(sl_problem *out, const double **columns, sl_arena *a,
-                                              const sl_problem *p, const int64_t *pick, int64_t n);
 
 /* What the model is shown at once, and the samples it is asked for. */
 typedef struct sl_discover__bag {
     bool unit; // inputs brought to mean 0 and variance 1
     sl_infer_data data;
-    const double *x[SL_DISCOVER_MAX_INPUTS];
+    const double *x[SL_DATA_MAX_INPUTS];
     int64_t first, count; // samples
 } sl_discover__bag;
 /* *bags := *n bags for all samples, in a. points: rows that the model takes. */
@@ -97,12 +94,6 @@ SL_NODISCARD sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_
 SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
 /* Fits and snaps the best ones. */
 SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
-/* Does the fit mean anything? There must be two rows for each constant, and constants must not
- * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler
- * formula that it never reaches. Told by what a tiny change of one constant does, beside how far y
- * goes. */
-SL_NODISCARD sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
-                                              const sl_problem *p);
 /* place[0..) := the candidates that have an R2, the best first by the rule (SL_RANK_SIMPLE, ...);
  * answers how many. */
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
@@ -121,11 +112,6 @@ SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const 
 /* r2 := of the candidate's expression on these rows. */
 SL_NODISCARD sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e,
                                           const double *value, const sl_problem *p);
-
-/* *out := e, whose constants have values, with everything that holds no variable made one constant,
- * and as few of them as that leaves: 3 (c1 x + c2)^2 is c1 (x + c2)^2. *n of them, values in a. */
-SL_NODISCARD sl_status sl_discover__collapse(const sl_node **out, double **value, int *n,
-                                             sl_arena *a, const sl_node *e, const double *given);
 
 /* What an effort is worth. */
 typedef struct sl_discover__budget {

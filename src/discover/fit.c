@@ -99,33 +99,6 @@ static bool ask(void *payload) {
     return sl_discover__stop(a->control, a->speak);
 }
 
-sl_status sl_discover__is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
-                                 const sl_problem *p) {
-    const double CHANGE = 1e-7, MOST = 1e5;
-    *out = false;
-    if (f->params > SL_DISCOVER_MAX_PARAMS) return SL_OK; // was not fitted
-    if (2 * f->params > p->rows) return SL_OK;            // goes through points rather than law
-    const size_t mark = sl_arena_mark(scratch), rows = (size_t)SL_MIN(p->rows, 1000);
-    double *y = sl_arena_alloc(scratch, 2 * rows * sizeof *y), *z = y + rows;
-    double value[SL_DISCOVER_MAX_PARAMS], lo = p->y[0], hi = p->y[0], most = 0;
-    if (!y) return sl_fail_memory(2 * rows, sizeof *y, "values");
-    for (int64_t i = 0; i < p->rows; i++) {
-        lo = fmin(lo, p->y[i]);
-        hi = fmax(hi, p->y[i]);
-    }
-    SL_TRY(sl_expr_eval(y, scratch, f->expr, p->x, (int64_t)rows, f->value));
-    for (int k = 0; k < f->params && hi > lo; k++) {
-        for (int i = 0; i < f->params; i++) value[i] = f->value[i];
-        value[k] *= 1 + CHANGE;
-        SL_TRY(sl_expr_eval(z, scratch, f->expr, p->x, (int64_t)rows, value));
-        for (size_t i = 0; i < rows; i++)
-            most = fmax(most, fabs(z[i] / (hi - lo) - y[i] / (hi - lo)));
-    }
-    *out = most <= CHANGE * MOST;
-    sl_arena_rewind(scratch, mark);
-    return SL_OK;
-}
-
 static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload) {
     fitting *f = payload;
     sl_discover__pool *p = f->p;
@@ -146,7 +119,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
         SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
         if (isnan(f->fit[i].r2)) continue;
         if (f->snap) SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
-        SL_TRY(sl_discover__is_steady(&f->steady[i], a, &f->fit[i], &p->rows.fit));
+        SL_TRY(sl_fit_is_steady(&f->steady[i], a, &f->fit[i], &p->rows.fit));
     }
     return SL_OK;
 }

@@ -47,8 +47,8 @@ typedef struct reading {
 
 /* Over inputs of mean 0 and variance 1 to over the inputs themselves. */
 static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_discover__rows *r) {
-    const sl_node *with[SL_DISCOVER_MAX_INPUTS], *e;
-    double given[2 * SL_DISCOVER_MAX_INPUTS], *value;
+    const sl_node *with[SL_DATA_MAX_INPUTS], *e;
+    double given[2 * SL_DATA_MAX_INPUTS], *value;
     for (int v = 0; v < r->fit.inputs; v++) {
         const double scale = sl_discover__scale(r, v);
         given[2 * v] = scale;
@@ -62,7 +62,7 @@ static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_disco
         if (!with[v]) return sl_fail_memory(1, sizeof **with, "inputs");
     }
     SL_TRY(sl_expr_substitute(&e, a, w->c.expr, with, r->fit.inputs));
-    SL_TRY(sl_discover__collapse(&w->c.expr, &value, &w->c.params, a, e, given));
+    SL_TRY(sl_fit_collapse(&w->c.expr, &value, &w->c.params, a, e, given));
     w->start = w->c.value = value;
     for (int i = 0; i < w->c.params; i++)
         if (!isfinite(value[i])) w->c.state = SL_CANDIDATE_UNREAL;
@@ -262,8 +262,8 @@ static sl_status add_linear(sl_discover__pool *p) {
     const sl_problem *d = &p->rows.fit;
     sl_arena *a = p->arena;
     const int n = d->inputs + 1;
-    const double *columns[SL_DISCOVER_MAX_INPUTS + 1];
-    const sl_node *terms[SL_DISCOVER_MAX_INPUTS + 1];
+    const double *columns[SL_DATA_MAX_INPUTS + 1];
+    const sl_node *terms[SL_DATA_MAX_INPUTS + 1];
     double *coef = sl_arena_alloc(a, 2 * (size_t)n * sizeof *coef); // and their errors
     double *ones = sl_arena_alloc(&p->scratch[0], (size_t)d->rows * sizeof *ones);
     sl_lsq fit;

@@ -101,7 +101,7 @@ static sl_status renew_forms(sl_discover__pool *p) {
 /* Rows that formulas are compared in: all, or a thousand spread over them. */
 typedef struct view {
     sl_problem rows;
-    const double *x[SL_DISCOVER_MAX_INPUTS];
+    const double *x[SL_DATA_MAX_INPUTS];
     double *u, *v;  // values of two
     double largest; // |y|
 } view;
@@ -115,7 +115,7 @@ static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
     if (!w->u || !pick) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
     w->v = w->u + n;
     for (int64_t i = 0; i < n; i++) pick[i] = i * p->rows / n;
-    SL_TRY(sl_discover__pick_rows(&w->rows, w->x, a, p, pick, n));
+    SL_TRY(sl_problem_pick(&w->rows, w->x, a, p, pick, n));
     for (int64_t i = 0; i < n; i++) w->largest = fmax(w->largest, fabs(w->rows.y[i]));
     return SL_OK;
 }

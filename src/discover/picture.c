@@ -35,7 +35,7 @@ static double *numbers(sl_arena *a, int64_t n) {
 /* Rows evenly spaced among all. */
 static sl_status pick_rows(sl_picture__shown *v) {
     const sl_problem *p = v->p->problem;
-    v->rows = (sl_problem){ p->inputs, p->rows, v->x, p->y };
+    v->rows = (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = v->x, .y = p->y };
     for (int k = 0; k < p->inputs; k++) v->x[k] = p->x[k];
     if (p->rows <= ROWS) return SL_OK;
     v->rows.rows = ROWS;
@@ -233,7 +233,7 @@ done:
 }
 
 sl_status sl_picture_draw(sl_str *s, const sl_picture *p) {
-    SL_ASSERT(p->problem->inputs >= 1 && p->problem->inputs <= SL_DISCOVER_MAX_INPUTS);
+    SL_ASSERT(p->problem->inputs >= 1 && p->problem->inputs <= SL_DATA_MAX_INPUTS);
     const size_t mark = s->len;
     sl_status st;
     sl_arena arena = { 0 };

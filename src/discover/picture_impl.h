@@ -11,10 +11,10 @@ typedef struct sl_picture__shown {
     sl_rounding rounding;          // what rounded formulas are tried on
     sl_candidate rounded;          // the best with constants for people to read
     sl_problem rows;               // all, or as many as can be told apart
-    const double *x[SL_DISCOVER_MAX_INPUTS];
+    const double *x[SL_DATA_MAX_INPUTS];
     double *value, *residual;      // of the formula, of the rows; NaN where it is not real
-    char plain[SL_DISCOVER_MAX_INPUTS][16];
-    const char *name[SL_DISCOVER_MAX_INPUTS], *target; // of inputs and y
+    char plain[SL_DATA_MAX_INPUTS][16];
+    const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y
 } sl_picture__shown;
 
 /* Appends an R2 for people: 0.9731, and 1 - 2.4e-9 where nines would have to be counted. */

@@ -31,13 +31,14 @@ static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_problem *p, cons
                           int64_t n) {
     if (n == 0) return SL_OK;
     const int k = r->n++;
-    return sl_discover__pick_rows(&r->rows[k], r->columns[k], a, p, pick, n);
+    return sl_problem_pick(&r->rows[k], r->columns[k], a, p, pick, n);
 }
 
 static void add_all(sl_rounding *r, const sl_problem *p) {
     const int k = r->n++;
     for (int c = 0; c < p->inputs; c++) r->columns[k][c] = p->x[c];
-    r->rows[k] = (sl_problem){ p->inputs, p->rows, r->columns[k], p->y };
+    r->rows[k] =
+        (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = r->columns[k], .y = p->y };
 }
 
 /* Picks rows that are fitted, or those that are not; answers how many. */

@@ -255,8 +255,8 @@ static sl_status check(const sl_infer *model, const sl_problem *p, const sl_disc
     if (p->rows > INT_MAX)
         return sl_fail(SL_ELIMIT, "%lld rows: more than %d are not taken", (long long)p->rows,
                        INT_MAX);
-    const int takes = model ? sl_infer_about(model)->variables : SL_DISCOVER_MAX_INPUTS;
-    const int most = SL_MIN(takes, SL_DISCOVER_MAX_INPUTS);
+    const int takes = model ? sl_infer_about(model)->variables : SL_TOKEN_VARIABLES;
+    const int most = SL_MIN(takes, SL_TOKEN_VARIABLES);
     if (p->inputs < 1 || p->inputs > most)
         return sl_fail(SL_EINVAL, "the model takes %d input%s; the data have %d", most,
                        most == 1 ? "" : "s", p->inputs);
@@ -271,7 +271,7 @@ static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threa
     p->threads = threads;
     p->workers = sl_pool_threads(threads);
     p->cost = &d->cost;
-    p->room = 3 * (samples + SL_DISCOVER_MAX_INPUTS + 2); // fits may stand beside proposals, twice
+    p->room = 3 * (samples + SL_DATA_MAX_INPUTS + 2); // fits may stand beside proposals, twice
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
     if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
     p->work = sl_arena_alloc(&d->arena, (size_t)p->room * sizeof *p->work);

@@ -56,7 +56,7 @@ static sl_status read_line(reader *r, const char *line, size_t n) {
     const double **x = sl_arena_alloc(a, (size_t)g.columns * sizeof *x);
     if (!x) return sl_fail_memory((size_t)g.columns, sizeof *x, "columns");
     memcpy(x, g.x, (size_t)g.columns * sizeof *x);
-    p.data = (sl_problem){ g.columns, g.points, x, g.y };
+    p.data = (sl_problem){ .inputs = g.columns, .rows = g.points, .x = x, .y = g.y };
     p.fresh = (sl_problem){ .inputs = g.columns };
     if (g.expr) SL_TRY(sl_eval__around(&p.fresh, a, g.expr, &p.data));
     SL_TRY(note_line(r));

@@ -49,7 +49,7 @@ sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl
         }
     }
     sl_arena_rewind(a, mark);
-    *out = (sl_problem){ D, have, (const double *const *)x, y };
+    *out = (sl_problem){ .inputs = D, .rows = have, .x = (const double *const *)x, .y = y };
     return SL_OK;
 }
 

@@ -18,7 +18,9 @@ static sl_status add_fresh(sl_problem *out, sl_arena *a, const sl_pairs *pairs,
     if (!x || !block) return sl_fail_memory((size_t)(n * (D + 1)), sizeof *block, "fresh points");
     for (int c = 0; c < D; c++) x[c] = block + c * n;
     SL_TRY(sl_pairs_fresh(x, block + D * n, &have, a, pairs, pair, n));
-    *out = (sl_problem){ D, have, (const double *const *)x, block + D * n };
+    *out = (sl_problem){
+        .inputs = D, .rows = have, .x = (const double *const *)x, .y = block + D * n
+    };
     return SL_OK;
 }
 
@@ -41,7 +43,7 @@ static sl_status get(sl_eval_problem *out, sl_arena *a, int64_t i, const sl_eval
     const double **x = sl_arena_alloc(a, (size_t)pair.columns * sizeof *x);
     if (!x) return sl_fail_memory((size_t)pair.columns, sizeof *x, "columns");
     memcpy(x, pair.x, (size_t)pair.columns * sizeof *x);
-    out->data = (sl_problem){ pair.columns, pair.points, x, pair.y };
+    out->data = (sl_problem){ .inputs = pair.columns, .rows = pair.points, .x = x, .y = pair.y };
     SL_TRY(sl_eval__constants(&out->constants, a, pair.expr));
     return add_fresh(&out->fresh, a, from->pairs, &pair);
 }

@@ -21,15 +21,28 @@ typedef struct sl_search__job {
     sl_search_result *result;
     double start;            // on sl_clock()
     double precision;        // relative size of the rounding of y: 2^-52, or more where digits are few
-    _Atomic int ended;       // sl_search_end, asked by all threads
+    _Atomic int ended;       // sl_search_end asked for, or SL_SEARCH__RUNNING
     _Atomic int64_t tried;   // counted by methods, in large portions
+    int64_t verified;        // formulas looked at in all rows
     int64_t memory;          // bytes held now
+    bool memory_short;       // something was left out because it would have passed max_memory
+    double next_look;        // at the clock, and at progress
     sl_search_news news;
+    sl_search_formula *kept; // offered and good, in order of coming
+    int n_kept, kept_room;
+    int exact;               // of them exact
+    struct sl_store *store;  // shared by products and sums; NULL until one of them is opened
 } sl_search__job;
+
+#define SL_SEARCH__RUNNING (-1) // value of `ended` while nobody asked for an end
+
+/* Fills rows, columns, column, positive from `all`: see job.c. */
+SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 
 /* Must the work end? From any thread; speak: from the calling one, which then tells progress and
  * looks at the clock. Cheap enough for every few hundred terms. */
 bool sl_search__stop(sl_search__job *j, bool speak);
+void sl_search__end(sl_search__job *j, sl_search_end how); // the first to say so is heard
 /* May so many further bytes be held? Then they are counted; release gives them back. */
 bool sl_search__reserve(sl_search__job *j, int64_t bytes);
 void sl_search__release(sl_search__job *j, int64_t bytes);

@@ -160,7 +160,6 @@ enum {
 };
 
 #define SL_TOKEN_DIGITS 18    // of a number: it and its negative fit 64 bits whatever they are
-#define SL_TOKEN_VARIABLES 3  // in use
 
 typedef struct sl_token_row {
     const char *text;

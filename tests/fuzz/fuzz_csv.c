@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "discover/discover.h"
+#include "data/data.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

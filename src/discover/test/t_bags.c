@@ -11,7 +11,7 @@ enum { ROWS = 40, POINTS = 16 };
 static void show(sl_fixture *t, sl_discover__rows *rows, sl_discover__bag **bags, int *n,
                  const double *x, int scale) {
     double y[ROWS];
-    const sl_problem p = { 1, ROWS, &x, y };
+    const sl_problem p = { .inputs = 1, .rows = ROWS, .x = &x, .y = y };
     sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
     o.scale = scale;
     for (int i = 0; i < ROWS; i++) y[i] = i;

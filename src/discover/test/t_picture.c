@@ -9,7 +9,7 @@
 /* A problem and its discovery, made by hand. */
 typedef struct made {
     sl_fixture *t;
-    double *column[SL_DISCOVER_MAX_INPUTS], *y;
+    double *column[SL_DATA_MAX_INPUTS], *y;
     sl_problem problem;
     sl_candidate candidate[4];
     sl_discovery discovery;
@@ -31,7 +31,9 @@ static void make(made *m, sl_fixture *t, int inputs, int64_t rows) {
     m->y = column(t, rows);
     for (int64_t i = 0; i < rows; i++)
         m->y[i] = 2 * m->column[0][i] + 1 + 0.1 * sl_rng_normal(&t->rng);
-    m->problem = (sl_problem){ inputs, rows, (const double *const *)m->column, m->y };
+    m->problem = (sl_problem){
+        .inputs = inputs, .rows = rows, .x = (const double *const *)m->column, .y = m->y
+    };
     m->discovery = (sl_discovery){ .candidate = m->candidate, .rows_fit = rows, .seconds = 0.5 };
     m->picture = (sl_picture){ .problem = &m->problem, .discovery = &m->discovery, .top = 10 };
 }

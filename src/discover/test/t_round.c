@@ -24,7 +24,7 @@ static void make(made *m, sl_fixture *t, int64_t rows, const char *text, const d
                  const double *error) {
     *m = (made){ .t = t };
     m->columns[0] = m->x;
-    m->p = (sl_problem){ 1, rows, m->columns, m->y };
+    m->p = (sl_problem){ .inputs = 1, .rows = rows, .x = m->columns, .y = m->y };
     m->d = (sl_discovery){ .candidate = &m->c, .count = 1, .ranked = 1, .rows_fit = rows };
     sl_text_error wrong;
     SL_MUST(

@@ -66,11 +66,13 @@ static void kinds_of(bool *has, const sl_node *e, kind around, bool factor, bool
 
 static sl_status one(tally *t, const sl_pair *pair, const sl_node *skeleton, const double *truth,
                      int n, uint64_t seed, sl_arena *a) {
-    double start[SL_DISCOVER_MAX_PARAMS], before;
+    double start[SL_FIT_MAX_PARAMS], before;
     sl_rng rng;
     sl_rng_init(&rng, seed, 0xb43f, (uint64_t)pair->index);
     for (int k = 0; k < n; k++) start[k] = truth[k] * sl_rng_range(&rng, 0.5, 1.5);
-    const sl_problem p = { pair->columns, pair->points, pair->x, pair->y };
+    const sl_problem p = {
+        .inputs = pair->columns, .rows = pair->points, .x = pair->x, .y = pair->y
+    };
     const sl_refine_options o = {
         .evaluations = 200, .restarts = 8, .seed = seed, .stream = (uint64_t)pair->index
     };
@@ -116,7 +118,7 @@ static sl_status bench(int pairs, uint64_t seed) {
     for (int64_t i = 0; t[ALL].pairs < pairs && i < sl_pairs_size(p, SL_SPLIT_TEST); i++) {
         sl_pair pair;
         const sl_node *free, *skeleton;
-        double truth[SL_DISCOVER_MAX_PARAMS];
+        double truth[SL_FIT_MAX_PARAMS];
         int n;
         sl_arena_rewind(&a, 0);
         SL_GO(sl_pairs_get(&pair, &a, p, SL_SPLIT_TEST, i));

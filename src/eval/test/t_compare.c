@@ -48,7 +48,7 @@ static void what_is_written_otherwise_is_the_truth(void **state) {
                  sl_verdict_name(v));
         all++;
 
-        double value[SL_DISCOVER_MAX_PARAMS];
+        double value[SL_FIT_MAX_PARAMS];
         int n;
         if (sl_expr_free_numbers(&other, value, &n, SL_LEN(value), &t->arena, p.truth) != SL_OK)
             continue;
@@ -186,7 +186,7 @@ static void few_points_say_little(void **state) {
 
     // a line through points of a product
     p.truth = parsed(t, "x1*x2");
-    p.fresh = (sl_problem){ 2, 3, other, two };
+    p.fresh = (sl_problem){ .inputs = 2, .rows = 3, .x = other, .y = two };
     const sl_node *fit = parsed(t, "c1*x1 + c2");
     static const double value[2] = { 2, 0 };
     assert_int_equal(compare(t, fit, value, &p), SL_VERDICT_EQUAL); // 7 points, 2 constants
@@ -198,7 +198,7 @@ static void few_points_say_little(void **state) {
 /* Proposals over inputs of mean 0 and variance 1 can have more constants than are ever fitted. */
 static void any_number_of_constants_will_do(void **state) {
     sl_fixture *t = *state;
-    enum { N = 2 * SL_DISCOVER_MAX_PARAMS };
+    enum { N = 2 * SL_FIT_MAX_PARAMS };
     double value[N];
     sl_str s = { 0 };
     for (int k = 0; k < N; k++) {

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "discover/discover.h"
+#include "data/data.h"
 #include "fixture/fixture.h"
 #include "num/num.h"
 
@@ -68,5 +68,5 @@ static void ten_million_rows_are_sampled(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = { SL_TEST(ten_million_rows_are_sampled) };
-    return sl_test_main("discover.long_table", tests, SL_LEN(tests));
+    return sl_test_main("data.long_table", tests, SL_LEN(tests));
 }

@@ -1,8 +1,8 @@
 /* Shared by the files that read tables. */
-#ifndef SL_DISCOVER_TABLE_IMPL_H
-#define SL_DISCOVER_TABLE_IMPL_H
+#ifndef SL_TABLE_IMPL_H
+#define SL_TABLE_IMPL_H
 
-#include "discover/discover.h"
+#include "data/data.h"
 
 /* Numbers of a table, row after row: row i of column j is value[i * width + j]. NaN or an infinity
  * where there is none. */

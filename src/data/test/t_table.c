@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "discover/table_impl.h"
+#include "data/table_impl.h"
 #include "fixture/fixture.h"
 #include "num/num.h"
 
@@ -602,5 +602,5 @@ int main(void) {
         SL_TEST(lack_of_memory_is_reported),
         SL_TEST(failures_fail_in_order),
     };
-    return sl_test_main("discover.table", tests, SL_LEN(tests));
+    return sl_test_main("data.table", tests, SL_LEN(tests));
 }

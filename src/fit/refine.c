@@ -4,7 +4,7 @@
  * not better than the formula as it came, that is the answer. */
 #include <math.h>
 
-#include "discover/refine_impl.h"
+#include "fit/fit_impl.h"
 
 /* ---------------------------------------------------------------- as it came ---------------- */
 
@@ -21,10 +21,10 @@ static sl_status set_free(const sl_node **skeleton, double *from, int *n, sl_are
                           const sl_node *e, const double *start) {
     const int had = sl_expr_max_par(e);
     *skeleton = NULL;
-    if (had > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    if (had > SL_FIT_MAX_PARAMS) return SL_OK;
     for (int k = 0; k < had; k++) from[k] = start[k];
     const sl_node *free;
-    const sl_status st = sl_expr_free_numbers(&free, from, n, SL_DISCOVER_MAX_PARAMS, a, e);
+    const sl_status st = sl_expr_free_numbers(&free, from, n, SL_FIT_MAX_PARAMS, a, e);
     if (st == SL_ELIMIT) return SL_OK;
     SL_TRY(st);
     return sl_expr_tidy(skeleton, a, free);
@@ -33,7 +33,7 @@ static sl_status set_free(const sl_node **skeleton, double *from, int *n, sl_are
 sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                     const sl_problem *p, const sl_refine_options *o) {
     const sl_node *skeleton;
-    double from[SL_DISCOVER_MAX_PARAMS];
+    double from[SL_FIT_MAX_PARAMS];
     int n = 0;
     double loss, proposed;
     sl_fit fitted;
@@ -100,14 +100,14 @@ sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const doubl
                          const sl_problem *p, const sl_refine_options *o) {
     SL_TRY(sl_refine(out, a, e, start, p, o));
     const sl_node *skeleton, *wide;
-    double from[2 * SL_DISCOVER_MAX_PARAMS];
+    double from[2 * SL_FIT_MAX_PARAMS];
     int n = 0;
     if (out->stopped || 1 - out->r2 <= SL_FIT__GOOD) return SL_OK;
     SL_TRY(set_free(&skeleton, from, &n, a, e, start));
     if (!skeleton) return SL_OK;
     const int had = n;
     SL_TRY(widen(&wide, a, skeleton, &n));
-    if (n == had || n > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    if (n == had || n > SL_FIT_MAX_PARAMS) return SL_OK;
     for (int k = had; k < n; k++) from[k] = 1;
     sl_fit f;
     SL_TRY(sl_fit__run(&f, a, wide, n, from, p, o));

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "discover/refine_impl.h"
+#include "fit/fit_impl.h"
 
 typedef struct choice {
     int k; // of the constant, from 0
@@ -34,7 +34,7 @@ typedef struct choice {
     double distance; // in tolerances
 } choice;
 
-enum { EVALUATIONS = 60, MAX_CHOICES = 5 * SL_DISCOVER_MAX_PARAMS };
+enum { EVALUATIONS = 60, MAX_CHOICES = 5 * SL_FIT_MAX_PARAMS };
 static const double EXACT = 1e-12; // 1 - R2 that is rounding
 
 /* ---------------------------------------------------------------- choices ------------------- */
@@ -111,8 +111,8 @@ static int cmp_choice(const void *a, const void *b) {
  * Constants that tidying has taken away, as in 0*c2, go too. */
 static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a, const sl_node *e,
                         int k, sl_rat v) {
-    sl_rat exact[SL_DISCOVER_MAX_PARAMS] = { { 0 } };
-    bool known[SL_DISCOVER_MAX_PARAMS] = { false }, found = true;
+    sl_rat exact[SL_FIT_MAX_PARAMS] = { { 0 } };
+    bool known[SL_FIT_MAX_PARAMS] = { false }, found = true;
     exact[k] = v;
     known[k] = true;
     for (; found; e = *out) { // again, while the numbers of constants have gaps
@@ -144,7 +144,7 @@ static bool is_as_good(double r2, double loss, const state *s, const sl_problem 
 static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice *c,
                             const sl_problem *p, const sl_refine_options *o) {
     const size_t mark = sl_arena_mark(a);
-    double value[SL_DISCOVER_MAX_PARAMS], loss;
+    double value[SL_FIT_MAX_PARAMS], loss;
     sl_fit *fit = s->fit, trial;
     int n = fit->params;
     const sl_node *e;
@@ -187,7 +187,7 @@ static double short_decimal(double v) {
 
 static sl_status shorten(state *s, const sl_problem *p) {
     sl_fit *fit = s->fit;
-    double value[SL_DISCOVER_MAX_PARAMS], r2, loss;
+    double value[SL_FIT_MAX_PARAMS], r2, loss;
     for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
     SL_TRY(sl_fit__score(&r2, &loss, fit->expr, value, p));
     if (!is_as_good(r2, loss, s, p)) return SL_OK;
@@ -201,7 +201,7 @@ static sl_status shorten(state *s, const sl_problem *p) {
 sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                   const sl_refine_options *o) {
     *snapped = 0;
-    if (isnan(fit->r2) || fit->params > SL_DISCOVER_MAX_PARAMS) return SL_OK;
+    if (isnan(fit->r2) || fit->params > SL_FIT_MAX_PARAMS) return SL_OK;
     state s = { .fit = fit };
     SL_TRY(sl_fit__score(&fit->r2, &s.loss, fit->expr, fit->value, p));
     bool accepted = true;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/refine_impl.h"
 #include "expr/expr_test.h"
+#include "fit/fit_impl.h"
 
 enum { ROWS = 64, VARS = 2, MANY = 20000 };
 
@@ -43,7 +43,7 @@ static bool make(sl_fixture *t, data *d, const sl_node *truth, double lo, double
         d->column[v] = d->x[v];
         for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, lo, hi);
     }
-    d->p = (sl_problem){ VARS, ROWS, d->column, d->y };
+    d->p = (sl_problem){ .inputs = VARS, .rows = ROWS, .x = d->column, .y = d->y };
     SL_MUST(t, sl_expr_eval(d->y, &t->arena, truth, d->column, ROWS, NULL));
     for (int i = 0; i < ROWS; i++)
         if (!isfinite(d->y[i])) return false;
@@ -58,7 +58,7 @@ static double r2_of(sl_fixture *t, const sl_node *e, const double *value, const 
 
 static void check_fit(sl_fixture *t, const sl_fit *f, const sl_problem *p) {
     const sl_node *tidy;
-    SL_CHECK(t, sl_expr_max_par(f->expr) <= f->params && f->params <= SL_DISCOVER_MAX_PARAMS,
+    SL_CHECK(t, sl_expr_max_par(f->expr) <= f->params && f->params <= SL_FIT_MAX_PARAMS,
              "%d constants: %s", f->params, text_of(f->expr, NULL));
     SL_MUST(t, sl_expr_tidy(&tidy, &t->arena, f->expr));
     SL_CHECK(t, sl_expr_equal(tidy, f->expr), "not tidy: %s", text_of(f->expr, NULL));
@@ -134,7 +134,7 @@ static void constants_of_random_laws_are_found_again(void **state) {
         double value[256];
         int n;
         SL_MUST(t, sl_expr_free_numbers(&free, value, &n, SL_LEN(value), &t->arena, e));
-        if (n == 0 || n > SL_DISCOVER_MAX_PARAMS) continue;
+        if (n == 0 || n > SL_FIT_MAX_PARAMS) continue;
         for (int k = 0; k < n; k++) value[k] *= sl_rng_range(&t->rng, 0.6, 1.4);
         sl_fit f;
         SL_MUST(t, sl_expr_tidy(&free, &t->arena, free));
@@ -323,7 +323,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
         x[i] = 4.0 * i / MANY;
         y[i] = 2 * exp(-1.5 * x[i]) + 1 + 0.1 * sl_rng_normal(&t->rng);
     }
-    const sl_problem p = { 1, MANY, columns, y };
+    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
     sl_fit f;
     SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "5*exp(-4*x1) + 3"), NULL, &p, &plain));
     SL_CHECK(t, f.params == 3, "%s", text_of(f.expr, NULL));
@@ -366,7 +366,7 @@ static void rows_that_were_not_looked_at_count(void **state) {
         x[i * 5000 + 1] = -1;
         y[i * 5000 + 1] = 0;
     }
-    const sl_problem p = { 1, MANY, columns, y };
+    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
     for (int stream = 0; stream < 8; stream++) {
         sl_refine_options o = plain;
         o.stream = (uint64_t)stream;
@@ -387,7 +387,7 @@ static void a_stop_in_a_large_table_loses_nothing(void **state) {
         x[i] = 4.0 * i / MANY;
         y[i] = 2 * exp(-1.5 * x[i]) + 1;
     }
-    const sl_problem p = { 1, MANY, columns, y };
+    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
     const sl_node *e = parsed(t, "5*exp(-4*x1) + 3");
     double last = -INFINITY;
     for (int at = 2; at < 12; at++) {
@@ -471,7 +471,7 @@ static void too_many_constants_stay_as_they_are(void **state) {
     data d;
     sl_fit f;
     sl_str s = { 0 };
-    for (int i = 1; i <= SL_DISCOVER_MAX_PARAMS + 1; i++)
+    for (int i = 1; i <= SL_FIT_MAX_PARAMS + 1; i++)
         sl_str_addf(&s, "%s%d*sin(x1)^%d", i > 1 ? " + " : "", i + 1, i + 1);
     const sl_node *e = parsed(t, s.text);
     sl_str_clear(&s);
@@ -490,7 +490,7 @@ static void poor_tables_have_answers(void **state) {
     double x[2] = { 1, 2 }, y[2] = { 5, 5 };
     const double *columns[1] = { x };
     for (int rows = 1; rows <= 2; rows++) {
-        const sl_problem p = { 1, rows, columns, y };
+        const sl_problem p = { .inputs = 1, .rows = rows, .x = columns, .y = y };
         sl_fit f;
         SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "2*exp(3*x1) + 4*x1 + 1"), NULL, &p,
                                   &plain));
@@ -529,5 +529,5 @@ int main(void) {
         SL_TEST(poor_tables_have_answers),
         SL_TEST(every_allocation_may_fail),
     };
-    return sl_test_main("discover.refine", tests, SL_LEN(tests));
+    return sl_test_main("fit.refine", tests, SL_LEN(tests));
 }

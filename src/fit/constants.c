@@ -11,7 +11,7 @@
  *     3 (...)^2 + 2 - 7   0.75 * (x - 2)^2 - 5 */
 #include <math.h>
 
-#include "discover/discover_impl.h"
+#include "fit/fit.h"
 
 /* A sum is coef[i] kid[i] + constant over all i; a product, a power or a function has kids alone,
  * but a function's kid is always a sum. */
@@ -223,8 +223,8 @@ static const sl_node *write_form(maker *m, const form *f) {
                                        : sl_expr_fn(m->a, f->op, kid));
 }
 
-sl_status sl_discover__collapse(const sl_node **out, double **value, int *n, sl_arena *a,
-                                const sl_node *e, const double *given) {
+sl_status sl_fit_collapse(const sl_node **out, double **value, int *n, sl_arena *a,
+                          const sl_node *e, const double *given) {
     const int room = sl_expr_nodes(e) + 1; // a factor and a summand for a node is more than can be
     maker m = { .a = a, .given = given, .room = 2 * room };
     m.value = sl_arena_alloc(a, (size_t)m.room * sizeof *m.value);

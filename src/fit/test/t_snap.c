@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/refine_impl.h"
 #include "expr/expr_test.h"
+#include "fit/fit_impl.h"
 
 enum { ROWS = 64, VARS = 2 };
 
@@ -40,7 +40,7 @@ static bool make(sl_fixture *t, data *d, const sl_node *truth, const double *val
         d->column[v] = d->x[v];
         for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, 0.2, 2);
     }
-    d->p = (sl_problem){ VARS, ROWS, d->column, d->y };
+    d->p = (sl_problem){ .inputs = VARS, .rows = ROWS, .x = d->column, .y = d->y };
     SL_MUST(t, sl_expr_eval(d->y, &t->arena, truth, d->column, ROWS, value));
     bool good = true;
     for (int i = 0; i < ROWS; i++) {
@@ -296,5 +296,5 @@ int main(void) {
         SL_TEST(every_allocation_may_fail),
         SL_TEST(the_best_constants_have_errors_too),
     };
-    return sl_test_main("discover.snap", tests, SL_LEN(tests));
+    return sl_test_main("fit.snap", tests, SL_LEN(tests));
 }

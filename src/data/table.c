@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discover/table_impl.h"
+#include "data/table_impl.h"
 
 enum {
     STREAM = 0x726f7773,
@@ -404,7 +404,7 @@ static sl_status count_repeated(sl_table *t) {
     int64_t *place = sl_calloc(size, sizeof *place); // row + 1; 0: free
     if (!place) return sl_fail_memory(size, sizeof *place, "hashes of rows");
     for (int64_t i = 0; i < t->rows; i++) {
-        double row[SL_DISCOVER_MAX_INPUTS + 1] = { t->y[i] + 0.0 }; // -0 equals 0, in bits too then
+        double row[SL_DATA_MAX_INPUTS + 1] = { t->y[i] + 0.0 }; // -0 equals 0, in bits too then
         for (int j = 0; j < t->inputs; j++) row[1 + j] = t->x[j][i] + 0.0;
         size_t at = sl_hash(row, sizeof row, 0) & (size - 1);
         while (place[at] && !same_row(t, place[at] - 1, i)) at = (at + 1) & (size - 1);
@@ -434,7 +434,7 @@ static sl_status copy_column(double **out, const reader *r, int place, const hel
 
 static sl_status finish(sl_table *t, reader *r) {
     sl_status st;
-    int place[SL_DISCOVER_MAX_INPUTS];
+    int place[SL_DATA_MAX_INPUTS];
     held *list = NULL;
     if (sl_csv_row(r->csv) == 0) return fail_rows(r, 0);
     SL_TRY(choose_inputs(place, t, r));
@@ -478,7 +478,7 @@ static sl_status begin(reader *r, const char *path) {
 
 sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
                         sl_table_progress progress, void *payload) {
-    SL_ASSERT(o->max_inputs >= 1 && o->max_inputs <= SL_DISCOVER_MAX_INPUTS && o->max_rows >= 2);
+    SL_ASSERT(o->max_inputs >= 1 && o->max_inputs <= SL_DATA_MAX_INPUTS && o->max_rows >= 2);
     sl_status st;
     sl_table t = { 0 };
     reader r = { .o = o, .most = o->max_rows };
@@ -501,7 +501,7 @@ done:
 }
 
 void sl_table_clear(sl_table *t) {
-    for (int j = 0; j < SL_DISCOVER_MAX_INPUTS; j++) {
+    for (int j = 0; j < SL_DATA_MAX_INPUTS; j++) {
         sl_free(t->x[j]);
         sl_free(t->names[j]);
     }

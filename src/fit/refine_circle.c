@@ -14,7 +14,7 @@
  * the end, only a way to a better start. */
 #include <math.h>
 
-#include "discover/refine_impl.h"
+#include "fit/fit_impl.h"
 
 /* The direction of (1, u), of length 1; (0, 1) if u is infinite. */
 typedef struct direction {

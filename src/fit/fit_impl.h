@@ -1,9 +1,9 @@
 /* What fitting and snapping share: a formula with free constants as code, the rows it is fitted to,
  * and the fit itself. */
-#ifndef SL_REFINE_IMPL_H
-#define SL_REFINE_IMPL_H
+#ifndef SL_FIT_IMPL_H
+#define SL_FIT_IMPL_H
 
-#include "discover/discover.h"
+#include "fit/fit.h"
 
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,
@@ -12,9 +12,9 @@ typedef struct sl_fit__code {
     const sl_node *expr;
     int n;
     const sl_program *value;
-    const sl_program *slope[SL_DISCOVER_MAX_PARAMS]; // by constant k + 1
-    int n_linear, linear[SL_DISCOVER_MAX_PARAMS];    // k, counted from 0
-    int n_bent, bent[SL_DISCOVER_MAX_PARAMS];
+    const sl_program *slope[SL_FIT_MAX_PARAMS]; // by constant k + 1
+    int n_linear, linear[SL_FIT_MAX_PARAMS];    // k, counted from 0
+    int n_bent, bent[SL_FIT_MAX_PARAMS];
 } sl_fit__code;
 
 /* SL_ELIMIT, SL_EOVERFLOW: a derivative is too large to be had. */
@@ -24,7 +24,7 @@ SL_NODISCARD sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_
  * 1e200 and 1e-200 are numbers. */
 typedef struct sl_fit__rows {
     int m;
-    const double *x[SL_DISCOVER_MAX_INPUTS];
+    const double *x[SL_DATA_MAX_INPUTS];
     const double *y;
     double unit; // a power of two; residual = unit * (value - y)
     double sst;  // in that unit
@@ -37,7 +37,7 @@ typedef struct sl_fit__descent {
     const sl_fit__rows *rows;
     const sl_refine_options *o;
     sl_arena *scratch;
-    double *col[SL_DISCOVER_MAX_PARAMS + 1]; // m each, as many as constants and one
+    double *col[SL_FIT_MAX_PARAMS + 1]; // m each, as many as constants and one
     double exact; // a sum of squares that is only rounding
     double last;  // the latest sum of squares
     int evaluations;

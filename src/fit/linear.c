@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/refine_impl.h"
+#include "fit/fit_impl.h"
 
 /* ---------------------------------------------------------------- which ones ---------------- */
 
@@ -20,7 +20,7 @@ static bool has_constant(const sl_node *e, int number) {
 
 /* is[i][j]: the derivative by constant i has constant j in it. Then it is so the other way round
  * too: it is the second derivative that does not vanish. */
-typedef bool entangled[SL_DISCOVER_MAX_PARAMS][SL_DISCOVER_MAX_PARAMS];
+typedef bool entangled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
 
 /* Constants that are not entangled with each other, `first` among them and then in order. */
 static int gather(int *set, const entangled is, int first, int n) {
@@ -43,21 +43,21 @@ static void split(sl_fit__code *code, const sl_node *const *slope) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) is[i][j] = is[j][i] = has_constant(slope[i], j + 1);
     for (int first = 0; first < n; first++) {
-        int set[SL_DISCOVER_MAX_PARAMS],
-            count = gather(set, (const bool(*)[SL_DISCOVER_MAX_PARAMS])is, first, n);
+        int set[SL_FIT_MAX_PARAMS],
+            count = gather(set, (const bool(*)[SL_FIT_MAX_PARAMS])is, first, n);
         if (count <= code->n_linear) continue;
         code->n_linear = count;
         memcpy(code->linear, set, (size_t)count * sizeof *set);
     }
-    bool linear[SL_DISCOVER_MAX_PARAMS] = { false };
+    bool linear[SL_FIT_MAX_PARAMS] = { false };
     for (int i = 0; i < code->n_linear; i++) linear[code->linear[i]] = true;
     for (int k = 0; k < n; k++)
         if (!linear[k]) code->bent[code->n_bent++] = k;
 }
 
 sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n) {
-    SL_ASSERT(n <= SL_DISCOVER_MAX_PARAMS);
-    const sl_node *slope[SL_DISCOVER_MAX_PARAMS];
+    SL_ASSERT(n <= SL_FIT_MAX_PARAMS);
+    const sl_node *slope[SL_FIT_MAX_PARAMS];
     *out = (sl_fit__code){ .expr = expr, .n = n };
     SL_TRY(sl_expr_compile(&out->value, a, expr));
     for (int k = 0; k < n; k++) {
@@ -72,7 +72,7 @@ sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, i
 
 typedef struct projection {
     sl_fit__descent *d;
-    double value[SL_DISCOVER_MAX_PARAMS]; // all constants
+    double value[SL_FIT_MAX_PARAMS]; // all constants
 } projection;
 
 static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, const double *value) {
@@ -97,7 +97,7 @@ static sl_status take_out(double *v, double *coef, sl_fit__descent *d, int n) {
 static sl_status solve(double *r, projection *pr) {
     sl_fit__descent *d = pr->d;
     const sl_fit__code *c = d->code;
-    double coef[SL_DISCOVER_MAX_PARAMS];
+    double coef[SL_FIT_MAX_PARAMS];
     for (int j = 0; j < c->n_linear; j++) pr->value[c->linear[j]] = 0;
     for (int j = 0; j < c->n_linear; j++)
         SL_TRY(column(d, d->col[j], c->slope[c->linear[j]], pr->value));
@@ -119,7 +119,7 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
         for (int i = 0; i < d->rows->m; i++) d->last += r[i] * r[i];
         return SL_OK;
     }
-    double coef[SL_DISCOVER_MAX_PARAMS];
+    double coef[SL_FIT_MAX_PARAMS];
     SL_TRY(solve(d->col[c->n], pr));
     for (int k = 0; k < c->n_bent; k++) {
         SL_TRY(column(d, jac[k], c->slope[c->bent[k]], pr->value));
@@ -131,7 +131,7 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
 sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse, int evaluations) {
     const sl_fit__code *c = d->code;
     projection pr = { .d = d };
-    double bent[SL_DISCOVER_MAX_PARAMS];
+    double bent[SL_FIT_MAX_PARAMS];
     for (int k = 0; k < c->n_bent; k++) bent[k] = value[c->bent[k]];
     SL_TRY(sl_fit__walk(d, bent, NULL, sse, evaluations, c->n_bent, ask, &pr));
     if (!isfinite(*sse)) return SL_OK;

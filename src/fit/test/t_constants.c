@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/discover_impl.h"
 #include "expr/expr_test.h"
+#include "fit/fit.h"
 #include "fixture/fixture.h"
 
 static const sl_node *parse(sl_fixture *t, const char *text) {
@@ -17,7 +17,7 @@ static void must_become(sl_fixture *t, const char *text, const double *given, co
     double *value;
     int n;
     sl_str s = { 0 };
-    SL_MUST(t, sl_discover__collapse(&e, &value, &n, &t->arena, from, given));
+    SL_MUST(t, sl_fit_collapse(&e, &value, &n, &t->arena, from, given));
     SL_MUST(t, sl_expr_print_values(&s, SL_FORMAT_INFIX, e, NULL, value));
     SL_CHECK(t, strcmp(s.text, want) == 0, "%s is %s, not %s", text, s.text, want);
     sl_str_clear(&s);
@@ -62,7 +62,7 @@ static void values_stay(void **state) {
             x1[k] = sl_rng_range(&t->rng, 0.2, 2);
             x2[k] = sl_rng_range(&t->rng, 0.2, 2);
         }
-        const sl_status st = sl_discover__collapse(&out, &value, &m, &t->arena, from, given);
+        const sl_status st = sl_fit_collapse(&out, &value, &m, &t->arena, from, given);
         if (st == SL_EOVERFLOW || st == SL_ELIMIT) continue;
         SL_MUST(t, st);
         SL_CHECK(t, m <= SL_MAX(n, 1) + sl_expr_nodes(from), "%d constants of %d", m, n);
@@ -88,7 +88,7 @@ static sl_status collapse_once(sl_fixture *t) {
     double *value;
     int n;
     SL_TRY(sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return sl_discover__collapse(&out, &value, &n, &t->arena, e, given);
+    return sl_fit_collapse(&out, &value, &n, &t->arena, e, given);
 }
 
 static void lack_of_memory_is_told(void **state) {
@@ -106,7 +106,7 @@ static void lack_of_room_is_told(void **state) {
         sl_arena a = { .limit = limit };
         double *value;
         int n;
-        st = sl_discover__collapse(&out, &value, &n, &a, e, given);
+        st = sl_fit_collapse(&out, &value, &n, &a, e, given);
         sl_arena_clear(&a);
         SL_CHECK(t, (st == SL_OK || st == SL_ENOMEM) && limit < 1 << 16, "%zu bytes: status %d",
                  limit, (int)st);
@@ -120,5 +120,5 @@ int main(void) {
         SL_TEST(lack_of_memory_is_told),
         SL_TEST(lack_of_room_is_told),
     };
-    return sl_test_main("discover.constants", tests, SL_LEN(tests));
+    return sl_test_main("fit.constants", tests, SL_LEN(tests));
 }

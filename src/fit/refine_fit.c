@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/refine_impl.h"
+#include "fit/fit_impl.h"
 
 enum { SEARCH_ROWS = 4096, FINISH_ROWS = 1 << 17, FINISH_EVALUATIONS = 12 };
 enum { DRAWS_INSIDE = 16 }; // places that are tried for a start inside the domain
@@ -218,7 +218,7 @@ static sl_status draw_inside(double *value, sl_fit__descent *d, const double *fr
 static sl_status search(double *best, double *sse, int *starts, sl_fit__descent *d,
                         const double *from) {
     const size_t bytes = (size_t)d->code->n * sizeof *best;
-    double value[SL_DISCOVER_MAX_PARAMS], found;
+    double value[SL_FIT_MAX_PARAMS], found;
     SL_TRY(look(sse, d, from));
     memcpy(best, from, bytes);
     for (int start = 0; start <= d->o->restarts + 1; start++) {
@@ -284,7 +284,7 @@ sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr, const doubl
 
 sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n, const double *start,
                       const sl_problem *p, const sl_refine_options *o) {
-    SL_ASSERT(p->rows >= 1 && p->inputs <= SL_DISCOVER_MAX_INPUTS);
+    SL_ASSERT(p->rows >= 1 && p->inputs <= SL_DATA_MAX_INPUTS);
     SL_ASSERT(sl_expr_max_var(expr) <= p->inputs); // columns that are not there
     SL_ASSERT(o->evaluations >= 1);
     SL_TRY(sl_fit__put(out, a, expr, start, n));

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/table_impl.h"
+#include "data/table_impl.h"
 #include "num/num.h"
 
 enum {
@@ -177,8 +177,8 @@ static void keep_best(int *keep, int *n, picker *p, const int *col, uint8_t *bin
 
 static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int n, int k,
                      int bins) {
-    int tried[SL_DISCOVER_MAX_INPUTS];
-    const uint8_t *of[SL_DISCOVER_MAX_INPUTS];
+    int tried[SL_DATA_MAX_INPUTS];
+    const uint8_t *of[SL_DATA_MAX_INPUTS];
     for (int j = 0; j < k; j++) tried[j] = j;
     *share = -INFINITY;
     do {
@@ -192,7 +192,7 @@ static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int
 
 sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
                          int n, int k, uint64_t seed) {
-    SL_ASSERT(k > 0 && k <= SL_DISCOVER_MAX_INPUTS && n > k && b->rows > 0);
+    SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
     sl_status st = SL_OK;
     int keep[TRIED_MAX];
     picker *p = sl_calloc(1, sizeof *p);

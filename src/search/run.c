@@ -1,0 +1,151 @@
+/* run - the steps of a search, from cheap to dear. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/search_impl.h"
+
+/* ---------------------------------------------------------------- the list of steps --------- */
+
+/* A method's levels come in order; an effort leaves out the rows with a higher one. */
+typedef struct step {
+    const sl_search__method *method;
+    int level, effort;
+} step;
+
+static const step steps[] = {
+    { NULL, 0, 0 }, // the end
+};
+
+enum { STEPS = SL_LEN(steps) - 1, METHODS_MAX = 16 };
+
+/* ---------------------------------------------------------------- stopping ------------------ */
+
+static const double LOOK_SECONDS = 0.01;
+
+void sl_search__end(sl_search__job *j, sl_search_end how) {
+    int running = SL_SEARCH__RUNNING;
+    atomic_compare_exchange_strong(&j->ended, &running, (int)how);
+}
+
+static bool ended(sl_search__job *j) {
+    return atomic_load_explicit(&j->ended, memory_order_relaxed) != SL_SEARCH__RUNNING;
+}
+
+bool sl_search__stop(sl_search__job *j, bool speak) {
+    if (ended(j)) return true;
+    if (!speak) return false;
+    double now = sl_clock();
+    if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
+    if (now < j->next_look || !j->o->progress) return ended(j);
+    j->next_look = now + LOOK_SECONDS;
+    j->news.tried = atomic_load(&j->tried);
+    if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
+    return ended(j);
+}
+
+bool sl_search__reserve(sl_search__job *j, int64_t bytes) {
+    if (bytes > j->o->max_memory - j->memory) {
+        j->memory_short = true;
+        return false;
+    }
+    j->memory += bytes;
+    j->result->memory = SL_MAX(j->result->memory, j->memory);
+    return true;
+}
+
+void sl_search__release(sl_search__job *j, int64_t bytes) { j->memory -= bytes; }
+
+/* ---------------------------------------------------------------- steps --------------------- */
+
+/* A method that a step has named: opened when its first step comes, done when it has no more. */
+typedef struct running {
+    const sl_search__method *method;
+    void *state;
+    bool more;
+} running;
+
+typedef struct methods {
+    running list[METHODS_MAX];
+    int n;
+} methods;
+
+static sl_status find_method(running **out, methods *m, sl_search__job *j,
+                             const sl_search__method *method) {
+    for (int i = 0; i < m->n; i++) {
+        *out = &m->list[i];
+        if (m->list[i].method == method) return SL_OK;
+    }
+    SL_ASSERT(m->n < METHODS_MAX);
+    running *r = &m->list[m->n];
+    *r = (running){ method, NULL, true };
+    SL_TRY(method->open(&r->state, j));
+    m->n++;
+    *out = r;
+    return SL_OK;
+}
+
+static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
+    running *r;
+    j->news.what = s->method->name;
+    j->news.level = s->level;
+    SL_TRY(find_method(&r, m, j, s->method));
+    if (r->more) SL_TRY(s->method->level(&r->more, r->state, s->level));
+    return SL_OK;
+}
+
+static sl_status run_steps(sl_search__job *j) {
+    methods m = { .n = 0 };
+    sl_status st = SL_OK;
+    j->news.steps = STEPS;
+    for (int i = 0; i < STEPS && st == SL_OK; i++) {
+        if (steps[i].effort > j->o->effort) continue;
+        j->news.step = i;
+        if (sl_search__stop(j, true)) break;
+        st = run_step(j, &m, &steps[i]);
+        if (st == SL_OK && !ended(j)) j->result->steps++;
+        if (j->exact > 0) sl_search__end(j, SL_SEARCH_FOUND);
+    }
+    for (int i = m.n - 1; i >= 0; i--) m.list[i].method->close(m.list[i].state);
+    return st;
+}
+
+/* ---------------------------------------------------------------- the result ---------------- */
+
+static void finish(sl_search__job *j) {
+    sl_search_result *r = j->result;
+    int how = atomic_load(&j->ended);
+    if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
+    r->end = (sl_search_end)how;
+    r->tried = atomic_load(&j->tried);
+    r->verified = j->verified;
+    r->seconds = sl_clock() - j->start;
+}
+
+void sl_search_result_free(sl_search_result *r) {
+    if (!r) return;
+    sl_arena_clear(&r->arena);
+    sl_free(r);
+}
+
+sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem *p,
+                        const sl_search_options *o) {
+    if (p->rows < 3)
+        return sl_fail(SL_EINVAL, "%lld rows: a search needs at least 3", (long long)p->rows);
+    sl_status st;
+    sl_search__job j = { .all = p, .o = o, .pool = pool, .start = sl_clock(),
+                         .precision = 0x1p-52 };
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "the result of a search");
+    SL_GO(sl_search__prepare(&j));
+    SL_GO(run_steps(&j));
+    finish(&j);
+done:
+    if (j.store) sl_store_close(j.store);
+    sl_arena_clear(&j.arena);
+    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
+    *out = j.result;
+    return st;
+}
