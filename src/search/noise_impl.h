@@ -91,6 +91,8 @@ double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows);
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
+extern const sl_search__method sl_search__noise;
+
 #define SL_NOISE__PROBES 64 // rows that terms are compared at
 #define SL_NOISE__DIMS 48   // of what is left of them, at most
 
@@ -176,5 +178,52 @@ typedef struct sl_noise__effort {
 SL_NODISCARD sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
                                         const sl_noise__span *s, int span,
                                         const sl_noise__terms *t, const sl_noise__effort *e);
+
+/* ---------------------------------------------------------------- fits in all rows ---------- */
+
+#define SL_NOISE__SPANS 12
+
+/* What models are made of: spans, terms and monomials, in all rows of the job. */
+typedef struct sl_noise__parts {
+    sl_search__job *j;
+    sl_store *store;
+    int rows;
+    const double *weight; // by row; NULL: 1
+    double sigma, least;  // as in sl_noise__model
+    int spans;
+    sl_noise__span span[SL_NOISE__SPANS];
+    sl_noise__terms terms[2]; // by side
+} sl_noise__parts;
+
+/* A term that candidates use, in all rows: its value, or its logarithm on the product side. */
+typedef struct sl_noise__column {
+    int at;       // place in terms
+    sl_side side;
+    bool real;    // in all rows
+    bool rate;    // logarithm of an exponential: its coefficient is a rate
+    int sign;     // of the term: 1, -1, 0 for both
+    double *value;
+    int8_t *signs; // by row, where sign is 0
+} sl_noise__column;
+
+/* A fitted candidate. scale_sign: of y in front of everything; odd: bit k, the sign of base variable
+ * or term k counts (variables first). */
+typedef struct sl_noise__outcome {
+    sl_noise__candidate candidate;
+    sl_noise__fit fit;
+    int sign;
+    uint32_t odd;
+} sl_noise__outcome;
+
+/* out[0 .. n) := candidates fitted and made simple, on all threads; those that cannot be have
+ * infinite bits. */
+SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
+                                         const sl_noise__candidate *candidate, int n);
+
+int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
+
+/* An outcome as an expression with free constants of these values. */
+SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,
+                                      const sl_noise__parts *p, const sl_noise__outcome *o);
 
 #endif

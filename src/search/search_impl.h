@@ -54,6 +54,22 @@ SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_
                                         const double *value, int params, const char *method,
                                         int level);
 
+/* With how many digits y was written down: see precision.c. */
+typedef enum sl_digits_kind {
+    SL_DIGITS_FULL,        // of a double, or not to be told
+    SL_DIGITS_SINGLE,      // of a float
+    SL_DIGITS_DECIMALS,    // behind the point
+    SL_DIGITS_SIGNIFICANT,
+} sl_digits_kind;
+typedef struct sl_digits {
+    sl_digits_kind kind;
+    int digits;
+} sl_digits;
+sl_digits sl_search__digits(const double *y, int64_t rows);
+/* One unit of y's last digit; 0: that of a double. The rounding error has a standard deviation of
+ * 1/sqrt(12) of it. */
+double sl_search__last_unit(sl_digits d, double y);
+
 /* A method: its steps are called in order of level, all of one on all threads. */
 typedef struct sl_search__method {
     const char *name;
