@@ -112,8 +112,33 @@ static sl_status run_steps(sl_search__job *j) {
 
 /* ---------------------------------------------------------------- the result ---------------- */
 
-static void finish(sl_search__job *j) {
+static int cmp_formula(const void *a, const void *b) {
+    const sl_search_formula *p = a, *q = b;
+    if (p->bits.total != q->bits.total) return p->bits.total < q->bits.total ? -1 : 1;
+    return sl_expr_cmp(p->fit.expr, q->fit.expr);
+}
+
+/* Marks those that no formula of fewer or equal bits of its own betters. */
+static void mark_front(sl_search_formula *f, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        f[i].front = true;
+        for (int64_t k = 0; k < n && f[i].front; k++) {
+            double mine = f[i].bits.total - f[i].bits.data, its = f[k].bits.total - f[k].bits.data;
+            bool better = f[k].bits.data < f[i].bits.data || (f[k].bits.data == f[i].bits.data && k < i);
+            if (k != i && its <= mine && better) f[i].front = false;
+        }
+    }
+}
+
+static sl_status finish(sl_search__job *j) {
     sl_search_result *r = j->result;
+    size_t bytes = (size_t)SL_MAX(j->n_kept, 1) * sizeof *r->formula;
+    r->formula = sl_arena_alloc(&r->arena, bytes);
+    if (!r->formula) return sl_fail_memory(1, bytes, "the formulas of a search");
+    if (j->n_kept) memcpy(r->formula, j->kept, (size_t)j->n_kept * sizeof *r->formula);
+    r->count = j->n_kept;
+    if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
+    mark_front(r->formula, r->count);
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
@@ -121,6 +146,7 @@ static void finish(sl_search__job *j) {
     r->tried = atomic_load(&j->tried);
     r->verified = j->verified;
     r->seconds = sl_clock() - j->start;
+    return SL_OK;
 }
 
 void sl_search_result_free(sl_search_result *r) {
@@ -141,9 +167,9 @@ sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem 
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "the result of a search");
     SL_GO(sl_search__prepare(&j));
     SL_GO(run_steps(&j));
-    finish(&j);
+    st = finish(&j);
 done:
-    if (j.store) sl_store_close(j.store);
+    sl_free(j.kept);
     sl_arena_clear(&j.arena);
     if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
     *out = j.result;

@@ -31,7 +31,6 @@ typedef struct sl_search__job {
     sl_search_formula *kept; // offered and good, in order of coming
     int n_kept, kept_room;
     int exact;               // of them exact
-    struct sl_store *store;  // shared by products and sums; NULL until one of them is opened
 } sl_search__job;
 
 #define SL_SEARCH__RUNNING (-1) // value of `ended` while nobody asked for an end
@@ -92,6 +91,7 @@ typedef uint64_t sl_term;
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
 #define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at; values have stride probes_padded
+#define SL_STORE_MAX_VARIABLES 16
 #define SL_STORE_BATCH 8192    // terms of one call of next
 
 typedef struct sl_store sl_store;
@@ -110,8 +110,10 @@ typedef struct sl_store_walk {
     const sl_store *store;
     sl_side side;
     int level;
-    int family;         // of terms, and where in it
-    size_t i, j, k;
+    int simple;         // so many terms of the last call, its first ones, are of simple families
+    int family;         // where it is: family of terms, and tuple in it
+    size_t i, j, k, k_begin;
+    bool inside, in_i, in_j;
 } sl_store_walk;
 void sl_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
 /* out[0..) := the next terms, at most `room`; answers how many, 0 at the end. cost[]: bits of each
@@ -123,8 +125,9 @@ int sl_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
  * term, as of exp(u) on the product side. From any thread. */
 bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
 
-/* Monomials by rank, for transforms of y and closures: number i, its value at the probes. */
-int sl_store_monomials(const sl_store *s, int want); // as many as there are, at most `want`
+/* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count: as
+ * many as are wanted, or as there are; those that levels have not yet made are made here. */
+SL_NODISCARD sl_status sl_store_monomials(int *count, sl_store *s, int want);
 const double *sl_store_monomial(const sl_store *s, int i);
 const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
 /* Unary functions by rank (the list R), the same way. */

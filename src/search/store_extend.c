@@ -1,0 +1,222 @@
+/* Lists of parts, extended level by level.
+ *
+ * Candidates are made in a fixed order and in batches. The values of a batch are computed on all
+ * threads; then its candidates are looked at in their order, and those whose values no earlier part
+ * of the list has are kept. So the lists are the same for any number of threads. */
+#include <math.h>
+#include <string.h>
+
+#include "search/store_impl.h"
+
+enum { KEY_PROBES = 7, GRAIN = 128 };
+
+struct sl_store__batch {
+    sl_store *store;
+    sl_store__list_id list;
+    sl_term term[SL_STORE_BATCH];
+    uint64_t key[SL_STORE_BATCH]; // of the values; 0: not wanted
+    double *value;
+};
+
+sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s) {
+    const size_t n = (size_t)SL_STORE_BATCH * (size_t)s->stride;
+    sl_store__batch *b = sl_malloc(1, sizeof *b);
+    if (!b) return sl_fail_memory(1, sizeof *b, "a batch of terms");
+    b->store = s;
+    b->value = sl_malloc_wide(n, sizeof *b->value);
+    if (!b->value) {
+        sl_free(b);
+        return sl_fail_memory(n, sizeof *b->value, "the values of a batch of terms");
+    }
+    *out = b;
+    return SL_OK;
+}
+
+void sl_store__batch_free(sl_store__batch *b) {
+    if (b) sl_free(b->value);
+    sl_free(b);
+}
+
+sl_term *sl_store__batch_room(sl_store__batch *b) { return b->term; }
+
+/* ---------------------------------------------------------------- values on all threads ----- */
+
+/* Twenty bits of the mantissas of a few probes. */
+static uint64_t key_of(const double *v, int n) {
+    uint64_t h = 0;
+    for (int i = 0; i < SL_MIN(n, KEY_PROBES); i++) {
+        uint64_t b;
+        const double x = v[i] + 0.0; // -0 is 0
+        memcpy(&b, &x, sizeof b);
+        h = (h ^ ((b + (UINT64_C(1) << 31)) >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 31;
+    }
+    return h ? h : 1;
+}
+
+static bool is_monomial(const sl_store *s, uint32_t part) {
+    const sl_term t = sl_store__term(s, part);
+    if (sl_term__form(t) == SL_FORM_SCALED)
+        return sl_term__form(sl_store__term(s, sl_term__a(t))) == SL_FORM_MONOMIAL;
+    return sl_term__form(t) == SL_FORM_MONOMIAL;
+}
+
+/* Is it made in a simpler way elsewhere? A power of a monomial is a monomial; the constant in a
+ * logarithm a summand. */
+static bool is_redundant(const sl_store *s, sl_store__list_id list, sl_term t) {
+    if (list != SL_LIST_FUNCTIONS || sl_term__form(t) != SL_FORM_FUNCTION) return false;
+    const unsigned f = sl_term__function(t);
+    if (sl_store__functions[f].power) return is_monomial(s, sl_term__a(t));
+    return f == SL_STORE__LOG &&
+           sl_term__form(sl_store__term(s, sl_term__a(t))) == SL_FORM_SCALED;
+}
+
+/* Numbers are parts of the enumeration by complexity alone, as far as algebra makes them. */
+static bool is_number(const sl_store *s, sl_store__list_id list, sl_term t, const double *v) {
+    if (!sl_store__constant_value(v, s->stride)) return false;
+    const unsigned f = sl_term__function(t);
+    return list != SL_LIST_GENERIC ||
+           (sl_term__form(t) == SL_FORM_FUNCTION && !sl_store__functions[f].power);
+}
+
+/* A difference that is negative at all probes is turned round: logarithms and roots are taken of
+ * it. */
+static void orient(sl_term *t, double *v, int n) {
+    for (int i = 0; i < n; i++)
+        if (!(v[i] < 0)) return;
+    *t = sl_term__make(false, SL_FORM_SUM, sl_term__choice(1, 0), sl_term__b(*t), sl_term__a(*t));
+    for (int i = 0; i < n; i++) v[i] = -v[i];
+}
+
+static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload) {
+    sl_store__batch *b = payload;
+    const sl_store *s = b->store;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double *v = b->value + (size_t)i * (size_t)s->stride;
+        b->key[i] = 0;
+        if (is_redundant(s, b->list, b->term[i]) || !sl_store__evaluate(v, s, b->term[i]) ||
+            is_number(s, b->list, b->term[i], v))
+            continue;
+        if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
+            orient(&b->term[i], v, s->stride);
+        b->key[i] = key_of(v, s->probes);
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- one of each --------------- */
+
+static void put_key(uint64_t *key, size_t room, uint64_t k) {
+    size_t i = (size_t)k & (room - 1);
+    while (key[i] && key[i] != k) i = (i + 1) & (room - 1);
+    key[i] = k;
+}
+
+static sl_status grow(sl_store *s, sl_store__seen *seen) {
+    const size_t room = seen->room ? 2 * seen->room : 4096;
+    if (!sl_store__reserve(s, (room - seen->room) * sizeof *seen->key)) return SL_OK;
+    uint64_t *key = sl_calloc(room, sizeof *key);
+    if (!key) return sl_fail_memory(room, sizeof *key, "keys of terms");
+    for (size_t i = 0; i < seen->room; i++)
+        if (seen->key[i]) put_key(key, room, seen->key[i]);
+    sl_free(seen->key);
+    seen->key = key;
+    seen->room = room;
+    return SL_OK;
+}
+
+/* *fresh: the list has no such values yet; from now on it has. */
+static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_t k) {
+    *fresh = false;
+    if (2 * seen->count >= seen->room) SL_TRY(grow(s, seen));
+    if (s->full) return SL_OK;
+    size_t i = (size_t)k & (seen->room - 1);
+    while (seen->key[i] && seen->key[i] != k) i = (i + 1) & (seen->room - 1);
+    if (seen->key[i]) return SL_OK;
+    seen->key[i] = k;
+    seen->count++;
+    *fresh = true;
+    return SL_OK;
+}
+
+/* 1 a is a itself, and needs no part of its own. */
+static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v, double rank) {
+    uint32_t id = sl_term__a(t);
+    bool stored = true;
+    if (sl_term__form(t) != SL_FORM_SCALED || sl_term__constant(t) != 0)
+        SL_TRY(sl_store__part_add(&stored, &id, s, t, v));
+    if (!stored) return SL_OK;
+    return sl_store__list_add(s, list, id, rank > 0 ? rank : (double)s->list[list].count + 1);
+}
+
+sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list, double rank) {
+    sl_store__batch *b = s->batch;
+    b->list = list;
+    SL_TRY(sl_par_for(s->job->pool, n, GRAIN, evaluate, b));
+    for (int i = 0; i < n && !s->full; i++) {
+        bool fresh;
+        if (!b->key[i]) continue;
+        SL_TRY(look_up(&fresh, s, &s->seen[list], b->key[i]));
+        if (fresh)
+            SL_TRY(keep(s, list, b->term[i], b->value + (size_t)i * (size_t)s->stride, rank));
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- levels -------------------- */
+
+static size_t most(sl_store__list_id list) {
+    return list == SL_LIST_BINOMIALS ? (size_t)1 << 16 : (size_t)1 << 19;
+}
+
+/* One list by one level. Parts of a level are equal in rank: three quarters of its end. */
+static sl_status extend(sl_store *s, sl_store__list_id list, int level) {
+    const double rank = level ? 0.75 * ldexp(1, level) : 1;
+    for (int i = 0; i < sl_store__n_families; i++) {
+        const sl_store__family *f = &sl_store__families[i];
+        sl_store__range r;
+        if (f->of != SL_STORE__OF_LIST(list) || !sl_store__range_begin(&r, s, f, level)) continue;
+        for (;;) {
+            if (s->full || s->list[list].count >= most(list)) return SL_OK;
+            if (sl_search__stop(s->job, true)) return SL_OK;
+            const int n = sl_store__range_next(s->batch->term, NULL, SL_STORE_BATCH, &r);
+            if (!n) break;
+            SL_TRY(sl_store__batch_keep(s, n, list, rank));
+        }
+    }
+    return SL_OK;
+}
+
+/* So many levels ahead are parts of a list needed by terms. */
+static int reach(sl_store__list_id list) {
+    int most_ahead = 0;
+    for (int i = 0; i < sl_store__n_families; i++) {
+        const sl_store__family *f = &sl_store__families[i];
+        if (f->of >= 0 && (f->first == list || f->second == list))
+            most_ahead = SL_MAX(most_ahead, f->ahead);
+    }
+    return most_ahead;
+}
+
+static sl_status extend_to(sl_store *s, sl_store__list_id list, int level) {
+    while (s->level[list] < level) {
+        SL_TRY(extend(s, list, s->level[list] + 1));
+        if (sl_search__stop(s->job, false)) return SL_OK;
+        s->level[list]++;
+    }
+    return SL_OK;
+}
+
+sl_status sl_store_extend(sl_store *s, int level) {
+    const size_t one = 1;
+    level = SL_MIN(level, SL_STORE__LEVELS - 1);
+    SL_TRY(sl_store__monomials_extend(s, one << SL_MIN(level + reach(SL_LIST_MONOMIALS), 30)));
+    SL_TRY(extend_to(s, SL_LIST_BINOMIALS, level + reach(SL_LIST_BINOMIALS)));
+    while (s->level[SL_LIST_FUNCTIONS] < level && !sl_search__stop(s->job, false)) {
+        const int next = s->level[SL_LIST_FUNCTIONS] + 1;
+        SL_TRY(extend_to(s, SL_LIST_ARGUMENTS, next));
+        SL_TRY(extend_to(s, SL_LIST_FUNCTIONS, next));
+    }
+    return sl_store__generic_extend(s, one << SL_MIN(level + reach(SL_LIST_GENERIC), 30));
+}

@@ -1,0 +1,298 @@
+/* Inside the store of terms only (store*.c): forms, functions, constants, families, parts, lists.
+ *
+ * Four tables drive everything. A form says how a value is made of one or two parts, a constant and
+ * a function; evaluation and expression both read it, so they cannot disagree. A family says which
+ * lists fill a form, how many levels ahead it runs, and whose it is: a side's (terms) or a list's
+ * (parts). Functions and constants have their ranks by their place.
+ *
+ * A part is a term whose values are kept. A term is one word, all that is known of it:
+ *
+ *     63        62..58  57..52    51..48    47..24      23..0
+ *     exponent  form    constant  function  first part  second part */
+#ifndef SL_STORE_IMPL_H
+#define SL_STORE_IMPL_H
+
+#include "search/search_impl.h"
+
+#define SL_STORE__MAX_PARTS (1 << 24)
+#define SL_STORE__CHUNK (1 << 13)       // parts whose values are one block
+#define SL_STORE__MAX_EXP 30.0          // largest argument of an exp that means anything
+#define SL_STORE__POWER 8               // largest exponent of a monomial, in halves
+#define SL_STORE__LEVELS 40             // of parts and terms
+
+/* ---------------------------------------------------------------- forms --------------------- */
+
+/* one + sign * a * f(c * a^p * b^q), or a + c b.
+ *    id               text               one  sign  outer  p   q   sum    function */
+#define SL_STORE_FORMS(X)                                                                  \
+    X(MONOMIAL,         "z",               0,   1, false,  0,  0, false, false)            \
+    X(SCALED,           "c a",             0,   1, false,  1,  0, false, false)            \
+    X(SUM,              "a + c b",         0,   1, false,  1,  1, true,  false)            \
+    X(PRODUCT,          "c a b",           0,   1, false,  1,  1, false, false)            \
+    X(QUOTIENT,         "c a/b",           0,   1, false,  1, -1, false, false)            \
+    X(SQUARE,           "c a^2",           0,   1, false,  2,  0, false, false)            \
+    X(SQUARE_PRODUCT,   "c a^2 b",         0,   1, false,  2,  1, false, false)            \
+    X(ONE_SCALED,       "1 + c a",         1,   1, false,  1,  0, false, false)            \
+    X(ONE_PRODUCT,      "1 + c a b",       1,   1, false,  1,  1, false, false)            \
+    X(ONE_SUM,          "1 +- a +- b",     1,   1, false,  1,  1, true,  false)            \
+    X(FUNCTION,         "f(c a)",          0,   1, false,  1,  0, false, true)             \
+    X(FUNCTION_PRODUCT, "f(c a b)",        0,   1, false,  1,  1, false, true)             \
+    X(TIMES,            "a f(c b)",        0,   1, true,   0,  1, false, true)             \
+    X(ONE_PLUS,         "1 + a f(c b)",    1,   1, true,   0,  1, false, true)             \
+    X(ONE_MINUS,        "1 - a f(c b)",    1,  -1, true,   0,  1, false, true)
+
+typedef enum sl_form {
+#define X(id, ...) SL_FORM_##id,
+    SL_STORE_FORMS(X)
+#undef X
+    SL_FORM_COUNT
+} sl_form;
+
+typedef struct sl_store__form {
+    const char *text;
+    int one, sign;
+    bool outer;     // a stands before the function
+    int p, q;       // powers of a and b inside
+    bool sum;       // of a and c b instead of the product. ONE_SUM: the constant's bits are signs
+    bool function;
+} sl_store__form;
+
+extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
+
+/* ---------------------------------------------------------------- functions and constants --- */
+
+#define SL_STORE__BIT(o) (UINT32_C(1) << SL_OPERATOR_##o)
+
+/* power: of its argument alone. exponential: of arguments up to SL_STORE__MAX_EXP. even_or_odd: or
+ * positive arguments alone: negative constants inside say nothing new.
+ *    id           text          power  exponential  even_or_odd  operators */
+#define SL_STORE_FUNCTIONS(X)                                                                        \
+    X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
+    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(COS))                          \
+    X(EXP,         "exp(u)",       false, true,  false, SL_STORE__BIT(EXP))                          \
+    X(RECIPROCAL,  "1/u",          true,  false, true,  SL_STORE__BIT(DIV))                          \
+    X(SQRT,        "sqrt(u)",      true,  false, true,  SL_STORE__BIT(SQRT))                         \
+    X(LOG,         "log(u)",       false, false, true,  SL_STORE__BIT(LOG))                          \
+    X(EXPM1,       "exp(u) - 1",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(SUB))     \
+    X(SQUARE,      "u^2",          true,  false, true,  SL_STORE__BIT(MUL))                          \
+    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(TANH))                         \
+    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(COSH))                         \
+    X(RSQRT,       "1/sqrt(u)",    true,  false, true,  SL_STORE__BIT(SQRT) | SL_STORE__BIT(DIV))    \
+    X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD))     \
+    X(RSQUARE,     "1/u^2",        true,  false, true,  SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV))
+
+typedef enum sl_store__function_id {
+#define X(id, ...) SL_STORE__##id,
+    SL_STORE_FUNCTIONS(X)
+#undef X
+    SL_STORE__FUNCTIONS
+} sl_store__function_id;
+
+typedef struct sl_store__function {
+    const char *text;
+    bool power, exponential, even_or_odd;
+    uint32_t operators;
+} sl_store__function;
+
+extern const sl_store__function sl_store__functions[SL_STORE__FUNCTIONS];
+
+/* num/den pi^power. */
+typedef struct sl_store__constant {
+    int16_t num, den;
+    int8_t pi;
+} sl_store__constant;
+
+extern const sl_store__constant sl_store__constants[];
+extern const int sl_store__n_constants; // at most 64
+bool sl_store__constant_allowed(int i, uint32_t ops, bool summand);
+
+/* ---------------------------------------------------------------- words --------------------- */
+
+static inline sl_term sl_term__make(bool exponent, sl_form form, unsigned choice, uint32_t a,
+                                    uint32_t b) {
+    return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 | (sl_term)a << 24 | b;
+}
+static inline unsigned sl_term__choice(unsigned constant, unsigned function) {
+    return constant << 4 | function;
+}
+static inline bool sl_term__exponent(sl_term t) { return t >> 63; }
+static inline sl_form sl_term__form(sl_term t) { return (sl_form)(t >> 58 & 31); }
+static inline unsigned sl_term__constant(sl_term t) { return t >> 52 & 63; }
+static inline unsigned sl_term__function(sl_term t) { return t >> 48 & 15; }
+static inline uint32_t sl_term__a(sl_term t) { return t >> 24 & 0xffffff; }
+static inline uint32_t sl_term__b(sl_term t) { return t & 0xffffff; }
+
+/* ---------------------------------------------------------------- lists --------------------- */
+
+/* Of parts, and of choices (constants and functions) with operators that are allowed. */
+typedef enum sl_store__list_id {
+    SL_LIST_SHORT,      // monomials of a binomial: x, 1, x^2, x y
+    SL_LIST_MONOMIALS,  // by degree
+    SL_LIST_BINOMIALS,  // q1 + c q2 of short monomials
+    SL_LIST_ARGUMENTS,  // what functions are taken of
+    SL_LIST_FUNCTIONS,  // f(argument)
+    SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
+    SL_LIST_PARTS,      // so many lists of parts
+
+    SL_LIST_ONE = SL_LIST_PARTS, // nothing to choose
+    SL_LIST_SIGNS,               // of 1 +- a +- b
+    SL_LIST_FACTORS,             // all constants
+    SL_LIST_FACTORS_12,
+    SL_LIST_FACTORS_4,
+    SL_LIST_SUMMANDS,            // constants of a sum
+    SL_LIST_SUMMANDS_12,
+    SL_LIST_SUMMANDS_4,
+    SL_LIST_UNITS,               // 1 and -1 of a sum
+    SL_LIST_OTHERS,              // all but these
+    SL_LIST_OTHERS_12,
+    SL_LIST_OF_MONOMIAL,         // functions of c z that are no monomials
+    SL_LIST_OF_ANY,              // functions of c u
+    SL_LIST_FACTOR,              // functions of c u that are no power and no exponential: as a factor
+    SL_LIST_PLAIN,               // functions of u
+    SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
+    SL_LIST_PAIR,                // and as a summand
+    SL_LIST_COUNT
+} sl_store__list_id;
+
+typedef struct sl_store__list {
+    uint32_t *id; // of parts, or choices
+    float *rank;  // ascending
+    float *bits;  // log2 rank
+    size_t count, room;
+} sl_store__list;
+
+/* ---------------------------------------------------------------- families ------------------ */
+
+/* Which pairs of places in the first and the second list. */
+typedef enum sl_store__pairs {
+    SL_PAIRS_ALL,
+    SL_PAIRS_DISTINCT,
+    SL_PAIRS_UP,   // second after first
+    SL_PAIRS_DOWN, // second before first
+    SL_PAIRS_DOWN_OR_SAME
+} sl_store__pairs;
+
+typedef struct sl_store__family {
+    const char *text;
+    int8_t of;                 // sl_side, or for parts -1 - list
+    bool exponent;
+    uint8_t form;
+    uint8_t first, second, choices; // lists
+    int8_t ahead;              // levels
+    uint8_t first_level;
+    uint8_t min_variables, max_variables;
+    uint8_t pairs;
+    bool simple;
+    uint32_t operators;
+} sl_store__family;
+
+#define SL_STORE__OF_LIST(list) (-1 - (list))
+
+extern const sl_store__family sl_store__families[];
+extern const int sl_store__n_families;
+bool sl_store__family_open(const sl_store *s, const sl_store__family *f);
+
+/* ---------------------------------------------------------------- the store ----------------- */
+
+typedef struct sl_store__chunk {
+    double *value;
+    sl_term *term;
+} sl_store__chunk;
+
+/* Values that a list has already: keys of seven probes. */
+typedef struct sl_store__seen {
+    uint64_t *key; // 0: free
+    size_t count, room;
+} sl_store__seen;
+
+/* Monomials in order of degree, the exponents of each in halves. */
+typedef struct sl_store__exponents {
+    int8_t (*row)[SL_STORE_MAX_VARIABLES];
+    size_t count, room;
+    int degree; // in halves, done
+} sl_store__exponents;
+
+/* Where the enumeration by complexity is. */
+typedef struct sl_store__generic {
+    size_t begin[SL_STORE__LEVELS]; // of a complexity in the list
+    int complexity;                 // at work
+    int split;                      // 0: functions of the previous one; else the first operand's
+    size_t i, j;
+    int operation;
+    bool complete;
+} sl_store__generic;
+
+struct sl_store {
+    sl_search__job *job;
+    uint32_t ops;
+    int variables, probes, stride;
+    double constant[64];
+    double *power; // by variable and exponent + SL_STORE__POWER, stride numbers each
+    sl_store__chunk chunk[SL_STORE__MAX_PARTS / SL_STORE__CHUNK];
+    size_t parts;
+    sl_store__list list[SL_LIST_COUNT];
+    sl_store__seen seen[SL_LIST_PARTS];
+    sl_store__exponents exponents;
+    size_t short_rows;    // of them the first ones, of the list SHORT
+    size_t monomial_rows; // up to here they are in the list MONOMIALS
+    sl_store__generic generic;
+    int level[SL_LIST_PARTS]; // that a list has been extended to; -1: none
+    bool full;                // no more memory is granted
+    int64_t held;             // bytes reserved
+    struct sl_store__batch *batch;
+};
+
+static inline const double *sl_store__value(const sl_store *s, uint32_t part) {
+    return s->chunk[part / SL_STORE__CHUNK].value + (size_t)(part % SL_STORE__CHUNK) * (size_t)s->stride;
+}
+static inline sl_term sl_store__term(const sl_store *s, uint32_t part) {
+    return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
+}
+
+/* *granted := so many bytes more are held. Not an error: the store is full then. */
+bool sl_store__reserve(sl_store *s, size_t bytes);
+
+/* The term without the filters of sl_store_value, o[0..stride). False: not finite, or an exponential
+ * of too large an argument. */
+bool sl_store__evaluate(double *o, const sl_store *s, sl_term t);
+bool sl_store__constant_value(const double *v, int n); // are all about equal?
+
+/* Lists. */
+SL_NODISCARD sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, double rank);
+SL_NODISCARD sl_status sl_store__open_choices(sl_store *s);
+/* A new part with these values; *id its number. *stored false: the store is full. */
+SL_NODISCARD sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+                                          const double *value);
+
+/* Exponents of monomials up to so many, or as many as there are. */
+SL_NODISCARD sl_status sl_store__exponents_extend(sl_store *s, size_t want);
+SL_NODISCARD sl_status sl_store__exponents_add(sl_store *s, const int8_t *row);
+SL_NODISCARD sl_status sl_store__open_short(sl_store *s);
+SL_NODISCARD sl_status sl_store__monomials_extend(sl_store *s, size_t want);
+
+/* Expressions by complexity up to so many. */
+SL_NODISCARD sl_status sl_store__generic_extend(sl_store *s, size_t want);
+
+/* Tuples of one family at one level, in fixed order. */
+typedef struct sl_store__range {
+    const sl_store *store;
+    const sl_store__family *family;
+    double low, high;    // product of ranks: above low, up to high
+    size_t i, j, k;      // the next tuple
+    size_t k_begin;      // least k of the last pair
+    bool in_i, in_j;     // j and k are set for this i; k is for this j
+} sl_store__range;
+
+/* False: the family has nothing at this level. */
+bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f, int level);
+int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r);
+
+/* Candidates of a list, in batches: evaluated on all threads, then kept in their order if their
+ * values are new. `rank`: of those kept; 0: by place. */
+typedef struct sl_store__batch sl_store__batch;
+SL_NODISCARD sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s);
+void sl_store__batch_free(sl_store__batch *b);
+sl_term *sl_store__batch_room(sl_store__batch *b); // for SL_STORE_BATCH terms
+SL_NODISCARD sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list, double rank);
+
+#endif

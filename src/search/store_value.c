@@ -1,0 +1,168 @@
+/* Values of terms at the probes.
+ *
+ * A value is made in stages, as its form says: the inner product or sum, the function, the factor
+ * before it, the one. Each stage is a loop over the probes that compilers make vectors of. The
+ * padding holds the first probe once more, so it is finite wherever that is and needs no care. */
+#include <math.h>
+#include <string.h>
+
+#include "search/store_impl.h"
+
+/* ---------------------------------------------------------------- checks -------------------- */
+
+static inline uint64_t bits_of(double x) {
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+/* Integers, because sums of doubles may not be reordered into vectors. */
+static bool finite_all(const double *v, int n) {
+    const uint64_t top = UINT64_C(0x7ff0000000000000);
+    uint64_t bad = 0;
+    for (int i = 0; i < n; i++) bad |= (uint64_t)((bits_of(v[i]) & top) == top);
+    return !bad;
+}
+
+static bool within(const double *v, double limit, int n) {
+    uint64_t bad = 0;
+    for (int i = 0; i < n; i++) bad |= (uint64_t)!(fabs(v[i]) <= limit);
+    return !bad;
+}
+
+bool sl_store__constant_value(const double *v, int n) {
+    const double limit = 1e-10 * fabs(v[0]);
+    uint64_t differ = 0;
+    for (int i = 0; i < n; i++) differ |= (uint64_t)(fabs(v[i] - v[0]) > limit);
+    return !differ;
+}
+
+/* ---------------------------------------------------------------- functions ----------------- */
+
+/* exp(u) - 1 by exp, near zero by its series: the difference would lose digits. */
+static void expm1_array(double *o, const double *u, int n) {
+    double e[SL_STORE_MAX_PROBES];
+    sl_exp_array(e, u, n);
+    for (int i = 0; i < n; i++) {
+        const double x = u[i];
+        const double series =
+            x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6 * (1 + x / 7))))));
+        o[i] = fabs(x) < 0.01 ? series : e[i] - 1;
+    }
+}
+
+static void tanh_array(double *o, const double *u, int n) {
+    double e[SL_STORE_MAX_PROBES];
+    for (int i = 0; i < n; i++) o[i] = 2 * u[i];
+    expm1_array(e, o, n);
+    for (int i = 0; i < n; i++) o[i] = e[i] / (e[i] + 2);
+}
+
+/* o := f(o). */
+static void apply(double *o, sl_store__function_id f, int n) {
+    switch (f) {
+    case SL_STORE__SIN: sl_sin_array(o, o, n); return;
+    case SL_STORE__COS: sl_cos_array(o, o, n); return;
+    case SL_STORE__EXP: sl_exp_array(o, o, n); return;
+    case SL_STORE__RECIPROCAL:
+        for (int i = 0; i < n; i++) o[i] = 1 / o[i];
+        return;
+    case SL_STORE__SQRT:
+        for (int i = 0; i < n; i++) o[i] = sqrt(o[i]);
+        return;
+    case SL_STORE__LOG: sl_log_array(o, o, n); return;
+    case SL_STORE__EXPM1: expm1_array(o, o, n); return;
+    case SL_STORE__SQUARE:
+        for (int i = 0; i < n; i++) o[i] *= o[i];
+        return;
+    case SL_STORE__TANH: tanh_array(o, o, n); return;
+    case SL_STORE__COSH:
+        sl_exp_array(o, o, n);
+        for (int i = 0; i < n; i++) o[i] = 0.5 * (o[i] + 1 / o[i]);
+        return;
+    case SL_STORE__RSQRT:
+        for (int i = 0; i < n; i++) o[i] = 1 / sqrt(o[i]);
+        return;
+    case SL_STORE__EXPP1:
+        sl_exp_array(o, o, n);
+        for (int i = 0; i < n; i++) o[i] += 1;
+        return;
+    case SL_STORE__RSQUARE:
+        for (int i = 0; i < n; i++) o[i] = 1 / (o[i] * o[i]);
+        return;
+    case SL_STORE__FUNCTIONS: break;
+    }
+    SL_ASSERT(!"no such function");
+}
+
+/* ---------------------------------------------------------------- stages -------------------- */
+
+static void monomial(double *o, const sl_store *s, uint32_t number) {
+    const int8_t *e = s->exponents.row[number];
+    const int n = s->stride;
+    for (int i = 0; i < n; i++) o[i] = 1;
+    for (int v = 0; v < s->variables; v++) {
+        if (!e[v]) continue;
+        const double *p = s->power + ((size_t)v * (2 * SL_STORE__POWER + 1) +
+                                      (size_t)(e[v] + SL_STORE__POWER)) * (size_t)n;
+        for (int i = 0; i < n; i++) o[i] *= p[i];
+    }
+}
+
+static void product(double *restrict o, const double *restrict a, const double *restrict b, double c,
+                    int p, int q, int n) {
+    if (p == 2)
+        for (int i = 0; i < n; i++) o[i] = c * a[i] * a[i];
+    else if (p == 1)
+        for (int i = 0; i < n; i++) o[i] = c * a[i];
+    else
+        for (int i = 0; i < n; i++) o[i] = c;
+    if (q == 1)
+        for (int i = 0; i < n; i++) o[i] *= b[i];
+    else if (q == -1)
+        for (int i = 0; i < n; i++) o[i] /= b[i];
+}
+
+static void sum(double *restrict o, const double *restrict a, const double *restrict b, double c,
+                double d, int n) {
+    for (int i = 0; i < n; i++) o[i] = c * a[i] + d * b[i];
+}
+
+static void inner(double *o, const sl_store *s, sl_term t, const sl_store__form *form,
+                  const double *a, const double *b) {
+    const unsigned c = sl_term__constant(t);
+    if (form->sum && form->one) // 1 +- a +- b
+        sum(o, a, b, c & 1 ? -1 : 1, c & 2 ? -1 : 1, s->stride);
+    else if (form->sum)
+        sum(o, a, b, 1, s->constant[c], s->stride);
+    else
+        product(o, a, b, s->constant[c], form->p, form->q, s->stride);
+}
+
+bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
+    const int n = s->stride;
+    if (sl_term__form(t) == SL_FORM_MONOMIAL) {
+        monomial(o, s, sl_term__a(t));
+        return finite_all(o, n);
+    }
+    const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
+    const double *a = sl_store__value(s, sl_term__a(t)), *b = sl_store__value(s, sl_term__b(t));
+    inner(o, s, t, form, a, b);
+    if (form->function) {
+        const unsigned f = sl_term__function(t);
+        if (sl_store__functions[f].exponential && !within(o, SL_STORE__MAX_EXP, n)) return false;
+        apply(o, (sl_store__function_id)f, n);
+    }
+    if (form->outer)
+        for (int i = 0; i < n; i++) o[i] *= a[i];
+    if (form->one && form->sign > 0)
+        for (int i = 0; i < n; i++) o[i] += 1;
+    else if (form->one)
+        for (int i = 0; i < n; i++) o[i] = 1 - o[i];
+    return finite_all(o, n);
+}
+
+bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
+    *exponent = sl_term__exponent(t);
+    return sl_store__evaluate(value, s, t) && !sl_store__constant_value(value, s->stride);
+}
