@@ -130,7 +130,7 @@ static sl_status append(list *l, const sl_noise__candidate *item, int n) {
 static sl_status add_closures(list *l, const sl_noise__parts *p, int span, int monomials) {
     int n = 0;
     if (p->span[span].side == SL_SIDE_SUM && p->span[span].base <= 36)
-        n = sl_store_monomials(p->store, monomials);
+        SL_TRY(sl_store_monomials(&n, p->store, monomials));
     for (int z = -1; z < n; z++) {
         sl_noise__candidate c = { .span = span, .monomial = z };
         if (z == 0) continue; // the monomial 1

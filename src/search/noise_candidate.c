@@ -4,6 +4,9 @@
 
 #include "search/noise_impl.h"
 
+/* Costs of the store begin at -7: families run up to seven levels ahead. */
+static const double TERM_BITS = 9;
+
 typedef struct work {
     const sl_noise__parts *p;
     const sl_noise__candidate *candidate;
@@ -153,7 +156,7 @@ static void product_model(sl_noise__model *m, double *scale, sl_noise__outcome *
             list.term[list.n++ - list.inputs] = f->signs;
         }
         add_column(m, f->value, f->rate ? SL_NOISE__RATE : SL_NOISE__EXPONENT,
-                   w->p->terms[s->side].cost[c->at[t]] + 2);
+                   w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
     }
     choose_signs(scale, &o->odd, &o->sign, &list, m->y, m->rows);
     for (int k = 0; k < list.n; k++) {
@@ -202,7 +205,7 @@ static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, c
     }
     for (int t = 0; t < c->n; t++) {
         const sl_noise__column *f = &w->column[w->place[s->side][c->at[t]]];
-        add_column(m, f->value, SL_NOISE__COEFFICIENT, w->p->terms[s->side].cost[c->at[t]] + 2);
+        add_column(m, f->value, SL_NOISE__COEFFICIENT, w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
     }
     m->scale = scale;
     return closure_scale(scale, o, w, c, s->link);

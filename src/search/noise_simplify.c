@@ -24,7 +24,7 @@ static const simple_value exponents[] = {
 };
 static const simple_value odd_exponents[] = { { 1, 1.5 }, { 3, 5 } };
 static const simple_value even_exponents[] = { { 0, 0.5 }, { 2, 3 }, { 4, 6 } };
-static const simple_value rates[] = { { 1, 2 }, { 0.5, 3 }, { 2, 3 }, { 0.25, 5 }, { 4, 5 } };
+static const simple_value rates[] = { { 0, 0.5 }, { 1, 2 }, { 0.5, 3 }, { 2, 3 }, { 0.25, 5 }, { 4, 5 } };
 static const simple_value coefficients[] = { { 0, 0.5 }, { 1, 2 }, { 2, 4 }, { 0.5, 4 } };
 static const simple_value factors[] = { { 0, 1 } };
 
