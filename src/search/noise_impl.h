@@ -135,11 +135,12 @@ typedef struct sl_noise__terms {
     sl_term *term;
     float *cost;
     double *value;   // stride each
+    int *order;      // by cost
     int level;       // of the store that comes next
 } sl_noise__terms;
 
-/* Terms of a side up to `want`, whole levels of the store as long as they fit; further calls with a
- * larger want go on where the last one ended. Terms that are not real at a probe are left out. */
+/* Terms of a side, whole levels of the store until there are `want`; further calls with a larger want
+ * go on where the last one ended. Terms that are not real at a probe are left out. */
 SL_NODISCARD sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s,
                                               sl_side side, int want);
 void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j);

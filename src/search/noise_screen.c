@@ -43,6 +43,7 @@ static double score_of(const screen *c, double left, double bits) {
 
 typedef struct projection {
     screen *c;
+    float *raw; // in the order of the store
     bool *outside;
 } projection;
 
@@ -51,7 +52,7 @@ static sl_status project_terms(int64_t begin, int64_t end, int worker, void *pay
     const screen *c = p->c;
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
-        p->outside[k] = sl_noise__project(c->q + k * c->s->dims, c->s,
+        p->outside[k] = sl_noise__project(p->raw + k * c->s->dims, c->s,
                                           c->t->value + k * c->t->stride);
     }
     return SL_OK;
@@ -67,20 +68,22 @@ static uint64_t direction(const float *q, int dims) {
     return sl_hash(cell, sizeof cell, 0) | 1;
 }
 
-/* Keeps terms that are outside the span and unlike those before them. */
-static void keep_distinct(screen *c, const bool *outside, uint64_t *slot, size_t slots) {
+/* Keeps terms that are outside the span and unlike those before them, in order of cost. */
+static void keep_distinct(screen *c, const float *raw, const bool *outside, uint64_t *slot,
+                          size_t slots) {
     int dims = c->s->dims;
     c->n = 0;
-    for (int k = 0; k < c->t->n; k++) {
+    for (int i = 0; i < c->t->n; i++) {
+        int k = c->t->order[i];
         if (!outside[k]) continue;
-        const float *q = c->q + (size_t)k * (size_t)dims;
+        const float *q = raw + (size_t)k * (size_t)dims;
         uint64_t key = direction(q, dims);
-        size_t i = (size_t)key & (slots - 1);
-        while (slot[i] && slot[i] != key) i = (i + 1) & (slots - 1);
-        if (slot[i]) continue;
-        slot[i] = key;
+        size_t h = (size_t)key & (slots - 1);
+        while (slot[h] && slot[h] != key) h = (h + 1) & (slots - 1);
+        if (slot[h]) continue;
+        slot[h] = key;
         c->at[c->n] = k;
-        memmove(c->q + (size_t)c->n * (size_t)dims, q, (size_t)dims * sizeof *q);
+        memcpy(c->q + (size_t)c->n * (size_t)dims, q, (size_t)dims * sizeof *q);
         c->y[c->n] = inner(q, c->s->target, dims);
         c->n++;
     }
@@ -91,14 +94,15 @@ static sl_status make_vectors(screen *c) {
     while (slots < 2 * n) slots *= 2;
     bool *outside = sl_malloc(n, sizeof *outside);
     uint64_t *slot = sl_calloc(slots, sizeof *slot);
+    float *raw = sl_malloc(n * (size_t)c->s->dims, sizeof *raw);
     sl_status st = SL_ENOMEM;
-    if (outside && slot) {
-        st = sl_par_for(c->j->pool, c->t->n, 64, project_terms, &(projection){ c, outside });
-        if (st == SL_OK) keep_distinct(c, outside, slot, slots);
+    if (outside && slot && raw) {
+        st = sl_par_for(c->j->pool, c->t->n, 64, project_terms, &(projection){ c, raw, outside });
+        if (st == SL_OK) keep_distinct(c, raw, outside, slot, slots);
     } else {
         st = sl_fail_memory(slots, sizeof *slot, "projected terms");
     }
-    sl_free(outside), sl_free(slot);
+    sl_free(outside), sl_free(slot), sl_free(raw);
     return st;
 }
 
@@ -285,7 +289,7 @@ sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j
     c.unit = 0.5 * s->dims * log2(s->target_square);
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     size_t dims = (size_t)s->dims, n = (size_t)t->n, paired = (size_t)tiles * SL_NOISE__TILE;
-    int64_t bytes = (int64_t)(n * (dims * 4 + 8) + paired * (dims * 4 + 4)
+    int64_t bytes = (int64_t)(n * (dims * 8 + 24) + paired * (dims * 4 + 4)
                               + (size_t)tiles * (size_t)e->keep_two * 2
                                     * sizeof(sl_noise__candidate));
     if (!sl_search__reserve(j, bytes)) return SL_OK;

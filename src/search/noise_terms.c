@@ -1,15 +1,16 @@
 /* Terms of the store at the probes, in the order of the store. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "search/noise_impl.h"
 
 static int64_t bytes_of(int room, int stride) {
     return (int64_t)room
-           * (int64_t)(sizeof(sl_term) + sizeof(float) + (size_t)stride * sizeof(double));
+           * (int64_t)(sizeof(sl_term) + sizeof(float) + sizeof(int) + (size_t)stride * sizeof(double));
 }
 
 void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j) {
-    sl_free(t->term), sl_free(t->cost), sl_free(t->value);
+    sl_free(t->term), sl_free(t->cost), sl_free(t->value), sl_free(t->order);
     if (t->room) sl_search__release(j, bytes_of(t->room, t->stride));
     *t = (sl_noise__terms){ 0 };
 }
@@ -71,15 +72,15 @@ static void compact(sl_noise__terms *t, const bool *real, int n) {
     }
 }
 
-/* One level of the store, as far as `want` allows. */
+/* One whole level of the store, as far as `most` terms allow. */
 static sl_status add_level(bool *enough, sl_noise__terms *t, sl_search__job *j, sl_store *s,
-                           sl_side side, int want) {
+                           sl_side side, int most) {
     enum { BATCH = 2048 };
     bool real[BATCH];
     sl_store_walk w;
     SL_TRY(sl_store_extend(s, t->level));
     sl_store_walk_begin(&w, s, side, t->level);
-    for (int n; t->n < want; ) {
+    for (int n; t->n < most;) {
         if (sl_search__stop(j, true)) return SL_OK;
         if (t->n + BATCH > t->room) {
             SL_TRY(grow(enough, t, j, SL_MAX(2 * t->room, 4 * BATCH)));
@@ -95,14 +96,43 @@ static sl_status add_level(bool *enough, sl_noise__terms *t, sl_search__job *j, 
     return SL_OK;
 }
 
+/* ---------------------------------------------------------------- order --------------------- */
+
+typedef struct priced {
+    float cost;
+    int at;
+} priced;
+
+static int by_cost(const void *a, const void *b) {
+    const priced *p = a, *q = b;
+    if (p->cost != q->cost) return p->cost < q->cost ? -1 : 1;
+    return p->at - q->at;
+}
+
+/* order[] := all terms, the cheap ones first: a level lists one family after the other. */
+static sl_status make_order(sl_noise__terms *t) {
+    priced *all = sl_malloc((size_t)t->n, sizeof *all);
+    int *order = sl_realloc(t->order, (size_t)t->n, sizeof *order);
+    if (order) t->order = order;
+    if (!all || !order) {
+        sl_free(all);
+        return sl_fail_memory((size_t)t->n, sizeof *all, "the order of terms");
+    }
+    for (int k = 0; k < t->n; k++) all[k] = (priced){ t->cost[k], k };
+    qsort(all, (size_t)t->n, sizeof *all, by_cost);
+    for (int k = 0; k < t->n; k++) order[k] = all[k].at;
+    sl_free(all);
+    return SL_OK;
+}
+
 sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s, sl_side side,
                                  int want) {
-    enum { LEVELS = 24 };
+    enum { LEVELS = 24, SLACK = 4 };
     t->stride = sl_store_stride(s);
     bool enough = true;
     while (t->n < want && t->level < LEVELS && enough && !sl_search__stop(j, true)) {
-        SL_TRY(add_level(&enough, t, j, s, side, want));
+        SL_TRY(add_level(&enough, t, j, s, side, SLACK * want));
         t->level++;
     }
-    return SL_OK;
+    return make_order(t);
 }
