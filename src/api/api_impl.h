@@ -11,6 +11,7 @@
 #include "infer/infer.h"
 #include "io/io.h"
 #include "pairs/pairs.h"
+#include "search/search.h"
 #include "train/train.h"
 #include "universe/universe.h"
 
@@ -446,19 +447,33 @@ typedef struct sl_api__problems {
     sl_universe *universe; // of the model's training, where it is needed; else NULL
     sl_pairs *pairs;
     sl_eval_source source;
-    int skipped;   // formulas that the model cannot be asked about
+    int variables; // most that a problem may have
+    int skipped;   // formulas that have more, or no values
     char hash[33]; // of all problems, as the model and the judge see them
 } sl_api__problems;
-/* By --split, --pairs or --formulas. A split is the one that belongs to the model's training: the
- * checkpoint says how its data were drawn. pairs_needed: they are made for other problems too. Clear it
- * whatever the answer is. */
+/* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one that
+ * belongs to the model's training: the checkpoint says how its data were drawn. model NULL: data are
+ * drawn by the defaults, and problems may have as many variables as the search takes. pairs_needed:
+ * they are made for other problems too. Clear it whatever the answer is. */
 SL_NODISCARD sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
                                              const sl_infer_info *model, bool pairs_needed);
 void sl_api__problems_clear(sl_api__problems *p);
 
+/* Does the search propose formulas; alone; must a model be opened? */
+bool sl_api__eval_searches(const sl_api__run *run);
+bool sl_api__eval_exhaustive(const sl_api__run *run);
+bool sl_api__eval_needs_model(const sl_api__run *run);
+/* With the search, options of discovery that were not told become those of "symlaw discover". */
+SL_NODISCARD sl_status sl_api__eval_search_defaults(sl_api__run *run);
+/* --budgets, which sets --timeout; without it some times for the search, and none for a model. */
+SL_NODISCARD sl_status sl_api__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n,
+                                            sl_api__run *run);
+sl_search_grammar sl_api__eval_grammar(const sl_api__problems *p);
+
 /* What came out, and of what. judgements: problem by problem, seed by seed. */
 typedef struct sl_api__report {
-    const sl_infer *model;
+    const sl_infer *model; // NULL: none was asked
+    const char *search;    // "model", "exhaustive", "both"
     const sl_api__problems *problems;
     const sl_eval_summary *summary;
     const sl_judgement *judgements;

@@ -15,22 +15,32 @@
       "given, what SYMLAW_MODEL names, or runs/best.safetensors, or the model that is installed "  \
       "with the program")                                                                          \
     X(SOURCE, "source", CHOICE, 1, "SOURCE", "model", SOURCES, 0, 0,                               \
-      "where formulas come from: samples of the model, or, to compare it with, blind draws from "  \
-      "what it was trained on, or the best linear formula")                                        \
+      "whose samples: the model's, or, to compare it with, blind draws from what it was trained "  \
+      "on, or none but the best linear formula")                                                   \
     X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                       \
       "problems that belong to the model's training and that it has not seen; test if nothing "    \
       "else is asked for")                                                                         \
     X(PAIRS, "pairs", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
       "problems of others, a JSON object a line: x, y and, if known, id and expr")                 \
     X(FORMULAS, "formulas", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                  \
-      "problems from a table of formulas: name, formula, lo, hi, npoints")                         \
+      "problems from a table of formulas: name, formula, lo, hi, npoints; or name, formula and "   \
+      "variables, a cell such as \"m:1:5 v:0:2\": names and ranges")                               \
+    X(ROWS, "rows", INT, 1, "N", "0", NULL, 0, 1e6,                                                \
+      "--formulas: rows that are drawn for a formula; 0: npoints of the table, or 200")            \
     X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")        \
     X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                 \
-      "--formulas: most points that are drawn for a formula")                                      \
+      "--formulas: most points that are drawn for a formula, where npoints says how many")         \
+    X(NOISE, "noise", REAL, 1, "PART", "0", NULL, 0, 1e6,                                          \
+      "add normal errors to y, of a standard deviation of PART times its root mean square")        \
+    X(DIGITS, "digits", INT, 1, "N", "0", NULL, 0, 17,                                             \
+      "round y to N significant digits; 0: not at all")                                            \
     X(SEEDS, "seeds", INT, 1, "N", "3", NULL, 1, 1000,                                             \
       "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")      \
     X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                         \
       "seconds for a problem, after which the best so far is judged; 0: no limit")                 \
+    X(BUDGETS, "budgets", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                       \
+      "seconds for a problem, such as 0.1,1,10: one run with the largest, and the share that is "  \
+      "recovered within each")                                                                     \
     X(PREDICTIONS, "predictions", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                           \
       "write what the first seed found, a JSON object a line, in the order of the problems")       \
     X(JOURNAL, "journal", FILE_INOUT, 1, "FILE", NULL, NULL, 0, 0,                                 \
@@ -66,6 +76,14 @@ static const char help[] =
     "besides; --rank simple keeps what it would show first: of the formulas within\n"
     "1e-12 of the highest R2 the simplest.\n"
     "\n"
+    "--search exhaustive judges the search without a model, --search both the search\n"
+    "with a model's help, each as \"symlaw discover\" would answer: --effort, --refine\n"
+    "and the like have its defaults. --budgets 0.1,1,10 prints what is recovered within\n"
+    "each time; wrong is a formula that is said to hold exactly and does not. With\n"
+    "--noise or --digits a formula is right in structure if it becomes the truth when\n"
+    "its numbers are fitted to y without errors. Without --model, --split is that of\n"
+    "\"symlaw pairs\".\n"
+    "\n"
     "Baselines, judged as the model is and on the same problems: --source blind takes\n"
     "the best of --samples expressions that are drawn as training draws them, without\n"
     "a look at the data; --source linear takes the best linear formula.\n"
@@ -74,6 +92,7 @@ static const char help[] =
     "  symlaw eval --limit 50 --seeds 1                   the model of \"discover\"\n"
     "  symlaw eval --model runs/small                     its test split, 3 seeds\n"
     "  symlaw eval --model runs/small --source blind      what chance would find\n"
+    "  symlaw eval --search exhaustive --formulas examples/feynman.csv --budgets 0.1,1\n"
     "  symlaw eval --model runs/small --journal eval.jsonl   goes on after a stop\n"
     "  symlaw eval --model runs/small --pairs pairs.jsonl --predictions found.jsonl\n"
     "  symlaw eval --model runs/small --formulas examples/formulas.csv --refine -1\n"
@@ -143,11 +162,11 @@ static sl_eval_candidates source_of(const sl_api__run *run) {
 }
 
 /* All that a judgement depends on: who goes on with a journal must agree with it. */
-static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer_info *model,
+static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer *model,
                          const sl_api__problems *p) {
     sl_json_open(s, NULL, '{');
     sl_json_add_text(s, "version", SL_VERSION);
-    sl_json_add_text(s, "model", model->hash);
+    sl_json_add_text(s, "model", model ? sl_infer_about(model)->hash : NULL);
     sl_api__option_write(s, &options[OPT_SOURCE], value(run, OPT_SOURCE));
     sl_json_add_text(s, "problems", p->hash);
     sl_json_add_int(s, "count", p->source.count);
@@ -155,6 +174,8 @@ static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer_info 
     WRITE(SEED)
     WRITE(SEEDS)
     WRITE(TIMEOUT)
+    WRITE(NOISE)
+    WRITE(DIGITS)
     SL_DISCOVER_PAPER_TABLE(WRITE)
     SL_INFER_TABLE(WRITE)
 #undef WRITE
@@ -226,26 +247,32 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
     sl_eval_summary summary;
     watcher w = { .run = run };
     sl_eval_options o = { .seeds = (int)value(run, OPT_SEEDS)->whole,
-                          .timeout = value(run, OPT_TIMEOUT)->real,
                           .journal = p->journal,
                           .candidates = source_of(run),
                           .generator = problems->pairs };
+    double budgets[SL_EVAL_MAX_BUDGETS];
     sl_api__report r = { .model = model,
+                         .search = sl_api__named(run, "search")->text[0],
                          .problems = problems,
                          .summary = &summary,
                          .candidates = o.candidates,
-                         .seed = value(run, OPT_SEED)->whole,
-                         .timeout = o.timeout };
+                         .seed = value(run, OPT_SEED)->whole };
+    const sl_search_grammar grammar = sl_api__eval_grammar(problems);
     if (run->inner) {
         o.guard = run->inner->guard;
         o.guard_payload = run->inner->payload;
     }
     sl_api__discover_options(&o.discover, run);
+    (void)grammar; // FRONT
+    SL_GO(sl_api__eval_budgets(budgets, &o.budgets, run));
+    o.budget = budgets;
+    o.timeout = r.timeout = value(run, OPT_TIMEOUT)->real; // which budgets may have set
     SL_GO(sl_discover_options_check(&o.discover));
-    add_identity(&identity, run, sl_infer_about(model), problems);
+    add_identity(&identity, run, model, problems);
     SL_GO(sl_str_status(&identity));
     o.identity = identity.text;
-    st = sl_eval_run(&summary, &r.judgements, &arena, model, pool, &problems->source, &o,
+    st = sl_eval_run(&summary, &r.judgements, &arena,
+                     sl_api__eval_exhaustive(run) ? NULL : model, pool, &problems->source, &o,
                      on_judgement, &w);
     if (st == SL_ECANCEL) st = fail_stopped(&w, p);
     if (st == SL_OK) st = tell_outcome(run, p, &r, result);
@@ -255,27 +282,34 @@ done:
     return st;
 }
 
+/* *out := the model, NULL where none is needed; between its name and the work of opening it the
+ * places of output are looked at. */
+static sl_status open_model(sl_infer **out, sl_api__run *run, place *where) {
+    const char *path = NULL;
+    if (sl_api__eval_needs_model(run)) SL_TRY(sl_api__model_named(&path, run));
+    SL_TRY(place_find(where, run));
+    if (!path) return SL_OK;
+    SL_TRY(sl_api__model_open(out, run, path));
+    return sl_api__model_notes(&run->listener, *out);
+}
+
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_status st;
     place where = { 0 };
-    const char *path;
     sl_infer *model = NULL;
     sl_api__problems problems = { 0 };
     sl_pool *pool = NULL;
     run->costly = true;
-    SL_GO(sl_api__model_named(&path, run));
+    SL_GO(sl_api__eval_search_defaults(run));
     SL_GO(check_source(run));
-    SL_GO(place_find(&where, run));
-    SL_GO(sl_api__model_open(&model, run, path));
-    SL_GO(sl_api__model_notes(&run->listener, model));
-    SL_GO(sl_api__problems_open(&problems, run, sl_infer_about(model),
+    SL_GO(open_model(&model, run, &where));
+    SL_GO(sl_api__problems_open(&problems, run, model ? sl_infer_about(model) : NULL,
                                 source_of(run) == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,
-                     "%d formulas are left out: of more than the model's %d variables, or without "
-                     "real values",
-                     problems.skipped, sl_infer_about(model)->variables);
+                     "%d formulas are left out: of more than %d variables, or without real values",
+                     problems.skipped, problems.variables);
     SL_GO(sl_pool_new(&pool, sl_api__threads(run)));
     st = evaluate(run, &where, model, pool, &problems, result);
 done:

@@ -21,7 +21,9 @@ static bool is_exact(const sl_judgement *j) {
     X(same_tokens, "token by token", j->same_tokens)           \
     X(close, "Acc_R2 > 0.99", is_exact(j) || j->r2 > close_r2) \
     X(fresh, "  at fresh points", j->r2_fresh > close_r2)      \
-    X(among, "among the samples", j->among)
+    X(among, "among candidates", j->among)                     \
+    X(structure, "right structure", j->structure)              \
+    X(on_front, "  on the front", j->on_front)
 
 #define X(field, ...) SHARE_##field,
 enum { SHARES(X) SHARE_COUNT };
@@ -129,11 +131,36 @@ static void add_groups_json(sl_str *s, const sl_api__report *r) {
     sl_json_close(s, ']');
 }
 
+/* The share within each time; claimed and wrong are of all judgements. */
+static void add_budgets_json(sl_str *s, const sl_eval_summary *m) {
+    sl_json_add_int(s, "claimed", m->claimed);
+    sl_json_add_int(s, "wrong", m->wrong);
+    sl_json_open(s, "budgets", '[');
+    for (int i = 0; i < m->budgets; i++) {
+        const sl_eval_budget *b = &m->budget[i];
+        sl_json_open(s, NULL, '{');
+        sl_json_add_real(s, "seconds", b->seconds);
+        sl_json_add_int(s, "right", b->right.hits);
+        sl_json_add_int(s, "n", b->right.n);
+        sl_json_add_real(s, "share", b->right.share);
+        sl_json_add_real(s, "lo", b->right.wilson.lo);
+        sl_json_add_real(s, "hi", b->right.wilson.hi);
+        sl_json_add_int(s, "wrong", b->wrong);
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+}
+
 void sl_api__report_json(sl_str *s, const sl_api__report *r) {
     const sl_eval_summary *m = r->summary;
-    sl_json_open(s, "model", '{');
-    sl_api__model_json(s, r->model);
-    sl_json_close(s, '}');
+    if (r->model) {
+        sl_json_open(s, "model", '{');
+        sl_api__model_json(s, r->model);
+        sl_json_close(s, '}');
+    } else {
+        sl_json_add_null(s, "model");
+    }
+    sl_json_add_text(s, "search", r->search);
     sl_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
     add_problems_json(s, r->problems);
     sl_json_add_int(s, "seeds", m->seeds);
@@ -153,6 +180,7 @@ void sl_api__report_json(sl_str *s, const sl_api__report *r) {
     sl_json_add_real(s, "most", m->seconds_most);
     sl_json_add_real(s, "all", m->seconds);
     sl_json_close(s, '}');
+    add_budgets_json(s, m);
     add_groups_json(s, r);
 }
 
@@ -174,9 +202,10 @@ static void add_share_line(sl_str *s, const sl_api__report *r, int which) {
 static void add_head(sl_str *s, const sl_api__report *r) {
     char a[32], b[32];
     const sl_eval_summary *m = r->summary;
-    const sl_infer_info *model = sl_infer_about(r->model);
-    sl_api__line(s, "model", "%s, %s parameters", model->path,
-                 sl_group_digits(a, model->model->count));
+    if (r->search && strcmp(r->search, "model") != 0) sl_api__line(s, "search", "%s", r->search);
+    if (r->model)
+        sl_api__line(s, "model", "%s, %s parameters", sl_infer_about(r->model)->path,
+                     sl_group_digits(a, sl_infer_about(r->model)->model->count));
     if (r->candidates != SL_EVAL_CANDIDATES_MODEL)
         sl_api__line(s, "source", "%s: %s", sl_eval_candidates_name(r->candidates),
                      sl_eval_candidates_text(r->candidates));
@@ -184,7 +213,8 @@ static void add_head(sl_str *s, const sl_api__report *r) {
                  sl_group_digits(b, r->problems->source.count), r->problems->source.name, m->seeds,
                  m->seeds == 1 ? "" : "s", (long long)r->seed);
     if (r->problems->skipped > 0)
-        sl_api__line(s, "left out", "%d, which the model cannot be asked", r->problems->skipped);
+        sl_api__line(s, "left out", "%d, of too many variables or without values",
+                     r->problems->skipped);
     if (m->resumed > 0)
         sl_api__line(s, "resumed", "%s of %s judgements were made before",
                      sl_group_digits(a, m->resumed), sl_group_digits(b, m->judgements));
@@ -247,10 +277,24 @@ static void add_groups(sl_str *s, const sl_eval_summary *m) {
     }
 }
 
+static void add_budgets(sl_str *s, const sl_eval_summary *m) {
+    if (m->budgets == 0 || m->budget[0].right.n == 0) return;
+    sl_str_addf(s, "\n  %-19s %6s   %-18s %10s %8s\n", "seconds a problem", "share", "95 % interval",
+                "recovered", "wrong");
+    for (int i = 0; i < m->budgets; i++) {
+        const sl_eval_budget *b = &m->budget[i];
+        if (i > 0 && b[-1].seconds >= m->seconds_most) break; // all were there by then
+        sl_str_addf(s, "  %-19g %6.4f   %6.4f .. %6.4f   %10lld %8lld\n", b->seconds,
+                    b->right.share, b->right.wilson.lo, b->right.wilson.hi,
+                    (long long)b->right.hits, (long long)b->wrong);
+    }
+}
+
 void sl_api__report_table(sl_str *s, const sl_api__report *r) {
     add_head(s, r);
     sl_str_addf(s, "\n  %-19s %6s   %-18s %s\n", "", "share", "95 % interval", "each seed");
     for (int i = 0; i < SHARE_COUNT; i++) add_share_line(s, r, i);
+    add_budgets(s, r->summary);
     add_figures(s, r->summary);
     add_groups(s, r->summary);
 }
@@ -268,6 +312,15 @@ static void add_prediction(sl_str *s, const sl_eval_problem *p, const sl_judgeme
     sl_json_add_real(s, "r2", j->r2);
     sl_json_add_text(s, "status", sl_verdict_name(j->verdict));
     sl_json_add_real(s, "seconds", j->seconds);
+    if (*j->method) {
+        sl_json_add_text(s, "method", j->method);
+        sl_json_add_bool(s, "exact", j->claimed);
+        sl_json_add_real(s, "answered", j->answered);
+    }
+    if (p->y_true && p->truth) {
+        sl_json_add_bool(s, "structure", j->structure);
+        sl_json_add_bool(s, "on_front", j->on_front);
+    }
     if (j->cut) sl_json_add_bool(s, "cut", true);
     sl_json_close(s, '}');
     sl_str_add_char(s, '\n');

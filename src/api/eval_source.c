@@ -62,7 +62,8 @@ static sl_status check_set(const sl_universe *u, const char *path) {
     return st;
 }
 
-static sl_status open_set(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+/* path: of the model; NULL: there is none. */
+static sl_status open_set(sl_api__problems *out, sl_api__run *run, const char *path,
                           sl_api__value *values, sl_split split) {
     sl_api__run data = { .info = &data_info, .values = values, .listener = run->listener };
     sl_universe_options universe;
@@ -71,11 +72,12 @@ static sl_status open_set(sl_api__problems *out, sl_api__run *run, const sl_infe
     sl_api__pairs_options(&pairs, &data);
     if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
         return sl_fail(SL_EINVAL,
-                       "the run of this model withheld no expressions from training, so it has no "
-                       "such split; take test or valid, or train with --withheld 0.01");
+                       path ? "the run of this model withheld no expressions from training, so it "
+                              "has no such split; take test or valid, or train with --withheld 0.01"
+                            : "without a model nothing is withheld; take --split test or valid");
     SL_TRY(sl_api__universe(&out->universe, &universe, sl_api__threads(run), SL_API__MEMBERS,
                             &run->listener));
-    SL_TRY(check_set(out->universe, model->path));
+    if (path) SL_TRY(check_set(out->universe, path));
     SL_TRY(sl_pairs_new(&out->pairs, out->universe, &pairs));
     if (sl_pairs_size(out->pairs, split) == 0)
         return sl_fail(SL_EINVAL, "the split %s of this model's run is empty",
@@ -112,12 +114,20 @@ static sl_status open_pairs(sl_api__problems *out, sl_api__run *run, const sl_in
                             "problems by --pairs or --formulas",
                       model->path));
     SL_GO(take_options(values, &missing, config, model->path));
-    SL_GO(sl_api__with_missing(open_set(out, run, model, values, split), missing.text));
+    SL_GO(sl_api__with_missing(open_set(out, run, model->path, values, split), missing.text));
     sl_api__missing_note(&run->listener, missing.text, model->path);
 done:
     sl_str_clear(&missing);
     sl_json_free(config);
     return st;
+}
+
+/* Without a model: those that "symlaw pairs" makes. */
+static sl_status open_default_pairs(sl_api__problems *out, sl_api__run *run, sl_split split) {
+    sl_api__value values[DATA_OPTIONS];
+    for (int i = 0; i < DATA_OPTIONS; i++)
+        sl_api__option_default(&values[i], &data_options[i], SL_CKPT_CONFIG_FORMAT);
+    return open_set(out, run, NULL, values, split);
 }
 
 /* ---------------------------------------------------------------- what names them ----------- */
@@ -173,26 +183,47 @@ done:
 static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
                             int64_t limit) {
     const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
-    SL_TRY(open_pairs(out, run, model, split));
+    SL_TRY(model ? open_pairs(out, run, model, split) : open_default_pairs(out, run, split));
     return sl_eval_from_split(&out->source, out->pairs, split, limit);
+}
+
+static sl_status open_formulas(sl_api__problems *out, const sl_api__run *run, const char *path,
+                               int64_t limit) {
+    const sl_eval_formulas o = { .variables = out->variables,
+                                 .rows = (int)sl_api__named(run, "rows")->whole,
+                                 .max_points = (int)sl_api__named(run, "max-points")->whole,
+                                 .seed = (uint64_t)sl_api__named(run, "seed")->whole,
+                                 .limit = limit };
+    if (o.rows == 1) return sl_fail(SL_EINVAL, "--rows 1: a formula needs at least 2 rows");
+    return sl_eval_from_formulas(&out->source, path, &o, &out->skipped);
+}
+
+static sl_status add_errors(sl_api__problems *p, const sl_api__run *run) {
+    const double noise = sl_api__named(run, "noise")->real;
+    const int digits = (int)sl_api__named(run, "digits")->whole;
+    if (!(noise > 0) && digits == 0) return SL_OK;
+    sl_eval_source plain = p->source;
+    p->source = (sl_eval_source){ 0 };
+    return sl_eval_with_errors(&p->source, &plain, noise, digits,
+                               (uint64_t)sl_api__named(run, "seed")->whole);
 }
 
 sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
                                 bool pairs_needed) {
-    *out = (sl_api__problems){ 0 };
+    const bool many = !model || sl_api__eval_searches(run); // a model is shown the best of them
+    *out = (sl_api__problems){ .variables = many ? SL_DATA_MAX_INPUTS : model->variables };
     const char *pairs = sl_api__named(run, "pairs")->text[0];
     const char *formulas = sl_api__named(run, "formulas")->text[0];
     const int64_t limit = sl_api__named(run, "limit")->whole;
     if (pairs)
-        SL_TRY(sl_eval_from_lines(&out->source, pairs, model->variables, limit));
+        SL_TRY(sl_eval_from_lines(&out->source, pairs, out->variables, limit));
     else if (formulas)
-        SL_TRY(sl_eval_from_formulas(
-            &out->source, formulas, model->variables, (int)sl_api__named(run, "max-points")->whole,
-            (uint64_t)sl_api__named(run, "seed")->whole, &out->skipped, limit));
+        SL_TRY(open_formulas(out, run, formulas, limit));
     else
         SL_TRY(open_split(out, run, model, limit));
     if (out->source.count == 0)
         return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
+    SL_TRY(add_errors(out, run));
     if (pairs_needed && !out->pairs) SL_TRY(open_pairs(out, run, model, SL_SPLIT_TRAIN));
     return hash_problems(out->hash, run, &out->source);
 }

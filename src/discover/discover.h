@@ -12,9 +12,8 @@
  * its size (SL_RANKS).
  *
  * R2 prefers whatever has more constants. So the list also says which formulas no simpler one beats
- * (the front), and which of them is the best explanation for its size, by the Bayesian information
- * criterion n ln(1 - R2) + (size + fitted constants) ln n over n rows: where there is noise, that
- * is the one to look at.
+ * (the front), and which of them is the best explanation for its size, by its description length
+ * (fit.h): where there is noise, that is the one to look at.
  *
  * Nothing is thrown away: every sample is listed with what became of it (SL_CANDIDATE_STATES).
  *

@@ -29,12 +29,13 @@ static int by_simplicity(const void *a, const void *b) {
     return i < k ? -1 : i > k;
 }
 
-/* Rounding leaves this much of R2 unsaid. */
-static const double LEAST_LEFT = 1e-15;
-
 double sl_discover__bic(const sl_candidate *c, int64_t rows) {
-    const double n = (double)rows;
-    return n * sl_log(fmax(1 - c->r2, LEAST_LEFT)) + (c->size + c->params) * sl_log(n);
+    const sl_fit f = { .expr = c->expr,
+                       .params = c->params,
+                       .value = (double *)c->value,
+                       .error = (double *)c->error,
+                       .r2 = c->r2 };
+    return sl_fit_bits_by_r2(&f, SL_TOKEN_VARIABLES, rows);
 }
 
 typedef struct weighed {

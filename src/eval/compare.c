@@ -60,7 +60,7 @@ static sl_truth agree_at(const contest *c, const long double *x) {
 
 /* *yes := points that say yes, of *asked, evenly taken; false where one says no. */
 static bool agree(int64_t *yes, int64_t *asked, const contest *c, const sl_problem *points) {
-    long double x[SL_UNIVERSE_MAX_VARS];
+    long double x[SL_DATA_MAX_INPUTS];
     const int64_t n = *asked = SL_MIN(points->rows, MOST);
     *yes = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *exp
                           const double *value, const sl_eval_problem *p) {
     const int params = sl_expr_max_par(expr);
     SL_ASSERT(p->truth && sl_expr_max_var(p->truth) <= p->data.inputs);
-    SL_ASSERT(p->data.inputs <= SL_UNIVERSE_MAX_VARS);
+    SL_ASSERT(p->data.inputs <= SL_DATA_MAX_INPUTS);
     *out = SL_VERDICT_MISS;
     if (sl_expr_max_var(expr) > p->data.inputs) return SL_OK; // of a column that is not there
 

@@ -20,6 +20,10 @@
  * behind it. With a time limit per problem threads work inside one problem, one problem after the
  * other, and a judgement that was cut says so.
  *
+ * Where errors were added to y (sl_eval_with_errors), the truth's constants cannot come back; there a
+ * formula counts as right if it has the truth's structure: fitted again to y without errors it has
+ * the truth's values at fresh points, to 1e-6 of their root mean square.
+ *
  * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range
  * over seeds. Those about the truth are of the problems that have one; `close` is of all.
  *
@@ -39,6 +43,8 @@ typedef struct sl_eval_problem {
     const sl_token *tokens; // of the truth as training writes it; NULL if it has none
     int n_tokens;
     sl_problem data;
+    const double *y_true;   // data's y without the errors that were added here; NULL: none were
+    sl_names names;         // of inputs; names NULL: x1, x2, ...
     sl_problem fresh;       // further points of the same kind, with the truth's y; 0 rows if none
     int depth;              // of the base expression; -1 if unknown
     int constants;          // numbers in the truth; -1
@@ -61,13 +67,28 @@ SL_NODISCARD sl_status sl_eval_from_split(sl_eval_source *out, const sl_pairs *p
  * is the line's number where it has none; one that comes twice is refused. */
 SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path, int variables,
                                           int64_t limit);
-/* A table with columns name, formula, lo, hi, npoints (nvars and further ones are ignored): each
- * formula at npoints (at most max_points) points drawn evenly from lo .. hi in every variable,
- * where it is real. Formulas with more variables than the model has, or real nowhere in the range,
- * are counted in *skipped and left out. */
-SL_NODISCARD sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, int variables,
-                                             int max_points, uint64_t seed, int *skipped,
-                                             int64_t limit);
+/* A table of formulas; points are drawn evenly from ranges, where the formula is real. Two layouts:
+ *
+ *     name,formula,lo,hi,npoints      variables x1, x2, ..., one range for all; npoints rows
+ *     name,formula,variables          "m:1:5 v:0:2": names and ranges; 200 rows
+ *
+ * Further columns are ignored. Formulas with more variables than asked for, or real nowhere in the
+ * range, are counted in *skipped and left out. */
+typedef struct sl_eval_formulas {
+    int variables;  // most of a formula, 1 .. SL_DATA_MAX_INPUTS
+    int rows;       // of each; 0: as the table says
+    int max_points; // of npoints
+    uint64_t seed;
+    int64_t limit;  // the first formulas only; 0: all
+} sl_eval_formulas;
+SL_NODISCARD sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path,
+                                             const sl_eval_formulas *o, int *skipped);
+
+/* *out := the same problems with errors in y: normal ones of standard deviation noise times the root
+ * mean square of y, then y rounded to so many significant digits (0: not rounded). The truth, y
+ * without errors (y_true) and fresh points stay. Takes *from, also when it fails. */
+SL_NODISCARD sl_status sl_eval_with_errors(sl_eval_source *out, sl_eval_source *from, double noise,
+                                           int digits, uint64_t seed);
 void sl_eval_source_clear(sl_eval_source *s);
 
 /* ---------------------------------------------------------------- judgements ---------------- */
@@ -99,6 +120,12 @@ typedef struct sl_judgement {
     double r2_fresh;         // on fresh points; NaN
     int64_t invalid[SL_TOKEN_REASON_COUNT], samples, distinct;
     bool among;              // the truth is among all candidates, kept or not
+    bool claimed;            // the one kept is said to hold in every row to the precision of the data
+    bool structure;          // y has errors: the one kept is the truth when its numbers, but for
+                             // exponents, are fitted again to y without them; else: it is the truth
+    bool on_front;           // so is one of the trade-off front
+    double answered;         // seconds until the one kept was there; NaN if there is none
+    const char *method;      // of the search that found it; ""
     double loss;             // -log p of the truth's tokens, given as many rows as in training; NaN
     double seconds;
     const char *expr, *latex; // of the one kept, Python syntax and LaTeX; "" if there is none
@@ -153,6 +180,8 @@ typedef struct sl_eval_options {
     sl_discover_options discover; // its seed is of the first seed; seed k adds k
     int seeds;
     double timeout;      // seconds per problem and seed; 0: none
+    const double *budget; // seconds whose shares are wanted, ascending; they limit nothing
+    int budgets;
     const char *journal; // file of judgements already made; NULL: none is kept
     const char *identity; // what judgements depend on, as JSON: a journal of another one is refused
     sl_eval_candidates candidates;
@@ -178,9 +207,18 @@ typedef struct sl_eval_row {
     sl_share solved, equal, exact; // exact: solved or equal
     sl_share same_tokens, close;   // close: R2 > 0.99, exact ones included
     sl_share among, fresh;         // fresh: R2 > 0.99 at fresh points
+    sl_share structure, on_front;  // of problems with errors in y
 } sl_eval_row;
 
-#define SL_EVAL_MAX_ROWS 48
+/* How far a time goes: of the judgements with a truth those whose answer was there by then. */
+typedef struct sl_eval_budget {
+    double seconds;     // a problem
+    sl_share right;     // it is the truth; where y has errors, of the right structure
+    int64_t wrong;      // said to be exact, and not right
+} sl_eval_budget;
+
+#define SL_EVAL_MAX_ROWS 64
+#define SL_EVAL_MAX_BUDGETS 16
 typedef struct sl_eval_summary {
     int rows;
     sl_eval_row row[SL_EVAL_MAX_ROWS]; // the first one is of all
@@ -191,6 +229,9 @@ typedef struct sl_eval_summary {
     double distinct;               // expressions per problem and seed
     double invalid[SL_TOKEN_REASON_COUNT]; // share of samples
     double seconds_mean, seconds_median, seconds_most; // per problem and seed
+    int budgets;
+    sl_eval_budget budget[SL_EVAL_MAX_BUDGETS];        // as asked for
+    int64_t claimed, wrong;        // judgements said to be exact; of them those that are not
     double seconds;                // of this call
 } sl_eval_summary;
 

@@ -14,8 +14,13 @@ enum {
 /* Where points are drawn: x[v] evenly from lo[v] .. hi[v]. */
 typedef struct sl_eval__box {
     int inputs;
-    double lo[SL_UNIVERSE_MAX_VARS], hi[SL_UNIVERSE_MAX_VARS];
+    double lo[SL_DATA_MAX_INPUTS], hi[SL_DATA_MAX_INPUTS];
 } sl_eval__box;
+
+/* *box, *names := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1, and
+ * reason. */
+SL_NODISCARD sl_status sl_eval__ranges_read(sl_eval__box *box, sl_names *names, sl_arena *a,
+                                            const char *text);
 
 /* *out := n points of the box where e is real and of a size that can be squared, with its values,
  * in a; fewer where such points are rare, as few as 0 rows. */
@@ -50,7 +55,8 @@ SL_NODISCARD sl_status sl_eval__constants(int *out, sl_arena *scratch, const sl_
 
 /* ---------------------------------------------------------------- groups -------------------- */
 
-/* What an expression is at its top, numbers that shift or scale all of it looked through. */
+/* What an expression is at its top, numbers that shift or scale all of it looked through. Functions
+ * follow, a row for each node of one operand: SL_EVAL__TOP_FUNCTION + op. */
 #define SL_EVAL__TOPS(X)      \
     X(NUMBER, "number")       \
     X(VARIABLE, "variable")   \
@@ -58,24 +64,24 @@ SL_NODISCARD sl_status sl_eval__constants(int *out, sl_arena *scratch, const sl_
     X(PRODUCT, "product")     \
     X(QUOTIENT, "quotient")   \
     X(POWER, "power")         \
-    X(ROOT, "root")           \
-    X(EXP, "exp")             \
-    X(SIN, "sin")             \
-    X(COS, "cos")
+    X(ROOT, "root")
 
-typedef enum sl_eval__top {
+enum {
 #define X(id, name) SL_EVAL__TOP_##id,
     SL_EVAL__TOPS(X)
 #undef X
-    SL_EVAL__TOP_COUNT
-} sl_eval__top;
-sl_eval__top sl_eval__top_of(const sl_node *e);
+    SL_EVAL__TOP_FUNCTION,
+    SL_EVAL__TOP_COUNT = SL_EVAL__TOP_FUNCTION + SL_OP_COUNT
+};
+int sl_eval__top_of(const sl_node *e);
+const char *sl_eval__top_name(int top);
 
 /* What the summary asks of a problem. */
 typedef struct sl_eval__traits {
     bool truth, fresh;    // is there one, are there any?
+    bool errors;          // were any added to y?
     int depth, constants; // -1: unknown
-    sl_eval__top top;     // of the truth
+    int top;              // of the truth
     int n_tokens;         // of the truth; 0 if it has none
 } sl_eval__traits;
 sl_eval__traits sl_eval__traits_of(const sl_eval_problem *p);
@@ -84,6 +90,10 @@ sl_eval__traits sl_eval__traits_of(const sl_eval_problem *p);
 SL_NODISCARD sl_status sl_eval__summarise(sl_eval_summary *out, sl_arena *scratch,
                                           const sl_judgement *j, const sl_eval__traits *traits,
                                           int64_t problems, int seeds);
+/* The same judgements by the time that they took. */
+void sl_eval__budgets_fill(sl_eval_summary *out, const sl_judgement *j,
+                           const sl_eval__traits *traits, int64_t problems,
+                           const sl_eval_options *o);
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
@@ -105,6 +115,10 @@ SL_NODISCARD sl_status sl_eval__judge(sl_judgement *out, sl_arena *a, const sl_i
                                       sl_pool *pool, const sl_eval_problem *p,
                                       const sl_discover_options *o, bool loss, sl_eval__stop stop,
                                       void *payload);
+
+/* Is it the truth when its numbers, but for exponents, are fitted again to y without errors? */
+SL_NODISCARD sl_status sl_eval__structure(bool *out, sl_arena *scratch, const sl_node *expr,
+                                          const double *value, const sl_eval_problem *p);
 
 /* ---------------------------------------------------------------- journal ------------------- */
 

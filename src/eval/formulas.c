@@ -1,7 +1,7 @@
-/* formulas - problems from a table of formulas, as benchmarks are written down:
+/* formulas - problems from a table of formulas, as benchmarks are written down. Two layouts:
  *
- *     name,formula,nvars,lo,hi,npoints
- *     Nguyen-6,sin(x1) + sin(x1 + x1 ** 2),1,-1,1,20
+ *     name,formula,nvars,lo,hi,npoints                         name,formula,variables
+ *     Nguyen-6,sin(x1) + sin(x1 + x1 ** 2),1,-1,1,20           kinetic,m*v**2/2,m:1:5 v:0:2
  *
  * Points are drawn here, by the seed and the row's number, so that a formula's points depend
  * neither on the others nor on how many are wanted of the table. */
@@ -12,24 +12,37 @@
 
 enum { STREAM_POINTS = 2, STREAM_FRESH }; // points.c has 1
 
-enum { NAME, FORMULA, LO, HI, POINTS, COLUMNS };
-static const char *const column_name[COLUMNS] = { "name", "formula", "lo", "hi", "npoints" };
+enum { ROWS = 200 }; // of a formula, where the table does not say
+
+enum { NAME, FORMULA, VARIABLES, LO, HI, POINTS, COLUMNS };
+static const char *const column_name[COLUMNS] = { "name", "formula", "variables",
+                                                  "lo",   "hi",      "npoints" };
 
 typedef struct reader {
     const char *name; // of the file, in messages
     sl_csv *csv;
-    int column[COLUMNS];
+    int column[COLUMNS]; // -1: of the other layout
     sl_eval__held *held;
-    int variables, max_points, skipped;
-    uint64_t seed;
+    const sl_eval_formulas *o;
+    int skipped;
 } reader;
 
+/* Where a row's points come from. */
+typedef struct layout {
+    sl_eval__box box;
+    int64_t rows;
+} layout;
+
+static bool named(const reader *r) { return r->column[VARIABLES] >= 0; }
+
 static sl_status find_columns(reader *r) {
+    for (int i = 0; i < COLUMNS; i++) r->column[i] = sl_csv_find(r->csv, column_name[i]);
     for (int i = 0; i < COLUMNS; i++) {
-        r->column[i] = sl_csv_find(r->csv, column_name[i]);
-        if (r->column[i] < 0)
+        const bool needed = i <= FORMULA || (i >= LO && !named(r));
+        if (needed && r->column[i] < 0)
             return sl_fail(SL_EFORMAT,
-                           "%s: no column \"%s\"; name, formula, lo, hi and npoints are needed",
+                           "%s: no column \"%s\"; name, formula, lo, hi and npoints are needed, or "
+                           "name, formula and variables (as \"m:1:5 v:0:2\")",
                            r->name, column_name[i]);
     }
     return SL_OK;
@@ -40,39 +53,32 @@ static sl_status bad(const reader *r, const char *what, const char *reason) {
                    reason);
 }
 
+/* The reason stands already; the place goes before it. */
+static sl_status placed(const reader *r, const char *what, sl_status st) {
+    if (st == SL_OK || st == SL_ENOMEM) return st;
+    char reason[512];
+    sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
+    return bad(r, what, reason);
+}
+
+/* ---------------------------------------------------------------- ranges -------------------- */
+
 static sl_status read_number(double *out, const reader *r, const sl_cell *cells, int which) {
     const sl_cell_kind kind =
         sl_cell_number(out, &cells[r->column[which]], sl_csv_separator(r->csv));
     return kind == SL_CELL_NUMBER ? SL_OK : bad(r, column_name[which], "is not a number");
 }
 
-static sl_status read_formula(sl_eval_problem *p, const reader *r, const sl_cell *cell) {
-    sl_status st =
-        sl_expr_parse(&p->truth, &r->held->arena, SL_FORMAT_INFIX, cell->text, cell->n, NULL, NULL);
-    if (st == SL_ENOMEM) return st;
-    if (st != SL_OK) {
-        char reason[512];
-        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-        return bad(r, "formula,", reason);
-    }
-    return sl_expr_max_par(p->truth) ? bad(r, "formula", "has a constant without a value") : SL_OK;
+static sl_status read_named(layout *out, sl_names *names, const reader *r, const sl_cell *cells) {
+    const sl_cell *cell = &cells[r->column[VARIABLES]];
+    if (strlen(cell->text) != cell->n) return bad(r, "variables", "holds a NUL byte");
+    out->rows = r->o->rows > 0 ? r->o->rows : ROWS;
+    return placed(r, "variables,",
+                  sl_eval__ranges_read(&out->box, names, &r->held->arena, cell->text));
 }
 
-/* n points in the range, named by the row and by what they are for. */
-static sl_status draw(sl_problem *out, const reader *r, const sl_eval_problem *p, double lo,
-                      double hi, int64_t n, uint32_t stream) {
-    sl_eval__box box = { .inputs = SL_MAX(1, sl_expr_max_var(p->truth)) };
-    for (int v = 0; v < box.inputs; v++) {
-        box.lo[v] = lo;
-        box.hi[v] = hi;
-    }
-    sl_rng rng;
-    sl_rng_init(&rng, r->seed, stream, (uint64_t)sl_csv_row(r->csv));
-    return sl_eval__draw(out, &r->held->arena, p->truth, &box, n, &rng);
-}
-
-static sl_status read_row(reader *r, const sl_cell *cells) {
-    sl_eval_problem p = { .depth = -1 };
+/* The number of variables is the formula's. */
+static sl_status read_common(layout *out, const reader *r, const sl_cell *cells) {
     double lo, hi, points;
     SL_TRY(read_number(&lo, r, cells, LO));
     SL_TRY(read_number(&hi, r, cells, HI));
@@ -80,20 +86,54 @@ static sl_status read_row(reader *r, const sl_cell *cells) {
     if (!(lo < hi)) return bad(r, "lo", "must be below hi");
     if (!(points >= 2) || points != floor(points))
         return bad(r, "npoints", "must be a whole number from 2 on");
-    if (cells[r->column[NAME]].n == 0) return bad(r, "name", "is empty");
+    for (int v = 0; v < SL_DATA_MAX_INPUTS; v++) {
+        out->box.lo[v] = lo;
+        out->box.hi[v] = hi;
+    }
+    out->rows = points < r->o->max_points ? (int64_t)points : r->o->max_points;
+    if (r->o->rows > 0) out->rows = r->o->rows;
+    return SL_OK;
+}
 
+/* ---------------------------------------------------------------- one formula --------------- */
+
+static sl_status read_formula(sl_eval_problem *p, const reader *r, const sl_cell *cell) {
+    SL_TRY(placed(r, "formula,",
+                  sl_expr_parse(&p->truth, &r->held->arena, SL_FORMAT_INFIX, cell->text, cell->n,
+                                p->names.names ? &p->names : NULL, NULL)));
+    return sl_expr_max_par(p->truth) ? bad(r, "formula", "has a constant without a value") : SL_OK;
+}
+
+static sl_status read_name(const char **out, const reader *r, const sl_cell *cell) {
+    if (cell->n == 0) return bad(r, "name", "is empty");
+    SL_TRY(sl_eval__text(out, &r->held->arena, cell->text));
+    for (int64_t i = 0; i < r->held->count; i++)
+        if (strcmp(r->held->problem[i].id, *out) == 0)
+            return bad(r, "name", "is that of another formula too");
+    return SL_OK;
+}
+
+/* n points in the range, named by the row and by what they are for. */
+static sl_status draw(sl_problem *out, const reader *r, const sl_eval_problem *p,
+                      const layout *from, int64_t n, uint32_t stream) {
+    sl_rng rng;
+    sl_rng_init(&rng, r->o->seed, stream, (uint64_t)sl_csv_row(r->csv));
+    return sl_eval__draw(out, &r->held->arena, p->truth, &from->box, n, &rng);
+}
+
+static sl_status read_row(reader *r, const sl_cell *cells) {
+    sl_eval_problem p = { .depth = -1 };
     sl_arena *a = &r->held->arena;
     const size_t mark = sl_arena_mark(a);
-    SL_TRY(sl_eval__text(&p.id, a, cells[r->column[NAME]].text));
-    for (int64_t i = 0; i < r->held->count; i++)
-        if (strcmp(r->held->problem[i].id, p.id) == 0)
-            return bad(r, "name", "is that of another formula too");
+    layout from = { 0 };
+    SL_TRY(named(r) ? read_named(&from, &p.names, r, cells) : read_common(&from, r, cells));
+    SL_TRY(read_name(&p.id, r, &cells[r->column[NAME]]));
     SL_TRY(read_formula(&p, r, &cells[r->column[FORMULA]]));
+    if (!named(r)) from.box.inputs = SL_MAX(1, sl_expr_max_var(p.truth));
 
-    const int64_t n = points < r->max_points ? (int64_t)points : r->max_points;
-    bool usable = sl_expr_max_var(p.truth) <= r->variables;
+    bool usable = from.box.inputs <= r->o->variables;
     if (usable) {
-        SL_TRY(draw(&p.data, r, &p, lo, hi, n, STREAM_POINTS));
+        SL_TRY(draw(&p.data, r, &p, &from, from.rows, STREAM_POINTS));
         usable = p.data.rows >= 2;
     }
     if (!usable) {
@@ -101,13 +141,13 @@ static sl_status read_row(reader *r, const sl_cell *cells) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }
-    SL_TRY(draw(&p.fresh, r, &p, lo, hi, SL_EVAL__FRESH, STREAM_FRESH));
+    SL_TRY(draw(&p.fresh, r, &p, &from, SL_EVAL__FRESH, STREAM_FRESH));
     return sl_eval__held_add(r->held, &p);
 }
 
-static sl_status read_rows(reader *r, int64_t limit) {
+static sl_status read_rows(reader *r) {
     SL_TRY(find_columns(r));
-    while (limit <= 0 || r->held->count < limit) {
+    while (r->o->limit <= 0 || r->held->count < r->o->limit) {
         const sl_cell *cells;
         SL_TRY(sl_csv_next(&cells, r->csv));
         if (!cells) break;
@@ -117,23 +157,20 @@ static sl_status read_rows(reader *r, int64_t limit) {
         return sl_fail(SL_EFORMAT,
                        "%s: no formula that can be used; %d with more than %d variable%s, or real "
                        "nowhere in their range",
-                       r->name, r->skipped, r->variables, r->variables == 1 ? "" : "s");
+                       r->name, r->skipped, r->o->variables, r->o->variables == 1 ? "" : "s");
     return SL_OK;
 }
 
-sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, int variables,
-                                int max_points, uint64_t seed, int *skipped, int64_t limit) {
-    SL_ASSERT(max_points >= 2 && variables >= 1 && variables <= SL_UNIVERSE_MAX_VARS);
+sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, const sl_eval_formulas *o,
+                                int *skipped) {
+    SL_ASSERT(o->max_points >= 2 && o->variables >= 1 && o->variables <= SL_DATA_MAX_INPUTS);
     sl_status st;
-    sl_csv_options o = SL_CSV_OPTIONS_INIT;
-    o.header = 1;
-    reader r = { .name = strcmp(path, "-") == 0 ? "standard input" : path,
-                 .variables = variables,
-                 .max_points = max_points,
-                 .seed = seed };
+    sl_csv_options csv = SL_CSV_OPTIONS_INIT;
+    csv.header = 1;
+    reader r = { .name = strcmp(path, "-") == 0 ? "standard input" : path, .o = o };
     SL_GO(sl_eval__held_new(&r.held));
-    SL_GO(sl_csv_open(&r.csv, path, &o));
-    SL_GO(read_rows(&r, limit));
+    SL_GO(sl_csv_open(&r.csv, path, &csv));
+    SL_GO(read_rows(&r));
     SL_GO(sl_eval__held_source(out, r.held, r.name));
     *skipped = r.skipped;
     r.held = NULL;

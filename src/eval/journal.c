@@ -37,6 +37,14 @@ static const char kind_name[] = "symlaw eval";
     X(text, expr)        \
     X(text, latex)
 
+// later members: a journal that lacks them is of a version that had no search
+#define LATER(X)        \
+    X(bool, claimed)    \
+    X(bool, structure)  \
+    X(bool, on_front)   \
+    X(real, answered)   \
+    X(text, method)
+
 /* ---------------------------------------------------------------- one line ------------------ */
 
 static void write_judgement(sl_str *s, const sl_judgement *j, const char *id) {
@@ -46,6 +54,7 @@ static void write_judgement(sl_str *s, const sl_judgement *j, const char *id) {
     sl_json_add_int(s, "seed", j->seed);
     sl_json_add_text(s, "verdict", sl_verdict_name(j->verdict));
     MEMBERS(X)
+    LATER(X)
 #undef X
     sl_json_open(s, "invalid", '{');
     for (int r = 0; r < SL_TOKEN_REASON_COUNT; r++)
@@ -116,6 +125,12 @@ static sl_status read_judgement(sl_judgement *j, const char **id, const sl_json 
     if (j->verdict == SL_VERDICT_COUNT) return wrong("verdict");
 #define X(kind, member) SL_TRY(read_##kind(&j->member, from, #member));
     MEMBERS(X)
+#undef X
+    j->answered = NAN;
+    j->method = "";
+#define X(kind, member) \
+    if (sl_json_get(from, #member)) SL_TRY(read_##kind(&j->member, from, #member));
+    LATER(X)
 #undef X
     return read_invalid(j->invalid, sl_json_get(from, "invalid"));
 }

@@ -38,9 +38,10 @@ static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, co
     return st;
 }
 
-static sl_status print(const char **out, sl_arena *a, const sl_candidate *c, sl_format format) {
+static sl_status print(const char **out, sl_arena *a, const sl_candidate *c, sl_format format,
+                       const sl_names *names) {
     sl_str s = { 0 };
-    sl_status st = sl_candidate_print(&s, c, format, NULL);
+    sl_status st = sl_candidate_print(&s, c, format, names->names ? names : NULL);
     if (st == SL_OK) st = sl_eval__text(out, a, sl_str_text(&s));
     sl_str_clear(&s);
     return st;
@@ -52,7 +53,7 @@ static sl_status measure_loss(double *out, sl_arena *scratch, const sl_infer *mo
     const sl_problem *all = &p->data;
     const int D = all->inputs;
     const int64_t n = SL_MIN(all->rows, (int64_t)sl_infer_about(model)->points);
-    const double *column[SL_UNIVERSE_MAX_VARS];
+    const double *column[SL_DATA_MAX_INPUTS];
     const size_t mark = sl_arena_mark(scratch);
     double *taken = sl_arena_alloc(scratch, (size_t)(n * (D + 1)) * sizeof *taken);
     if (!taken) return sl_fail_memory((size_t)(n * (D + 1)), sizeof *taken, "rows");
@@ -107,8 +108,9 @@ static sl_status judge_best(sl_judgement *j, sl_arena *a, const sl_discovery *d,
     const sl_candidate *best = &d->candidate[0];
     SL_TRY(r2_on(&j->r2, a, best, &p->data));
     if (p->fresh.rows > 0) SL_TRY(r2_on(&j->r2_fresh, a, best, &p->fresh));
-    SL_TRY(print(&j->expr, a, best, SL_FORMAT_PYTHON));
-    SL_TRY(print(&j->latex, a, best, SL_FORMAT_LATEX));
+    SL_TRY(print(&j->expr, a, best, SL_FORMAT_PYTHON, &p->names));
+    SL_TRY(print(&j->latex, a, best, SL_FORMAT_LATEX, &p->names));
+    j->answered = best->seconds;
     if (!p->truth) {
         j->verdict = SL_VERDICT_FOUND;
         return SL_OK;
@@ -147,6 +149,8 @@ sl_status sl_eval__judge(sl_judgement *out, sl_arena *a, const sl_infer *model, 
                        .r2 = NAN,
                        .r2_fresh = NAN,
                        .loss = NAN,
+                       .answered = NAN,
+                       .method = "",
                        .expr = "",
                        .latex = "" };
     SL_GO(sl_discover_run(&d, model, pool, &p->data, o, on_progress, &w));

@@ -20,7 +20,7 @@ static double between(double lo, double hi, double u) {
 sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl_eval__box *box,
                         int64_t n, sl_rng *rng) {
     const int D = box->inputs;
-    SL_ASSERT(D >= 1 && D <= SL_UNIVERSE_MAX_VARS && sl_expr_max_var(e) <= D);
+    SL_ASSERT(D >= 1 && D <= SL_DATA_MAX_INPUTS && sl_expr_max_var(e) <= D);
     double **x = sl_arena_alloc(a, (size_t)D * sizeof *x);
     double *kept = sl_arena_alloc(a, (size_t)n * (size_t)(D + 1) * sizeof *kept);
     const size_t mark = sl_arena_mark(a);
@@ -28,7 +28,7 @@ sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl
     if (!x || !kept || !drawn)
         return sl_fail_memory((size_t)n * (size_t)(D + 1), sizeof *kept, "points");
     double *y = kept + D * n, *value = drawn + D * BLOCK;
-    const double *at[SL_UNIVERSE_MAX_VARS];
+    const double *at[SL_DATA_MAX_INPUTS];
     for (int v = 0; v < D; v++) {
         x[v] = kept + v * n;
         at[v] = drawn + v * BLOCK;

@@ -52,6 +52,7 @@ static sl_status keep(evaluation *e, const sl_judgement *j) {
     sl_judgement copy = *j;
     SL_TRY(sl_eval__text(&copy.expr, e->texts, j->expr));
     SL_TRY(sl_eval__text(&copy.latex, e->texts, j->latex));
+    SL_TRY(sl_eval__text(&copy.method, e->texts, j->method));
     *to = copy;
     e->done++;
     e->exact += j->verdict == SL_VERDICT_SOLVED || j->verdict == SL_VERDICT_EQUAL;
@@ -157,6 +158,8 @@ static sl_status check(const sl_eval_source *source, const sl_eval_options *o) {
                        (int)o->candidates);
     if (o->candidates == SL_EVAL_CANDIDATES_BLIND && !o->generator)
         return sl_fail(SL_EINVAL, "blind draws need the pairs that they are drawn from");
+    if (o->budgets > SL_EVAL_MAX_BUDGETS)
+        return sl_fail(SL_EINVAL, "%d budgets: %d at most", o->budgets, SL_EVAL_MAX_BUDGETS);
     if (!(o->timeout >= 0)) return sl_fail(SL_EINVAL, "a timeout of %g seconds", o->timeout);
     if (source->count > INT64_MAX / 1024 / o->seeds)
         return sl_fail(SL_ELIMIT, "%lld problems with %d seeds", (long long)source->count,
@@ -217,6 +220,7 @@ sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements, sl_
     const int64_t resumed = e.done;
     SL_GO(judge_all(&e, pool));
     SL_GO(sl_eval__summarise(out, a, e.judgement, e.traits, source->count, o->seeds));
+    sl_eval__budgets_fill(out, e.judgement, e.traits, source->count, o);
     out->resumed = resumed;
     out->seconds = sl_clock() - start;
     *judgements = e.judgement;

@@ -22,37 +22,60 @@ static const sl_node *inside(const sl_node *e) {
 }
 
 static bool is_inverse(const sl_node *e) {
-    return e->op == SL_OP_POW && sl_num_value(sl_next(e + 1)).num < 0;
+    if (e->op != SL_OP_POW) return false;
+    const sl_node *exponent = sl_next(e + 1);
+    return exponent->op == SL_OP_NUM && sl_num_value(exponent).num < 0;
 }
 
-sl_eval__top sl_eval__top_of(const sl_node *e) {
+static int top_of_power(const sl_node *e) {
+    const sl_node *exponent = sl_next(e + 1);
+    if (is_inverse(e)) return SL_EVAL__TOP_QUOTIENT;
+    if (exponent->op != SL_OP_NUM) return SL_EVAL__TOP_POWER;
+    return sl_rat_is_int(sl_num_value(exponent)) ? SL_EVAL__TOP_POWER : SL_EVAL__TOP_ROOT;
+}
+
+static int top_of_product(const sl_node *e) {
+    const sl_node *factor = e + 1;
+    for (int i = 0; i < e->arg; i++, factor = sl_next(factor))
+        if (is_inverse(factor)) return SL_EVAL__TOP_QUOTIENT;
+    return SL_EVAL__TOP_PRODUCT;
+}
+
+static const struct {
+    const char *name;
+    int operands;
+} node_info[SL_OP_COUNT] = {
+#define X(id, name_, operands_, ...) [SL_OP_##id] = { name_, operands_ },
+    SL_NODES(X)
+#undef X
+};
+
+/* A leaf that is no variable is a number, whatever it is called. */
+int sl_eval__top_of(const sl_node *e) {
     e = inside(e);
-    switch ((sl_op)e->op) {
-    case SL_OP_NUM:
-    case SL_OP_PAR: return SL_EVAL__TOP_NUMBER;
+    SL_ASSERT(e->op < SL_OP_COUNT);
+    switch (e->op) {
     case SL_OP_VAR: return SL_EVAL__TOP_VARIABLE;
     case SL_OP_ADD: return SL_EVAL__TOP_SUM;
-    case SL_OP_MUL: {
-        const sl_node *factor = e + 1;
-        for (int i = 0; i < e->arg; i++, factor = sl_next(factor))
-            if (is_inverse(factor)) return SL_EVAL__TOP_QUOTIENT;
-        return SL_EVAL__TOP_PRODUCT;
+    case SL_OP_MUL: return top_of_product(e);
+    case SL_OP_POW: return top_of_power(e);
+    case SL_OP_RAISE: return SL_EVAL__TOP_POWER;
+    default: break;
     }
-    case SL_OP_POW:
-        if (is_inverse(e)) return SL_EVAL__TOP_QUOTIENT;
-        return sl_rat_is_int(sl_num_value(sl_next(e + 1))) ? SL_EVAL__TOP_POWER : SL_EVAL__TOP_ROOT;
-    case SL_OP_EXP: return SL_EVAL__TOP_EXP;
-    case SL_OP_SIN: return SL_EVAL__TOP_SIN;
-    case SL_OP_COS: return SL_EVAL__TOP_COS;
-    case SL_OP_COUNT: break;
-    }
-    SL_ASSERT(e->op < SL_OP_COUNT);
-    return SL_EVAL__TOP_COUNT;
+    return node_info[e->op].operands == 1 ? SL_EVAL__TOP_FUNCTION + e->op : SL_EVAL__TOP_NUMBER;
+}
+
+const char *sl_eval__top_name(int top) {
+#define X(id, name) name,
+    static const char *const names[] = { SL_EVAL__TOPS(X) };
+#undef X
+    return top < SL_EVAL__TOP_FUNCTION ? names[top] : node_info[top - SL_EVAL__TOP_FUNCTION].name;
 }
 
 sl_eval__traits sl_eval__traits_of(const sl_eval_problem *p) {
     return (sl_eval__traits){ .truth = p->truth != NULL,
                               .fresh = p->fresh.rows > 0,
+                              .errors = p->y_true != NULL,
                               .depth = p->depth,
                               .constants = p->constants,
                               .top = p->truth ? sl_eval__top_of(p->truth) : SL_EVAL__TOP_COUNT,
@@ -67,17 +90,13 @@ static const char *const group_name[GROUPS] = { "all", "depth", "constants", "to
 // values from 0; of numbers the last one stands for all above it too
 static const int group_values[GROUPS] = { 1, 10, 11, SL_EVAL__TOP_COUNT };
 
-#define X(id, name) name,
-static const char *const top_name[] = { SL_EVAL__TOPS(X) };
-#undef X
-
 /* The value of a problem in a group, or -1 where it has none. */
 static int value_in(group g, const sl_eval__traits *t) {
     switch (g) {
     case BY_ALL: return 0;
     case BY_DEPTH: return SL_MIN(t->depth, group_values[g] - 1);
     case BY_CONSTANTS: return SL_MIN(t->constants, group_values[g] - 1);
-    case BY_TOP: return t->truth ? (int)t->top : -1;
+    case BY_TOP: return t->truth ? t->top : -1;
     case GROUPS: break;
     }
     return -1;
@@ -86,7 +105,7 @@ static int value_in(group g, const sl_eval__traits *t) {
 static void name_row(sl_eval_row *row, group g, int value) {
     sl_snprintf(row->group, sizeof row->group, "%s", group_name[g]);
     if (g == BY_TOP)
-        sl_snprintf(row->value, sizeof row->value, "%s", top_name[value]);
+        sl_snprintf(row->value, sizeof row->value, "%s", sl_eval__top_name(value));
     else if (g != BY_ALL)
         sl_snprintf(row->value, sizeof row->value, "%d%s", value,
                     value == group_values[g] - 1 ? "+" : "");
@@ -99,7 +118,7 @@ typedef struct question {
     bool asked, hit;
 } question;
 
-enum { SOLVED, EQUAL, EXACT, SAME_TOKENS, CLOSE, AMONG, FRESH, SHARES };
+enum { SOLVED, EQUAL, EXACT, SAME_TOKENS, CLOSE, AMONG, FRESH, STRUCTURE, ON_FRONT, SHARES };
 
 static question ask(int share, const sl_judgement *j, const sl_eval__traits *t) {
     const bool solved = j->verdict == SL_VERDICT_SOLVED, equal = j->verdict == SL_VERDICT_EQUAL;
@@ -110,13 +129,16 @@ static question ask(int share, const sl_judgement *j, const sl_eval__traits *t) 
     case SAME_TOKENS: return (question){ t->truth, j->same_tokens };
     case CLOSE: return (question){ true, solved || equal || j->r2 > close_r2 };
     case AMONG: return (question){ t->truth, j->among };
+    case STRUCTURE: return (question){ t->truth && t->errors, j->structure };
+    case ON_FRONT: return (question){ t->truth && t->errors, j->on_front };
     default: return (question){ t->fresh, j->r2_fresh > close_r2 };
     }
 }
 
 static sl_share *share_of(sl_eval_row *row, int share) {
     sl_share *const at[SHARES] = { &row->solved, &row->equal, &row->exact, &row->same_tokens,
-                                   &row->close,  &row->among, &row->fresh };
+                                   &row->close,  &row->among, &row->fresh, &row->structure,
+                                   &row->on_front };
     return at[share];
 }
 

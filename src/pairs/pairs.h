@@ -290,7 +290,7 @@ typedef struct sl_pair_given {
     bool id_whole;  // it was written as a whole number, not as a text
     const sl_node *expr; // NULL if there is none; tidy
     int columns, points;
-    const double *x[SL_UNIVERSE_MAX_VARS];
+    const double *x[SL_EXPR_MAX_VARS];
     const double *y;
 } sl_pair_given;
 

@@ -129,7 +129,7 @@ static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, in
 }
 
 sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n, int variables) {
-    SL_ASSERT(variables >= 1 && variables <= SL_UNIVERSE_MAX_VARS);
+    SL_ASSERT(variables >= 1 && variables <= SL_EXPR_MAX_VARS);
     if (n > INT32_MAX) // numbers of values and columns are int
         return sl_fail(SL_ELIMIT, "a line of %zu bytes; at most %d are read", n, INT32_MAX);
     sl_json *j = NULL;

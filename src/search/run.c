@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "search/search_impl.h"
+#include "search/spans_impl.h"
 
 /* ---------------------------------------------------------------- the list of steps --------- */
 
@@ -13,7 +14,16 @@ typedef struct step {
     int level, effort;
 } step;
 
+#define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
+
 static const step steps[] = {
+    BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
+    BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
+    BOTH(4, SL_SEARCH_EFFORT_LOW),     BOTH(5, SL_SEARCH_EFFORT_LOW),
+    BOTH(6, SL_SEARCH_EFFORT_LOW),     BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL),  BOTH(9, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
+    BOTH(12, SL_SEARCH_EFFORT_HIGH),   BOTH(13, SL_SEARCH_EFFORT_HIGH),
     { NULL, 0, 0 }, // the end
 };
 

@@ -31,6 +31,8 @@ typedef struct sl_search__job {
     sl_search_formula *kept; // offered and good, in order of coming
     int n_kept, kept_room;
     int exact;               // of them exact
+    struct sl_store *store;  // of products and sums, while they are open
+    int store_users;
 } sl_search__job;
 
 #define SL_SEARCH__RUNNING (-1) // value of `ended` while nobody asked for an end

@@ -94,6 +94,7 @@ static const sl_node *inner(builder *b, sl_term t, const sl_store__form *form) {
 /* Parts are at most a few levels deep: each is made of earlier ones. */
 static const sl_node *build(builder *b, sl_term t) {
     if (sl_term__form(t) == SL_FORM_MONOMIAL) return monomial(b, sl_term__a(t));
+    if (sl_term__form(t) == SL_FORM_HINT) return b->store->hint[sl_term__a(t)];
     const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
     const sl_node *e = inner(b, t, form);
     if (form->function) e = apply(b, (sl_store__function_id)sl_term__function(t), e);

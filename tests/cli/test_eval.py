@@ -156,7 +156,7 @@ def test_people_get_tables(model, tmp_path):
     assert r.code == 0, r
     text = r.out
     for word in ("Acc_solved", "  solved", "  equal", "token by token", "Acc_R2 > 0.99", "fresh points",
-                 "among the samples", "nats per expression", "distinct", "invalid", "s a problem", "by depth",
+                 "among candidates", "nats per expression", "distinct", "invalid", "s a problem", "by depth",
                  "by constants", "by top", "95 %", str(tmp_path / "p")):
         assert word in text, word
     assert max(map(len, r.lines)) <= 110

@@ -63,6 +63,8 @@ static inline bool same_judgement(const sl_judgement *a, const sl_judgement *b) 
            alike(a->r2, b->r2) && alike(a->r2_fresh, b->r2_fresh) && alike(a->loss, b->loss) &&
            a->samples == b->samples && a->distinct == b->distinct &&
            memcmp(a->invalid, b->invalid, sizeof a->invalid) == 0 &&
+           a->claimed == b->claimed && a->structure == b->structure &&
+           a->on_front == b->on_front && strcmp(a->method, b->method) == 0 &&
            strcmp(a->expr, b->expr) == 0 && strcmp(a->latex, b->latex) == 0;
 }
 

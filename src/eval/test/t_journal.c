@@ -22,6 +22,7 @@ static sl_status see(const sl_judgement *j, const char *id, void *payload) {
     s->j[s->n] = *j;
     SL_TRY(sl_eval__text(&s->j[s->n].expr, &s->t->arena, j->expr));
     SL_TRY(sl_eval__text(&s->j[s->n].latex, &s->t->arena, j->latex));
+    SL_TRY(sl_eval__text(&s->j[s->n].method, &s->t->arena, j->method));
     snprintf(s->id[s->n++], sizeof s->id[0], "%s", id);
     return SL_OK;
 }
@@ -45,6 +46,10 @@ static sl_judgement random_judgement(sl_rng *rng, int i) {
                        .same_tokens = sl_rng_below(rng, 2),
                        .cut = sl_rng_below(rng, 2),
                        .among = sl_rng_below(rng, 2),
+                       .claimed = sl_rng_below(rng, 2),
+                       .structure = sl_rng_below(rng, 2),
+                       .on_front = sl_rng_below(rng, 2),
+                       .answered = random_real(rng),
                        .r2 = random_real(rng),
                        .r2_fresh = random_real(rng),
                        .loss = random_real(rng),
@@ -52,7 +57,8 @@ static sl_judgement random_judgement(sl_rng *rng, int i) {
                        .distinct = sl_rng_below(rng, 1000),
                        .seconds = sl_rng_uniform(rng),
                        .expr = texts[sl_rng_below(rng, 4)],
-                       .latex = texts[sl_rng_below(rng, 4)] };
+                       .latex = texts[sl_rng_below(rng, 4)],
+                       .method = sl_rng_below(rng, 2) ? "sums" : "" };
     for (int r = 0; r < SL_TOKEN_REASON_COUNT; r++)
         if (sl_rng_below(rng, 2)) j.invalid[r] = sl_rng_below(rng, 100);
     return j;

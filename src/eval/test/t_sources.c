@@ -1,4 +1,6 @@
 /* Where problems come from: each is what it says, the same each time it is asked for. */
+#include <stdlib.h>
+
 #include "eval/test/small.h"
 
 static const char lines_text[] =
@@ -34,7 +36,7 @@ static void same_problem(sl_fixture *t, const sl_eval_problem *a, const sl_eval_
 /* y is the truth's value, and finite. */
 static void judge_points(sl_fixture *t, const sl_problem *p, const sl_node *truth) {
     for (int64_t i = 0; i < p->rows; i++) {
-        const double *at[SL_UNIVERSE_MAX_VARS];
+        const double *at[SL_DATA_MAX_INPUTS];
         double y;
         for (int v = 0; v < p->inputs; v++) at[v] = &p->x[v][i];
         SL_MUST(t, sl_expr_eval(&y, &t->arena, truth, at, 1, NULL));
@@ -247,10 +249,11 @@ static void formulas_are_problems(void **state) {
     sl_eval_source s, again;
     sl_eval_problem p, q;
     int skipped = -1;
+    sl_eval_formulas o = { .variables = 2, .max_points = 50, .seed = 3 };
     strcpy(text, formulas_text);
     *strstr(text, "2,last") = '\0'; // which is none
     write_file(t, path, text);
-    SL_MUST(t, sl_eval_from_formulas(&s, path, 2, 50, 3, &skipped, 0));
+    SL_MUST(t, sl_eval_from_formulas(&s, path, &o, &skipped));
     assert_true(s.count == 2 && skipped == 2);
     judge_source(t, &s);
 
@@ -273,15 +276,132 @@ static void formulas_are_problems(void **state) {
     assert_true(sl_ks_uniform(u, 256) > 1e-4); // evenly
 
     // further rows and a limit change nothing; a seed does
-    SL_MUST(t, sl_eval_from_formulas(&again, path, 2, 50, 3, &skipped, 1));
+    o.limit = 1;
+    SL_MUST(t, sl_eval_from_formulas(&again, path, &o, &skipped));
     assert_true(again.count == 1 && skipped == 0);
     SL_MUST(t, again.get(&q, &t->arena, 0, &again));
     same_problem(t, &p, &q);
     sl_eval_source_clear(&again);
-    SL_MUST(t, sl_eval_from_formulas(&again, path, 2, 50, 4, &skipped, 1));
+    o.seed = 4;
+    SL_MUST(t, sl_eval_from_formulas(&again, path, &o, &skipped));
     SL_MUST(t, again.get(&q, &t->arena, 0, &again));
     assert_true(q.data.x[0][0] != p.data.x[0][0]);
     sl_eval_source_clear(&again);
+    o.rows = 70; // said by the caller: the table's number and the bound do not hold
+    SL_MUST(t, sl_eval_from_formulas(&again, path, &o, &skipped));
+    SL_MUST(t, again.get(&q, &t->arena, 0, &again));
+    assert_int_equal(q.data.rows, 70);
+    sl_eval_source_clear(&again);
+    sl_eval_source_clear(&s);
+}
+
+static const char named_text[] =
+    "name,formula,variables,field\n"
+    "energy,m*v**2/2 + gamma,v:1:2  m:-3:-1 gamma:0:0.5 idle:7:8,mechanics\n"
+    "wide,a1*a2*a3*a4*a5*a6*a7*a8*a9*a10*a11*a12*a13*a14*a15*a16,"
+    "a1:1:2 a2:1:2 a3:1:2 a4:1:2 a5:1:2 a6:1:2 a7:1:2 a8:1:2 a9:1:2 a10:1:2 a11:1:2 a12:1:2 a13:1:2 "
+    "a14:1:2 a15:1:2 a16:1:2,none\n";
+
+/* Each variable has its name and its range, in the order of the cell; some may not matter. */
+static void ranges_go_with_names(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("named.csv");
+    static const double lo[] = { 1, -3, 0, 7 }, hi[] = { 2, -1, 0.5, 8 };
+    sl_eval_formulas o = { .variables = SL_DATA_MAX_INPUTS, .max_points = 50, .seed = 3 };
+    sl_eval_source s;
+    sl_eval_problem p;
+    int skipped;
+    write_file(t, path, named_text);
+    SL_MUST(t, sl_eval_from_formulas(&s, path, &o, &skipped));
+    assert_true(s.count == 2 && skipped == 0);
+    judge_source(t, &s);
+    SL_MUST(t, s.get(&p, &t->arena, 0, &s));
+    assert_true(p.data.inputs == 4 && p.data.rows == 200 && p.fresh.rows == 256);
+    assert_true(p.names.count == 4 && strcmp(p.names.names[1], "m") == 0);
+    assert_true(sl_expr_equal(p.truth, parsed(t, "x2*x1**2/2 + x3")));
+    judge_points(t, &p.data, p.truth);
+    for (int v = 0; v < 4; v++)
+        for (int i = 0; i < 200; i++)
+            assert_true(p.data.x[v][i] >= lo[v] && p.data.x[v][i] <= hi[v]);
+    SL_MUST(t, s.get(&p, &t->arena, 1, &s));
+    assert_int_equal(p.data.inputs, 16);
+    judge_points(t, &p.fresh, p.truth);
+    sl_eval_source_clear(&s);
+
+    o.variables = 3;
+    o.rows = 16;
+    assert_int_equal(sl_eval_from_formulas(&s, path, &o, &skipped), SL_EFORMAT); // 4 and 16
+    o.variables = 4;
+    SL_MUST(t, sl_eval_from_formulas(&s, path, &o, &skipped));
+    SL_MUST(t, s.get(&p, &t->arena, 0, &s));
+    assert_true(s.count == 1 && skipped == 1 && p.data.rows == 16);
+    sl_eval_source_clear(&s);
+}
+
+static void bad_ranges_are_named(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *text, *said;
+    } list[] = {
+        { "", "character 1: there is no variable" },
+        { "  ", "character 3: there is no variable" },
+        { "m", "character 2: after a name comes a colon" },
+        { "m:1", "character 4: a range has two ends" },
+        { "m:1:", "character 5: is not a number" },
+        { "m: 1:2", "character 3: is not a number" },
+        { "m:1:inf", "character 5: is not a number" },
+        { "m:1:2x", "character 6: after a range comes a space" },
+        { "m:1:2:3", "character 6: after a range comes a space" },
+        { "m:1:2 v:2:2", "character 7: the low end must be below" },
+        { "m:1:2 m:2:3", "character 7: this name is there twice" },
+        { "m:1:2 2v:2:3", "character 7: a name begins with a letter" },
+        { "a:0:1 b:0:1 c:0:1 d:0:1 e:0:1 f:0:1 g:0:1 h:0:1 i:0:1 j:0:1 k:0:1 l:0:1 m:0:1 n:0:1 "
+          "o:0:1 p:0:1 q:0:1",
+          "character 97: more variables than the 16" },
+    };
+    for (int i = 0; i < SL_LEN(list); i++) {
+        sl_eval__box box;
+        sl_names names;
+        assert_int_equal(sl_eval__ranges_read(&box, &names, &t->arena, list[i].text), SL_EFORMAT);
+        SL_CHECK(t, strstr(sl_last_error(), list[i].said), "%s: %s", list[i].text, sl_last_error());
+    }
+}
+
+/* ---------------------------------------------------------------- errors in y --------------- */
+
+/* Noise of the size that was asked for, the same each time; the truth and fresh points stay. */
+static void errors_are_added_to_y(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("errors.csv");
+    const sl_eval_formulas o = { .variables = 4, .rows = 4000, .max_points = 50, .seed = 3 };
+    sl_eval_source plain, s;
+    sl_eval_problem p, q;
+    int skipped;
+    write_file(t, path, named_text);
+    SL_MUST(t, sl_eval_from_formulas(&plain, path, &o, &skipped));
+    SL_MUST(t, plain.get(&p, &t->arena, 0, &plain));
+    double square = 0, error = 0;
+    SL_MUST(t, sl_eval_with_errors(&s, &plain, 0.1, 0, 5));
+    assert_true(!plain.clear && s.count == 1 && strcmp(s.name, path) == 0);
+    judge_source(t, &s);
+    SL_MUST(t, s.get(&q, &t->arena, 0, &s));
+    assert_true(q.y_true == p.data.y && q.data.y != p.data.y && sl_expr_equal(q.truth, p.truth));
+    judge_points(t, &q.fresh, q.truth);
+    for (int i = 0; i < 4000; i++) {
+        square += p.data.y[i] * p.data.y[i];
+        error += (q.data.y[i] - p.data.y[i]) * (q.data.y[i] - p.data.y[i]);
+    }
+    SL_CHECK(t, fabs(sqrt(error / square) - 0.1) < 0.005, "noise of %g", sqrt(error / square));
+    sl_eval_source_clear(&s);
+
+    SL_MUST(t, sl_eval_from_formulas(&plain, path, &o, &skipped));
+    SL_MUST(t, sl_eval_with_errors(&s, &plain, 0, 3, 5));
+    SL_MUST(t, s.get(&q, &t->arena, 0, &s));
+    for (int i = 0; i < 4000; i++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.2e", q.y_true[i]);
+        assert_true(q.data.y[i] == strtod(text, NULL));
+    }
     sl_eval_source_clear(&s);
 }
 
@@ -300,12 +420,16 @@ static void bad_formulas_are_named(void **state) {
         { "name,formula,lo,hi,npoints\na,c1*x1,0,1,10\n", "constant without a value" },
         { "name,formula,lo,hi,npoints\na,x1,0,1,10\na,x2,0,1,10\n", "bad.csv:3: name" },
         { "name,formula,lo,hi,npoints\na,x3,0,1,10\n", "no formula that can be used; 1 with" },
+        { "name,formula,variables\n\na,m*v,m:1:2\n", "bad.csv:3: formula," },
+        { "name,formula,variables\na,m,m:1\n", "bad.csv:2: variables, character 4: a range" },
+        { "name,variables\na,m:1:2\n", "no column \"formula\"" },
     };
     for (int i = 0; i < SL_LEN(list); i++) {
         sl_eval_source s;
         int skipped;
+        const sl_eval_formulas o = { .variables = 2, .max_points = 10 };
         write_file(t, path, list[i].text);
-        assert_int_equal(sl_eval_from_formulas(&s, path, 2, 10, 0, &skipped, 0), SL_EFORMAT);
+        assert_int_equal(sl_eval_from_formulas(&s, path, &o, &skipped), SL_EFORMAT);
         SL_CHECK(t, strstr(sl_last_error(), list[i].said), "%s", sl_last_error());
     }
 }
@@ -328,12 +452,16 @@ static sl_status lines_once(const char *path) {
     return SL_OK;
 }
 
-static sl_status formulas_once(const char *path) {
-    sl_eval_source s;
+static sl_status formulas_once(sl_fixture *t, const char *path) {
+    const sl_eval_formulas o = { .variables = 4, .max_points = 10, .limit = 3 };
+    sl_eval_source plain, s;
+    sl_eval_problem p;
     int skipped;
-    SL_TRY(sl_eval_from_formulas(&s, path, 2, 10, 0, &skipped, 3));
+    SL_TRY(sl_eval_from_formulas(&plain, path, &o, &skipped));
+    SL_TRY(sl_eval_with_errors(&s, &plain, 0.1, 4, 1));
+    sl_status st = s.get(&p, &t->arena, 0, &s);
     sl_eval_source_clear(&s);
-    return SL_OK;
+    return st;
 }
 
 static void each_allocation_may_fail(void **state) {
@@ -350,7 +478,9 @@ static void each_allocation_may_fail(void **state) {
     strcpy(text, formulas_text);
     *strstr(text, "4,many") = '\0';
     write_file(t, table, text);
-    SL_EACH_ALLOCATION(t, formulas_once(table));
+    SL_EACH_ALLOCATION(t, formulas_once(t, table));
+    write_file(t, table, named_text);
+    SL_EACH_ALLOCATION(t, formulas_once(t, table));
     sl_pairs_free(pairs);
     sl_universe_free(u);
 }
@@ -361,6 +491,8 @@ int main(void) {
         SL_TEST(constants_are_counted),     SL_TEST(lines_are_problems),
         SL_TEST(tokens_are_as_in_training), SL_TEST(bad_lines_are_named),
         SL_TEST(formulas_are_problems),     SL_TEST(bad_formulas_are_named),
+        SL_TEST(ranges_go_with_names),      SL_TEST(bad_ranges_are_named),
+        SL_TEST(errors_are_added_to_y),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.sources", tests, SL_LEN(tests));

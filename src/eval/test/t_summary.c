@@ -17,8 +17,9 @@ static void fill(data *d, sl_rng *rng) {
         t->fresh = sl_rng_below(rng, 5) > 0;
         t->depth = (int)sl_rng_below(rng, 5) - 1;
         t->constants = t->truth ? (int)sl_rng_below(rng, 14) : -1;
-        t->top =
-            t->truth ? (sl_eval__top)sl_rng_below(rng, SL_EVAL__TOP_COUNT) : SL_EVAL__TOP_COUNT;
+        t->errors = sl_rng_below(rng, 3) == 0;
+        t->top = t->truth ? (int)sl_rng_below(rng, SL_EVAL__TOP_FUNCTION + 3) : SL_EVAL__TOP_COUNT;
+        if (t->truth && t->top >= SL_EVAL__TOP_FUNCTION) t->top += SL_OP_EXP; // exp, sin, cos
         t->n_tokens = t->truth && sl_rng_below(rng, 4) ? 2 + (int)sl_rng_below(rng, 30) : 0;
         const double loss = t->n_tokens ? sl_rng_range(rng, 0, 40) : NAN;
         for (int k = 0; k < SEEDS; k++) {
@@ -30,6 +31,10 @@ static void fill(data *d, sl_rng *rng) {
             j->same_tokens = j->verdict == SL_VERDICT_SOLVED && sl_rng_below(rng, 2);
             j->among = t->truth && sl_rng_below(rng, 2);
             j->cut = sl_rng_below(rng, 10) == 0;
+            j->claimed = sl_rng_below(rng, 2);
+            j->structure = sl_rng_below(rng, 2);
+            j->on_front = sl_rng_below(rng, 2);
+            j->answered = unit(rng) - 0.9;
             j->loss = loss;
             j->samples = 100 + sl_rng_below(rng, 5);
             j->distinct = sl_rng_below(rng, 100);
@@ -43,10 +48,11 @@ static void fill(data *d, sl_rng *rng) {
 
 static bool member(const sl_eval_row *row, const sl_eval__traits *t) {
     static const char *const tops[] = { "number", "variable", "sum", "product", "quotient", "power",
-                                        "root",   "exp",      "sin", "cos",     "" };
+                                        "root",   "exp",      "sin", "cos" };
     char text[32];
     if (strcmp(row->group, "all") == 0) return true;
-    if (strcmp(row->group, "top") == 0) return strcmp(row->value, tops[t->top]) == 0;
+    const int top = t->top - (t->top >= SL_EVAL__TOP_FUNCTION ? SL_OP_EXP : 0);
+    if (strcmp(row->group, "top") == 0) return t->truth && strcmp(row->value, tops[top]) == 0;
     const bool depth = strcmp(row->group, "depth") == 0;
     const int v = depth ? t->depth : t->constants;
     snprintf(text, sizeof text, "%d%s", v > 9 ? 10 : v, v > 9 ? "+" : "");
@@ -58,6 +64,8 @@ static int hit(int which, const sl_judgement *j, const sl_eval__traits *t) {
     if (which == 4) return solved || equal || j->r2 > 0.99;
     if (which == 6) return !t->fresh ? -1 : j->r2_fresh > 0.99;
     if (!t->truth) return -1;
+    if (which >= 7 && !t->errors) return -1;
+    if (which >= 7) return which == 7 ? j->structure : j->on_front;
     return which == 0   ? solved
            : which == 1 ? equal
            : which == 2 ? solved + equal
@@ -109,7 +117,8 @@ static void figures_are_those_of_a_twin(void **state) {
             const sl_eval_row *row = &s.row[r];
             const sl_share *const share[] = { &row->solved,      &row->equal, &row->exact,
                                               &row->same_tokens, &row->close, &row->among,
-                                              &row->fresh };
+                                              &row->fresh,       &row->structure,
+                                              &row->on_front };
             int problems = 0;
             for (int i = 0; i < PROBLEMS; i++) problems += member(row, &d.traits[i]);
             SL_CHECK(t, row->problems == problems && problems > 0, "%s %s has %lld, not %d",
@@ -162,6 +171,46 @@ static void figures_are_those_of_a_twin(void **state) {
     }
 }
 
+/* An answer counts from the time on at which it was there; of those that are said to be exact the
+ * wrong ones are counted, with errors in y by structure. */
+static void budgets_are_those_of_a_twin(void **state) {
+    sl_fixture *t = *state;
+    static const double budget[] = { 0.02, 0.05, 1 };
+    static data d;
+    for (int round = 0; round < sl_test_iters(t, 20); round++) {
+        const sl_eval_options o = { .seeds = SEEDS, .budget = budget, .budgets = 3 };
+        sl_eval_summary s = { 0 };
+        int claimed = 0, wrong_in_all = 0;
+        fill(&d, &t->rng);
+        sl_eval__budgets_fill(&s, d.j, d.traits, PROBLEMS, &o);
+        assert_int_equal(s.budgets, 3);
+        for (int b = 0; b < 3; b++) {
+            int right = 0, wrong = 0, n = 0;
+            for (int i = 0; i < TOTAL; i++) {
+                const sl_judgement *j = &d.j[i];
+                const sl_eval__traits *p = &d.traits[i / SEEDS];
+                const bool good = p->errors ? j->structure
+                                            : j->verdict == SL_VERDICT_SOLVED ||
+                                                  j->verdict == SL_VERDICT_EQUAL;
+                if (b == 0) claimed += j->claimed;
+                if (b == 0) wrong_in_all += p->truth && j->claimed && !good;
+                n += p->truth;
+                if (!p->truth || isnan(j->answered) || j->answered > budget[b]) continue;
+                right += good;
+                wrong += j->claimed && !good;
+            }
+            const sl_eval_budget *x = &s.budget[b];
+            SL_CHECK(t, x->right.hits == right && x->right.n == n && x->wrong == wrong,
+                     "%d: %lld of %lld, %lld wrong", b, (long long)x->right.hits,
+                     (long long)x->right.n, (long long)x->wrong);
+            assert_true(x->seconds == budget[b]);
+            assert_true(fabs(x->right.share - (double)right / n) < 1e-15);
+            assert_true(x->right.lo <= x->right.share && x->right.share <= x->right.hi);
+        }
+        assert_true(s.claimed == claimed && s.wrong == wrong_in_all);
+    }
+}
+
 /* Nothing to count is NaN, not a division by zero that looks like a figure. */
 static void nothing_known_is_nan(void **state) {
     sl_fixture *t = *state;
@@ -182,7 +231,7 @@ static void tops_are_those_people_see(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text;
-        sl_eval__top top;
+        int top;
     } list[] = {
         { "5", SL_EVAL__TOP_NUMBER },
         { "x2", SL_EVAL__TOP_VARIABLE },
@@ -200,14 +249,14 @@ static void tops_are_those_people_see(void **state) {
         { "(x1 + x2)**3 + 1", SL_EVAL__TOP_POWER },
         { "sqrt(x1 + x2)", SL_EVAL__TOP_ROOT },
         { "2 - 5*x1**(3/4)", SL_EVAL__TOP_ROOT },
-        { "exp(x1)", SL_EVAL__TOP_EXP },
-        { "1 - exp(x1*x2)", SL_EVAL__TOP_EXP },
-        { "9*sin(x1) + 2", SL_EVAL__TOP_SIN },
-        { "cos(x1)", SL_EVAL__TOP_COS },
+        { "exp(x1)", SL_EVAL__TOP_FUNCTION + SL_OP_EXP },
+        { "1 - exp(x1*x2)", SL_EVAL__TOP_FUNCTION + SL_OP_EXP },
+        { "9*sin(x1) + 2", SL_EVAL__TOP_FUNCTION + SL_OP_SIN },
+        { "cos(x1)", SL_EVAL__TOP_FUNCTION + SL_OP_COS },
     };
     for (int i = 0; i < SL_LEN(list); i++) {
-        const sl_eval__top top = sl_eval__top_of(parsed(t, list[i].text));
-        SL_CHECK(t, top == list[i].top, "%s: %d, not %d", list[i].text, (int)top, (int)list[i].top);
+        const int top = sl_eval__top_of(parsed(t, list[i].text));
+        SL_CHECK(t, top == list[i].top, "%s: %d, not %d", list[i].text, top, list[i].top);
     }
 }
 
@@ -225,6 +274,7 @@ static void each_allocation_may_fail(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(figures_are_those_of_a_twin),
+        SL_TEST(budgets_are_those_of_a_twin),
         SL_TEST(nothing_known_is_nan),
         SL_TEST(tops_are_those_people_see),
         SL_TEST(each_allocation_may_fail),

@@ -1,0 +1,247 @@
+/* Inside the search modulo spans (spans*.c) only.
+ *
+ *     walk -> batch of terms -> values, logarithms, projections, keys -> tables -> hits -> verify
+ *
+ * One sl_spans is one side, products or sums. A span is what coefficients cost nothing for: log|x_i|
+ * and 1 for products, monomials up to a degree for sums; sums have several. A target is a transform
+ * of y. Each (span, target of the first few) has a table of keys in which two terms meet; all targets
+ * together have a directory in which one term is enough. */
+#ifndef SL_SEARCH_SPANS_IMPL_H
+#define SL_SEARCH_SPANS_IMPL_H
+
+#include "search/search_impl.h"
+#include "search/spans_kernels.h"
+
+enum {
+    SL_SPANS__SPANS = 3,     // of one side at most
+    SL_SPANS__QUADRATIC = SL_SPANS__SPANS, // one more, of spans_zero.c
+    SL_SPANS__TABLES = 6,    // targets of one span that have a table
+    SL_SPANS__SHARDS = 8,    // parts of a table, each filled by one thread at a time
+    SL_SPANS__BATCH = 4096,  // terms that are processed together
+    SL_SPANS__BLOCKS = SL_SPANS__BATCH / SL_SPANS__BLOCK,
+    SL_SPANS__TERMS = 3,     // of one formula, besides the span
+    SL_SPANS__COLUMNS = 80,  // of one least squares problem
+    SL_SPANS__FIRST = 8192,  // terms that triples are made of
+};
+
+/* ---------------------------------------------------------------- spans --------------------- */
+
+typedef struct sl_spans__span {
+    int degree;      // of monomials; products have none
+    int dim;         // functions that span it
+    int rows;        // probes in use
+    int left;        // dimensions that are left of these: SL_SPANS__DIMS or, with few rows, fewer
+    double *normal;  // orthonormal basis of what is left: [SL_SPANS__DIMS][stride], 0 where none
+    int8_t (*power)[SL_DATA_MAX_INPUTS]; // sums: exponents of function i, by column
+} sl_spans__span;
+
+/* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees first.
+ * Answers how many there are; no more than `room` are written. */
+int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree);
+/* value[i] := the product of powers of columns in rows 0 .. n-1. */
+void sl_spans__monomial(double *value, const int8_t *power, const double *const *x, int inputs,
+                        int64_t n);
+
+/* ---------------------------------------------------------------- targets ------------------- */
+
+/* What is done to y.   id  how it is undone */
+#define SL_SPANS__KINDS(X)                                        \
+    X(TIMES) /* y^power * factor       (F / factor)^(1/power) */  \
+    X(LESS)  /* y^power - constant factor                     */  \
+    X(SIN)                                                        \
+    X(COS)                                                        \
+    X(TAN)                                                        \
+    X(EXP)                                                        \
+    X(LOG)
+
+typedef enum sl_spans__kind {
+#define X(id) SL_SPANS__##id,
+    SL_SPANS__KINDS(X)
+#undef X
+} sl_spans__kind;
+
+typedef enum sl_spans__factor { SL_SPANS__ONE, SL_SPANS__MONOMIAL, SL_SPANS__FUNCTION } sl_spans__factor;
+
+typedef struct sl_spans__target {
+    sl_spans__kind kind;
+    int8_t power;            // of y: 1, -1, 2, -2
+    sl_spans__factor factor; // 1, or a monomial or a function of the store
+    int index;               // which of those
+    int constant;            // LESS: number of the store's constant
+} sl_spans__target;
+
+/* A target as one span sees it. */
+typedef struct sl_spans__image {
+    double q[SL_SPANS__DIMS]; // projection
+    double size;              // |values|, so that rounding can be told from content
+} sl_spans__image;
+
+/* Targets by the direction of their images, read only: key -> target. */
+typedef struct sl_spans__directory {
+    uint64_t *key; // 0: free
+    int *target;
+    uint64_t mask;
+    uint64_t filter[4096]; // a bit for some bits of each key, so that most look-ups end here
+} sl_spans__directory;
+
+/* ---------------------------------------------------------------- tables -------------------- */
+
+/* One word:
+ *
+ *     63..36  the key's highest bits   35..24  bits of the direction   23..0  number of the term, from 1
+ *
+ * Terms that are equal but for the span have key and direction in common, terms that make a formula
+ * the key only. 0: free. Small, because a table is read at random places: what counts is how much of
+ * it the caches hold, and how much memory has to be had from the system. */
+typedef uint64_t sl_spans__entry;
+#define SL_SPANS__MAX_TERMS ((INT64_C(1) << 24) - 2)
+
+/* Open addressing; the highest bits of a key name the shard, so that shards share nothing. */
+typedef struct sl_spans__table {
+    sl_spans__entry *entry; // NULL: there is no such table
+    sl_spans__entry *old;   // while it grows: the slots before
+    int64_t size, old_size;
+    int ring_bits;          // a shard has 2^ring_bits slots
+    int64_t limit;          // entries beyond which it does not grow
+    int64_t used[SL_SPANS__SHARDS];
+    bool full;              // no more is put in
+    double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
+} sl_spans__table;
+
+SL_NODISCARD sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t limit);
+void sl_spans__table_close(sl_spans__table *t, sl_search__job *j);
+/* Makes room for so many more entries in every table, on all threads; where memory does not allow it
+ * the table is marked as full. */
+SL_NODISCARD sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans,
+                                      sl_search__job *j, int64_t more);
+
+typedef enum sl_spans__met { SL_SPANS__NEW, SL_SPANS__SAME, SL_SPANS__OTHER } sl_spans__met;
+
+static inline int sl_spans__shard(uint64_t key) { return (int)(key >> 61); }
+/* The slot where looking begins. */
+static inline int64_t sl_spans__slot(const sl_spans__table *t, uint64_t key) {
+    return (int64_t)(key >> (61 - t->ring_bits));
+}
+/* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
+ * and another direction. Only from the thread that has this shard. */
+sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
+                             int64_t number);
+
+/* ---------------------------------------------------------------- hits ---------------------- */
+
+/* Terms that, with a target and a span, seem to be linearly dependent. */
+typedef struct sl_spans__hit {
+    int place; // of the last term in the batch: hits are looked at in this order
+    int16_t span, n;
+    int target;
+    sl_term term[SL_SPANS__TERMS];
+} sl_spans__hit;
+
+typedef struct sl_spans__hits {
+    sl_spans__hit *list;
+    int n, room;
+} sl_spans__hits;
+/* Room for that many is there; hits beyond are left out. */
+static inline void sl_spans__add_hit(sl_spans__hits *h, const sl_spans__hit *hit) {
+    if (h->n < h->room) h->list[h->n++] = *hit;
+}
+
+/* ---------------------------------------------------------------- a batch ------------------- */
+
+/* What is known of a block of terms in one span. */
+typedef struct sl_spans__view {
+    sl_spans__numbers q;
+    double size[SL_SPANS__BLOCK], norm[SL_SPANS__BLOCK];
+    uint64_t direction[SL_SPANS__BLOCK];
+    uint64_t key[SL_SPANS__TABLES][SL_SPANS__BLOCK];
+    /* By table: places in the block of the terms of each shard, shard after shard. */
+    uint8_t place[SL_SPANS__TABLES][SL_SPANS__BLOCK];
+    uint8_t shard_end[SL_SPANS__TABLES][SL_SPANS__SHARDS];
+    bool fresh[SL_SPANS__BLOCK]; // the first table had not seen it
+} sl_spans__view;
+
+typedef struct sl_spans__block {
+    int n;
+    sl_term term[SL_SPANS__BLOCK];
+    sl_spans__view view[SL_SPANS__SPANS];
+} sl_spans__block;
+
+/* ---------------------------------------------------------------- a side -------------------- */
+
+extern const sl_search__method sl_spans__products, sl_spans__sums;
+
+typedef struct sl_spans__first { // a term that triples are made of
+    sl_term term;
+    double q[SL_SPANS__DIMS];
+} sl_spans__first;
+
+typedef struct sl_spans {
+    sl_search__job *job;
+    sl_side side;
+    const char *name;
+    const sl_store *store;
+    int stride, probes;
+    const sl_spans__kernels *kernels;
+    sl_arena arena;
+
+    int spans;
+    sl_spans__span span[SL_SPANS__SPANS + 1];
+
+    sl_spans__target *target;
+    double y_low, y_high;
+    int targets, tables;          // tables: targets of the front that have tables
+    sl_spans__image *image[SL_SPANS__SPANS];
+    sl_spans__directory *directory[SL_SPANS__SPANS];
+    sl_spans__table table[SL_SPANS__SPANS][SL_SPANS__TABLES];
+
+    sl_spans__block *block;       // of the batch
+    double **scratch;             // values of a block, one per worker
+    int workers;
+    int batch_terms, batch_simple; // of the batch; of them, its first, of simple families
+    sl_spans__hits *shard_hits;   // by span, table and shard
+    sl_spans__hits *block_hits;   // by block
+    sl_spans__hits hits;          // of the batch, in order
+
+    sl_spans__first *first[SL_SPANS__SPANS];
+    int n_first[SL_SPANS__SPANS];
+
+    int level;
+    sl_term *log;                 // all terms so far, by number
+    int64_t terms, log_room;
+    int verified;                 // in this level
+    bool found;                   // an exact formula
+    int64_t found_at;             // terms when it came
+} sl_spans;
+
+/* spans_open.c */
+int sl_spans__probes(const sl_search__job *j, sl_side side); // rows that a side needs; 0: none
+SL_NODISCARD sl_status sl_spans__open_spans(sl_spans *s);
+/* value[0..stride) := the term's logarithm (products) or value (sums) at the probes. */
+bool sl_spans__value(double *value, const sl_spans *s, sl_term t);
+/* q, and |value|^2, of one vector over the probes. */
+void sl_spans__project(double *q, double *size, const sl_spans *s, int span, const double *value);
+
+/* spans_target.c */
+SL_NODISCARD sl_status sl_spans__open_targets(sl_spans *s);
+/* y[i] := the target at rows 0 .. n-1; false where it is not real and finite. factor: values of the
+ * factor at these rows, NULL for 1. */
+bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
+                         const double *factor, int64_t n);
+int sl_spans__look_up(const sl_spans__directory *d, uint64_t key); // target, or -1
+
+/* Formulas without any term: targets that lie in a span. */
+SL_NODISCARD sl_status sl_spans__no_terms(sl_spans *s);
+
+/* spans_batch.c: the terms in block[], all at once. */
+SL_NODISCARD sl_status sl_spans__batch(sl_spans *s);
+
+/* spans_verify.c: fits the hit on all rows of the search and offers it. */
+SL_NODISCARD sl_status sl_spans__verify(sl_spans *s, const sl_spans__hit *hit);
+
+/* spans_zero.c: y^p z as a polynomial of degree 2, z the monomials from .. to - 1. */
+SL_NODISCARD sl_status sl_spans__zero(sl_spans *s, int from, int to);
+
+/* spans_three.c: triples of the first n terms, all three new since the last call or not. */
+SL_NODISCARD sl_status sl_spans__three(sl_spans *s, int n);
+
+#endif

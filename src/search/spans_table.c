@@ -1,0 +1,125 @@
+/* spans_table - keys of terms, and the terms that had them first. */
+#include <string.h>
+
+#include "par/par.h"
+#include "search/spans_impl.h"
+
+enum { FIRST_BITS = 11, FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS, RING_BITS_MAX = 25 };
+
+static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_spans__entry); }
+
+static sl_spans__entry *new_entries(sl_search__job *j, int64_t size) {
+    if (!sl_search__reserve(j, bytes_of(size))) return NULL;
+    sl_spans__entry *e = sl_malloc_wide((size_t)size, sizeof *e);
+    if (!e) {
+        sl_search__release(j, bytes_of(size));
+        return NULL;
+    }
+    return e;
+}
+
+sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t limit) {
+    t->entry = new_entries(j, FIRST_SIZE);
+    if (!t->entry) return sl_fail_memory(FIRST_SIZE, sizeof *t->entry, "a table of keys");
+    memset(t->entry, 0, (size_t)bytes_of(FIRST_SIZE));
+    t->size = FIRST_SIZE;
+    t->ring_bits = FIRST_BITS;
+    t->limit = limit;
+    return SL_OK;
+}
+
+void sl_spans__table_close(sl_spans__table *t, sl_search__job *j) {
+    if (!t->entry) return;
+    sl_free(t->entry);
+    sl_search__release(j, bytes_of(t->size));
+    t->entry = NULL;
+}
+
+/* The shard's slots are a ring of their own. */
+static int64_t next_slot(const sl_spans__table *t, int64_t slot) {
+    int64_t ring = t->size / SL_SPANS__SHARDS;
+    return (slot & ~(ring - 1)) | ((slot + 1) & (ring - 1));
+}
+
+/* Clears a shard's new slots and moves its old entries there: rings of the old and the new table
+ * have the same keys. */
+static void move_shard(sl_spans__table *t, int shard) {
+    int64_t ring = t->size / SL_SPANS__SHARDS, old_ring = t->old_size / SL_SPANS__SHARDS;
+    const sl_spans__entry *from = t->old + shard * old_ring;
+    memset(t->entry + shard * ring, 0, (size_t)bytes_of(ring));
+    for (int64_t i = 0; i < old_ring; i++) {
+        if (!from[i]) continue;
+        int64_t slot = sl_spans__slot(t, from[i]);
+        while (t->entry[slot]) slot = next_slot(t, slot);
+        t->entry[slot] = from[i];
+    }
+}
+
+/* Is it to grow for so many more entries? Then it has new slots, still to be filled. */
+static bool begin_growth(sl_spans__table *t, sl_search__job *j, int64_t more) {
+    int64_t used = 0, size = t->size;
+    int bits = t->ring_bits;
+    if (!t->entry || t->full) return false;
+    for (int i = 0; i < SL_SPANS__SHARDS; i++) used += t->used[i];
+    if (5 * (used + more) <= 3 * size) return false;
+    while (5 * (used + more) > 3 * size) size *= 2, bits++;
+    if (size < 1 << 17) size *= 2, bits++; // small ones fill soon
+    sl_spans__entry *grown = NULL;
+    if (used < t->limit && bits <= RING_BITS_MAX) grown = new_entries(j, size);
+    t->full = !grown;
+    if (!grown) return false;
+    t->old = t->entry;
+    t->old_size = t->size;
+    t->entry = grown;
+    t->size = size;
+    t->ring_bits = bits;
+    return true;
+}
+
+typedef struct growth {
+    sl_spans__table *list[SL_SPANS__SPANS * SL_SPANS__TABLES];
+    int n;
+} growth;
+
+static sl_status grow_part(int64_t begin, int64_t end, int worker, void *payload) {
+    growth *g = payload;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        move_shard(g->list[i / SL_SPANS__SHARDS], (int)(i % SL_SPANS__SHARDS));
+    return SL_OK;
+}
+
+sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans, sl_search__job *j,
+                         int64_t more) {
+    growth g = { .n = 0 };
+    for (int s = 0; s < spans; s++)
+        for (int t = 0; t < SL_SPANS__TABLES; t++)
+            if (begin_growth(&table[s][t], j, more)) g.list[g.n++] = &table[s][t];
+    if (g.n == 0) return SL_OK;
+    sl_status st = sl_par_for(j->pool, g.n * SL_SPANS__SHARDS, 1, grow_part, &g);
+    for (int i = 0; i < g.n; i++) {
+        sl_free(g.list[i]->old);
+        g.list[i]->old = NULL;
+        sl_search__release(j, bytes_of(g.list[i]->old_size));
+    }
+    return st;
+}
+
+sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
+                             int64_t number) {
+    uint64_t whole = key >> 36 << 36 | direction >> 52 << 24;
+    int64_t slot = sl_spans__slot(t, key);
+    for (;; slot = next_slot(t, slot)) {
+        sl_spans__entry e = t->entry[slot];
+        if (!e) break;
+        if ((e ^ whole) >> 36) continue;
+        *other = (int64_t)(e & 0xFFFFFF) - 1;
+        return (e ^ whole) >> 24 ? SL_SPANS__OTHER : SL_SPANS__SAME;
+    }
+    int64_t *used = &t->used[sl_spans__shard(key)];
+    // a ring always keeps a free slot, where looking ends
+    if (t->full || *used + 1 >= t->size / SL_SPANS__SHARDS) return SL_SPANS__SAME;
+    t->entry[slot] = whole | (uint64_t)(number + 1);
+    ++*used;
+    return SL_SPANS__NEW;
+}
