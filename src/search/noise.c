@@ -216,8 +216,11 @@ static sl_status offer(state *s, const sl_noise__outcome *o, int level) {
     int params;
     bool kept;
     sl_status st = sl_noise__expr(&e, value, &params, &arena, &s->parts, o);
-    if (st == SL_OK && params <= SL_FIT_MAX_PARAMS)
+    if (st == SL_OK && params <= SL_FIT_MAX_PARAMS) {
         st = sl_search__offer(&kept, s->parts.j, e, value, params, "noise", level);
+        if (st == SL_OK && !kept)
+            st = sl_search__offer_noisy(&kept, s->parts.j, e, value, params, "noise", level);
+    }
     sl_arena_clear(&arena);
     return st;
 }
@@ -247,7 +250,8 @@ static sl_status run_level(bool *more, void *payload, int level) {
     int64_t bytes = 0;
     sl_status st;
     SL_ASSERT(level < SL_LEN(efforts));
-    *more = level + 1 < SL_LEN(efforts);
+    *more = level + 1 < SL_LEN(efforts) && !j->o->exact_only;
+    if (j->o->exact_only) return SL_OK;
     SL_GO(gather_candidates(&l, s, &efforts[level]));
     int64_t wanted = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
     if (!sl_search__reserve(j, wanted)) goto done;

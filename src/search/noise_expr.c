@@ -55,11 +55,20 @@ static const sl_node *power(builder *b, const sl_node *base, sl_rat exponent) {
     return sl_expr_pow(b->a, base, exponent);
 }
 
-/* base^exponent where base has one sign: of -base if that is negative and the exponent is broken. */
-static const sl_node *real_power(builder *b, const sl_node *base, bool negative, double exponent) {
+/* base^exponent where base has one sign: of -base if that is negative and the exponent is not whole. */
+static const sl_node *real_power(builder *b, const sl_node *base, bool negative, double exponent,
+                                 bool fixed) {
     sl_rat r = rational(exponent);
-    if (negative && !sl_rat_is_int(r)) base = times(b, sl_expr_int(b->a, -1), base);
-    return power(b, base, r);
+    if (negative && !(fixed && sl_rat_is_int(r))) base = times(b, sl_expr_int(b->a, -1), base);
+    if (fixed || !base) return power(b, base, r);
+    const sl_node *by = free_constant(b, exponent);
+    return by ? sl_expr_power(b->a, base, by) : NULL;
+}
+
+/* Does base^exponent turn the sign of a negative base? */
+static bool turns_sign(double exponent, bool fixed) {
+    sl_rat r = rational(exponent);
+    return fixed && sl_rat_is_int(r) && r.num % 2 != 0;
 }
 
 static bool all_negative(const double *x, int rows) {
@@ -75,8 +84,8 @@ static bool all_negative(const double *x, int rows) {
 static const sl_node *exponential(builder *b, const sl_node *e, double rate, bool fixed) {
     const sl_node *u = e->op == SL_OP_EXP ? e + 1 : NULL;
     if (fixed && rate == 1) return e;
-    if (!u) return power(b, e, rational(rate));
     const sl_node *by = fixed ? number(b, rate) : free_constant(b, rate);
+    if (!u) return by ? sl_expr_power(b->a, e, by) : NULL;
     const sl_node *argument = times(b, by, u);
     return argument ? sl_expr_fn(b->a, SL_OP_EXP, argument) : NULL;
 }
@@ -96,9 +105,8 @@ static sl_status product_term(builder *b, int t, double exponent, bool fixed, in
         return SL_OK;
     }
     bool negative = all_negative(probe, (int)SL_MIN(b->p->rows, SL_NOISE__PROBES));
-    sl_rat r = rational(exponent);
-    if (negative && sl_rat_is_int(r) && r.num % 2) *sign = -*sign;
-    b->part[b->parts++] = real_power(b, e, negative, exponent);
+    if (negative && turns_sign(exponent, fixed)) *sign = -*sign;
+    b->part[b->parts++] = real_power(b, e, negative, exponent, fixed);
     return SL_OK;
 }
 
@@ -109,10 +117,9 @@ static sl_status product(builder *b) {
         if (f->coefficient[c] == 0) continue;
         const double *x = b->p->j->columns[b->s->variable[c]];
         bool negative = all_negative(x, b->p->rows);
-        sl_rat r = rational(f->coefficient[c]);
-        if (negative && sl_rat_is_int(r) && r.num % 2) sign = -sign;
+        if (negative && turns_sign(f->coefficient[c], f->fixed[c])) sign = -sign;
         b->part[b->parts++] = real_power(b, sl_expr_var(b->a, b->s->variable[c] + 1), negative,
-                                         f->coefficient[c]);
+                                         f->coefficient[c], f->fixed[c]);
     }
     for (int t = 0; t < b->o->candidate.n; t++) {
         int c = b->s->base + t;

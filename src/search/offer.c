@@ -138,8 +138,8 @@ static sl_bits describe(const sl_search__job *j, const sl_node *e, int params, c
 
 /* ---------------------------------------------------------------- keeping ------------------- */
 
-static sl_status to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
-                        const sl_node *e) {
+sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
+                            const sl_node *e) {
     const sl_node *with[SL_DATA_MAX_INPUTS];
     for (int v = 0; v < j->rows.inputs; v++) {
         with[v] = sl_expr_var(a, j->column[v] + 1);
@@ -149,7 +149,7 @@ static sl_status to_all(const sl_node **out, sl_arena *a, const sl_search__job *
     return sl_expr_tidy(out, a, *out);
 }
 
-static sl_status keep(sl_search__job *j, const sl_search_formula *f) {
+sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f) {
     if (j->n_kept == j->kept_room) {
         int room = SL_MAX(16, 2 * j->kept_room);
         sl_search_formula *more = sl_realloc(j->kept, (size_t)room, sizeof *more);
@@ -163,7 +163,7 @@ static sl_status keep(sl_search__job *j, const sl_search_formula *f) {
 }
 
 /* The same expression with the same constants, found again? */
-static bool is_known(const sl_search__job *j, const sl_search_formula *f) {
+bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f) {
     for (int i = 0; i < j->n_kept; i++) {
         const sl_fit *a = &j->kept[i].fit, *b = &f->fit;
         if (a->params == b->params && sl_expr_equal(a->expr, b->expr)) return true;
@@ -193,7 +193,7 @@ sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e, cons
     memcpy(v, value, (size_t)params * sizeof *v);
     sl_search_formula f = { .method = method, .level = level, .step = j->news.step };
     const sl_node *whole;
-    SL_TRY(to_all(&whole, a, j, e));
+    SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(judge(&g, a, j, whole, v));
     if (is_exact(j, &g)) {
         SL_TRY(snap(&whole, v, &params, &g, a, j));
@@ -205,11 +205,11 @@ sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e, cons
     f.evidence = g.data - f.bits.structure - f.bits.constants -
                  log2(1 + (double)atomic_load(&j->tried));
     f.seconds = sl_clock() - j->start;
-    if (!f.exact || f.evidence < EVIDENCE_LEAST || is_known(j, &f)) {
+    if (!f.exact || f.evidence < EVIDENCE_LEAST || sl_search__is_known(j, &f)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }
     SL_TRY(put_values(&f.fit, a, v, params));
     *kept = true;
-    return keep(j, &f);
+    return sl_search__keep(j, &f);
 }

@@ -55,6 +55,23 @@ SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_
                                         const double *value, int params, const char *method,
                                         int level);
 
+/* The same for a formula that leaves something of y: its constants are fitted in all rows of the
+ * table, made exact numbers where that costs nothing, and it is judged by its description length. Kept
+ * if no kept formula of fewer bits of its own leaves less (noise_offer.c). */
+SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e,
+                                              const double *value, int params, const char *method,
+                                              int level);
+/* Parts of both: the formula in the inputs of j->all, tidy; whether its expression is kept already; and
+ * keeping it. */
+SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
+                                         const sl_node *e);
+bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
+SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
+
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
+SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
+                                              const sl_search_formula *f);
+
 /* With how many digits y was written down: see precision.c. */
 typedef enum sl_digits_kind {
     SL_DIGITS_FULL,        // of a double, or not to be told
