@@ -18,9 +18,9 @@ static const sl_noise__effort efforts[] = {
     { .terms = 4096, .pair_terms = 1024, .keep_one = 512, .keep_two = 512, .keep_three = 64,
       .triple_pairs = 64, .monomials = 128, .offers = 24 },
     { .terms = 16384, .pair_terms = 4096, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
-      .triple_pairs = 512, .monomials = 512, .offers = 40 },
+      .triple_pairs = 256, .monomials = 512, .offers = 40 },
     { .terms = 65536, .pair_terms = 10240, .keep_one = 4096, .keep_two = 4096, .keep_three = 2048,
-      .triple_pairs = 2048, .monomials = 2048, .offers = 48 },
+      .triple_pairs = 1024, .monomials = 2048, .offers = 48 },
 };
 
 typedef struct state {
@@ -145,10 +145,10 @@ static sl_status screen_span(list *l, const sl_noise__parts *p, int span,
     sl_noise__top top[SL_NOISE__TERMS];
     sl_noise__candidate *room = NULL;
     int total = 0;
-    for (int k = 0; k < SL_NOISE__TERMS; k++) total += 2 * keep[k];
+    for (int k = 0; k < SL_NOISE__TERMS; k++) total += keep[k];
     room = sl_malloc((size_t)total, sizeof *room);
     if (!room) return sl_fail_memory((size_t)total, sizeof *room, "candidates under noise");
-    for (int k = 0, at = 0; k < SL_NOISE__TERMS; at += 2 * keep[k++]) {
+    for (int k = 0, at = 0; k < SL_NOISE__TERMS; at += keep[k++]) {
         top[k] = (sl_noise__top){ .room = keep[k], .worst = INFINITY, .list = room + at };
     }
     sl_status st = sl_noise__screen(top, p->j, &p->span[span], span,
@@ -225,17 +225,33 @@ static sl_status offer(state *s, const sl_noise__outcome *o, int level) {
     return st;
 }
 
+/* One step of a fit is enough to tell which candidates matter. Those are fitted to the end. */
+static sl_status fit_closely(state *s, sl_noise__outcome *outcome, sl_noise__outcome **chosen,
+                             int n) {
+    sl_noise__candidate *again = sl_malloc((size_t)n, sizeof *again);
+    if (!again) return sl_fail_memory((size_t)n, sizeof *again, "candidates under noise");
+    for (int k = 0; k < n; k++) again[k] = chosen[k]->candidate;
+    sl_status st = sl_noise__fit_all(outcome, &s->parts, again, n, 8);
+    sl_free(again);
+    if (st == SL_OK) qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
+    return st;
+}
+
 static sl_status offer_best(state *s, sl_noise__outcome *outcome, int n, int level) {
+    enum { CLOSELY = 8 }; // times as many are fitted closely as are offered
     int offers = efforts[level].offers;
-    sl_noise__outcome **order = sl_malloc((size_t)(n + offers), sizeof *order);
+    sl_noise__outcome **order = sl_malloc((size_t)(n + offers * CLOSELY), sizeof *order);
     if (!order) return sl_fail_memory((size_t)n, sizeof *order, "candidates under noise");
     sl_noise__outcome **chosen = order + n;
-    sl_status st = SL_OK;
+    sl_status st;
     qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
-    int taken = choose(chosen, outcome, order, n, offers);
+    int taken = choose(chosen, outcome, order, n, offers * CLOSELY);
+    SL_GO(fit_closely(s, outcome, chosen, taken));
+    taken = choose(chosen, outcome, order, taken, offers);
     for (int k = 0; k < taken && st == SL_OK && !sl_search__stop(s->parts.j, true); k++) {
         st = offer(s, chosen[k], level);
     }
+done:
     sl_free(order);
     return st;
 }
@@ -261,7 +277,7 @@ static sl_status run_level(bool *more, void *payload, int level) {
         st = sl_fail_memory((size_t)l.n, sizeof *outcome, "fits of the search under noise");
         goto done;
     }
-    SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n));
+    SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n, 1));
     st = offer_best(s, outcome, l.n, level);
 done:
     sl_free(outcome);

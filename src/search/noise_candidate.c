@@ -14,6 +14,7 @@ typedef struct work {
     sl_noise__outcome *out;
     sl_noise__column *column;
     int columns;
+    int steps;          // of Gauss and Newton
     int *place[2];      // by side: of a term among the columns, -1: none
     double *block;      // values of columns
     int8_t *sign_block;
@@ -228,8 +229,8 @@ static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candida
     if (s->base + c->n > SL_NOISE__COLUMNS) return;
     if (s->side == SL_SIDE_PRODUCT) product_model(&m, scale, o, w, c);
     else if (!sum_model(&m, scale, o, w, c)) return;
-    sl_noise__fit_run(&o->fit, &m, true, 4, scratch);
-    sl_noise__simplify(&o->fit, &m, scratch);
+    sl_noise__fit_run(&o->fit, &m, true, w->steps, scratch);
+    sl_noise__simplify(&o->fit, &m, w->steps, scratch);
     // the family, and the monomial of a closure
     double extra = 2 + (c->monomial > 0 ? 2 + log2(1 + c->monomial) : 0);
     o->fit.bits += extra, o->fit.price += extra;
@@ -261,8 +262,8 @@ static sl_status run(work *w, int n) {
 }
 
 sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
-                            const sl_noise__candidate *candidate, int n) {
-    work w = { .p = p, .candidate = candidate, .out = out };
+                            const sl_noise__candidate *candidate, int n, int steps) {
+    work w = { .p = p, .candidate = candidate, .out = out, .steps = steps };
     sl_status st = run(&w, n);
     sl_free(w.place[0]), sl_free(w.place[1]), sl_free(w.column);
     sl_free(w.block), sl_free(w.sign_block), sl_free(w.scratch);

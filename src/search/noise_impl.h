@@ -66,8 +66,8 @@ void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, i
                        double *scratch);
 
 /* Makes coefficients simple numbers, or drops their columns, as long as the description gets shorter;
- * then fits the others again. */
-void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, double *scratch);
+ * then fits the others again, by at most `steps`. */
+void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch);
 
 /* The normal equations at f: matrix[a][b] (lower half) of the columns column[0 .. n) that are not
  * fixed. */
@@ -161,10 +161,10 @@ int sl_noise__candidate_cmp(const void *a, const void *b);
 typedef struct sl_noise__top {
     int n, room;
     double worst; // score that a further one has to be below
-    sl_noise__candidate *list; // 2 room
+    sl_noise__candidate *list; // a heap while it is full
 } sl_noise__top;
 void sl_noise__top_add(sl_noise__top *t, const sl_noise__candidate *c);
-void sl_noise__top_finish(sl_noise__top *t); // sorted, at most room
+void sl_noise__top_finish(sl_noise__top *t); // sorted; nothing is added after that
 
 /* How much of each: terms alone, pairs among the first so many terms, and how many of the best are
  * kept. */
@@ -216,10 +216,10 @@ typedef struct sl_noise__outcome {
     uint32_t odd;
 } sl_noise__outcome;
 
-/* out[0 .. n) := candidates fitted and made simple, on all threads; those that cannot be have
- * infinite bits. */
+/* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that cannot
+ * be have infinite bits. */
 SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
-                                         const sl_noise__candidate *candidate, int n);
+                                         const sl_noise__candidate *candidate, int n, int steps);
 
 int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
 

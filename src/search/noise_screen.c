@@ -30,9 +30,13 @@ typedef struct screen {
 } screen;
 
 static float inner(const float *a, const float *b, int n) {
-    float sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
+    float sum[8] = { 0 };
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        for (int k = 0; k < 8; k++) sum[k] += a[i + k] * b[i + k];
+    }
+    for (; i < n; i++) sum[0] += a[i] * b[i];
+    return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
 }
 
 static double score_of(const screen *c, double left, double bits) {
@@ -132,7 +136,7 @@ static void make_tiles(screen *c) {
     }
 }
 
-/* What a pair may leave at most to be kept, `room` bits being what the list allows. */
+/* What a pair of so many bits may leave at most to be kept. */
 static float most_left(const screen *c, const sl_noise__top *top, double bits) {
     double most = exp2(2 * (top->worst - c->unit - bits) / c->s->dims);
     return most < 0.9 ? (float)most : 0.9f; // else one term is nearly as good
@@ -174,17 +178,20 @@ static sl_status pairs_of_block(int64_t begin, int64_t end, int worker, void *pa
     return SL_OK;
 }
 
+/* Pairs that one block keeps: a part of all, because the best are of many blocks. */
+static int block_room(const sl_noise__effort *e) { return SL_MAX(e->keep_two / 4, 64); }
+
 static sl_status two_terms(sl_noise__top *top, screen *c) {
-    int room = c->e->keep_two;
-    sl_noise__candidate *lists = sl_malloc((size_t)c->tiles * (size_t)room * 2, sizeof *lists);
+    int room = block_room(c->e);
+    sl_noise__candidate *lists = sl_malloc((size_t)c->tiles * (size_t)room, sizeof *lists);
     c->block = sl_malloc((size_t)c->tiles, sizeof *c->block);
     sl_status st = SL_OK;
     if (!lists || !c->block) {
-        st = sl_fail_memory((size_t)(c->tiles * room * 2), sizeof *lists, "pairs of terms");
+        st = sl_fail_memory((size_t)(c->tiles * room), sizeof *lists, "pairs of terms");
     } else {
         for (int b = 0; b < c->tiles; b++) {
             c->block[b] = (sl_noise__top){ .room = room, .worst = INFINITY,
-                                           .list = lists + (size_t)b * (size_t)room * 2 };
+                                           .list = lists + (size_t)b * (size_t)room };
         }
         make_tiles(c);
         st = sl_par_for(c->j->pool, c->tiles, 1, pairs_of_block, c);
@@ -272,10 +279,8 @@ static sl_status run(sl_noise__top *top, screen *c) {
     one_term(&top[0], c);
     c->tiles = (SL_MIN(c->n, c->e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     if (c->s->dims < 4 || !c->tiles || sl_search__stop(c->j, true)) return SL_OK;
-    int before = top[1].n;
     SL_TRY(two_terms(&top[1], c));
     sl_noise__top_finish(&top[1]);
-    (void)before;
     if (c->s->dims < 6 || sl_search__stop(c->j, true)) return SL_OK;
     return three_terms(&top[2], c, top[1].list, SL_MIN(top[1].n, c->e->triple_pairs));
 }
@@ -290,7 +295,7 @@ sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     size_t dims = (size_t)s->dims, n = (size_t)t->n, paired = (size_t)tiles * SL_NOISE__TILE;
     int64_t bytes = (int64_t)(n * (dims * 8 + 24) + paired * (dims * 4 + 4)
-                              + (size_t)tiles * (size_t)e->keep_two * 2
+                              + (size_t)tiles * (size_t)block_room(e)
                                     * sizeof(sl_noise__candidate));
     if (!sl_search__reserve(j, bytes)) return SL_OK;
     c.at = sl_malloc(n, sizeof *c.at);

@@ -164,7 +164,7 @@ static void count_bits(sl_noise__fit *f, const sl_noise__model *m) {
     if (!isfinite(f->bits)) f->bits = INFINITY;
 }
 
-void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, double *scratch) {
+void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch) {
     sl_noise__equations e;
     if (!isfinite(f->rss)) {
         f->bits = f->price = INFINITY;
@@ -173,6 +173,6 @@ void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, double *scra
     sl_noise__equations_at(&e, m, f, scratch);
     invert(&e, f);
     for (step s = best_step(&e, m, f); s.at >= 0; s = best_step(&e, m, f)) take(&e, f, &s);
-    sl_noise__fit_run(f, m, false, 3, scratch);
+    sl_noise__fit_run(f, m, false, steps, scratch);
     count_bits(f, m);
 }
