@@ -15,6 +15,8 @@
 
 /* Work of a level. */
 static const sl_noise__effort efforts[] = {
+    { .terms = 1024, .pair_terms = 256, .keep_one = 64, .keep_two = 64, .keep_three = 16,
+      .triple_pairs = 16, .monomials = 48, .offers = 16 },
     { .terms = 4096, .pair_terms = 1024, .keep_one = 512, .keep_two = 512, .keep_three = 64,
       .triple_pairs = 64, .monomials = 128, .offers = 24 },
     { .terms = 16384, .pair_terms = 4096, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
@@ -26,6 +28,7 @@ static const sl_noise__effort efforts[] = {
 typedef struct state {
     sl_noise__parts parts;
     sl_arena arena;
+    uint64_t best;  // hash of the best formula's expression after the last level; 0: none
 } state;
 
 /* Families, and the most columns of each.   side  link  degree */
@@ -256,6 +259,26 @@ done:
     return st;
 }
 
+/* ---------------------------------------------------------------- the end ------------------- */
+
+/* A formula that leaves nothing but noise, and that a whole level of further candidates has not
+ * bettered, ends the search. */
+static sl_status end_if_found(state *s) {
+    sl_search__job *j = s->parts.j;
+    const sl_search_formula *best = NULL;
+    bool within;
+    double sigma;
+    for (int k = 0; k < j->n_kept; k++) {
+        if (!best || j->kept[k].bits.total < best->bits.total) best = &j->kept[k];
+    }
+    uint64_t before = s->best;
+    s->best = best ? sl_expr_hash(best->fit.expr) | 1 : 0;
+    if (!best || s->best != before || best->exact) return SL_OK;
+    SL_TRY(sl_search__judge_noise(&sigma, &within, j, best));
+    if (within) sl_search__end(j, SL_SEARCH_FOUND);
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- a level ------------------- */
 
 static sl_status run_level(bool *more, void *payload, int level) {
@@ -278,7 +301,8 @@ static sl_status run_level(bool *more, void *payload, int level) {
         goto done;
     }
     SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n, 1));
-    st = offer_best(s, outcome, l.n, level);
+    SL_GO(offer_best(s, outcome, l.n, level));
+    if (!sl_search__stop(j, true)) st = end_if_found(s);
 done:
     sl_free(outcome);
     sl_free(l.item);

@@ -22,11 +22,11 @@ typedef struct step {
 static const step steps[] = {
     BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
     BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
-    BOTH(4, SL_SEARCH_EFFORT_LOW),     BOTH(5, SL_SEARCH_EFFORT_LOW),
-    NOISE(0, SL_SEARCH_EFFORT_LOW),    BOTH(6, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW),     NOISE(1, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL),  NOISE(2, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW),    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(9, SL_SEARCH_EFFORT_NORMAL),
     BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
     BOTH(12, SL_SEARCH_EFFORT_HIGH),   BOTH(13, SL_SEARCH_EFFORT_HIGH),
     { NULL, 0, 0 }, // the end
@@ -145,7 +145,7 @@ static void mark_front(sl_search_formula *f, int64_t n) {
     }
 }
 
-static sl_status finish(sl_search__job *j) {
+sl_status sl_search__finish(sl_search__job *j) {
     sl_search_result *r = j->result;
     size_t bytes = (size_t)SL_MAX(j->n_kept, 1) * sizeof *r->formula;
     r->formula = sl_arena_alloc(&r->arena, bytes);
@@ -183,7 +183,7 @@ sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem 
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "the result of a search");
     SL_GO(sl_search__prepare(&j));
     SL_GO(run_steps(&j));
-    st = finish(&j);
+    st = sl_search__finish(&j);
 done:
     sl_free(j.kept);
     sl_arena_clear(&j.arena);

@@ -40,6 +40,9 @@ typedef struct sl_search__job {
 /* Fills rows, columns, column, positive from `all`: see job.c. */
 SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 
+/* The result from what was kept: see run.c. */
+SL_NODISCARD sl_status sl_search__finish(sl_search__job *j);
+
 /* Must the work end? From any thread; speak: from the calling one, which then tells progress and
  * looks at the clock. Cheap enough for every few hundred terms. */
 bool sl_search__stop(sl_search__job *j, bool speak);
