@@ -347,6 +347,7 @@ typedef struct sl_command_info {
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
     const char *positional_next; /* the same for a second such word; NULL: none */
+    int repeats;               /* not 0: further such words are calls of their own, one for each */
 } sl_command_info;
 
 SL_API int sl_command_count(void);

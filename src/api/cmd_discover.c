@@ -53,6 +53,7 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv                      the last column, by the others\n"
+    "  symlaw discover a.csv b.csv c.csv             one after the other\n"
     "  symlaw discover data.csv --target T --inputs a,m\n"
     "  symlaw discover data.csv --ops sqrt,exp --max-size 12\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
@@ -440,6 +441,7 @@ const sl_api__command sl_api__discover = {
               .help = help,
               .options = options,
               .n_options = SL_LEN(options),
-              .positional = "file" },
+              .positional = "file",
+              .repeats = 1 },
     .work = work,
 };
