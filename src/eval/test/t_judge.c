@@ -152,15 +152,16 @@ static void the_highest_r2_is_kept(void **state) {
         x[1 - truth] = other;
         p.data.x = x;
         p.fresh.rows = 0;
-        for (int rank = 0; rank < 2; rank++) {
-            o.rank = rank;
+        static const int ranks[] = { SL_RANK_R2, SL_RANK_SIMPLE };
+        for (int k = 0; k < 2; k++) {
+            o.rank = ranks[k];
             const sl_judgement j = judge(t, m, &p, &o);
             assert_true(j.r2 > 1 - 1e-12);
-            solved[rank] += j.verdict == SL_VERDICT_SOLVED;
+            solved[k] += j.verdict == SL_VERDICT_SOLVED;
         }
     }
-    assert_int_equal(solved[SL_RANK_R2], 2);
-    assert_int_equal(solved[SL_RANK_SIMPLE], 1);
+    assert_int_equal(solved[0], 2);
+    assert_int_equal(solved[1], 1);
     sl_infer_close(m);
 }
 
