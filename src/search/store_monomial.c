@@ -1,8 +1,8 @@
 /* Monomials in order of degree.
  *
  * A power costs its exponent, in halves: x 2, x^2 4, 1/x 2; roots cost more than their exponent,
- * sqrt(x) 4 and x^(3/2) 7, and need x > 0 in every row. Of one degree reciprocals and roots come
- * last; else the order is that of the recursion, earlier variables first. */
+ * sqrt(x) 4 and x^(3/2) 7, and need x > 0 in every row. Of one degree the order is by kind, then that
+ * of the recursion, earlier variables first. */
 #include <math.h>
 #include <string.h>
 
@@ -35,16 +35,23 @@ static int cost_of(const sl_store *s, int v, int halves) {
     return halves == 1 ? ROOT_COST : halves == 3 ? CUBE_ROOT_COST : MAX_DEGREE + 1;
 }
 
-/* Of one degree: first those with a variable in the numerator, then reciprocals, then roots. */
-enum { NUMERATORS, RECIPROCALS, ROOTS, KINDS };
+/* Of one degree: products of different variables, quotients of such products, those with squares,
+ * then reciprocals, higher powers and roots. Products and quotients without powers are most of what
+ * functions are taken of, and the smaller part of a degree. */
+enum { PRODUCTS, QUOTIENTS, SQUARES, RECIPROCALS, POWERS, ROOTS, KINDS };
 
 static int kind_of(const sl_store *s, const int8_t *row) {
-    bool positive = false;
+    bool over = false, under = false;
+    int most = 0;
     for (int v = 0; v < s->variables; v++) {
         if (row[v] % 2) return ROOTS;
-        positive = positive || row[v] > 0;
+        over = over || row[v] > 0;
+        under = under || row[v] < 0;
+        most = SL_MAX(most, row[v] < 0 ? -row[v] : row[v]);
     }
-    return positive ? NUMERATORS : RECIPROCALS;
+    if (most > 4) return POWERS;
+    if (!over) return RECIPROCALS;
+    return most > 2 ? SQUARES : under ? QUOTIENTS : PRODUCTS;
 }
 
 /* All rows of a kind that cost `left` from variable v on. */
