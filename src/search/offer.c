@@ -87,8 +87,8 @@ static sl_status snap(const sl_node **e, double *value, int *params, judged *g, 
 
 /* ---------------------------------------------------------------- keeping ------------------- */
 
-static sl_status to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
-                        const sl_node *e) {
+sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
+                            const sl_node *e) {
     const sl_node *with[SL_DATA_MAX_INPUTS];
     for (int v = 0; v < j->rows.inputs; v++) {
         with[v] = sl_expr_var(a, j->column[v] + 1);
@@ -98,7 +98,7 @@ static sl_status to_all(const sl_node **out, sl_arena *a, const sl_search__job *
     return sl_expr_tidy(out, a, *out);
 }
 
-static sl_status keep(sl_search__job *j, const sl_search_formula *f) {
+sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f) {
     if (j->n_kept == j->kept_room) {
         int room = SL_MAX(16, 2 * j->kept_room);
         sl_search_formula *more = sl_realloc(j->kept, (size_t)room, sizeof *more);
@@ -112,7 +112,7 @@ static sl_status keep(sl_search__job *j, const sl_search_formula *f) {
 }
 
 /* The same expression with the same constants, found again? */
-static bool is_known(const sl_search__job *j, const sl_search_formula *f) {
+bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f) {
     for (int i = 0; i < j->n_kept; i++) {
         const sl_fit *a = &j->kept[i].fit, *b = &f->fit;
         if (a->params == b->params && sl_expr_equal(a->expr, b->expr)) return true;
@@ -142,7 +142,7 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
                        int params, const char *method, int level) {
     sl_search_formula f = { .method = method, .level = level, .step = j->news.step };
     judged g;
-    SL_TRY(to_all(&f.fit.expr, a, j, e));
+    SL_TRY(sl_search__to_all(&f.fit.expr, a, j, e));
     SL_TRY(judge(&g, a, j, f.fit.expr, value));
     if (!is_exact(j, &g)) return SL_OK;
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
@@ -151,9 +151,9 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(put_values(&f.fit, a, value, params));
     SL_TRY(measure(&f, j));
     f.seconds = sl_clock() - j->start;
-    if (f.evidence < EVIDENCE_LEAST || is_known(j, &f)) return SL_OK;
+    if (f.evidence < EVIDENCE_LEAST || sl_search__is_known(j, &f)) return SL_OK;
     *kept = true;
-    return keep(j, &f);
+    return sl_search__keep(j, &f);
 }
 
 sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e, const double *value,

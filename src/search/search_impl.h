@@ -55,6 +55,13 @@ SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_
                                         const double *value, int params, const char *method,
                                         int level);
 
+/* Parts of that: the formula in the inputs of j->all, tidy; whether its expression is kept already; and
+ * keeping it. */
+SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
+                                         const sl_node *e);
+bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
+SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
+
 /* A formula with constants made exact numbers. */
 typedef struct sl_snapped {
     const sl_node *expr; // tidy, in the arena

@@ -19,6 +19,7 @@ static const struct shape {
     { 0, false, 4096, 64 }, { 2, false, 128, 64 }, { -2, false, 128, 64 }, { 4, false, 64, 64 },
     { -4, false, 64, 64 },  { 0, true, 64, 32 },   { 1, false, 64, 32 },   { -1, false, 64, 32 },
     { -1, true, 64, 32 },   { 1, true, 64, 32 },   { 2, true, 64, 32 },    { -2, true, 64, 32 },
+    { 6, false, 32, 64 },   { -6, false, 32, 64 },
 };
 
 static const double CLOSE = 1e-9; // relative
