@@ -163,7 +163,8 @@ static sl_status add_best(sl_str *s, page *p) {
 static void add_figures(sl_str *s, const page *p, const sl_candidate *c) {
     char text[24];
     sl_snprintf(text, sizeof text, "%.3g", c->rms);
-    sl_str_addf(s, "%-9s  %-11s  ", isfinite(c->rms) ? text : "-", r2_text(text, c->r2));
+    sl_str_addf(s, "%-9s  ", isfinite(c->rms) ? text : "-");
+    sl_str_addf(s, "%-11s  ", r2_text(text, c->r2));
     if (p->f->found->rows_held > 0) sl_str_addf(s, "%-11s  ", r2_text(text, c->r2_holdout));
     sl_snprintf(text, sizeof text, "%.1f", c->bits.total);
     sl_str_addf(s, "%4d  %8s  ", c->size, isfinite(c->bits.total) ? text : "-");

@@ -9,41 +9,43 @@
 typedef struct telling {
     sl_api__listener listener;
     const sl_names *names;
+    sl_status st; // of writing a line
 } telling;
 
 enum { LINE = 160, DIGITS = 4 };
 
-/* Appends the formula, constants to a few digits. A line of progress need not be exact; where there
- * is no memory it does without. */
-static void add_short(sl_str *s, const sl_candidate *c, const sl_names *names) {
+/* Appends the formula, constants to a few digits: a line of progress need not be exact. */
+static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *names) {
     double value[SL_FIT_MAX_PARAMS];
     sl_candidate shown = *c;
-    if (!c->expr || c->params > SL_FIT_MAX_PARAMS) return;
+    if (!c->expr || c->params > SL_FIT_MAX_PARAMS) return SL_OK;
     for (int i = 0; i < c->params; i++) {
         char text[40];
         sl_snprintf(text, sizeof text, "%.*g", DIGITS, c->value[i]);
         value[i] = sl_strtod(text, NULL);
-        if (!isfinite(value[i])) return;
+        if (!isfinite(value[i])) return SL_OK;
     }
     shown.value = value;
     sl_str_add(s, ": ");
-    if (sl_candidate_print(s, &shown, SL_FORMAT_INFIX, names) != SL_OK) sl_str_clear(s);
+    SL_TRY(sl_candidate_print(s, &shown, SL_FORMAT_INFIX, names));
+    return sl_str_status(s);
 }
 
 /* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
 static int on_progress(const char *what, double done, double total, const sl_candidate *best,
                        void *payload) {
-    const telling *t = payload;
+    telling *t = payload;
     char text[LINE];
     sl_str formula = { 0 };
     if (best && !isnan(best->r2)) {
-        add_short(&formula, best, t->names);
+        t->st = SL_MIN(t->st, add_short(&formula, best, t->names));
         sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
                     sl_str_text(&formula));
     } else {
         sl_snprintf(text, sizeof text, "%.40s", what);
     }
     sl_str_clear(&formula);
+    if (t->st != SL_OK) return true;
     return sl_api__tell(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
 }
 
@@ -67,12 +69,15 @@ sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_
     o.open_payload = asked->payload;
     const double timeout = sl_api__named(run, "timeout")->real;
     if (timeout > 0) o.deadline = run->listener.start + timeout;
-    telling to = { run->listener, asked->names };
+    telling to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
     SL_TRY(sl_pool_new(&pool, (int)sl_api__named(run, "threads")->whole));
     sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
     sl_pool_free(pool);
-    return st;
+    if (st != SL_OK || to.st == SL_OK) return st;
+    sl_discovery_free(*out);
+    *out = NULL;
+    return to.st;
 }
 
 /* ---------------------------------------------------------------- the call ------------------ */

@@ -87,6 +87,7 @@ typedef struct sl_discover__pool {
     int64_t count, room;
     sl_discover__control control;
     sl_discover_cost *cost;
+    sl_noise noise; // in y, as far as it is known
 } sl_discover__pool;
 
 #define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN }
@@ -115,8 +116,10 @@ SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
 /* The same of n candidates that are described, by their bits. */
 void sl_discover__order_bits(int64_t *place, const sl_discover__work *work, int64_t n);
-/* Bits and errors of those that place[0..n) names, on all threads. */
+/* Description lengths, by p->noise, and errors of those that place[0..n) names, on all threads. */
 SL_NODISCARD sl_status sl_discover__describe(sl_discover__pool *p, const int64_t *place, int64_t n);
+/* A candidate as a fit; its values and errors are borrowed, and not written to. */
+sl_fit sl_discover__fit_of(const sl_candidate *c);
 /* place[0..2n) := of n ranked ones the first by R2, the first by bits, the second by R2, ... */
 SL_NODISCARD sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p);
 /* Takes out of them, and marks, what fitting has made the same as a better one. */

@@ -46,10 +46,10 @@ sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
     weighed *w = sl_arena_alloc(scratch, (size_t)n * sizeof *w);
     int64_t *given = sl_arena_alloc(scratch, (size_t)n * sizeof *given);
     if (!w || !given) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
-    SL_TRY(sl_discover__describe(p, place, n));
     for (int64_t i = 0; i < n; i++) {
+        const sl_fit f = sl_discover__fit_of(&p->work[place[i]].c);
         given[i] = place[i];
-        w[i] = (weighed){ p->work[place[i]].c.bits.total, place[i] };
+        w[i] = (weighed){ sl_fit_bits_by_r2(&f, p->rows.fit.inputs, p->rows.fit.rows), place[i] };
     }
     qsort(w, (size_t)n, sizeof *w, by_bits);
     for (int64_t i = 0; i < n; i++) {

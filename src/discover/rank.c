@@ -12,6 +12,14 @@ typedef struct describing {
     const int64_t *place;
 } describing;
 
+sl_fit sl_discover__fit_of(const sl_candidate *c) {
+    return (sl_fit){ .expr = c->expr,
+                     .params = c->params,
+                     .value = (double *)c->value,
+                     .error = (double *)c->error,
+                     .r2 = c->r2 };
+}
+
 static sl_status measure_error(double *rms, sl_arena *scratch, const sl_candidate *c,
                                const sl_problem *p) {
     const size_t mark = sl_arena_mark(scratch), n = (size_t)p->rows;
@@ -34,7 +42,8 @@ static sl_status describe_some(int64_t begin, int64_t end, int worker, void *pay
     for (int64_t i = begin; i < end; i++) {
         sl_candidate *c = &p->work[d->place[i]].c;
         SL_TRY(measure_error(&c->rms, &p->scratch[worker], c, &p->rows.fit));
-        c->bits.total = (double)p->rows.fit.rows * log2(fmax(1 - c->r2, 1e-15)) / 2 + 6 * c->size + 8 * c->params;
+        const sl_fit f = sl_discover__fit_of(c);
+        SL_TRY(sl_fit_describe(&c->bits, &f, &p->rows.fit, &p->noise));
     }
     return SL_OK;
 }

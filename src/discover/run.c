@@ -250,6 +250,7 @@ static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threa
     p->threads = threads;
     p->workers = sl_pool_threads(threads);
     p->cost = &d->cost;
+    p->noise.sigma = o->exhaustive.sigma; // an estimate is no measure to choose by
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
     if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
     return sl_discover__rows_make(&p->rows, &d->arena, problem, o);

@@ -5,6 +5,9 @@
 
 #include "fit/fit.h"
 
+/* By our own logarithm: the same bits on every machine. */
+double sl_fit__log2(double x);
+
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,
  * `bent`, are known, they are a linear least-squares problem. */

@@ -89,13 +89,6 @@ static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *
     return sl_expr_tidy(out, a, sum);
 }
 
-/* Bayesian information criterion of a fit, less what all fits of p have in common. */
-static double criterion(const sl_fit *f, const sl_problem *p) {
-    if (isnan(f->r2)) return INFINITY;
-    const double rest = fmax(1 - f->r2, 1e-15); // R2 cannot tell less from nothing
-    return (double)p->rows * sl_log(rest) + f->params * sl_log((double)p->rows);
-}
-
 sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                          const sl_problem *p, const sl_refine_options *o) {
     SL_TRY(sl_refine(out, a, e, start, p, o));
@@ -113,7 +106,10 @@ sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const doubl
     SL_TRY(sl_fit__run(&f, a, wide, n, from, p, o));
     f.evaluations += out->evaluations;
     f.starts += out->starts;
-    if (criterion(&f, p) < criterion(out, p)) {
+    sl_bits bits, wide_bits;
+    SL_TRY(sl_fit_describe(&bits, out, p, NULL));
+    SL_TRY(sl_fit_describe(&wide_bits, &f, p, NULL));
+    if (wide_bits.total < bits.total) {
         *out = f;
     } else {
         out->evaluations = f.evaluations;

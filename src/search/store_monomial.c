@@ -1,8 +1,8 @@
 /* Monomials in order of degree.
  *
  * A power costs its exponent, in halves: x 2, x^2 4, 1/x 2; roots cost more than their exponent,
- * sqrt(x) 4 and x^(3/2) 7, and need x > 0 in every row. Of one degree the order is that of the
- * recursion: later variables first, positive powers before negative ones. */
+ * sqrt(x) 4 and x^(3/2) 7, and need x > 0 in every row. Of one degree reciprocals and roots come
+ * last; else the order is that of the recursion, earlier variables first. */
 #include <math.h>
 #include <string.h>
 
@@ -35,24 +35,35 @@ static int cost_of(const sl_store *s, int v, int halves) {
     return halves == 1 ? ROOT_COST : halves == 3 ? CUBE_ROOT_COST : MAX_DEGREE + 1;
 }
 
-/* All rows that cost `left` from variable v on. */
-static sl_status all_of(sl_store *s, int8_t *row, int v, int left) {
+/* Of one degree: first those with a variable in the numerator, then reciprocals, then roots. */
+enum { NUMERATORS, RECIPROCALS, ROOTS, KINDS };
+
+static int kind_of(const sl_store *s, const int8_t *row) {
+    bool positive = false;
+    for (int v = 0; v < s->variables; v++) {
+        if (row[v] % 2) return ROOTS;
+        positive = positive || row[v] > 0;
+    }
+    return positive ? NUMERATORS : RECIPROCALS;
+}
+
+/* All rows of a kind that cost `left` from variable v on. */
+static sl_status all_of(sl_store *s, int8_t *row, int kind, int v, int left) {
     if (s->full || s->exponents.count >= MAX_MONOMIALS) return SL_OK;
-    if (left == 0) return sl_store__exponents_add(s, row);
+    if (left == 0) return kind_of(s, row) == kind ? sl_store__exponents_add(s, row) : SL_OK;
     if (v == s->variables) return SL_OK;
     const bool last = v == s->variables - 1, divide = s->ops & SL_STORE__BIT(DIV);
     const bool multiply = s->ops & SL_STORE__BIT(MUL);
-    if (!last) SL_TRY(all_of(s, row, v + 1, left));
-    for (int halves = 1; halves <= highest(s); halves++) {
+    for (int halves = highest(s); halves >= 1; halves--) {
         const int cost = cost_of(s, v, halves);
         if (cost > left || ((last || !multiply) && cost != left)) continue;
         for (int sign = 1; sign >= (divide ? -1 : 1); sign -= 2) {
             row[v] = (int8_t)(sign * halves);
-            SL_TRY(all_of(s, row, v + 1, left - cost));
+            SL_TRY(all_of(s, row, kind, v + 1, left - cost));
         }
     }
     row[v] = 0;
-    return SL_OK;
+    return last ? SL_OK : all_of(s, row, kind, v + 1, left);
 }
 
 sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
@@ -61,7 +72,8 @@ sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
     while (e->count < want && !s->full) {
         if (e->degree >= end || e->count >= MAX_MONOMIALS) return SL_OK;
         int8_t row[SL_STORE_MAX_VARIABLES] = { 0 };
-        SL_TRY(all_of(s, row, 0, ++e->degree));
+        e->degree++;
+        for (int kind = 0; kind < KINDS; kind++) SL_TRY(all_of(s, row, kind, 0, e->degree));
     }
     return SL_OK;
 }
@@ -79,6 +91,24 @@ sl_status sl_store__monomials_extend(sl_store *s, size_t want) {
         while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count && l->count + (size_t)n < want)
             t[n++] = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->monomial_rows++, 0);
         SL_TRY(sl_store__batch_keep(s, n, SL_LIST_MONOMIALS, 0));
+    }
+    return SL_OK;
+}
+
+/* Pure numbers are few: they are looked for among many more rows than have values. */
+sl_status sl_store__pure_extend(sl_store *s, size_t rows) {
+    if (!s->units) return SL_OK;
+    SL_TRY(sl_store__exponents_extend(s, rows));
+    while (s->pure_rows < SL_MIN(rows, s->exponents.count) && !s->full) {
+        if (sl_search__stop(s->job, true)) return SL_OK;
+        sl_term *t = sl_store__batch_room(s->batch);
+        int n = 0;
+        while (n < SL_STORE_BATCH && s->pure_rows < SL_MIN(rows, s->exponents.count)) {
+            sl_dimension d;
+            t[n] = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->pure_rows++, 0);
+            n += sl_store__dimension(&d, s, t[n]) && sl_store__is_number(&d);
+        }
+        SL_TRY(sl_store__batch_keep(s, n, SL_LIST_PURE, 0));
     }
     return SL_OK;
 }
@@ -113,6 +143,6 @@ sl_status sl_store__open_short(sl_store *s) {
         for (int w = v + 1; w < n; w++) SL_TRY(add_short(s, v, 2, w, 2));
     for (int v = 0; v < n && multiply && n <= 2; v++)
         for (int halves = 6; halves <= 8; halves += 2) SL_TRY(add_short(s, v, halves, -1, 0));
-    s->short_rows = s->monomial_rows = s->exponents.count;
+    s->short_rows = s->monomial_rows = s->pure_rows = s->exponents.count;
     return SL_OK;
 }

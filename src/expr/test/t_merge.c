@@ -62,7 +62,7 @@ static void random_expressions(void **state) {
     sl_fixture *t = *state;
     int changed = 0, n = sl_test_iters(t, 20000);
     for (int i = 0; i < n; i++) {
-        sl_expr_random_options o = { 1 + i % 4, 2, i % 3 ? 0 : 5, 0.2 };
+        sl_expr_random_options o = { 1 + i % 4, 2, i % 3 ? 0 : 5, 0.2, 0, false };
         const sl_node *e, *w, *m, *mw, *again, *tidy, *ce, *cm;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));

@@ -133,7 +133,7 @@ static void random_laws_come_back(void **state) {
     const int laws = sl_test_iters(t, 60);
     int with = 0, back = 0;
     for (int i = 0; i < laws; i++) {
-        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3), VARS, 0, 0.1 };
+        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3), VARS, 0, 0.1, 0, false };
         const sl_node *e, *free;
         double value[256];
         int n, snapped;

@@ -108,7 +108,7 @@ static void what_is_written_reads_back(void **state) {
             for (int p = 0; p < points; p++) v[k][p] = any_finite(&t->rng);
         const sl_node *e;
         sl_arena_rewind(&t->arena, 0);
-        const sl_expr_random_options random = { 4, columns, 9, 0.2 };
+        const sl_expr_random_options random = { 4, columns, 9, 0.2, 0, false };
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &random));
         SL_MUST(t, sl_expr_tidy(&e, &t->arena, e));
 

@@ -266,7 +266,7 @@ static const sl_node *random_tree(sl_arena *a, sl_rng *rng, int depth) {
 
 /* A tidy or canonical expression, or NULL where it has no such form within 64 bits. */
 static const sl_node *random_expression(sl_fixture *t) {
-    const sl_expr_random_options o = { 1 + pick(&t->rng, 5), 3, 9, 0.15 };
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 5), 3, 9, 0.15, 0, false };
     const sl_node *e;
     const int kind = pick(&t->rng, 4);
     if (kind == 0)
