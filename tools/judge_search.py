@@ -28,6 +28,12 @@ NAMES = {name: getattr(np, name) for name in
 NAMES.update(asin=np.arcsin, acos=np.arccos, atan=np.arctan, ln=np.log)
 
 
+def value(text, names, shape):
+    with np.errstate(all="ignore"):
+        y = eval(compile(text.replace("^", "**"), "formula", "eval"), {"__builtins__": {}}, names)
+        return np.broadcast_to(np.asarray(y, float), shape)
+
+
 class Problem:
     """A formula, the names of its variables and where they are drawn from."""
 
@@ -47,9 +53,7 @@ class Problem:
         return bound
 
     def value(self, text, x):
-        with np.errstate(all="ignore"):
-            y = eval(compile(text.replace("^", "**"), self.name, "eval"), {"__builtins__": {}}, self.bind(x))
-            return np.broadcast_to(np.asarray(y, float), x.shape[1:])
+        return value(text, self.bind(x), x.shape[1:])
 
     def rows(self, rng, n=ROWS):
         """(x, y) at n points where the formula is real; fewer where those are rare."""
@@ -65,18 +69,22 @@ class Problem:
                 break
         return np.concatenate(xs, axis=1)[:, :n], np.concatenate(ys)[:n]
 
-    def same(self, text, rng):
-        """Is `text` this formula, by values at fresh rows?"""
+    def agrees(self, function, rng, tolerance=TOLERANCE, share=1):
+        """Has the function of x this formula's values at this share of fresh rows? None: there are too few of those."""
         x, truth = self.rows(rng)
         if len(truth) < 8:
             return None
+        found = function(x)
+        with np.errstate(invalid="ignore"):
+            size = np.maximum(np.maximum(np.abs(truth), np.abs(found)), np.median(np.abs(truth)))
+            return bool(np.mean(np.abs(truth - found) <= tolerance * size) >= share)
+
+    def same(self, text, rng):
+        """Is `text` this formula, by values at fresh rows?"""
         try:
-            found = self.value(text, x)
+            return self.agrees(lambda x: self.value(text, x), rng)
         except (ArithmeticError, NameError, SyntaxError, TypeError, ValueError):
             return False
-        near = TOLERANCE * np.maximum(np.maximum(np.abs(truth), np.abs(found)), np.median(np.abs(truth)))
-        with np.errstate(invalid="ignore"):
-            return bool(np.all(np.abs(truth - found) <= near))
 
 
 def read_table(path):
