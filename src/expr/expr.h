@@ -109,7 +109,6 @@ typedef enum sl_operator {
 #undef X
     SL_OPERATOR_COUNT
 } sl_operator;
-#define SL_EXPR_ALL_OPERATORS ((UINT32_C(1) << SL_OPERATOR_COUNT) - 1)
 
 /* Sets of operators: bit i stands for row i. The first eight rows are those that the default
  * universe combines, and so a part of what its hash is of. */

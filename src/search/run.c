@@ -17,8 +17,10 @@ typedef struct step {
 #define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
 static const step steps[] = {
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },
     BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
     BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
     BOTH(4, SL_SEARCH_EFFORT_LOW),     BOTH(5, SL_SEARCH_EFFORT_LOW),
     BOTH(6, SL_SEARCH_EFFORT_LOW),     BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),  BOTH(9, SL_SEARCH_EFFORT_NORMAL),
