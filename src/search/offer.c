@@ -130,6 +130,18 @@ static sl_status put_values(sl_fit *fit, sl_arena *a, const double *value, int n
     return SL_OK;
 }
 
+/* A shorter form, if it is exact too. */
+static sl_status simplify(const sl_node **e, const double *value, judged *g, sl_arena *a,
+                          const sl_search__job *j) {
+    const sl_node *shorter;
+    judged with;
+    SL_TRY(sl_search__simplify(&shorter, a, *e, value, j->all));
+    if (shorter == *e) return SL_OK;
+    SL_TRY(judge(&with, a, j, shorter, value));
+    if (is_exact(j, &with)) *e = shorter, *g = with;
+    return SL_OK;
+}
+
 /* Bits and evidence by the project's criterion. */
 static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
     sl_noise noise = { .precision = j->precision };
@@ -146,6 +158,7 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(judge(&g, a, j, f.fit.expr, value));
     if (!is_exact(j, &g)) return SL_OK;
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
+    SL_TRY(simplify(&f.fit.expr, value, &g, a, j));
     f.exact = true;
     f.fit.r2 = g.r2;
     SL_TRY(put_values(&f.fit, a, value, params));
