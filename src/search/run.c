@@ -20,8 +20,10 @@ typedef struct step {
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 static const step steps[] = {
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },
     BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
     BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
     BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),

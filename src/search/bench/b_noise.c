@@ -33,7 +33,7 @@ static bool parse_line(task *t, char *line) {
     char *comma = strchr(line, ','), *last = strrchr(line, ',');
     if (!comma || comma == last) return false;
     *comma = *last = 0;
-    snprintf(t->name, sizeof t->name, "%s", line);
+    snprintf(t->name, sizeof t->name, "%.63s", line);
     snprintf(t->formula, sizeof t->formula, "%s", comma + 1);
     size_t n = strlen(t->formula);
     if (t->formula[0] == '"') memmove(t->formula, t->formula + 1, n), t->formula[n - 2] = 0;
