@@ -143,7 +143,7 @@ static void the_highest_r2_is_kept(void **state) {
     o.samples = 600;
     o.grammar = 1;
     o.infer.length = 12;
-    int solved[2] = { 0 };
+    int solved[SL_RANK_R2 + 1] = { 0 };
     for (int truth = 0; truth < 2; truth++) {
         sl_eval_problem p = make(t, truth ? "x2" : "x1", 0);
         double *other = sl_arena_alloc(&t->arena, 30 * sizeof *other);
@@ -152,16 +152,15 @@ static void the_highest_r2_is_kept(void **state) {
         x[1 - truth] = other;
         p.data.x = x;
         p.fresh.rows = 0;
-        static const int ranks[] = { SL_RANK_R2, SL_RANK_SIMPLE };
-        for (int k = 0; k < 2; k++) {
-            o.rank = ranks[k];
+        for (int rank = SL_RANK_SIMPLE; rank <= SL_RANK_R2; rank++) {
+            o.rank = rank;
             const sl_judgement j = judge(t, m, &p, &o);
             assert_true(j.r2 > 1 - 1e-12);
-            solved[k] += j.verdict == SL_VERDICT_SOLVED;
+            solved[rank] += j.verdict == SL_VERDICT_SOLVED;
         }
     }
-    assert_int_equal(solved[0], 2);
-    assert_int_equal(solved[1], 1);
+    assert_int_equal(solved[SL_RANK_R2], 2);
+    assert_int_equal(solved[SL_RANK_SIMPLE], 1);
     sl_infer_close(m);
 }
 
