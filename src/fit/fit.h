@@ -51,6 +51,11 @@ double sl_fit_r2(const double *value, const sl_problem *p);
 SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                                  const sl_problem *p, const sl_refine_options *o);
 
+/* The same with the numbers of e left as they are: only its `params` free constants move. */
+SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
+                                        const double *start, const sl_problem *p,
+                                        const sl_refine_options *o);
+
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
  * for data whose units the model has never seen. Kept only if it is the better explanation by its
  * description length; else *out is the plain fit. */
