@@ -245,12 +245,12 @@ SL_API SL_NODISCARD sl_status sl_model_about(char **json, const sl_trained *m);
 /* Formulas for a table, the best first. */
 typedef struct sl_found sl_found;
 
-/* Looks for y[r] as a formula of x[0][r] .. x[n_inputs-1][r], r < rows; all numbers must be finite.
- * model may be NULL: then only a constant, the inputs and the best linear formula are tried. names:
- * of the inputs, or NULL for x1, x2, ... options_json: an object with options of the command
- * `discover` that say how to look, by name ("effort", "samples", "holdout", "timeout", "seed",
- * "threads", ...); NULL or "{}": the usual. Told to stop, or out of time, it returns what it has:
- * see sl_found_cut. */
+/* Looks for y[r] as a formula of x[0][r] .. x[n_inputs-1][r], r < rows, n_inputs <= 16; all numbers must
+ * be finite. model may be NULL: then the search alone proposes formulas. A model that takes fewer inputs
+ * is shown those that explain most. names: of the inputs, or NULL for x1, x2, ... options_json: an object
+ * with options of the command `discover` that say how to look, by name ("search", "effort", "ops",
+ * "max-size", "max-memory", "sigma" as a number, "units" with the target as y, "samples", "holdout", "timeout", "seed", "threads", ...);
+ * NULL or "{}": the usual. Told to stop, or out of time, it returns what it has: see sl_found_cut. */
 SL_API SL_NODISCARD sl_status sl_discover(sl_found **out, const sl_trained *model,
                                           const double *const *x, int n_inputs, const double *y,
                                           int64_t rows, const char *const *names,
@@ -258,16 +258,23 @@ SL_API SL_NODISCARD sl_status sl_discover(sl_found **out, const sl_trained *mode
                                           void *payload);
 SL_API void sl_found_free(sl_found *f);
 
-/* Formulas that are real in every row, ranked by R2; of those within 1e-12 the simpler comes first
- * (with the option "rank":"r2" only equal R2 count as such, and the more probable comes first). May
- * be 0. Below, i is 0 .. count - 1; outside of that the answer is NaN, 0, NULL or SL_EINVAL. */
+/* Formulas that are real in every row, the one of least description length first (with the option
+ * "rank":"r2" the one of highest R2). May be 0. Below, i is 0 .. count - 1; outside of that the answer is
+ * NaN, 0, NULL or SL_EINVAL. */
 SL_API int64_t sl_found_count(const sl_found *f);
-/* Which of them explains the data best for its size (least n ln(1 - R2) + (size + fitted constants)
- * ln n over n rows): where there is noise, R2 alone prefers whatever has more constants. -1: there
- * is none. */
-SL_API int64_t sl_found_advised(const sl_found *f);
+/* Not 0: the first one leaves no more than the noise of y, as far as the search can tell. 0: it is only
+ * the best approximation. */
+SL_API int sl_found_within_noise(const sl_found *f);
 SL_API SL_NODISCARD sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i);
 SL_API double sl_found_r2(const sl_found *f, int64_t i);      /* on the rows that were fitted */
+SL_API double sl_found_error(const sl_found *f, int64_t i);   /* root mean square, in the unit of y */
+SL_API double sl_found_bits(const sl_found *f, int64_t i);    /* description length; NaN with "rank":"r2" */
+/* Bits that the data hold against the formula and the search for it: by chance alone a formula as good is
+ * found once in 2^evidence. NaN with "rank":"r2". */
+SL_API double sl_found_evidence(const sl_found *f, int64_t i);
+SL_API int sl_found_size(const sl_found *f, int64_t i);       /* nodes */
+SL_API int sl_found_front(const sl_found *f, int64_t i);      /* not 0: no simpler one is as good */
+SL_API const char *sl_found_source(const sl_found *f, int64_t i); /* "search|model|baseline" */
 SL_API double sl_found_holdout(const sl_found *f, int64_t i); /* on those held out; NaN without */
 SL_API double sl_found_log_prob(const sl_found *f, int64_t i); /* -infinity: not by the model */
 SL_API const char *sl_found_status(const sl_found *f, int64_t i); /* "scored|refined|snapped" */
@@ -278,7 +285,7 @@ SL_API double sl_found_constant(const sl_found *f, int64_t i, int k, double *err
 /* Why it ended early: "time", "cancel"; "" if it did not. */
 SL_API const char *sl_found_cut(const sl_found *f);
 /* All of it, every candidate that was looked at with what became of it: the members `cut`,
- * `candidates`, `advised`, `front`, `counts` and `cost` of the result of the command `discover`. */
+ * `within_noise`, `candidates`, `front`, `search`, `counts` and `cost` of the result of the command `discover`. */
 SL_API SL_NODISCARD sl_status sl_found_json(char **json, const sl_found *f);
 
 /* ---------------------------------------------------------------- commands ------------------ */
@@ -340,6 +347,7 @@ typedef struct sl_command_info {
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
     const char *positional_next; /* the same for a second such word; NULL: none */
+    int repeats;               /* not 0: further such words are calls of their own, one for each */
 } sl_command_info;
 
 SL_API int sl_command_count(void);

@@ -100,6 +100,8 @@ struct sl_found {
     sl_discovery *discovery;
     sl_arena arena; // of the names
     sl_names names;
+    sl_units units;
+    const sl_units *units_known; // those, or NULL
 };
 
 /* What a set is opened for. */
@@ -535,22 +537,51 @@ SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *forma
     X(TIMEOUT, "timeout", REAL, 1, "SECONDS", "0", NULL, 0, 1e9,                           \
       "end after this time with the best so far; 0: no limit")
 
-/* sl_discover_run with threads and progress; sl_api__discover_options has read the options. */
-SL_NODISCARD sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *p,
-                                    const sl_api__run *run);
+/* Rows that say what formulas may be, for the command and the call. */
+#define SL_API__SEARCH(X)                                                                  \
+    X(OPS, "ops", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                       \
+      "functions and operators that formulas may have, commas or blanks between; if it is" \
+      " not given, all there are; sums, products and powers are always allowed")           \
+    X(MAX_SIZE, "max-size", INT, 1, "N", "0", NULL, 0, SL_EXPR_MAX,                        \
+      "nodes of a formula at most; 0: any")                                                \
+    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "1", NULL, 0.01, 1e6,                       \
+      "memory that the search may use, in 10^9 bytes")                                     \
+    X(UNITS, "units", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                   \
+      "units of columns, as m=kg,v=m/s,E=J; also taken from names such as \"v (m/s)\";"    \
+      " formulas whose units do not agree are left out")
+#define SL_API__SEARCH_OPTION(...) SL_API__ROW("the formulas", __VA_ARGS__)
+
+/* What is asked besides the options. */
+typedef struct sl_api__asked {
+    const sl_infer *model; // NULL: none, or one that is opened when it is needed:
+    sl_status (*open)(const sl_infer **out, void *payload);
+    void *payload;
+    const sl_names *names; // of the inputs, for progress
+    double sigma;          // of y; 0: not known
+    const sl_units *units; // NULL: not known
+} sl_api__asked;
+
+/* sl_discover_run with threads and progress. */
+SL_NODISCARD sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked,
+                                    const sl_problem *p, const sl_api__run *run);
+/* Options of the formulas: --ops, --max-size, --max-memory. */
+SL_NODISCARD sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run);
 
 /* What the command has found, and in what. */
 typedef struct sl_api__finding {
-    const sl_infer *model;
+    const sl_infer *model;       // NULL: it was not asked
+    const char *model_note;      // then: why
     const char *file;            // as it was given
     const sl_table *table;       // NULL: it was not read to its end
     bool constant;               // the target is the same in every row
     const sl_discovery *found;   // NULL as well
     sl_names names;              // of inputs, fit for a terminal
     const char *target;
+    const sl_units *units;       // NULL: not known
     double read_seconds;
     uint64_t seed;
     int64_t top; // candidates to show
+    bool all;    // every one of them
 } sl_api__finding;
 
 /* Members of an object: the model; candidates 0 .. top - 1 and what they cost; all of it. */
@@ -573,14 +604,29 @@ SL_NODISCARD sl_status sl_api__model_search(sl_str *found, sl_str *looked, const
 bool sl_api__code_folder(char folder[PATH_MAX]);
 /* Adds to a failure of opening it that it was the default model. */
 SL_NODISCARD sl_status sl_api__with_default(sl_status st);
+/* units NULL: not known. */
 SL_NODISCARD sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
-                                          int64_t top);
+                                          const sl_units *units, int64_t top);
 SL_NODISCARD sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f);
 /* For people: the best formula with its figures, the next ones, what was done. */
 SL_NODISCARD sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f);
 /* The best formula alone, to be pasted. */
 SL_NODISCARD sl_status sl_api__finding_paste(sl_str *s, const sl_api__finding *f,
                                              sl_format format);
+/* Adds units of a list (NULL: none) to those known; *out := them, or NULL where none is known. */
+SL_NODISCARD sl_status sl_api__units(const sl_units **out, sl_units *units, const char *list,
+                                     const char *const *names, int inputs, const char *target);
+SL_NODISCARD sl_status sl_api__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
+                                              const sl_candidate *c, const sl_units *units);
+/* Appends a line about the columns' units. */
+SL_NODISCARD sl_status sl_api__add_units(sl_str *s, const sl_units *u, const sl_names *names,
+                                         const char *target);
+/* Every candidate as a row of CSV. */
+SL_NODISCARD sl_status sl_api__finding_csv(sl_str *s, const sl_api__finding *f);
+/* Lines below the table: what was done, and with which data. */
+SL_NODISCARD sl_status sl_api__finding_work(sl_str *s, const sl_api__finding *f);
+/* Appends variable v as formulas spell it: in backticks where its name is no word. */
+SL_NODISCARD sl_status sl_api__add_variable(sl_str *s, int v, const sl_names *names);
 /* Sentences about the data, for who sees no table: each is a note. */
 void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f);
 /* Has it a formula that can be written? Not with a constant that overflowed, which is never real. */

@@ -6,35 +6,91 @@
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-/* "sampling, best R2 0.9987": what is behind the comma are figures. */
-static int on_progress(const char *what, double done, double total, const sl_candidate *best,
-                       void *payload) {
-    char text[80];
-    if (best && !isnan(best->r2))
-        sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g", what, best->r2);
-    else
-        sl_snprintf(text, sizeof text, "%.40s", what);
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
+typedef struct telling {
+    sl_api__listener listener;
+    const sl_names *names;
+    sl_status st; // of writing a line
+} telling;
+
+enum { LINE = 160, DIGITS = 4 };
+
+/* Appends the formula, constants to a few digits: a line of progress need not be exact. */
+static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *names) {
+    double value[SL_FIT_MAX_PARAMS];
+    sl_candidate shown = *c;
+    if (!c->expr || c->params > SL_FIT_MAX_PARAMS) return SL_OK;
+    for (int i = 0; i < c->params; i++) {
+        char text[40];
+        sl_snprintf(text, sizeof text, "%.*g", DIGITS, c->value[i]);
+        value[i] = sl_strtod(text, NULL);
+        if (!isfinite(value[i])) return SL_OK;
+    }
+    shown.value = value;
+    sl_str_add(s, ": ");
+    SL_TRY(sl_candidate_print(s, &shown, SL_FORMAT_INFIX, names));
+    return sl_str_status(s);
 }
 
-sl_status sl_api__find(sl_discovery **out, const sl_infer *m, const sl_problem *p,
+/* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
+static int on_progress(const char *what, double done, double total, const sl_candidate *best,
+                       void *payload) {
+    telling *t = payload;
+    char text[LINE];
+    sl_str formula = { 0 };
+    if (best && !isnan(best->r2)) {
+        t->st = SL_MIN(t->st, add_short(&formula, best, t->names));
+        sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
+                    sl_str_text(&formula));
+    } else {
+        sl_snprintf(text, sizeof text, "%.40s", what);
+    }
+    sl_str_clear(&formula);
+    if (t->st != SL_OK) return true;
+    return sl_api__tell(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
+}
+
+sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run) {
+    const char *ops = sl_api__named(run, "ops")->text[0];
+    *out = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
+    if (ops) SL_TRY(sl_universe_ops_parse(&out->ops, ops));
+    out->max_size = (int)sl_api__named(run, "max-size")->whole;
+    out->max_memory = (int64_t)(sl_api__named(run, "max-memory")->real * 1e9);
+    return SL_OK;
+}
+
+sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_problem *p,
                        const sl_api__run *run) {
     sl_discover_options o;
     sl_api__discover_options(&o, run);
+    SL_TRY(sl_api__search_options(&o.exhaustive, run));
+    o.exhaustive.sigma = asked->sigma;
+    o.exhaustive.units = asked->units;
+    o.open_model = asked->open;
+    o.open_payload = asked->payload;
     const double timeout = sl_api__named(run, "timeout")->real;
     if (timeout > 0) o.deadline = run->listener.start + timeout;
-    sl_api__listener listener = run->listener; // what sl_api__tell wants is no const
+    telling to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
     SL_TRY(sl_pool_new(&pool, (int)sl_api__named(run, "threads")->whole));
-    sl_status st = sl_discover_run(out, m, pool, p, &o, on_progress, &listener);
+    sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
     sl_pool_free(pool);
-    return st;
+    if (st != SL_OK || to.st == SL_OK) return st;
+    sl_discovery_free(*out);
+    *out = NULL;
+    return to.st;
 }
 
 /* ---------------------------------------------------------------- the call ------------------ */
 
+/* A value here; the command also takes the name of a column. */
+#define SL_API__SIGMA(X)                                             \
+    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308,         \
+      "standard deviation of the target's errors; 0: it is estimated")
+
 static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
                                           SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION) //
+                                          SL_API__SEARCH(SL_API__SEARCH_OPTION)      //
+                                          SL_API__SIGMA(SL_API__SEARCH_OPTION)       //
                                           SL_API__TIMEOUT(SL_API__OPTION)            //
                                           SL_API__REPEAT(SL_API__COMMON_OPTION) };
 
@@ -51,12 +107,10 @@ static sl_status check_column(const double *column, int64_t rows, const char *na
     return SL_OK;
 }
 
-static sl_status check_problem(const sl_trained *model, const sl_problem *p,
-                               const char *const *names) {
-    const int most =
-        model ? SL_MIN(sl_model_inputs(model), SL_TOKEN_VARIABLES) : SL_TOKEN_VARIABLES;
-    if (p->inputs < 1 || p->inputs > most)
-        return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", p->inputs, most);
+static sl_status check_problem(const sl_problem *p, const char *const *names) {
+    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", p->inputs,
+                       SL_DATA_MAX_INPUTS);
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "sl_discover: %lld rows; a formula needs 2 at least",
                        (long long)p->rows);
@@ -84,19 +138,35 @@ static sl_status copy_names(sl_found *f, const char *const *names, int n) {
     return SL_OK;
 }
 
+/* Of the inputs by their names, and of y. */
+static sl_status read_units(sl_found *f, const char *list) {
+    char plain[SL_DATA_MAX_INPUTS][8];
+    const char *names[SL_DATA_MAX_INPUTS];
+    for (int i = 0; i < f->names.count; i++) {
+        sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
+        names[i] = f->names.names ? f->names.names[i] : plain[i];
+    }
+    return sl_api__units(&f->units_known, &f->units, list, names, f->names.count, "y");
+}
+
 static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
                       const sl_json *given, const sl_api__listener *listener) {
     sl_api__value values[SL_LEN(options)];
     const sl_api__run run = { .info = &info, .values = values, .listener = *listener };
     SL_TRY(sl_api__options_read(values, &info, given));
-    return sl_api__find(&f->discovery, model ? model->infer : NULL, p, &run);
+    SL_TRY(read_units(f, sl_api__named(&run, "units")->text[0]));
+    const sl_api__asked asked = { .model = model ? model->infer : NULL,
+                                  .names = &f->names,
+                                  .sigma = sl_api__named(&run, "sigma")->real,
+                                  .units = f->units_known };
+    return sl_api__find(&f->discovery, &asked, p, &run);
 }
 
 static sl_status discover(sl_found **out, const sl_trained *model, const sl_problem *p,
                           const char *const *names, const char *options_json,
                           const sl_api__listener *listener) {
     if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
-    SL_TRY(check_problem(model, p, names));
+    SL_TRY(check_problem(p, names));
 
     sl_status st;
     sl_json *given = NULL;
@@ -137,7 +207,7 @@ static const sl_candidate *candidate(const sl_found *f, int64_t i) {
 
 int64_t sl_found_count(const sl_found *f) { return f ? f->discovery->ranked : 0; }
 
-int64_t sl_found_advised(const sl_found *f) { return f ? f->discovery->advised : -1; }
+int sl_found_within_noise(const sl_found *f) { return f && f->discovery->within_noise; }
 
 static sl_status formula_of(sl_formula **out, const sl_found *f, int64_t i) {
     const sl_candidate *c = candidate(f, i);
@@ -154,6 +224,36 @@ sl_status sl_found_formula(sl_formula **out, const sl_found *f, int64_t i) {
 double sl_found_r2(const sl_found *f, int64_t i) {
     const sl_candidate *c = candidate(f, i);
     return c ? c->r2 : NAN;
+}
+
+double sl_found_error(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->rms : NAN;
+}
+
+double sl_found_bits(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->bits.total : NAN;
+}
+
+double sl_found_evidence(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->evidence : NAN;
+}
+
+int sl_found_size(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->size : 0;
+}
+
+int sl_found_front(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c && c->front;
+}
+
+const char *sl_found_source(const sl_found *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? sl_source_name(c->source) : NULL;
 }
 
 double sl_found_holdout(const sl_found *f, int64_t i) {
@@ -199,7 +299,7 @@ static sl_status write_json(char **json, const sl_found *f) {
     sl_status st;
     sl_str s = { 0 };
     sl_json_open(&s, NULL, '{');
-    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->discovery->count));
+    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->units_known, f->discovery->count));
     sl_json_close(&s, '}');
     SL_GO(sl_str_status(&s));
     *json = s.text;

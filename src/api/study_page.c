@@ -117,20 +117,43 @@ static const char *baseline_note(const char *name) {
         return "draws from the generator that ignore the data; the best of as many as the models "
                "sample";
     if (strcmp(name, "linear") == 0) return "the linear formula that least squares gives";
+    if (sl_study_is_search(name))
+        return "exhaustive search at effort low, without a model, one thread a problem; the first "
+               "200 test problems at most";
     return NULL;
 }
 
-static sl_status add_baselines(sl_report_input *out, sl_arena *a, const sl_study *s) {
+/* Up to the time at which the last answer was there. peak: FLOP/s of one thread; NaN: not measured. */
+static sl_status add_efforts(sl_report_baseline *to, sl_arena *a, const sl_study_evaluation *e,
+                             double peak) {
+    sl_report_effort *list;
+    ROOM(list, a, SL_STUDY_BUDGETS);
+    for (int i = 0; i < e->budgets; i++) {
+        const sl_study_budget *b = &e->budget[i];
+        if (i > 0 && b[-1].seconds >= e->seconds_most) break;
+        list[to->n_efforts++] =
+            (sl_report_effort){ .seconds = b->seconds,
+                                .flops = b->seconds * peak,
+                                .solved = share_of(&(sl_study_share){ b->solved, b->trials }),
+                                .wrong = b->wrong };
+    }
+    to->efforts = list;
+    return SL_OK;
+}
+
+static sl_status add_baselines(sl_report_input *out, sl_arena *a, const sl_study *s, double peak) {
     sl_report_baseline *to;
     ROOM(to, a, s->plan->n_baselines);
     for (int b = 0; b < s->plan->n_baselines; b++) {
         const sl_study_evaluation *e = &s->baseline[b];
         const char *name = s->plan->baselines[b];
         if (!e->there) continue;
-        to[out->n_baselines++] = (sl_report_baseline){ .name = name,
-                                                       .note = baseline_note(name),
-                                                       .solved = share_of(&e->solved),
-                                                       .r2 = share_of(&e->r2) };
+        sl_report_baseline *one = &to[out->n_baselines++];
+        *one = (sl_report_baseline){ .name = name,
+                                     .note = baseline_note(name),
+                                     .solved = share_of(&e->solved),
+                                     .r2 = share_of(&e->r2) };
+        SL_TRY(add_efforts(one, a, e, peak));
     }
     out->baselines = to;
     return SL_OK;
@@ -311,7 +334,7 @@ sl_status sl_api__study_page(sl_report_input *out, sl_arena *a, const sl_api__st
     if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");
     SL_TRY(add_unfinished(out, a, s, study));
     SL_TRY(add_curves(out, a, study));
-    SL_TRY(add_baselines(out, a, study));
+    SL_TRY(add_baselines(out, a, study, peak));
     SL_TRY(add_others(out, a, study));
     SL_TRY(add_origins(out, a, study));
     SL_TRY(add_failures(out, a, study));

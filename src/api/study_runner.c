@@ -303,15 +303,16 @@ static sl_status eval_options(sl_str *s, const job *j, const sl_study_job *what,
                               const char *journal) {
     const sl_study_plan *plan = j->study->plan;
     const char *given = plan->size[j->study->run[what->run].size].eval[what->set];
-    sl_str_add(s, given ? given : "{}");
+    if (what->kind == SL_STUDY_JOB_BASELINE)
+        SL_TRY(sl_study_baseline_options(s, plan->baselines[what->baseline], given));
+    else
+        sl_str_add(s, given ? given : "{}");
     SL_TRY(sl_str_status(s));
     sl_str_truncate(s, s->len - 1);
     sl_json_add_text(s, "model", model);
     sl_json_add_text(s, "journal", journal);
     if (what->set == SL_STUDY_SET_TEST) sl_json_add_text(s, "split", "test");
     if (what->set == SL_STUDY_SET_WITHHELD) sl_json_add_text(s, "split", "withheld");
-    if (what->kind == SL_STUDY_JOB_BASELINE)
-        sl_json_add_text(s, "source", plan->baselines[what->baseline]);
     sl_json_add_int(s, "threads", j->runner->study->threads);
     sl_json_close(s, '}');
     return sl_str_status(s);

@@ -201,12 +201,27 @@ void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
 void sl_cos_array(double *y, const double *x, int n);
+/* Within 2.5 ulp (docs/math/elementary.md), else as above. asin and acos outside -1..1 are NaN. */
+void sl_tan_array(double *y, const double *x, int n);
+void sl_sinh_array(double *y, const double *x, int n);
+void sl_cosh_array(double *y, const double *x, int n);
+void sl_tanh_array(double *y, const double *x, int n);
+void sl_atan_array(double *y, const double *x, int n);
+void sl_asin_array(double *y, const double *x, int n);
+void sl_acos_array(double *y, const double *x, int n);
 /* Both, the same bits, for little more than one of them. Either may be x. */
 void sl_sincos_array(double *sine, double *cosine, const double *x, int n);
 double sl_exp(double x);
 double sl_sin(double x);
 double sl_cos(double x);
 double sl_log(double x);
+double sl_tan(double x);
+double sl_sinh(double x);
+double sl_cosh(double x);
+double sl_tanh(double x);
+double sl_atan(double x);
+double sl_asin(double x);
+double sl_acos(double x);
 
 /* ---------------------------------------------------------------- strings ------------------- */
 

@@ -1,4 +1,4 @@
-/* Constants of exp, sin and log, for math_template.h and math_reduce.c only.
+/* Constants of the elementary functions, for math_template.h and math_reduce.c only.
  *
  * Printed by tests/golden/math/coefficients.py; change that and not this. */
 #ifndef SL_MATH_CONSTANTS_H
@@ -61,6 +61,61 @@ static const double COS_POLY[6] = {
     -0x1.27e4f7ea38846p-22,
     0x1.1ee9d7532fa5ap-29,
     -0x1.8fa4663e47e15p-37,
+};
+
+/* sinh(x) = x + x z p(z), z = x^2, |x| <= 1. */
+static const double SINH_POLY[7] = {
+    0x1.5555555555556p-3,
+    0x1.11111111110a6p-7,
+    0x1.a01a01a0289bcp-13,
+    0x1.71de3a46598bfp-19,
+    0x1.ae64671c644f5p-26,
+    0x1.611a55983e757p-33,
+    0x1.b4c7845e9eb7cp-41,
+};
+
+/* cosh(x) = 1 + z/2 + z^2 p(z), z = x^2, |x| <= 1. */
+static const double COSH_POLY[7] = {
+    0x1.5555555555556p-5,
+    0x1.6c16c16c16ba6p-10,
+    0x1.a01a01a025fefp-16,
+    0x1.27e4fb6d42d62p-22,
+    0x1.1eed98d0695ebp-29,
+    0x1.938cb36b959dfp-37,
+    0x1.b487ecade7c67p-45,
+};
+
+/* atan(t) = t + t z p(z), z = t^2, |t| <= tan(pi/8). */
+static const double ATAN_POLY[12] = {
+    -0x1.5555555555554p-2,
+    0x1.999999999964ap-3,
+    -0x1.2492492475620p-3,
+    0x1.c71c71b744086p-4,
+    -0x1.745d14b8cd71cp-4,
+    0x1.3b136e190ce67p-4,
+    -0x1.110c71a6f2d18p-4,
+    0x1.e171ea90b7e59p-5,
+    -0x1.ab7cfeb37a588p-5,
+    0x1.70eb5e4a94f92p-5,
+    -0x1.1233a69527080p-5,
+    0x1.f1d98f0fcb436p-7,
+};
+
+/* asin(t) = t + t z p(z), z = t^2, |t| <= 1/2. */
+static const double ASIN_POLY[13] = {
+    0x1.5555555555577p-3,
+    0x1.333333332e0f3p-4,
+    0x1.6db6db7214d6fp-5,
+    0x1.f1c71a9422471p-6,
+    0x1.6e8bdef56878dp-6,
+    0x1.1c49eef78c1e6p-6,
+    0x1.ca1fad57e4642p-7,
+    0x1.75848e3a1b8b4p-7,
+    0x1.6141e42565c9ap-7,
+    0x1.e5a6baf196382p-9,
+    0x1.63b3f39475ad1p-6,
+    -0x1.581e3b3d6236cp-6,
+    0x1.0b50da01f29abp-5,
 };
 
 /* 64 zero bits, then the first 1280 bits of 2/pi behind the binary point. */

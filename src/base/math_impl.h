@@ -1,6 +1,7 @@
-/* math - what the files of exp, sin and log share. Method and errors: docs/math/elementary.md.
+/* math - what the files of the elementary functions share. Method and errors: docs/math/elementary.md.
  *
  *     math_template.h      the functions, written once for a vector of SL_MATH_LANES doubles
+ *     math_composed.h      those made of the others: tan, sinh, asin, ...
  *     math.c               2 lanes (every x86-64), the scalar calls, the choice of variant
  *     math.avx2.c          4 lanes
  *     math.avx512.c        8 lanes
@@ -18,10 +19,16 @@
 typedef void sl_math__function(double *y, const double *x, int n);
 typedef void sl_math__two_functions(double *y, double *z, const double *x, int n);
 
+/* The functions of one argument: sl_<name>, sl_<name>_array. */
+#define SL_MATH_FUNCTIONS(X) \
+    X(exp) X(sin) X(log) X(cos) X(tan) X(sinh) X(cosh) X(tanh) X(atan) X(asin) X(acos)
+
 /* One compilation of the template. */
 typedef struct sl_math__variant {
     const char *name;
-    sl_math__function *exp, *sin, *log, *cos;
+#define X(f) sl_math__function *f;
+    SL_MATH_FUNCTIONS(X)
+#undef X
     sl_math__two_functions *sincos;
 } sl_math__variant;
 

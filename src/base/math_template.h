@@ -1,9 +1,10 @@
-/* exp, sin and log on vectors of SL_MATH_LANES doubles. Included once by each of math.c,
+/* exp, sin, cos and log on vectors of SL_MATH_LANES doubles, and with math_composed.h the functions
+ * made of them. Included once by each of math.c,
  * math.avx2.c and math.avx512.c, which differ in the lanes and in the instructions that the
  * compiler may use.
  *
- * The rules that make the bits the same everywhere: only + - * / on doubles, integer operations on
- * their bits, and selection by mask; the order is spelled out; nothing is fused (the build says
+ * The rules that make the bits the same everywhere: only + - * / and square roots of doubles, integer
+ * operations on their bits, and selection by mask; the order is spelled out; nothing is fused (the build says
  * -ffp-contract=off) and nothing is taken from libm. Rounding is to nearest, the state in which
  * every program starts. Every NaN that comes out is the same NaN.
  *
@@ -55,10 +56,10 @@ INLINE void two_difference(vd *s, vd *e, vd a, vd b) {
     *e = (a - (*s - t)) - (b + t);
 }
 
-/* exp(x) = 2^k exp(r), r = x - k ln 2. */
-INLINE vd exp_lanes(vd x) {
+/* 2^shift exp(x), shift 0 or -1; exp(x) = 2^k exp(r), r = x - k ln 2. */
+INLINE vd exp_shifted(vd x, int shift) {
     // beyond these the answer is infinity or zero, and k would not fit an exponent; NaN passes
-    vd c = pick((vu)(x > 710.0), all(710.0), x);
+    vd c = pick((vu)(x > 712.0), all(712.0), x);
     c = pick((vu)(c < -746.0), all(-746.0), c);
 
     vd rounded = c * LN2_INVERSE + ROUNDER;
@@ -82,11 +83,13 @@ INLINE vd exp_lanes(vd x) {
     vd y = s + (r2 * (0.5 + r * q) + (e + r_lo));
 
     // 2^k in two factors: the first is exact, the second rounds where the answer is subnormal
-    vu b = (vu)rounded - ROUNDER_BITS + 2048; // k + 2048 > 0
+    vu b = (vu)rounded - ROUNDER_BITS + (uint64_t)(2048 + shift); // k + 2048 > 0
     vu b1 = b >> 1, b2 = b - b1;
     y = y * (vd)((b1 - 1) << 52) * (vd)((b2 - 1) << 52);
     return pick((vu)(x == x), y, (vd)all_bits(NAN_BITS));
 }
+
+INLINE vd exp_lanes(vd x) { return exp_shifted(x, 0); }
 
 /* log(x) = k ln 2 + log(1 + f), x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)).
  * With s = f / (2 + f), z = s^2 and h = f^2 / 2:   log(1 + f) = f - h + s (h + z p(z)),
@@ -240,3 +243,9 @@ static void sincos_array(double *sine, double *cosine, const double *x, int n) {
     memcpy(sine + i, &s, (size_t)(n - i) * sizeof x[0]);
     memcpy(cosine + i, &c, (size_t)(n - i) * sizeof x[0]);
 }
+
+#include "base/math_composed.h"
+
+/* The table of this compilation. */
+#define X(f) .f = f##_array,
+#define SL_MATH_VARIANT(text) { .name = (text), SL_MATH_FUNCTIONS(X).sincos = sincos_array }

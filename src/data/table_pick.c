@@ -21,8 +21,11 @@
  *              Cells without a finite number are a bin of their own, so a column that is mostly
  *              empty cannot win by the few rows it has.
  *
- * All sets of k are tried, in the order of the columns, and the first of the best is taken. Of more
- * than 64 columns only the 64 best of their own (k = 1) are tried together. */
+ * All sets of k <= 3 are tried, in the order of the columns, and the first of the best is taken. Of
+ * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
+ * three columns has more cells than rows; then the best pair is taken, the best pair of the others,
+ * and so on until there are k: each column that alone or with another says something of y comes
+ * before those that do not. */
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +37,7 @@ enum {
     BINS_MAX = 32,
     ROWS_PER_CELL = 4,
     TRIED_MAX = 64,
+    GRID_MAX = 3, // columns of one grid
     CELLS_MAX = 4096, // (bins + 1)^k is at most 33, 33^2, 11^3
     STREAM = 0x7069636b
 };
@@ -190,6 +194,35 @@ static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int
     } while (next_set(tried, k, n));
 }
 
+/* Pairs, the best first. */
+static void try_pairs(int *set, picker *p, const uint8_t *bin, int n, int k, int bins) {
+    bool taken[TRIED_MAX] = { false };
+    for (int count = 0; count < k;) {
+        int best[2] = { -1, -1 };
+        double most = -INFINITY;
+        for (int i = 0; i < n; i++)
+            for (int j = i + 1; j < n && !taken[i]; j++) {
+                const uint8_t *const of[2] = { bin + (size_t)i * ROWS_MAX,
+                                               bin + (size_t)j * ROWS_MAX };
+                const double s = taken[j] ? -INFINITY : share_of(p, of, 2, bins);
+                if (s <= most) continue;
+                most = s;
+                best[0] = i;
+                best[1] = j;
+            }
+        for (int i = 0; i < 2 && count < k; i++) {
+            // of an odd number the last is whichever is left
+            int one = best[i];
+            for (int j = 0; one < 0 && j < n; j++)
+                if (!taken[j]) one = j;
+            taken[one] = true;
+            count++;
+        }
+    }
+    for (int i = 0, at = 0; i < n; i++)
+        if (taken[i]) set[at++] = i;
+}
+
 sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
                          int n, int k, uint64_t seed) {
     SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
@@ -206,13 +239,36 @@ sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int 
         keep_best(keep, &n, p, col, bin);
     else
         for (int j = 0; j < n; j++) keep[j] = j;
-    const int bins = bins_for(p->rows, k);
+    const bool pairs = k > GRID_MAX;
+    const int bins = bins_for(p->rows, pairs ? 2 : k);
     for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, col[keep[j]], bins);
-    try_sets(set, share, p, bin, n, k, bins);
+    if (pairs)
+        try_pairs(set, p, bin, n, k, bins);
+    else
+        try_sets(set, share, p, bin, n, k, bins);
     for (int j = 0; j < k; j++) set[j] = keep[set[j]];
-    *share = fmax(0, *share);
+    *share = pairs ? NAN : fmax(0, *share);
 done:
     sl_free(bin);
     sl_free(p);
+    return st;
+}
+
+/* ---------------------------------------------------------------- of a problem -------------- */
+
+sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
+                            uint64_t seed) {
+    const int width = p->inputs + 1;
+    double *value = sl_malloc((size_t)p->rows * (size_t)width, sizeof *value);
+    int number[SL_DATA_MAX_INPUTS];
+    if (!value) return sl_fail_memory((size_t)p->rows, (size_t)width * sizeof *value, "columns");
+    for (int64_t i = 0; i < p->rows; i++) {
+        value[i * width] = p->y[i];
+        for (int c = 0; c < p->inputs; c++) value[i * width + c + 1] = p->x[c][i];
+    }
+    for (int c = 0; c < p->inputs; c++) number[c] = c + 1;
+    const sl_table__block b = { value, width, p->rows };
+    sl_status st = sl_table__pick(column, explained, &b, 0, number, p->inputs, k, seed);
+    sl_free(value);
     return st;
 }

@@ -86,6 +86,8 @@ static void measure(sl_discover__rows *r) {
 sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a, const sl_problem *p,
                                  const sl_discover_options *o) {
     *out = (sl_discover__rows){ .fit = *p, .held = { .inputs = p->inputs } };
+    out->shown = p->inputs;
+    for (int c = 0; c < p->inputs; c++) out->column[c] = c;
     SL_TRY(hold_out(out, a, p, o));
     measure(out);
     return SL_OK;
@@ -97,8 +99,10 @@ enum { MOST_BAGS = 8 };
 
 /* Inputs that have mean 0 and variance 1 as they are need not be shown twice. */
 static bool is_unit(const sl_discover__rows *r) {
-    for (int c = 0; c < r->fit.inputs; c++)
+    for (int i = 0; i < r->shown; i++) {
+        const int c = r->column[i];
         if (fabs(r->mean[c]) > 0.05 || fabs(r->deviation[c] - 1) > 0.05) return false;
+    }
     return true;
 }
 
@@ -109,17 +113,21 @@ double sl_discover__scale(const sl_discover__rows *r, int c) {
 static sl_status fill_bag(sl_discover__bag *b, sl_arena *a, const sl_discover__rows *r,
                           const int64_t *order, int64_t from, int points) {
     const sl_problem *p = &r->fit;
+    const double *columns[SL_DATA_MAX_INPUTS];
+    const sl_problem all = { .inputs = r->shown, .rows = p->rows, .x = columns, .y = p->y };
     sl_problem shown;
+    for (int c = 0; c < r->shown; c++) columns[c] = p->x[r->column[c]];
     int64_t *pick = sl_arena_alloc(a, (size_t)points * sizeof *pick);
     if (!pick) return sl_fail_memory((size_t)points, sizeof *pick, "rows");
     for (int64_t i = 0; i < points; i++) pick[i] = order ? order[(from + i) % p->rows] : i;
-    SL_TRY(sl_problem_pick(&shown, b->x, a, p, pick, points));
-    for (int c = 0; c < p->inputs && b->unit; c++) {
+    SL_TRY(sl_problem_pick(&shown, b->x, a, &all, pick, points));
+    for (int c = 0; c < r->shown && b->unit; c++) {
+        const int column = r->column[c];
         double *x = (double *)b->x[c];   // gathered just now: our own
         for (int i = 0; i < points; i++) // by halves, or the difference may be no double
-            x[i] = (0.5 * x[i] - 0.5 * r->mean[c]) * sl_discover__scale(r, c) * 2;
+            x[i] = (0.5 * x[i] - 0.5 * r->mean[column]) * sl_discover__scale(r, column) * 2;
     }
-    b->data = (sl_infer_data){ .inputs = p->inputs, .points = points, .x = b->x, .y = shown.y };
+    b->data = (sl_infer_data){ .inputs = r->shown, .points = points, .x = b->x, .y = shown.y };
     return SL_OK;
 }
 

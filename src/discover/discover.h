@@ -1,26 +1,28 @@
 /* discover - from a table of numbers to the formulas behind it.
  *
- *     rows -> bags -> samples -> parse, canonical form, duplicates -> R2 -> refine -> snap -> rank
+ *     rows -> search ------------------------------------------------+-> rank, front
+ *          -> bags -> samples -> parse, canonical form, R2 -> refine -+
  *
- * The model reads bags of as many rows as it was trained on; its samples from all bags are pooled.
- * Each becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
- * all rows. The best of them are refined: their numbers become free constants and
- * Levenberg-Marquardt moves these, by exact derivatives, from where the model put them to the least
- * squares. Constants that come out close to whole numbers or small fractions are snapped to them
- * where R2 does not suffer. At the end candidates are ranked by R2; among those within 1e-12 the
- * simpler comes first, then the more probable one. The paper's metric keeps the highest R2 whatever
- * its size (SL_RANKS).
+ * Two engines fill one pool of candidates. The search (search.h) enumerates formulas; the model reads
+ * bags of as many rows as it was trained on and is sampled. In SL_DISCOVER_BOTH the search comes
+ * first, which takes milliseconds; if it ends with a formula that leaves no more than the noise, the
+ * model is not asked, nor even loaded. Else the model's samples join, the best are refined, and the
+ * search runs once more with parts of the samples as terms of low cost (search_both.c).
  *
- * R2 prefers whatever has more constants. So the list also says which formulas no simpler one beats
- * (the front), and which of them is the best explanation for its size, by the Bayesian information
- * criterion n ln(1 - R2) + (size + fitted constants) ln n over n rows: where there is noise, that
- * is the one to look at.
+ * A sample becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
+ * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants that
+ * come out close to exact numbers are snapped to them where that costs nothing.
  *
- * Nothing is thrown away: every sample is listed with what became of it (SL_CANDIDATE_STATES).
+ * The first candidate is the one of least description length, sl_fit_describe, the project's one
+ * criterion: bits of the formula and of what it leaves unexplained. R2 alone prefers whatever has more
+ * constants. The others that no simpler one beats are the front. The paper's metric keeps the highest
+ * R2 whatever its size (SL_RANK_R2).
  *
- * Budgets are counts of work (`effort`: samples, candidates to refine, steps of a fit), so the
- * result is the same for any number of threads. A deadline or a cancel on top ends the work early;
- * the best so far is ranked and the result says that it was cut.
+ * Nothing is thrown away: every candidate is listed with its status (SL_CANDIDATE_STATES).
+ *
+ * Budgets are counts of work (`effort`: steps of the search, samples, candidates to refine, steps of a
+ * fit), so the result is the same for any number of threads. A deadline or a cancel on top ends the
+ * work early; the best so far is ranked and the result says that it was cut.
  *
  * R2 follows sl_r2, in double. A candidate that is not real and finite in all rows has none.
  *
@@ -32,6 +34,7 @@
 #include "infer/infer.h"
 #include "io/io.h"
 #include "plot/plot.h"
+#include "search/search.h"
 
 /* ---------------------------------------------------------------- options ------------------- */
 
@@ -60,17 +63,24 @@ typedef enum sl_effort {
 
 enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
 
-/* Which candidate comes first. Both go by R2; they differ in what counts as equal, and what decides
- * then: for people R2 that differ by rounding are equal and the simpler formula is the better answer,
- * for the paper's metric only equal doubles are, and the more probable one comes first. */
-enum { SL_RANK_SIMPLE, SL_RANK_R2 };
+/* Who proposes formulas. */
+enum { SL_DISCOVER_BOTH, SL_DISCOVER_EXHAUSTIVE, SL_DISCOVER_MODEL };
 
-/* The knobs; the two commands differ in five defaults.
+/* Which candidate comes first: the one of least description length, or of highest R2. The two by R2
+ * differ in what counts as equal and what decides then: for people R2 that differ by rounding are
+ * equal and the simpler formula is the better answer, for the paper's metric only equal doubles are,
+ * and the more probable one comes first. */
+enum { SL_RANK_BITS, SL_RANK_SIMPLE, SL_RANK_R2 };
+
+/* The knobs; the two commands differ in six defaults.
  *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_DISCOVER_ROWS(X, refine_, refine_text, grammar_, grammar_text, scale_, scale_text,      \
-                         baseline_, baseline_text, rank_, rank_text)                               \
+#define SL_DISCOVER_ROWS(X, search_, search_text, refine_, refine_text, grammar_, grammar_text,    \
+                         scale_, scale_text, baseline_, baseline_text, rank_, rank_text)           \
+    X(search, "search", CHOICE, search_, search_text, "both|exhaustive|model", 0, 0, "WHO",        \
+      "who proposes formulas: exhaustive: the search alone; model: a model's samples alone; both:" \
+      " the search, and the model where the search finds nothing within the noise")                \
     X(effort, "effort", CHOICE, SL_EFFORT_NORMAL, "normal", "low|normal|high", 0, 0, "LEVEL",      \
-      "how much work: samples, candidates to refine, steps of a fit")                              \
+      "how much work: steps of the search, samples, candidates to refine, steps of a fit")         \
     X(samples, "samples", INT, 0, "0", NULL, 0, 1e6, "N",                                          \
       "samples from the model, over all bags; 0: as the effort says (32, 128, 1024)")              \
     X(refine, "refine", INT, refine_, refine_text, NULL, -1, 1e6, "N",                             \
@@ -84,18 +94,19 @@ enum { SL_RANK_SIMPLE, SL_RANK_R2 };
       " samples each")                                                                             \
     X(baseline, "baseline", CHOICE, baseline_, baseline_text, "off|on", 0, 0, "SWITCH",            \
       "candidates that need no model: a constant, each input, the best linear formula")            \
-    X(rank, "rank", CHOICE, rank_, rank_text, "simple|r2", 0, 0, "RULE",                           \
-      "which formula is the best: simple: of those within 1e-12 of the highest R2 the simplest;"   \
-      " r2: the highest R2, of equal ones the more probable")                                      \
+    X(rank, "rank", CHOICE, rank_, rank_text, "bits|simple|r2", 0, 0, "RULE",                      \
+      "which formula is the best: bits: the least description length; simple: of those within"     \
+      " 1e-12 of the highest R2 the simplest; r2: the highest R2, of equal ones the more probable") \
     X(holdout, "holdout", REAL, 0, "0", NULL, 0, 0.9, "PART",                                      \
       "part of the rows that is kept from model and fit, to judge the formulas by")
 
 #define SL_DISCOVER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on", SL_RANK_SIMPLE, \
-                     "simple")
+    SL_DISCOVER_ROWS(X, SL_DISCOVER_BOTH, "both", -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on", \
+                     SL_RANK_BITS, "bits")
 /* The paper's way: what the model says, as it says it. */
 #define SL_DISCOVER_PAPER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off", SL_RANK_R2, "r2")
+    SL_DISCOVER_ROWS(X, SL_DISCOVER_MODEL, "model", 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off", \
+                     SL_RANK_R2, "r2")
 
 typedef struct sl_discover_options {
 #define SL_DISCOVER_INT(field) int64_t field;
@@ -108,6 +119,11 @@ typedef struct sl_discover_options {
 #undef SL_DISCOVER_REAL
 #undef SL_DISCOVER_CHOICE
     sl_infer_options infer; // its seed, problem and grammar are taken from here
+    sl_search_options exhaustive; // its effort, deadline, progress and hints are; ops and max_size hold
+                                  // for all candidates
+    /* NULL, or opens a model when its first sample is needed; *out stays the callee's, NULL: none. */
+    sl_status (*open_model)(const sl_infer **out, void *payload);
+    void *open_payload;
     uint64_t seed, problem;
     double deadline;        // sl_clock() when it must be done; 0: none
     const sl_proposer *proposer; // samples are its and not the model's; NULL: the model's
@@ -115,9 +131,11 @@ typedef struct sl_discover_options {
 
 #define SL_DISCOVER__VALUE(field, option, kind, value, ...) .field = value,
 #define SL_DISCOVER_OPTIONS_INIT \
-    { SL_DISCOVER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT }
+    { SL_DISCOVER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT, \
+      .exhaustive = SL_SEARCH_OPTIONS_INIT }
 #define SL_DISCOVER_PAPER_OPTIONS_INIT \
-    { SL_DISCOVER_PAPER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT }
+    { SL_DISCOVER_PAPER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT, \
+      .exhaustive = SL_SEARCH_OPTIONS_INIT }
 
 SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
 
@@ -129,6 +147,7 @@ SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
     X(DUPLICATE, "duplicate", "the same canonical form as a candidate before it")           \
     X(SKIPPED,   "skipped",   "the work was cut before its turn came")                      \
     X(UNREAL,    "unreal",    "not real and finite in every row")                           \
+    X(EXCLUDED,  "excluded",  "its operators, size or units are not allowed")               \
     X(SCORED,    "scored",    "as it was proposed")                                         \
     X(REFINED,   "refined",   "its constants were fitted")                                  \
     X(SNAPPED,   "snapped",   "fitted, and all or some constants are exact numbers again")
@@ -141,10 +160,12 @@ typedef enum sl_candidate_state {
 } sl_candidate_state;
 const char *sl_candidate_state_name(sl_candidate_state s);
 
-/* Where a candidate comes from: samples, which a proposer may have made instead of the model, or none.
+/* Where a candidate comes from: samples, which a proposer may have made instead of the model, the
+ * search, or neither.
  *    id  name */
 #define SL_SOURCES(X)           \
     X(MODEL,    "model")        \
+    X(SEARCH,   "search")       \
     X(BASELINE, "baseline")
 
 typedef enum sl_source {
@@ -160,7 +181,9 @@ typedef struct sl_candidate {
     sl_candidate_state state;
     sl_source source;
     sl_token_reason reason; // INVALID: why
-    int64_t number;         // of its sample, or of its kind among the baselines
+    const char *method;     // of the search that found it; NULL for others
+    int level;              // of that method
+    int64_t number;         // of its sample, its formula of the search, its kind among the baselines
     int64_t same_as;        // DUPLICATE: place in the discovery's list of who had it first; else -1
     int64_t times;          // samples that gave this canonical form
     const sl_token *tokens; // of a sample, as drawn; NULL for others
@@ -174,6 +197,11 @@ typedef struct sl_candidate {
     double r2;              // on the rows that were fitted; NaN if UNREAL
     double r2_proposed;     // as it was proposed
     double r2_holdout;      // NaN without held-out rows
+    double rms;             // error on the rows that were fitted, in the unit of y; NaN if UNREAL
+    sl_bits bits;           // description length; NaN where ranks go by R2
+    double evidence;        // bits of the data that speak for it: see sl_search_formula; NaN where ranks
+                            // go by R2
+    bool exact;             // holds in every row to the precision of the data
     bool front;             // ranked, and no simpler one or equally simple one is better
     double seconds;         // from the start until it was there
 } sl_candidate;
@@ -185,8 +213,18 @@ typedef struct sl_discover_cost {
     int64_t invalid[SL_TOKEN_REASON_COUNT]; // samples by reason; FINE: those that are expressions
     int64_t distinct;      // canonical forms among them
     int64_t unreal, refined, evaluations;
-    double score, refine;  // seconds
+    double search, score, refine; // seconds
 } sl_discover_cost;
+
+/* What the search has come to; of two passes the sums, and the end of the last. */
+typedef struct sl_discover_searched {
+    int passes;          // 0: there was no search
+    sl_search_end end;
+    double sigma;        // of the errors of y: given or estimated; 0: none seen
+    int64_t tried, verified;
+    int64_t memory;      // bytes at most
+    int steps, hints;
+} sl_discover_searched;
 
 typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;
 
@@ -194,7 +232,11 @@ typedef struct sl_discovery {
     int64_t count;
     sl_candidate *candidate;  // the best first; those without R2 behind, in the order they came
     int64_t ranked;           // that have an R2
-    int64_t advised;          // place of the ranked one that explains most for its size; -1: none
+    bool within_noise;        // the first one leaves no more than the noise, as far as is known
+    bool model_asked;
+    int model_inputs;         // columns that the model was shown
+    int model_input[SL_DATA_MAX_INPUTS]; // which, from 0
+    sl_discover_searched search;
     int64_t rows_fit, rows_held;
     const bool *fitted;       // by row of the problem: was it fitted? NULL: all were
     sl_cut cut;
@@ -208,8 +250,9 @@ typedef struct sl_discovery {
 typedef int (*sl_discover_progress)(const char *what, double done, double total,
                                     const sl_candidate *best, void *payload);
 
-/* SL_EINVAL: fewer than 2 rows, more inputs than the model has. model may be NULL: then samples are a
- * proposer's, or there are baselines alone. Free *out also after a cut. */
+/* SL_EINVAL: fewer than 2 rows, too many inputs. model may be NULL: then samples are a proposer's, or of
+ * the model that the options open, or there are none. A model that takes fewer inputs than there are is
+ * shown those that explain most. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
                                        const sl_problem *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);

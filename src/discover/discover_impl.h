@@ -3,6 +3,7 @@
 #ifndef SL_DISCOVER_IMPL_H
 #define SL_DISCOVER_IMPL_H
 
+#include <math.h>
 #include <stdatomic.h>
 
 #include "discover/discover.h"
@@ -44,6 +45,7 @@ typedef struct sl_discover__rows {
     sl_problem fit, held;
     const double *columns[2][SL_DATA_MAX_INPUTS];
     double mean[SL_DATA_MAX_INPUTS], deviation[SL_DATA_MAX_INPUTS]; // of the inputs to fit
+    int shown, column[SL_DATA_MAX_INPUTS]; // inputs that the model is shown: how many, which
     bool constant; // y is
     const bool *fitted; // by row: is it among those to fit? NULL: all are
 } sl_discover__rows;
@@ -85,27 +87,52 @@ typedef struct sl_discover__pool {
     int64_t count, room;
     sl_discover__control control;
     sl_discover_cost *cost;
+    sl_noise noise; // in y, as far as it is known
+    int64_t tried;  // by the search
 } sl_discover__pool;
+
+#define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN }
+
+/* Room for so many more. Candidates may move. */
+SL_NODISCARD sl_status sl_discover__reserve(sl_discover__pool *p, int64_t more);
+/* The best so far, for progress: among it and candidates from `first` on. */
+void sl_discover__find_best(sl_discover__pool *p, int64_t first);
 
 /* Candidates from samples: parsed, known ones marked, the others scored. */
 SL_NODISCARD sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_sampled *s,
                                                  int64_t n, bool unit);
 /* Those that need no model. */
 SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
+/* Those of a search. hints: parts of the samples so far are terms of low cost. */
+SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s,
+                                           double deadline, bool hints);
+SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
+                                                  int64_t n);
+/* Marks what the options do not allow. */
+SL_NODISCARD sl_status sl_discover__exclude(sl_discover__pool *p);
 /* Fits and snaps the best ones. */
 SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
-/* place[0..) := the candidates that have an R2, the best first by the rule (SL_RANK_SIMPLE, ...);
+/* place[0..) := the candidates that have an R2, the best first by R2 (SL_RANK_SIMPLE, SL_RANK_R2);
  * answers how many. */
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
-/* The less, the better a candidate explains so many rows for its size. */
-double sl_discover__bic(const sl_candidate *c, int64_t rows);
-/* place[0..2n) := of n ranked ones the first by R2, the first by that measure, the second by R2, ... */
+/* The same of n candidates that are described, by their bits. */
+void sl_discover__order_bits(int64_t *place, const sl_discover__work *work, int64_t n);
+/* Description lengths, by p->noise, and errors of those that place[0..n) names, on all threads. */
+SL_NODISCARD sl_status sl_discover__describe(sl_discover__pool *p, const int64_t *place, int64_t n);
+/* A candidate as a fit; its values and errors are borrowed, and not written to. */
+sl_fit sl_discover__fit_of(const sl_candidate *c);
+/* place[0..2n) := of n ranked ones the first by R2, the first by bits, the second by R2, ... */
 SL_NODISCARD sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p);
 /* Takes out of them, and marks, what fitting has made the same as a better one. */
 SL_NODISCARD sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, int64_t *n);
 
+/* d := the candidates of the pool, ranked, with the front marked. */
+SL_NODISCARD sl_status sl_discover__list(sl_discovery *d, sl_discover__pool *p);
+
 /* *form := the canonical form of e; where there is none, e itself will do. */
 SL_NODISCARD sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e);
+/* *e := the shortest of *e, its canonical form, and that with common factors taken out of a sum. */
+SL_NODISCARD sl_status sl_discover__neat(const sl_node **e, sl_arena *a, const sl_node *form);
 /* *out := a copy of v[0..n) in a. */
 SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const double *v, int n);
 

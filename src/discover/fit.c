@@ -59,9 +59,21 @@ static int64_t thin(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p
     return kept;
 }
 
+/* Leaves of pick[0..n) those that a search has not fitted already; what it has is met. */
+static int64_t without_search(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (p->work[pick[i]].c.source == SL_SOURCE_SEARCH)
+            is_new(m, p->work[pick[i]].c.expr);
+        else
+            pick[kept++] = pick[i];
+    return kept;
+}
+
 /* For the first round: the best as proposed, then those that are not real yet. */
 static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t most) {
     int64_t n = sl_discover__order(pick, p->work, p->count, SL_RANK_SIMPLE);
+    n = without_search(pick, n, m, p);
     for (int64_t i = 0; i < p->count; i++)
         if (p->work[i].c.state == SL_CANDIDATE_UNREAL) pick[n++] = i;
     return thin(pick, n, m, p, most);
@@ -70,7 +82,8 @@ static int64_t choose(int64_t *pick, met *m, const sl_discover__pool *p, int64_t
 /* For the second: the best by R2 and the best for their size, in turn. */
 static sl_status choose_again(int64_t *pick, int64_t *n, met *m, sl_discover__pool *p,
                               int64_t most) {
-    const int64_t ranked = sl_discover__order(pick, p->work, p->count, SL_RANK_SIMPLE);
+    int64_t ranked = sl_discover__order(pick, p->work, p->count, SL_RANK_SIMPLE);
+    ranked = without_search(pick, ranked, m, p);
     SL_TRY(sl_discover__mix(pick, ranked, p));
     *n = thin(pick, 2 * ranked, m, p, most);
     return SL_OK;
@@ -202,8 +215,9 @@ static sl_status run_waves(fitting *f, const int64_t *pick, int64_t n) {
 sl_status sl_discover__refine(sl_discover__pool *p) {
     const double start = sl_clock();
     fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };
-    const size_t n = 2 * (size_t)p->room; // each twice, with those that join the list meanwhile
     met skeletons;
+    SL_TRY(sl_discover__reserve(p, 2 * p->count)); // fits may stand beside proposals, twice
+    const size_t n = 2 * (size_t)p->room; // each twice, with those that join the list meanwhile
     int64_t *pick = sl_arena_alloc(p->arena, n * sizeof *pick);
     if (!pick) return sl_fail_memory(n, sizeof *pick, "candidates");
     SL_TRY(met_make(&skeletons, p->arena, p->count));

@@ -45,15 +45,28 @@ typedef struct reading {
     bool unit;
 } reading;
 
+/* From the columns that the model was shown to the inputs of these numbers. */
+static sl_status to_inputs(const sl_node **e, sl_arena *a, const sl_discover__rows *r) {
+    const sl_node *with[SL_DATA_MAX_INPUTS];
+    bool same = true;
+    for (int v = 0; v < r->shown; v++) {
+        same = same && r->column[v] == v;
+        with[v] = sl_expr_var(a, r->column[v] + 1);
+        if (!with[v]) return sl_fail_memory(1, sizeof **with, "inputs");
+    }
+    return same ? SL_OK : sl_expr_substitute(e, a, *e, with, r->shown);
+}
+
 /* Over inputs of mean 0 and variance 1 to over the inputs themselves. */
 static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_discover__rows *r) {
     const sl_node *with[SL_DATA_MAX_INPUTS], *e;
     double given[2 * SL_DATA_MAX_INPUTS], *value;
-    for (int v = 0; v < r->fit.inputs; v++) {
-        const double scale = sl_discover__scale(r, v);
+    for (int v = 0; v < r->shown; v++) {
+        const int column = r->column[v];
+        const double scale = sl_discover__scale(r, column);
         given[2 * v] = scale;
-        given[2 * v + 1] = -r->mean[v] * scale;
-        const sl_node *factors[2] = { sl_expr_par(a, 2 * v + 1), sl_expr_var(a, v + 1) };
+        given[2 * v + 1] = -r->mean[column] * scale;
+        const sl_node *factors[2] = { sl_expr_par(a, 2 * v + 1), sl_expr_var(a, column + 1) };
         if (!factors[0] || !factors[1]) return sl_fail_memory(1, sizeof **factors, "inputs");
         const sl_node *terms[2] = { sl_expr_nary(a, SL_OP_MUL, factors, 2),
                                     sl_expr_par(a, 2 * v + 2) };
@@ -61,7 +74,7 @@ static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_disco
         with[v] = sl_expr_nary(a, SL_OP_ADD, terms, 2);
         if (!with[v]) return sl_fail_memory(1, sizeof **with, "inputs");
     }
-    SL_TRY(sl_expr_substitute(&e, a, w->c.expr, with, r->fit.inputs));
+    SL_TRY(sl_expr_substitute(&e, a, w->c.expr, with, r->shown));
     SL_TRY(sl_fit_collapse(&w->c.expr, &value, &w->c.params, a, e, given));
     w->start = w->c.value = value;
     for (int i = 0; i < w->c.params; i++)
@@ -72,11 +85,14 @@ static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_disco
 static sl_status read_sample(sl_discover__work *w, sl_arena *a, const sl_sampled *s,
                              const sl_discover__rows *r) {
     int at;
-    SL_TRY(sl_token_to_expr(&w->c.expr, &w->c.reason, &at, a, s->tokens, s->n, r->fit.inputs));
+    SL_TRY(sl_token_to_expr(&w->c.expr, &w->c.reason, &at, a, s->tokens, s->n, r->shown));
     if (w->c.reason != SL_TOKEN_FINE) return SL_OK;
     w->c.state = SL_CANDIDATE_SCORED;
+    if (!w->unit) {
+        SL_TRY(to_inputs(&w->c.expr, a, r));
+        return sl_discover__form(&w->form, a, w->c.expr);
+    }
     SL_TRY(sl_discover__form(&w->form, a, w->c.expr));
-    if (!w->unit) return SL_OK;
     sl_status st = to_raw_inputs(w, a, r);
     if (st != SL_ELIMIT && st != SL_EOVERFLOW) return st;
     w->c.state = SL_CANDIDATE_INVALID; // numbers grew beyond what an expression holds
@@ -101,7 +117,10 @@ static sl_status read_some(int64_t begin, int64_t end, int worker, void *payload
                                .log_prob = s->log_prob,
                                .r2 = NAN,
                                .r2_proposed = NAN,
-                               .r2_holdout = NAN };
+                               .r2_holdout = NAN,
+                               .rms = NAN,
+                               .bits = SL_DISCOVER__NO_BITS,
+                               .evidence = NAN };
         SL_TRY(read_sample(w, &r->p->scratch[worker], s, &r->p->rows));
     }
     return SL_OK;
@@ -141,9 +160,8 @@ static sl_status score_from(sl_discover__pool *p, int64_t first) {
         if (c->state == SL_CANDIDATE_SCORED && c->size == 0) c->state = SL_CANDIDATE_SKIPPED;
         if (c->expr) c->size = sl_expr_nodes(c->expr);
         p->cost->unreal += c->state == SL_CANDIDATE_UNREAL;
-        const sl_candidate *best = p->control.best;
-        if (c->state == SL_CANDIDATE_SCORED && (!best || c->r2 > best->r2)) p->control.best = c;
     }
+    sl_discover__find_best(p, first);
     p->cost->score += sl_clock() - start;
     return SL_OK;
 }
@@ -217,9 +235,10 @@ sl_status sl_discover__take_samples(sl_discover__pool *p, const sl_sampled *s, i
     sl_arena a = { 0 };
     const int64_t first = p->count;
     known k;
-    sl_status st = SL_OK;
+    sl_status st;
     reading r = { p, s, sl_arena_alloc(&a, (size_t)n * sizeof *r.work), unit };
     if (!r.work) SL_GO(sl_fail_memory((size_t)n, sizeof *r.work, "candidates"));
+    SL_GO(sl_discover__reserve(p, n));
     SL_GO(known_make(&k, &a, p, n));
     SL_GO(sl_par_for(p->threads, n, 4, read_some, &r));
     for (int64_t i = 0; i < n; i++) SL_GO(add_sample(p, &k, &r.work[i]));
@@ -229,6 +248,45 @@ done:
     clear_scratch(p);
     sl_arena_clear(&a);
     return st;
+}
+
+/* ---------------------------------------------------------------- formulas of a search ------ */
+
+/* They are fitted and snapped already. */
+sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f, int64_t n) {
+    for (int64_t i = 0; i < n; i++, f++) {
+        const sl_node *e = sl_expr_copy(p->arena, f->fit.expr);
+        sl_discover__work w = { .c = { .state = f->fit.params > 0 ? SL_CANDIDATE_REFINED
+                                                                  : SL_CANDIDATE_SNAPPED,
+                                       .source = SL_SOURCE_SEARCH,
+                                       .method = f->method,
+                                       .level = f->level,
+                                       .number = i,
+                                       .same_as = -1,
+                                       .times = 1,
+                                       .log_prob = -INFINITY,
+                                       .expr = e,
+                                       .params = f->fit.params,
+                                       .r2 = f->fit.r2,
+                                       .r2_proposed = f->fit.r2,
+                                       .r2_holdout = NAN,
+                                       .rms = NAN,
+                                       .bits = f->bits,
+                                       .evidence = f->evidence,
+                                       .exact = f->exact,
+                                       .seconds = f->seconds } };
+        if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
+        SL_TRY(sl_discover__form(&w.form, p->arena, e));
+        SL_TRY(sl_discover__neat(&w.c.expr, p->arena, w.form));
+        w.c.size = sl_expr_nodes(w.c.expr);
+        if (isnan(w.c.r2)) w.c.state = SL_CANDIDATE_UNREAL;
+        SL_TRY(sl_discover__copy(&w.c.value, p->arena, f->fit.value, f->fit.params));
+        SL_TRY(sl_discover__copy(&w.c.error, p->arena, f->fit.error, f->fit.params));
+        w.start = w.c.value;
+        SL_TRY(sl_discover__reserve(p, 1));
+        p->work[p->count++] = w;
+    }
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- baselines ----------------- */
@@ -247,8 +305,12 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
                           .value = value,
                           .r2 = NAN,
                           .r2_proposed = NAN,
-                          .r2_holdout = NAN };
+                          .r2_holdout = NAN,
+                          .rms = NAN,
+                          .bits = SL_DISCOVER__NO_BITS,
+                          .evidence = NAN };
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
+    SL_TRY(sl_discover__reserve(p, 1));
     SL_TRY(set_errors(&w.c, p->arena));
     if (error) w.c.error = error;
     SL_TRY(sl_discover__form(&w.form, p->arena, e));
@@ -262,6 +324,7 @@ static sl_status add_linear(sl_discover__pool *p) {
     const sl_problem *d = &p->rows.fit;
     sl_arena *a = p->arena;
     const int n = d->inputs + 1;
+    if (d->inputs > 3 && d->rows <= n) return SL_OK; // it would fit anything
     const double *columns[SL_DATA_MAX_INPUTS + 1];
     const sl_node *terms[SL_DATA_MAX_INPUTS + 1];
     double *coef = sl_arena_alloc(a, 2 * (size_t)n * sizeof *coef); // and their errors

@@ -29,22 +29,14 @@ static int by_simplicity(const void *a, const void *b) {
     return i < k ? -1 : i > k;
 }
 
-/* Rounding leaves this much of R2 unsaid. */
-static const double LEAST_LEFT = 1e-15;
-
-double sl_discover__bic(const sl_candidate *c, int64_t rows) {
-    const double n = (double)rows;
-    return n * sl_log(fmax(1 - c->r2, LEAST_LEFT)) + (c->size + c->params) * sl_log(n);
-}
-
 typedef struct weighed {
-    double bic;
+    double bits;
     int64_t place;
 } weighed;
 
-static int by_bic(const void *a, const void *b) {
+static int by_bits(const void *a, const void *b) {
     const weighed *x = a, *y = b;
-    if (x->bic != y->bic) return x->bic < y->bic ? -1 : 1;
+    if (x->bits != y->bits) return x->bits < y->bits ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
@@ -55,10 +47,11 @@ sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
     int64_t *given = sl_arena_alloc(scratch, (size_t)n * sizeof *given);
     if (!w || !given) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
     for (int64_t i = 0; i < n; i++) {
+        const sl_fit f = sl_discover__fit_of(&p->work[place[i]].c);
         given[i] = place[i];
-        w[i] = (weighed){ sl_discover__bic(&p->work[place[i]].c, p->rows.fit.rows), place[i] };
+        w[i] = (weighed){ sl_fit_bits_by_r2(&f, p->rows.fit.inputs, p->rows.fit.rows), place[i] };
     }
-    qsort(w, (size_t)n, sizeof *w, by_bic);
+    qsort(w, (size_t)n, sizeof *w, by_bits);
     for (int64_t i = 0; i < n; i++) {
         place[2 * i] = given[i];
         place[2 * i + 1] = w[i].place;

@@ -190,59 +190,37 @@ done:
     return st;
 }
 
-/* ---------------------------------------------------------------- the result ---------------- */
+/* ---------------------------------------------------------------- the model ----------------- */
 
-static sl_status score_held(sl_discover__pool *p, const int64_t *place, int64_t n) {
-    for (int64_t i = 0; i < n && p->rows.held.rows > 0; i++) {
-        sl_candidate *c = &p->work[place[i]].c;
-        SL_TRY(
-            sl_discover__score(&c->r2_holdout, &p->scratch[0], c->expr, c->value, &p->rows.held));
-    }
+/* A model that takes fewer inputs than there are is shown those that explain most. */
+static sl_status show_inputs(sl_discover__pool *p, int takes) {
+    sl_discover__rows *r = &p->rows;
+    double explained;
+    if (r->fit.inputs <= takes) return SL_OK;
+    SL_TRY(sl_problem_choose(r->column, &explained, &r->fit, takes, p->o->seed));
+    r->shown = takes;
     return SL_OK;
 }
 
-/* Who goes down the list and meets a simpler one than all before has met the best of its size. */
-static void mark_front(sl_discovery *d, int64_t rows) {
-    int least = INT_MAX;
-    double best = INFINITY;
-    d->advised = -1;
-    for (int64_t i = 0; i < d->ranked; i++) {
-        sl_candidate *c = &d->candidate[i];
-        c->front = c->size < least;
-        least = SL_MIN(least, c->size);
-        const double bic = sl_discover__bic(c, rows);
-        if (bic >= best) continue;
-        best = bic;
-        d->advised = i;
-    }
+/* *model := the one given, or the one that the options open. */
+static sl_status need_model(const sl_infer **model, const sl_discover_options *o) {
+    return *model || !o->open_model ? SL_OK : o->open_model(model, o->open_payload);
 }
 
-/* The ranked ones first, then the others in the order they came. */
-static sl_status list(sl_discovery *d, sl_discover__pool *p) {
-    const size_t count = (size_t)p->count;
-    int64_t *place = sl_arena_alloc(&d->arena, count * sizeof *place);
-    int64_t *rank = sl_arena_alloc(&d->arena, count * sizeof *rank);
-    d->candidate = sl_arena_alloc(&d->arena, count * sizeof *d->candidate);
-    if (!place || !rank || !d->candidate)
-        return sl_fail_memory(count, sizeof *d->candidate, "candidates");
-    int64_t n = sl_discover__order(place, p->work, p->count, p->o->rank);
-    SL_TRY(sl_discover__merge(p, place, &n));
-    SL_TRY(score_held(p, place, n));
-    for (int64_t i = 0; i < p->count; i++) rank[i] = -1;
-    for (int64_t i = 0; i < n; i++) rank[place[i]] = i;
-    d->ranked = d->count = n;
-    for (int64_t i = 0; i < p->count; i++)
-        if (rank[i] < 0) rank[i] = d->count++;
-    for (int64_t i = 0; i < p->count; i++) {
-        sl_candidate *c = &d->candidate[rank[i]];
-        *c = p->work[i].c;
-        if (c->same_as < 0) continue;
-        int64_t first = c->same_as; // who may have become a duplicate since
-        while (p->work[first].c.state == SL_CANDIDATE_DUPLICATE) first = p->work[first].c.same_as;
-        c->same_as = rank[first];
-    }
-    mark_front(d, p->rows.fit.rows);
-    return SL_OK;
+/* Samples of a proposer, or of the model, if there is one. */
+static sl_status ask_model(sl_discovery *d, sl_discover__pool *p, const sl_infer *model) {
+    const int64_t samples = sl_discover__budget_of(p->o).samples;
+    if (p->rows.constant || samples == 0 || sl_discover__stop(&p->control, true)) return SL_OK;
+    if (!p->o->proposer) SL_TRY(need_model(&model, p->o));
+    if (!p->o->proposer && !model) return SL_OK;
+    SL_TRY(show_inputs(p, SL_MIN(model ? sl_infer_about(model)->variables : SL_TOKEN_VARIABLES,
+                                 SL_TOKEN_VARIABLES)));
+    if (p->control.deadline > 0 && sl_discover__budget_of(p->o).refined > 0)
+        p->control.half = (sl_clock() + p->control.deadline) / 2;
+    d->model_asked = true;
+    d->model_inputs = p->rows.shown;
+    for (int i = 0; i < p->rows.shown; i++) d->model_input[i] = p->rows.column[i];
+    return p->o->proposer ? propose_all(p, samples) : sample_all(p, model, samples);
 }
 
 /* ---------------------------------------------------------------- the call ------------------ */
@@ -255,27 +233,26 @@ static sl_status check(const sl_infer *model, const sl_problem *p, const sl_disc
     if (p->rows > INT_MAX)
         return sl_fail(SL_ELIMIT, "%lld rows: more than %d are not taken", (long long)p->rows,
                        INT_MAX);
-    const int takes = model ? sl_infer_about(model)->variables : SL_TOKEN_VARIABLES;
-    const int most = SL_MIN(takes, SL_TOKEN_VARIABLES);
-    if (p->inputs < 1 || p->inputs > most)
-        return sl_fail(SL_EINVAL, "the model takes %d input%s; the data have %d", most,
-                       most == 1 ? "" : "s", p->inputs);
+    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "1 to %d inputs can be given; the data have %d",
+                       SL_DATA_MAX_INPUTS, p->inputs);
+    if (model && p->inputs > sl_infer_about(model)->variables && o->search == SL_DISCOVER_MODEL)
+        return sl_fail(SL_EINVAL, "the model takes %d input%s; the data have %d",
+                       sl_infer_about(model)->variables,
+                       sl_infer_about(model)->variables == 1 ? "" : "s", p->inputs);
     return SL_OK;
 }
 
 static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threads,
-                           const sl_problem *problem, const sl_discover_options *o,
-                           int64_t samples) {
+                           const sl_problem *problem, const sl_discover_options *o) {
     p->arena = &d->arena;
     p->o = o;
     p->threads = threads;
     p->workers = sl_pool_threads(threads);
     p->cost = &d->cost;
-    p->room = 3 * (samples + SL_DATA_MAX_INPUTS + 2); // fits may stand beside proposals, twice
+    p->noise.sigma = o->exhaustive.sigma; // an estimate is no measure to choose by
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
     if (!p->scratch) return sl_fail_memory((size_t)p->workers, sizeof *p->scratch, "arenas");
-    p->work = sl_arena_alloc(&d->arena, (size_t)p->room * sizeof *p->work);
-    if (!p->work) return sl_fail_memory((size_t)p->room, sizeof *p->work, "candidates");
     return sl_discover__rows_make(&p->rows, &d->arena, problem, o);
 }
 
@@ -284,22 +261,64 @@ static void pool_clear(sl_discover__pool *p) {
     sl_free(p->scratch);
 }
 
+/* When a pass of the search must end: in the middle of the time that is left if more is to come. */
+static double pass_deadline(const sl_discover__control *c, bool more) {
+    return c->deadline > 0 && more ? (sl_clock() + c->deadline) / 2 : c->deadline;
+}
+
+static bool has_search(const sl_discover__pool *p) {
+    enum { LEAST_ROWS = 3 };
+    return p->o->search != SL_DISCOVER_MODEL && !p->rows.constant &&
+           p->rows.fit.rows >= LEAST_ROWS;
+}
+
+/* Fills the pool. */
+static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *model) {
+    const sl_discover_options *o = p->o;
+    const bool search = has_search(p), ask = o->search != SL_DISCOVER_EXHAUSTIVE;
+    const bool more = ask && (model || o->open_model || o->proposer);
+    if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
+    if (search)
+        SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
+    const bool found = search && d->search.end == SL_SEARCH_FOUND;
+    if (ask && !found) SL_TRY(ask_model(d, p, model));
+    SL_TRY(sl_discover__exclude(p));
+    SL_TRY(sl_discover__refine(p));
+    if (search && d->model_asked && !sl_discover__stop(&p->control, true))
+        SL_TRY(sl_discover__search(p, &d->search, p->control.deadline, true));
+    return sl_discover__exclude(p);
+}
+
+/* How much more than the noise may be left by a formula that was fitted to it. */
+static const double NOISE_SLACK = 1.1;
+
+/* Nothing is known of the noise where there was no search. */
+static bool is_within_noise(const sl_discovery *d) {
+    const sl_discover_searched *s = &d->search;
+    if (d->ranked == 0) return false;
+    const sl_candidate *best = &d->candidate[0];
+    if (s->passes == 0 || s->end == SL_SEARCH_FOUND || best->exact) return true;
+    if (best->r2 >= 1 - SL_DISCOVER__TIE) return true;
+    return s->sigma > 0 && best->rms <= NOISE_SLACK * s->sigma;
+}
+
+static sl_cut cut_of(sl_discover__control *c) {
+    const sl_cut cut = (sl_cut)atomic_load(&c->cut);
+    return cut == SL_CUT_NONE && atomic_load(&c->short_of_samples) ? SL_CUT_TIME : cut;
+}
+
 static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer *model,
                           sl_pool *threads, const sl_problem *problem,
                           const sl_discover_options *o) {
-    const int64_t samples = model || o->proposer ? sl_discover__budget_of(o).samples : 0;
-    SL_TRY(pool_init(p, d, threads, problem, o, samples));
-    if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
-    if (samples > 0 && !p->rows.constant)
-        SL_TRY(o->proposer ? propose_all(p, samples) : sample_all(p, model, samples));
-    SL_TRY(sl_discover__refine(p));
+    SL_TRY(pool_init(p, d, threads, problem, o));
+    SL_TRY(propose(d, p, model));
     p->control.best = NULL; // the list is about to move
-    SL_TRY(list(d, p));
+    SL_TRY(sl_discover__list(d, p));
+    d->within_noise = is_within_noise(d);
     d->rows_fit = p->rows.fit.rows;
     d->rows_held = p->rows.held.rows;
     d->fitted = p->rows.fitted;
-    d->cut = (sl_cut)atomic_load(&p->control.cut);
-    if (d->cut == SL_CUT_NONE && atomic_load(&p->control.short_of_samples)) d->cut = SL_CUT_TIME;
+    d->cut = cut_of(&p->control);
     d->seconds = sl_clock() - p->control.start;
     return SL_OK;
 }
@@ -315,8 +334,6 @@ sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *po
                                          .progress = progress,
                                          .payload = payload,
                                          .what = "sampling" } };
-    if (o->deadline > 0 && sl_discover__budget_of(o).refined > 0)
-        p.control.half = (p.control.start + o->deadline) / 2;
     sl_status st = discover(d, &p, model, pool, problem, o);
     pool_clear(&p);
     if (st != SL_OK) {

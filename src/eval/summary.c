@@ -59,6 +59,7 @@ int sl_eval__top_of(const sl_node *e) {
     case SL_OP_ADD: return SL_EVAL__TOP_SUM;
     case SL_OP_MUL: return top_of_product(e);
     case SL_OP_POW: return top_of_power(e);
+    case SL_OP_RAISE: return SL_EVAL__TOP_POWER;
     default: break;
     }
     return node_info[e->op].operands == 1 ? SL_EVAL__TOP_FUNCTION + e->op : SL_EVAL__TOP_NUMBER;

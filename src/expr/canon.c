@@ -11,427 +11,6 @@
 
 static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth);
 
-/* ---------------------------------------------------------------- products ------------------ */
-
-typedef struct product {
-    sl_rat coef;
-    entry *part; // sorted by base, which are those of factors
-    int n, cap;
-    poly exponent;      // what stands in the one exp, uncollected
-    const sl_node *exp; // or the only exp so far, taken as it is
-    bool zero;
-} product;
-
-static sl_status times_number(product *p, sl_rat v) {
-    return sl_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_canon__overflow();
-}
-
-/* p *= base^exp; equal bases meet, nothing else happens yet. */
-static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, bool primitive) {
-    int lo = 0, hi = p->n;
-    while (lo < hi) {
-        int mid = (lo + hi) / 2, c = sl_expr__cmp_base(p->part[mid].base, base);
-        if (c == 0) {
-            entry *x = &p->part[mid];
-            x->primitive |= primitive;
-            return sl_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_canon__overflow();
-        }
-        if (c < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    SL_CANON_GROW(p->part, p->n, p->cap, w);
-    memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
-    p->part[lo] = (entry){ base, exp, primitive };
-    p->n++;
-    return SL_OK;
-}
-
-static void drop_part(product *p, int i) {
-    p->n--;
-    memmove(p->part + i, p->part + i + 1, (size_t)(p->n - i) * sizeof *p->part);
-}
-
-static sl_rat floor_of(sl_rat r) {
-    int64_t q = r.num / r.den;
-    return SL_RAT(q - (r.num < 0 && q * r.den != r.num));
-}
-
-static sl_rat minus(sl_rat r) { return (sl_rat){ -r.num, r.den }; }
-
-/* p *= n^exp for a whole n >= 1 and a broken exponent: by primes as far as they are cheap to find
- * [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
-static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
-    for (int64_t prime = 2; n > 1 && prime < 1000; prime += 1 + (prime > 2)) {
-        if (prime * prime > n) prime = n;
-        int64_t k = 0;
-        for (; n % prime == 0; n /= prime) k++;
-        if (!k) continue;
-        const sl_node *base = sl_expr_int(w->a, prime);
-        if (!base) return sl_fail_memory(1, sizeof *base, "a number");
-        sl_rat e;
-        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
-        SL_TRY(add_part(p, w, base, e, false));
-    }
-    if (n == 1) return SL_OK;
-    for (int64_t k = 6; k >= 1; k--) {
-        sl_rat root;
-        bool exact;
-        SL_TRY(sl_expr__num_pow(&root, &exact, SL_RAT(n), (sl_rat){ 1, k }));
-        if (!exact) continue;
-        const sl_node *base = sl_expr_int(w->a, root.num);
-        if (!base) return sl_fail_memory(1, sizeof *base, "a number");
-        sl_rat e;
-        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
-        return add_part(p, w, base, e, false);
-    }
-    return SL_OK; // k = 1 is always exact
-}
-
-/* p *= v^exp for v > 0, or any v != 0 and a whole exponent. */
-static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp) {
-    if (sl_rat_is(v, 1)) return SL_OK;
-    if (sl_rat_is_int(exp)) {
-        sl_rat r;
-        if (!sl_rat_pow(&r, v, exp.num)) return sl_canon__overflow();
-        return times_number(p, r);
-    }
-    SL_TRY(times_root(p, w, v.num, exp));
-    return times_root(p, w, v.den, minus(exp));
-}
-
-/* p *= exp(argument)^exp = exp(exp*argument) [exp]. One exp alone is kept as it stands. */
-static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp) {
-    if (!p->exp && !p->exponent.n && sl_rat_is(exp, 1)) {
-        p->exp = base;
-        return SL_OK;
-    }
-    if (p->exp) {
-        SL_TRY(sl_poly__read(&p->exponent, w, p->exp + 1));
-        p->exp = NULL;
-    }
-    poly more;
-    SL_TRY(sl_poly__read(&more, w, base + 1));
-    SL_TRY(sl_poly__scale(&more, w, exp));
-    for (int i = 0; i < more.n; i++) SL_TRY(sl_poly__push(&p->exponent, w, more.t[i]));
-    return SL_OK;
-}
-
-static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive);
-static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
-
-/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a
- * whole power; under a broken one its sign and more may still be inside, whatever the new exponent
- * is. */
-static sl_status times_factor(product *p, work *w, const factor *f, sl_rat exp) {
-    if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
-    return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_rat_is_int(f->exp));
-}
-
-/* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
- * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
- * even a. */
-static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
-    if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
-    sl_rat half;
-    if (!sl_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_canon__overflow();
-    if (f->base->op == SL_OP_ADD) { // its square is a sum again
-        poly sum, square = { 0 };
-        const sl_node *node;
-        SL_TRY(sl_poly__read(&sum, w, f->base));
-        SL_TRY(sl_poly__mul(&square, w, &sum, &sum));
-        SL_TRY(sl_poly__collect(&square));
-        SL_TRY(sl_poly__node(&node, w, &square));
-        if (node->op == SL_OP_ADD) return times_sum(p, w, node, half, false);
-        term t;
-        SL_TRY(sl_poly__read_term(&t, w, node));
-        return times_term(p, w, &t, half);
-    }
-    const sl_node *square; // to a whole power it comes apart again when the product is settled
-    SL_TRY(sl_poly__product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
-    return add_part(p, w, square, half, false);
-}
-
-/* p *= t^exp. */
-static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
-    if (exp.num == 0) return SL_OK;
-    if (t->coef.num == 0) {
-        if (exp.num < 0) return SL_EXPR__NOWHERE;
-        p->zero = true;
-        return SL_OK;
-    }
-    if (sl_rat_is_int(exp)) {
-        SL_TRY(times_power_of_number(p, w, t->coef, exp));
-        for (int i = 0; i < t->n; i++) {
-            sl_rat e;
-            if (!sl_rat_mul(&e, t->f[i].exp, exp)) return sl_canon__overflow();
-            SL_TRY(times_factor(p, w, &t->f[i], e));
-        }
-        return SL_OK;
-    }
-    // a broken power: what is positive everywhere comes out [roots of products] ...
-    sl_rat size = t->coef;
-    if (size.num < 0) size.num = -size.num;
-    SL_TRY(times_power_of_number(p, w, size, exp));
-    factor *rest;
-    SL_CANON_NEW(rest, w, t->n);
-    int n = 0;
-    for (int i = 0; i < t->n; i++) {
-        const factor *f = &t->f[i];
-        sl_rat e;
-        if (!sl_rat_mul(&e, f->exp, exp)) return sl_canon__overflow();
-        if (f->base->op == SL_OP_EXP)
-            SL_TRY(times_exp(p, w, f->base, e));
-        else if (f->base->op == SL_OP_NUM)
-            SL_TRY(add_part(p, w, f->base, e, false));
-        else
-            rest[n++] = *f;
-    }
-    // ... and what is left keeps its sign and stays together
-    bool negative = t->coef.num < 0;
-    if (n == 0) return negative ? SL_EXPR__NOWHERE : SL_OK;
-    if (n == 1 && !negative) {
-        sl_rat e;
-        if (!sl_rat_mul(&e, rest[0].exp, exp)) return sl_canon__overflow();
-        return times_power_of_factor(p, w, &rest[0], e);
-    }
-    const sl_node *base;
-    SL_TRY(sl_poly__product_node(&base, w, SL_RAT(negative ? -1 : 1), rest, n));
-    return add_part(p, w, base, exp, false);
-}
-
-/* ---------------------------------------------------------------- content of sums ----------- */
-
-/* The largest positive rational that divides all coefficients into whole numbers without a common
- * factor. */
-static sl_status numeric_content(sl_rat *out, const poly *s) {
-    int64_t num = 0, den = 1;
-    for (int i = 0; i < s->n; i++) {
-        num = sl_expr__gcd(num, s->t[i].coef.num);
-        sl_rat lcm;
-        if (!sl_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)),
-                        SL_RAT(s->t[i].coef.den)))
-            return sl_canon__overflow();
-        den = lcm.num;
-    }
-    *out = (sl_rat){ num, den };
-    return SL_OK;
-}
-
-static const factor *find_base(const term *t, const sl_node *base) {
-    for (int i = 0; i < t->n; i++)
-        if (sl_expr__cmp_base(t->f[i].base, base) == 0) return &t->f[i];
-    return NULL;
-}
-
-/* The powers of plain bases that all terms share, those with a negative exponent anywhere included
- * [content]: x1*x2 + x1^2 has x1, and 1 + x2/x1 has 1/x1. */
-static int common_factors(factor *out, const poly *s) {
-    int n = 0;
-    for (int i = 0; i < s->n; i++) {
-        for (int j = 0; j < s->t[i].n; j++) {
-            const factor *f = &s->t[i].f[j];
-            if (!sl_canon__is_plain(f->base)) continue;
-            // a base counts where it appears first; with a term that lacks it the least is 0 or
-            // less
-            bool seen = false;
-            for (int k = 0; k < i && !seen; k++) seen = find_base(&s->t[k], f->base) != NULL;
-            if (seen) continue;
-            sl_rat least = i == 0 ? f->exp : SL_RAT(0);
-            for (int k = 0; k < s->n; k++) {
-                const factor *g = find_base(&s->t[k], f->base);
-                sl_rat e = g ? g->exp : SL_RAT(0);
-                if (sl_rat_cmp(e, least) < 0) least = e;
-            }
-            if (least.num != 0) out[n++] = (factor){ f->base, least };
-        }
-    }
-    return n;
-}
-
-/* *t := t without the common factors. */
-static sl_status strip(term *t, work *w, const factor *common, int n_common) {
-    factor *f;
-    int n = 0;
-    SL_CANON_NEW(f, w, t->n + n_common);
-    for (int i = 0; i < t->n; i++) {
-        f[n] = t->f[i];
-        for (int k = 0; k < n_common; k++)
-            if (sl_expr__cmp_base(common[k].base, f[n].base) == 0 &&
-                !sl_rat_add(&f[n].exp, f[n].exp, minus(common[k].exp)))
-                return sl_canon__overflow();
-        if (f[n].exp.num != 0) n++;
-    }
-    for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
-        if (find_base(t, common[k].base)) continue;
-        int at = n++;
-        for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--)
-            f[at] = f[at - 1];
-        f[at] = (factor){ common[k].base, minus(common[k].exp) };
-    }
-    t->f = f;
-    t->n = n;
-    return SL_OK;
-}
-
-/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the
- * sign of the first; for a broken one only a positive number may. What stays is the part. */
-static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive) {
-    if (exp.num == 0) return SL_OK;
-    if (primitive) return add_part(p, w, sum, exp, true);
-    poly s;
-    SL_TRY(sl_poly__read(&s, w, sum));
-    sl_rat number;
-    SL_TRY(numeric_content(&number, &s));
-    bool whole = sl_rat_is_int(exp), changed = false;
-    if (whole) {
-        factor *common;
-        int room = 0;
-        for (int i = 0; i < s.n; i++) room += s.t[i].n;
-        SL_CANON_NEW(common, w, room);
-        const int n = common_factors(common, &s);
-        if (n) {
-            changed = true;
-            for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
-            SL_TRY(sl_poly__collect(&s)); // another order: no two terms can have become alike
-            SL_TRY(times_term(p, w, &(term){ SL_RAT(1), common, n }, exp));
-        }
-        if (s.t[0].coef.num < 0) number.num = -number.num;
-    }
-    if (!sl_rat_is(number, 1)) {
-        changed = true;
-        SL_TRY(times_power_of_number(p, w, number, exp));
-        sl_rat inverse = number.num < 0 ? (sl_rat){ -number.den, -number.num }
-                                        : (sl_rat){ number.den, number.num };
-        SL_TRY(sl_poly__scale(&s, w, inverse));
-    }
-    if (changed) SL_TRY(sl_poly__node(&sum, w, &s));
-    return add_part(p, w, sum, exp, whole);
-}
-
-/* ---------------------------------------------------------------- settling a product -------- */
-
-/* Does part i stand for something else now that all exponents are added up? */
-static bool is_unsettled(const entry *x) {
-    bool whole = sl_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
-    switch (x->base->op) {
-    case SL_OP_MUL:
-    case SL_OP_POW: return whole || above_one;
-    case SL_OP_ADD: return !x->primitive && (whole || above_one);
-    default: return false;
-    }
-}
-
-/* Takes whole powers out of products and unnormalised sums. Falling size, since what comes out of a
- * base is smaller than it: so a base has all of its exponent when its turn comes. */
-static sl_status settle(product *p, work *w) {
-    for (;;) {
-        int pick = -1;
-        for (int i = 0; i < p->n; i++)
-            if (is_unsettled(&p->part[i]) &&
-                (pick < 0 || p->part[i].base->len > p->part[pick].base->len))
-                pick = i;
-        if (pick < 0) return SL_OK;
-        entry x = p->part[pick];
-        sl_rat whole = sl_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
-        if (!sl_rat_add(&rest, x.exp, minus(whole))) return sl_canon__overflow();
-        if (rest.num == 0)
-            drop_part(p, pick);
-        else
-            p->part[pick].exp = rest;
-        if (x.base->op == SL_OP_ADD) {
-            // where the sum has no content it comes back under the same base, marked as primitive
-            SL_TRY(times_sum(p, w, x.base, whole, false));
-        } else {
-            term t;
-            SL_TRY(sl_poly__read_term(&t, w, x.base));
-            SL_TRY(times_term(p, w, &t, whole));
-        }
-    }
-}
-
-static bool contains_sum(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
-        if (e[i].op == SL_OP_ADD) return true;
-    return false;
-}
-
-sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
-    product p = { .coef = coef };
-    // content matters only where a sum could cancel: without a broken or negative power of a sum,
-    // sums are multiplied out as they are
-    bool cancels = false;
-    for (int i = 0; i < n && !cancels; i++) {
-        const sl_node *b = list[i].base;
-        if (b->op == SL_OP_ADD)
-            cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
-        else if (b->op == SL_OP_MUL || b->op == SL_OP_POW)
-            cancels = contains_sum(b);
-    }
-    for (int i = 0; i < n; i++) {
-        const sl_node *b = list[i].base;
-        if (b->op == SL_OP_ADD) {
-            SL_TRY(times_sum(&p, w, b, list[i].exp, list[i].primitive || !cancels));
-            continue;
-        }
-        term t;
-        SL_TRY(sl_poly__read_term(&t, w, b));
-        SL_TRY(times_term(&p, w, &t, list[i].exp));
-    }
-    SL_TRY(settle(&p, w));
-    if (p.zero) return SL_OK;
-
-    // what remains is one term ...
-    factor *f;
-    entry *sums;
-    SL_CANON_NEW(f, w, p.n + 1);
-    SL_CANON_NEW(sums, w, p.n);
-    int n_f = 0, n_sums = 0;
-    if (p.exponent.n) {
-        SL_TRY(sl_poly__collect(&p.exponent));
-        if (p.exponent.n) {
-            const sl_node *argument;
-            SL_TRY(sl_poly__node(&argument, w, &p.exponent));
-            SL_TRY(sl_expr__fn(&p.exp, w->a, SL_OP_EXP, argument));
-        }
-    }
-    for (int i = 0; i < p.n; i++) {
-        entry x = p.part[i];
-        if (x.exp.num == 0) continue;
-        if (x.base->op == SL_OP_NUM || (x.base->op == SL_OP_ADD && x.exp.num >= x.exp.den)) {
-            sl_rat whole = floor_of(x.exp);
-            if (x.base->op == SL_OP_ADD)
-                sums[n_sums++] = (entry){ x.base, whole, true };
-            else
-                SL_TRY(times_power_of_number(&p, w, sl_num_value(x.base), whole));
-            if (!sl_rat_add(&x.exp, x.exp, minus(whole))) return sl_canon__overflow();
-            if (x.exp.num == 0) continue;
-        }
-        if (p.exp && sl_expr__cmp_base(p.exp, x.base) < 0)
-            f[n_f++] = (factor){ p.exp, SL_RAT(1) }, p.exp = NULL;
-        f[n_f++] = (factor){ x.base, x.exp };
-    }
-    if (p.exp) f[n_f++] = (factor){ p.exp, SL_RAT(1) };
-    term t = { p.coef, f, n_f };
-    if (!n_sums) return sl_poly__push(out, w, t);
-
-    // ... times sums, which are multiplied out
-    poly r = { &t, 1, 1 };
-    for (int i = 0; i < n_sums; i++) {
-        poly s;
-        SL_TRY(sl_poly__read(&s, w, sums[i].base));
-        for (int64_t k = 0; k < sums[i].exp.num; k++) {
-            poly next = { 0 };
-            SL_TRY(sl_poly__mul(&next, w, &r, &s));
-            SL_TRY(sl_poly__collect(&next));
-            r = next;
-        }
-    }
-    for (int i = 0; i < r.n; i++) SL_TRY(sl_poly__push(out, w, r.t[i]));
-    return SL_OK;
-}
-
 /* ---------------------------------------------------------------- whole trees --------------- */
 
 typedef struct gathered {
@@ -466,39 +45,32 @@ static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, in
     return SL_OK;
 }
 
-static bool leads_negative(const poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
-
-/* out += op(argument), the argument canonical. */
-static sl_status function(poly *out, work *w, sl_op op, const sl_node *argument) {
-    term t = { SL_RAT(1), NULL, 1 };
-    if (sl_num_is(argument, 0)) { // exp 0 = cos 0 = 1, sin 0 = 0
-        t.n = 0;
-        return op == SL_OP_SIN ? SL_OK : sl_poly__push(out, w, t);
+/* out += p^q, both canonical. */
+static sl_status power(poly *out, work *w, const sl_node *p, const sl_node *q) {
+    entry x = { p, SL_RAT(1), false };
+    if (sl_expr_is_undefined(p) || sl_expr_is_undefined(q)) return SL_EXPR__NOWHERE;
+    if (q->op == SL_OP_NUM) {
+        x.exp = sl_num_value(q);
+    } else {
+        sl_node *r;
+        size_t len = 1 + (size_t)p->len + q->len;
+        SL_TRY(sl_expr__room(&r, w->a, len));
+        *r = (sl_node){ .op = SL_OP_RAISE, .arg = 2, .len = (uint32_t)len };
+        sl_expr__put(sl_expr__put(r + 1, p), q);
+        x.base = r;
     }
-    if (op != SL_OP_EXP) { // sin(-u) = -sin u, cos(-u) = cos u [parity]
-        poly p;
-        SL_TRY(sl_poly__read(&p, w, argument));
-        if (leads_negative(&p)) {
-            SL_TRY(sl_poly__scale(&p, w, SL_RAT(-1)));
-            SL_TRY(sl_poly__node(&argument, w, &p));
-            if (op == SL_OP_SIN) t.coef = SL_RAT(-1);
-        }
-    }
-    factor *f;
-    SL_CANON_NEW(f, w, 1);
-    SL_TRY(sl_expr__fn(&f->base, w->a, op, argument));
-    f->exp = SL_RAT(1);
-    t.f = f;
-    return sl_poly__push(out, w, t);
+    return sl_canon__product(out, w, SL_RAT(1), &x, 1);
 }
 
 /* out += e, terms unsorted. */
 static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
+    const sl_node *p, *q;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     switch ((sl_op)e->op) {
     case SL_OP_NUM:
     case SL_OP_VAR:
-    case SL_OP_PAR: {
+    case SL_OP_PAR:
+    case SL_OP_PI: {
         term t;
         SL_TRY(sl_poly__read_term(&t, w, e));
         return sl_poly__push(out, w, t);
@@ -514,21 +86,18 @@ static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
         SL_TRY(gather(&g, w, e, SL_RAT(1), depth));
         return sl_canon__product(out, w, SL_RAT(1), g.list, g.n);
     }
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS: {
-        const sl_node *argument;
-        SL_TRY(canon_node(&argument, w, e + 1, depth - 1));
-        return function(out, w, e->op, argument);
+    case SL_OP_RAISE:
+        SL_TRY(canon_node(&p, w, e + 1, depth - 1));
+        SL_TRY(canon_node(&q, w, sl_next(e + 1), depth - 1));
+        return power(out, w, p, q);
+    default: break; // functions
     }
-    case SL_OP_COUNT: break;
-    }
-    SL_ASSERT(!"a node");
-    return SL_EINVAL;
+    SL_TRY(canon_node(&p, w, e + 1, depth - 1));
+    return sl_canon__function(out, w, e->op, p);
 }
 
 static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth) {
-    if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->op == SL_OP_PAR) {
+    if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->op == SL_OP_PAR || e->op == SL_OP_PI) {
         *out = e;
         return SL_OK;
     }
@@ -564,8 +133,19 @@ static sl_status add_canonical(poly *out, work *w, const sl_node *e, int by) {
 static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, const sl_node *q) {
     gathered g = { 0 };
     switch (o) {
-    case SL_OPERATOR_EXP: return function(out, w, SL_OP_EXP, p);
-    case SL_OPERATOR_SIN: return function(out, w, SL_OP_SIN, p);
+    case SL_OPERATOR_EXP: return sl_canon__function(out, w, SL_OP_EXP, p);
+    case SL_OPERATOR_SIN: return sl_canon__function(out, w, SL_OP_SIN, p);
+    case SL_OPERATOR_LOG: return sl_canon__function(out, w, SL_OP_LOG, p);
+    case SL_OPERATOR_COS: return sl_canon__function(out, w, SL_OP_COS, p);
+    case SL_OPERATOR_TAN: return sl_canon__function(out, w, SL_OP_TAN, p);
+    case SL_OPERATOR_TANH: return sl_canon__function(out, w, SL_OP_TANH, p);
+    case SL_OPERATOR_SINH: return sl_canon__function(out, w, SL_OP_SINH, p);
+    case SL_OPERATOR_COSH: return sl_canon__function(out, w, SL_OP_COSH, p);
+    case SL_OPERATOR_ASIN: return sl_canon__function(out, w, SL_OP_ASIN, p);
+    case SL_OPERATOR_ACOS: return sl_canon__function(out, w, SL_OP_ACOS, p);
+    case SL_OPERATOR_ATAN: return sl_canon__function(out, w, SL_OP_ATAN, p);
+    case SL_OPERATOR_ABS: return sl_canon__function(out, w, SL_OP_ABS, p);
+    case SL_OPERATOR_POW: return power(out, w, p, q);
     case SL_OPERATOR_NEG: return add_canonical(out, w, p, -1);
     case SL_OPERATOR_ADD:
     case SL_OPERATOR_SUB:

@@ -1,4 +1,5 @@
-/* Sums of terms, the form in which canonical algebra is done; shared by poly.c and canon.c.
+/* Sums of terms, the form in which canonical algebra is done; shared by poly.c and the files of
+ * canonical forms.
  *
  *     3*x1^2*exp(x2) - sqrt(x1 + 1)      two terms: coef 3,  factors (x1, 2) (exp(x2), 1)
  *                                                   coef -1, factors (x1 + 1, 1/2)
@@ -7,11 +8,12 @@
  * kinds:
  *
  *     NUM     a whole number > 1 without a square factor that we know of, exponent in (0, 1)
- *     VAR PAR SIN COS
+ *     PI VAR PAR, functions but for EXP; ABS is not canonical, |u| being sqrt(u^2)
  *     EXP     exponent 1, and at most one in a term: exp(a)*exp(b) is exp(a+b)
  *     ADD     exponent negative, or in (0, 1): whole positive powers are multiplied out
  *     MUL     a product that has no real root factor by factor: sqrt(x1*x2), sqrt(-x1); exponent not whole, < 1
- *     POW     u^2, standing for |u|: sqrt(u^2); exponent not whole, < 1 */
+ *     POW     u^2, standing for |u|: sqrt(u^2); exponent not whole, < 1
+ *     RAISE   exponent 1, at most one for a u, and u^r does not stand beside u^v */
 #ifndef SL_CANON_IMPL_H
 #define SL_CANON_IMPL_H
 
@@ -62,7 +64,7 @@ SL_NODISCARD sl_status sl_poly__mul(poly *out, work *w, const poly *a, const pol
 /* Equal bases of this kind just add exponents; the others may turn into something else. */
 static inline bool sl_canon__is_plain(const sl_node *base) {
     return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
-           base->op == SL_OP_COS;
+           (base->op >= SL_OP_COS && base->op <= SL_OP_PI);
 }
 
 /* A product as it is gathered: any canonical base to any exponent. */
@@ -74,6 +76,11 @@ typedef struct entry {
 
 /* out += coef * the product of the entries, expanded, terms unsorted. */
 SL_NODISCARD sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n);
+
+/* out += exp(argument), or what its logarithms make of it. */
+SL_NODISCARD sl_status sl_canon__exp(poly *out, work *w, const sl_node *argument);
+/* out += op(argument), the argument canonical. */
+SL_NODISCARD sl_status sl_canon__function(poly *out, work *w, sl_op op, const sl_node *argument);
 
 /* p := room for n things in the arena; returns SL_ENOMEM from the calling function without. */
 #define SL_CANON_NEW(p, w, n)                                                       \

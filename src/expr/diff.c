@@ -83,32 +83,84 @@ static sl_status diff_power(const sl_node **out, work *w, const sl_node *e, cons
     return chain(out, w, r, outer, du);
 }
 
+/* u^v -> v*u^(v - 1)*u' + u^v*log(u)*v' */
+static sl_status diff_raise(const sl_node **out, work *w, const sl_node *e, int depth) {
+    const sl_node *u = e + 1, *v = sl_next(u), *du, *dv, *terms[2], *part = NULL;
+    int n = 0;
+    SL_TRY(diff(&du, w, u, depth));
+    SL_TRY(diff(&dv, w, v, depth));
+    if (du) {
+        const sl_node *less[2] = { v, NULL };
+        SL_TRY(number(&less[1], w, SL_RAT(-1)));
+        SL_TRY(combine(&part, w, SL_OP_ADD, less, 2));
+        SL_TRY(built(&part, sl_expr_power(w->a, u, part), 1 + (size_t)u->len + part->len));
+        SL_TRY(combine(&terms[n++], w, SL_OP_MUL, (const sl_node *[]){ v, part, du }, 3));
+    }
+    if (dv) {
+        SL_TRY(built(&part, sl_expr_fn(w->a, SL_OP_LOG, u), 1 + (size_t)u->len));
+        SL_TRY(combine(&terms[n++], w, SL_OP_MUL, (const sl_node *[]){ e, part, dv }, 3));
+    }
+    return n ? combine(out, w, SL_OP_ADD, terms, n) : SL_OK;
+}
+
+/* (1 + sign*u^2)^exponent */
+static sl_status one_and_square(const sl_node **out, work *w, int sign, const sl_node *u,
+                                sl_rat exponent) {
+    const sl_node *terms[2] = { NULL }, *square[2] = { NULL };
+    SL_TRY(number(&terms[0], w, SL_RAT(1)));
+    SL_TRY(number(&square[0], w, SL_RAT(sign)));
+    SL_TRY(built(&square[1], sl_expr_pow(w->a, u, SL_RAT(2)), 2 + (size_t)u->len));
+    SL_TRY(combine(&terms[1], w, SL_OP_MUL, square, 2));
+    SL_TRY(combine(out, w, SL_OP_ADD, terms, 2));
+    if (sl_rat_is(exponent, 1)) return SL_OK;
+    return built(out, sl_expr_pow(w->a, *out, exponent), 2 + (size_t)(*out)->len);
+}
+
+/* *out := f'(u) of e = f(u), without *factor. */
+static sl_status slope(const sl_node **out, sl_rat *factor, work *w, const sl_node *e) {
+    const sl_node *u = e + 1, *inverse;
+    const sl_op op = (sl_op)e->op;
+    *factor = SL_RAT(op == SL_OP_COS || op == SL_OP_ACOS ? -1 : 1);
+    switch (op) {
+    case SL_OP_EXP: *out = e; return SL_OK;
+    case SL_OP_SIN: return built(out, sl_expr_fn(w->a, SL_OP_COS, u), e->len);
+    case SL_OP_COS: return built(out, sl_expr_fn(w->a, SL_OP_SIN, u), e->len);
+    case SL_OP_SINH: return built(out, sl_expr_fn(w->a, SL_OP_COSH, u), e->len);
+    case SL_OP_COSH: return built(out, sl_expr_fn(w->a, SL_OP_SINH, u), e->len);
+    case SL_OP_LOG: return built(out, sl_expr_pow(w->a, u, SL_RAT(-1)), 2 + (size_t)u->len);
+    case SL_OP_TAN: return one_and_square(out, w, 1, e, SL_RAT(1));
+    case SL_OP_TANH: return one_and_square(out, w, -1, e, SL_RAT(1));
+    case SL_OP_ATAN: return one_and_square(out, w, 1, u, SL_RAT(-1));
+    case SL_OP_ASIN:
+    case SL_OP_ACOS: return one_and_square(out, w, -1, u, (sl_rat){ -1, 2 });
+    default: break;
+    }
+    SL_ASSERT(op == SL_OP_ABS); // the sign, u/|u|
+    SL_TRY(built(&inverse, sl_expr_pow(w->a, e, SL_RAT(-1)), 2 + (size_t)e->len));
+    return combine(out, w, SL_OP_MUL, (const sl_node *[]){ u, inverse }, 2);
+}
+
 static sl_status diff(const sl_node **out, work *w, const sl_node *e, int depth) {
-    const sl_node *u = e + 1, *du = NULL, *outer = NULL;
+    const sl_node *du = NULL, *outer = NULL;
+    sl_rat factor;
     *out = NULL;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: return SL_OK;
+    case SL_OP_NUM:
+    case SL_OP_PI: return SL_OK;
     case SL_OP_VAR:
     case SL_OP_PAR:
         return e->op == w->op && e->arg == w->number ? number(out, w, SL_RAT(1)) : SL_OK;
     case SL_OP_ADD: return diff_sum(out, w, e, depth - 1);
     case SL_OP_MUL: return diff_product(out, w, e, depth - 1);
-    case SL_OP_POW:
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS:
-        SL_TRY(diff(&du, w, u, depth - 1));
-        if (!du) return SL_OK;
-        if (e->op == SL_OP_POW) return diff_power(out, w, e, du);
-        if (e->op == SL_OP_EXP) return chain(out, w, SL_RAT(1), e, du);
-        SL_TRY(
-            built(&outer, sl_expr_fn(w->a, e->op == SL_OP_SIN ? SL_OP_COS : SL_OP_SIN, u), e->len));
-        return chain(out, w, SL_RAT(e->op == SL_OP_SIN ? 1 : -1), outer, du);
-    case SL_OP_COUNT: break;
+    case SL_OP_RAISE: return diff_raise(out, w, e, depth - 1);
+    default: break; // a power, or a function of one operand
     }
-    SL_ASSERT(e->op < SL_OP_COUNT);
-    return SL_EINVAL;
+    SL_TRY(diff(&du, w, e + 1, depth - 1));
+    if (!du) return SL_OK;
+    if (e->op == SL_OP_POW) return diff_power(out, w, e, du);
+    SL_TRY(slope(&outer, &factor, w, e));
+    return chain(out, w, factor, outer, du);
 }
 
 sl_status sl_expr_diff(const sl_node **out, sl_arena *a, const sl_node *e, sl_op op, int index) {

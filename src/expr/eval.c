@@ -93,7 +93,7 @@ static value emit(compiler *c, sl_expr__kernel kernel, value a, value b) {
     return r;
 }
 
-/* a op b for the four arithmetic kernels: picks the form by where the operands are. Between two
+/* a op b for the kernels of two operands: picks the form by where the operands are. Between two
  * scalars it is the plain one. */
 static value arith(compiler *c, sl_expr__kernel op, value a, value b) {
     const bool sa = a.place == SCALAR, sb = b.place == SCALAR;
@@ -102,6 +102,7 @@ static value arith(compiler *c, sl_expr__kernel op, value a, value b) {
     case SL_EXPR__ADD: return emit(c, SL_EXPR__ADD_VS, sa ? b : a, sa ? a : b);
     case SL_EXPR__MUL: return emit(c, SL_EXPR__MUL_VS, sa ? b : a, sa ? a : b);
     case SL_EXPR__SUB: return emit(c, sa ? SL_EXPR__SUB_SV : SL_EXPR__SUB_VS, a, b);
+    case SL_EXPR__RAISE: return emit(c, sa ? SL_EXPR__RAISE_SV : SL_EXPR__RAISE_VS, a, b);
     default: return emit(c, sa ? SL_EXPR__DIV_SV : SL_EXPR__DIV_VS, a, b);
     }
 }
@@ -239,12 +240,32 @@ static sl_status compile_product(value *out, compiler *c, const sl_node *e, int 
     return SL_OK;
 }
 
+static sl_expr__kernel kernel_of(sl_op op) {
+    switch (op) {
+    case SL_OP_EXP: return SL_EXPR__EXP;
+    case SL_OP_SIN: return SL_EXPR__SIN;
+    case SL_OP_COS: return SL_EXPR__COS;
+    case SL_OP_LOG: return SL_EXPR__LN;
+    case SL_OP_TAN: return SL_EXPR__TAN;
+    case SL_OP_TANH: return SL_EXPR__TANH;
+    case SL_OP_SINH: return SL_EXPR__SINH;
+    case SL_OP_COSH: return SL_EXPR__COSH;
+    case SL_OP_ASIN: return SL_EXPR__ASIN;
+    case SL_OP_ACOS: return SL_EXPR__ACOS;
+    case SL_OP_ATAN: return SL_EXPR__ATAN;
+    default: break;
+    }
+    SL_ASSERT(op == SL_OP_ABS);
+    return SL_EXPR__ABS;
+}
+
 static sl_status compile(value *out, compiler *c, const sl_node *e, int depth) {
     sl_rat r;
-    value v;
+    value v, w;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     switch ((sl_op)e->op) {
     case SL_OP_NUM: *out = new_scalar(c, sl_rat_double(sl_num_value(e))); return SL_OK;
+    case SL_OP_PI: *out = new_scalar(c, 0x1.921fb54442d18p+1); return SL_OK;
     case SL_OP_VAR: *out = (value){ COLUMN, e->arg - 1u, false }; return SL_OK;
     case SL_OP_PAR:
         *out = new_scalar(c, 0);
@@ -258,20 +279,17 @@ static sl_status compile(value *out, compiler *c, const sl_node *e, int depth) {
         *out = power(c, v, magnitude(r.num), r.den);
         if (r.num < 0) *out = over(c, new_scalar(c, 1), *out);
         return SL_OK;
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS:
+    case SL_OP_RAISE:
         SL_TRY(compile(&v, c, e + 1, depth - 1));
-        *out = function(c,
-                        e->op == SL_OP_EXP   ? SL_EXPR__EXP
-                        : e->op == SL_OP_SIN ? SL_EXPR__SIN
-                                             : SL_EXPR__COS,
-                        v);
+        SL_TRY(compile(&w, c, sl_next(e + 1), depth - 1));
+        v = signed_value(c, v);
+        *out = arith(c, SL_EXPR__RAISE, v, signed_value(c, w));
         return SL_OK;
-    case SL_OP_COUNT: break;
+    default: break; // functions
     }
-    SL_ASSERT(e->op < SL_OP_COUNT);
-    return SL_EINVAL;
+    SL_TRY(compile(&v, c, e + 1, depth - 1));
+    *out = function(c, kernel_of((sl_op)e->op), v);
+    return SL_OK;
 }
 
 /* Upper bounds of what compiling e can need, from one pass over its bytes. */
@@ -398,6 +416,12 @@ sl_status sl_program_run(double *y, const sl_program *p, const double *const *x,
     }
     sl_arena_rewind(scratch, mark);
     return SL_OK;
+}
+
+double sl_expr_fn_value(sl_op op, double x) {
+    double y;
+    sl_expr__kernels_at(sl_cpu())->fn[kernel_of(op)](&y, &x, &x, 1);
+    return y;
 }
 
 sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e, const double *const *x,

@@ -29,8 +29,9 @@ typedef struct approx {
 static const approx never = { NAN, 0 };          // surely not real
 static const approx unknown = { NAN, INFINITY }; // not real, or only not here
 
-// in units of u: own functions are good to one unit in the last place, which is two u
-enum { FUNCTION_ERROR = 3 };
+// in units of u: own functions are good to one unit in the last place, which is two u, and those
+// that are composed of others to two and a half
+enum { FUNCTION_ERROR = 3, COMPOSED_ERROR = 6 };
 
 /* A result that was rounded `roundings` times. */
 static approx rounded(const arithmetic *m, long double v, long double d, long double roundings) {
@@ -136,8 +137,67 @@ static approx wave(const arithmetic *m, approx a, long double v, long double slo
     return rounded(m, v, d, FUNCTION_ERROR);
 }
 
+/* b^c, c no number. */
+static approx raise_to(const arithmetic *m, approx b, approx c) {
+    const approx bad = worse(worse((approx){ 0, 0 }, b), c);
+    if (isnan(bad.v)) return bad;
+    if (b.v < 0) return b.v + b.d < 0 ? never : unknown;
+    if (b.v == 0) {
+        if (b.d != 0 || (c.v - c.d <= 0 && c.v + c.d > 0)) return unknown;
+        return c.v > 0 ? rounded(m, 0, 0, 0) : never;
+    }
+    const long double v = powl(b.v, c.v), size = logl(b.v), rel = b.d / b.v;
+    if (!(rel < 1) || isinf(c.d)) return (approx){ v, INFINITY };
+    // the logarithm of the result, and how far off it may be
+    const long double shift = -log1pl(-rel), exponent = c.v * size;
+    const long double d = (fabsl(c.v) + c.d) * shift + c.d * fabsl(size);
+    return rounded(m, v, v * expm1l(d),
+                   (FUNCTION_ERROR + 2) * fabsl(exponent) + FUNCTION_ERROR + 1);
+}
+
+/* The functions whose domain ends: log, asin and acos. `inside` is how far the argument is from
+ * the nearest end, negative outside; `slope` bounds the derivative between here and a.d closer. */
+static approx bounded(const arithmetic *m, approx a, long double inside, long double v,
+                      long double slope, int error) {
+    if (inside < 0) return inside + a.d < 0 ? never : unknown;
+    if (a.d == 0) return rounded(m, v, 0, error);
+    return rounded(m, v, inside > a.d ? a.d * slope : INFINITY, error);
+}
+
+/* v of a function whose derivative is at most `slope` within a.d of a. */
+static approx smooth(const arithmetic *m, approx a, long double v, long double slope) {
+    return rounded(m, v, isinf(a.d) ? INFINITY : a.d == 0 ? 0 : a.d * slope, COMPOSED_ERROR);
+}
+
+static approx function(const arithmetic *m, sl_op op, approx a) {
+    if (isnan(a.v)) return a;
+    const long double size = fabsl(a.v), high = size + a.d, low = fmaxl(size - a.d, 0);
+    const long double toward_end = sqrtl(fmaxl(1 - high * high, 0)), c = fabsl(cosl(a.v));
+    switch (op) {
+    case SL_OP_EXP:
+        return rounded(m, expl(a.v), isinf(a.d) ? INFINITY : expl(a.v) * expm1l(a.d),
+                       FUNCTION_ERROR);
+    case SL_OP_SIN: return wave(m, a, sinl(a.v), cosl(a.v));
+    case SL_OP_COS: return wave(m, a, cosl(a.v), sinl(a.v));
+    case SL_OP_LOG:
+        if (a.v == 0) return a.d == 0 ? never : unknown;
+        return bounded(m, a, a.v, logl(size), 1 / (a.v - a.d), FUNCTION_ERROR);
+    case SL_OP_TAN:
+        if (!(c > a.d)) return (approx){ tanl(a.v), INFINITY };
+        return smooth(m, a, tanl(a.v), 1 / ((c - a.d) * (c - a.d)));
+    case SL_OP_TANH: return smooth(m, a, tanhl(a.v), 1 / (coshl(low) * coshl(low)));
+    case SL_OP_SINH: return smooth(m, a, sinhl(a.v), coshl(high));
+    case SL_OP_COSH: return smooth(m, a, coshl(a.v), sinhl(high));
+    case SL_OP_ASIN: return bounded(m, a, 1 - size, asinl(a.v), 1 / toward_end, COMPOSED_ERROR);
+    case SL_OP_ACOS: return bounded(m, a, 1 - size, acosl(a.v), 1 / toward_end, COMPOSED_ERROR);
+    case SL_OP_ATAN: return smooth(m, a, atanl(a.v), 1 / (1 + low * low));
+    default: break;
+    }
+    SL_ASSERT(op == SL_OP_ABS);
+    return rounded(m, size, a.d, 0);
+}
+
 static approx ref(const arithmetic *m, const sl_node *e, int depth) {
-    approx a;
     if (depth == 0) return unknown;
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return number(m, sl_num_value(e));
@@ -146,17 +206,11 @@ static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     case SL_OP_ADD: return sum(m, e, depth - 1);
     case SL_OP_MUL: return product(m, e, depth - 1);
     case SL_OP_POW: return power(m, ref(m, e + 1, depth - 1), sl_expr__exponent(e));
-    case SL_OP_EXP:
-        a = ref(m, e + 1, depth - 1);
-        if (isnan(a.v)) return a;
-        return rounded(m, expl(a.v), isinf(a.d) ? INFINITY : expl(a.v) * expm1l(a.d),
-                       FUNCTION_ERROR);
-    case SL_OP_SIN: a = ref(m, e + 1, depth - 1); return wave(m, a, sinl(a.v), cosl(a.v));
-    case SL_OP_COS: a = ref(m, e + 1, depth - 1); return wave(m, a, cosl(a.v), sinl(a.v));
-    case SL_OP_COUNT: break;
+    case SL_OP_PI: return rounded(m, 0xc.90fdaa22168c235p-2L, 0, 1);
+    case SL_OP_RAISE:
+        return raise_to(m, ref(m, e + 1, depth - 1), ref(m, sl_next(e + 1), depth - 1));
+    default: return function(m, (sl_op)e->op, ref(m, e + 1, depth - 1));
     }
-    SL_ASSERT(e->op < SL_OP_COUNT);
-    return unknown;
 }
 
 void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e,

@@ -7,10 +7,10 @@
  *     len                    6     4     1     2     1     1
  *     arg                    2     2    (x)1   1   (x)2  (x)1       operands, or variable number
  *
- * There are nine kinds of node: numbers, variables, free constants, n-ary sums and products, powers
- * with a rational exponent, exp, sin and cos (which only derivatives have). What people write
- * besides (-, /, neg, sqrt) is surface syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1), and
- * sqrt(u) as u^(1/2).
+ * The kinds of node are numbers, pi, variables, free constants, n-ary sums and products, powers with
+ * a rational exponent, powers with any other exponent, and functions of one operand. What people
+ * write besides (-, /, neg, sqrt) is surface syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1),
+ * sqrt(u) as u^(1/2), and e as exp(1).
  *
  * Numbers are exact rationals. Small ones (-128..127 over 1..255) live in `arg`; larger ones take
  * two further slots behind the node (len 3) that hold numerator and denominator. A number that fits
@@ -32,8 +32,9 @@
  *   canonical   tidy, expanded and rewritten to a fixed point (sl_expr_canon): one form for one
  *               function as far as the rules of docs/math/canonical.md reach
  *
- * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0;
- * elsewhere the value is NaN, and NaN spreads. A function that is real nowhere has the canonical
+ * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0; u^v with
+ * a v that is no number needs u > 0, or u = 0 and v > 0; log u needs u > 0, asin u and acos u need
+ * -1 <= u <= 1; elsewhere the value is NaN, and NaN spreads. A function that is real nowhere has the canonical
  * form 1/0.
  *
  * Ownership: a `const sl_node *` lives in the arena that built it; nothing frees one expression.
@@ -58,7 +59,18 @@
     X(POW, "power",    2, false)        \
     X(EXP, "exp",      1, false)        \
     X(SIN, "sin",      1, false)        \
-    X(COS, "cos",      1, false)
+    X(COS, "cos",      1, false)        \
+    X(LOG, "log",      1, false)        \
+    X(TAN, "tan",      1, false)        \
+    X(TANH, "tanh",    1, false)        \
+    X(SINH, "sinh",    1, false)        \
+    X(COSH, "cosh",    1, false)        \
+    X(ASIN, "asin",    1, false)        \
+    X(ACOS, "acos",    1, false)        \
+    X(ATAN, "atan",    1, false)        \
+    X(ABS, "abs",      1, false)        \
+    X(PI, "pi",        0, false)        \
+    X(RAISE, "raise",  2, false) /* u^v, v no number; POW has those */
 
 typedef enum sl_op {
 #define X(id, name, operands, commutes) SL_OP_##id,
@@ -78,7 +90,18 @@ typedef enum sl_op {
     X(ADD,  "+",    "+",      2)    \
     X(SUB,  "-",    "-",      2)    \
     X(MUL,  "*",    "\\cdot", 2)    \
-    X(DIV,  "/",    "\\frac", 2)
+    X(DIV,  "/",    "\\frac", 2)    \
+    X(LOG,  "log",  "\\log",  1)    \
+    X(COS,  "cos",  "\\cos",  1)    \
+    X(TAN,  "tan",  "\\tan",  1)    \
+    X(TANH, "tanh", "\\tanh", 1)    \
+    X(SINH, "sinh", "\\sinh", 1)    \
+    X(COSH, "cosh", "\\cosh", 1)    \
+    X(ASIN, "asin", "\\arcsin", 1)  \
+    X(ACOS, "acos", "\\arccos", 1)  \
+    X(ATAN, "atan", "\\arctan", 1)  \
+    X(ABS,  "abs",  "|",      1)    \
+    X(POW,  "^",    "^",      2)
 
 typedef enum sl_operator {
 #define X(id, text, latex, operands) SL_OPERATOR_##id,
@@ -86,6 +109,11 @@ typedef enum sl_operator {
 #undef X
     SL_OPERATOR_COUNT
 } sl_operator;
+
+/* Sets of operators: bit i stands for row i. The first eight rows are those that the default
+ * universe combines, and so a part of what its hash is of. */
+#define SL_EXPR_FIRST_OPERATORS ((1u << (SL_OPERATOR_DIV + 1)) - 1)
+#define SL_EXPR_ALL_OPERATORS ((1u << SL_OPERATOR_COUNT) - 1)
 
 const char *sl_operator_text(sl_operator o);
 const char *sl_operator_latex(sl_operator o);
@@ -96,7 +124,7 @@ sl_operator sl_operator_find(const char *text, size_t n);
 typedef struct sl_node {
     uint8_t op;   // sl_op
     uint8_t zero; // always 0, so that equal trees are equal bytes
-    uint16_t arg; // operands of ADD .. COS; number of VAR, PAR (from 1); packed NUM
+    uint16_t arg; // operands; number of VAR, PAR (from 1); packed NUM; 0 of PI
     uint32_t len; // slots of the subtree, this one included
 } sl_node;
 
@@ -151,7 +179,12 @@ const sl_node *sl_expr_par(sl_arena *a, int number);
 const sl_node *sl_expr_nary(sl_arena *a, sl_op op, const sl_node *const *operands,
                             int n); // ADD, MUL
 const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent);
-const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand); // EXP, SIN, COS
+const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand); // EXP .. ABS
+const sl_node *sl_expr_pi(sl_arena *a);
+/* base^exponent for any exponent; a number makes the POW that sl_expr_pow would. */
+const sl_node *sl_expr_power(sl_arena *a, const sl_node *base, const sl_node *exponent);
+/* Is this a node of a function of one operand? */
+bool sl_expr_is_fn(sl_op op);
 const sl_node *sl_expr_copy(sl_arena *a, const sl_node *e);
 /* An operator of the surface on one or two operands (q ignored for one). */
 const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const sl_node *q);
@@ -166,8 +199,8 @@ SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_n
 
 /* *out := tidy(e) with numbers merged further, as long as nothing is multiplied out: they leave
  * whole powers, (3 u)^2 = 9 u^2, and, as far as they have whole roots, broken ones,
- * sqrt(12 u) = 2 sqrt(3 u); they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and sin
- * and cos lose the sign of an argument whose first term is negative. Idempotent, also under
+ * sqrt(12 u) = 2 sqrt(3 u); they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and odd
+ * and even functions lose the sign of an argument whose first term is negative. Idempotent, also under
  * sl_expr_tidy. */
 SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
@@ -183,8 +216,8 @@ SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_
 
 /* Is e the canonical "real nowhere", 1/0? */
 bool sl_expr_is_undefined(const sl_node *e);
-/* Does a tidy expression hold a number that is none, 0 to a negative power or a negative number to
- * a broken one? Then it is real nowhere. */
+/* Does a tidy expression hold a number that is none, such as 0 to a negative power, a negative number
+ * to a broken one, or log(0)? Then it is real nowhere. */
 bool sl_expr_is_nowhere(const sl_node *e);
 
 /* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more
@@ -253,8 +286,8 @@ SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const s
 /* ---------------------------------------------------------------- numbers to be fitted ------ */
 
 /* *out := e with its numbers made free constants c1, c2, ... in prefix order, *n of them, and
- * value[k] := what number k + 1 was. Exponents stay, and so do the factors 1 and -1, which are
- * signs rather than constants; the result is not tidied, so that values belong to places. Free
+ * value[k] := what number k + 1 was. Rational exponents and pi stay, and so do the factors 1 and -1,
+ * which are signs rather than constants; the result is not tidied, so that values belong to places. Free
  * constants that e has already keep their numbers and values, the new ones follow, and *n counts
  * both. SL_ELIMIT: more than max. */
 SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
@@ -266,7 +299,8 @@ SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, 
 SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
                                     const sl_rat *value, const bool *known);
 
-/* *out := tidy(e) with exp(0), sin(0) and cos(0) as the numbers they are, which tidying leaves. */
+/* *out := tidy(e) with exp(0), sin(0), log(1) and their like as the numbers they are, which tidying
+ * leaves. */
 SL_NODISCARD sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* *out := e with variable v replaced by with[v - 1] (NULL: left alone), not tidied. */
@@ -290,6 +324,9 @@ SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const doub
 /* compile and run in one. */
 SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
                                     const double *const *x, int64_t n, const double *params);
+
+/* op(x) of a function of one operand: the bits that sl_program_run would have. */
+double sl_expr_fn_value(sl_op op, double x);
 
 /* The judge: value in long double, one point, plain recursion, with a bound on the error that an
  * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's

@@ -19,6 +19,15 @@ static inline sl_rat sl_expr__exponent(const sl_node *f) {
     return f->op == SL_OP_POW ? sl_num_value(sl_next(f + 1)) : SL_RAT(1);
 }
 
+/* f(-u) = -f(u), or f(-u) = f(u)? */
+static inline bool sl_expr__is_odd(sl_op op) {
+    return op == SL_OP_SIN || op == SL_OP_TAN || op == SL_OP_TANH || op == SL_OP_SINH ||
+           op == SL_OP_ASIN || op == SL_OP_ATAN;
+}
+static inline bool sl_expr__is_even(sl_op op) {
+    return op == SL_OP_COS || op == SL_OP_COSH || op == SL_OP_ABS;
+}
+
 /* Order of bases alone; 0 exactly for equal bytes where both are canonical. */
 int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 

@@ -9,6 +9,8 @@ typedef struct sl_expr_random_options {
     int variables;     // x1 .. x<variables>
     int number_range;  // integers -range..range appear as leaves; 0: none
     double p_leaf;     // chance to stop early at each step
+    uint32_t ops;      // bit i: row i of SL_OPERATORS; 0: the first eight
+    bool with_pi;      // one in four numbers is pi
 } sl_expr_random_options;
 
 /* *out := a raw tree made of surface operators. */

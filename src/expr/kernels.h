@@ -30,6 +30,18 @@
     X(LOG)                                     \
     X(SIN)                                     \
     X(COS)                                     \
+    X(LN)      /* log a, NaN of 0 as well */   \
+    X(TAN)                                     \
+    X(TANH)                                    \
+    X(SINH)                                    \
+    X(COSH)                                    \
+    X(ASIN)                                    \
+    X(ACOS)                                    \
+    X(ATAN)                                    \
+    X(ABS)                                     \
+    X(RAISE)   /* a^b, as exp(b log a) */      \
+    X(RAISE_VS)                                \
+    X(RAISE_SV)                                \
     X(ONE_NAN) /* a, with one bit pattern for every NaN */
 
 typedef enum sl_expr__kernel {

@@ -92,6 +92,57 @@ FUNCTION(EXP, sl_exp_array)
 FUNCTION(LOG, sl_log_array)
 FUNCTION(SIN, sl_sin_array)
 FUNCTION(COS, sl_cos_array)
+FUNCTION(TAN, sl_tan_array)
+FUNCTION(TANH, sl_tanh_array)
+FUNCTION(SINH, sl_sinh_array)
+FUNCTION(COSH, sl_cosh_array)
+FUNCTION(ASIN, sl_asin_array)
+FUNCTION(ACOS, sl_acos_array)
+FUNCTION(ATAN, sl_atan_array)
+
+static void run_LN(double *y, const double *a, const double *b, int n) {
+    (void)b;
+    sl_log_array(y, a, n);
+    for (int i = 0; i < n; i++) y[i] = y[i] == -(double)INFINITY ? (double)NAN : y[i];
+}
+
+static void run_ABS(double *y, const double *a, const double *b, int n) {
+    (void)b;
+    for (int i = 0; i < n; i++) y[i] = fabs(a[i]);
+}
+
+/* a^b with operands that stand `step_a` and `step_b` apart, 0 for a scalar. The logarithm of a
+ * negative number is NaN and stays so; that of 0 is -inf, which comes out as 0 for b > 0. Results
+ * go through a buffer, since y may be an operand. */
+static void raise_all(double *y, const double *a, int step_a, const double *b, int step_b, int n) {
+    enum { PART = 64 };
+    double base[PART], exponent[PART];
+    for (int from = 0; from < n; from += PART) {
+        const int m = n - from < PART ? n - from : PART;
+        for (int i = 0; i < m; i++) {
+            base[i] = a[(from + i) * step_a];
+            exponent[i] = b[(from + i) * step_b];
+        }
+        double power[PART];
+        sl_log_array(power, base, m);
+        for (int i = 0; i < m; i++) power[i] *= exponent[i];
+        sl_exp_array(power, power, m);
+        for (int i = 0; i < m; i++)
+            y[from + i] = base[i] == 0 && exponent[i] <= 0 ? (double)NAN : power[i];
+    }
+}
+
+static void run_RAISE(double *y, const double *a, const double *b, int n) {
+    raise_all(y, a, 1, b, 1, n);
+}
+static void run_RAISE_VS(double *y, const double *a, const double *b, int n) {
+    const double s = *b;
+    raise_all(y, a, 1, &s, 0, n);
+}
+static void run_RAISE_SV(double *y, const double *a, const double *b, int n) {
+    const double s = *a;
+    raise_all(y, &s, 0, b, 1, n);
+}
 
 const sl_expr__kernels KERNELS = {
     KERNELS_NAME,

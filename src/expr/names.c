@@ -2,8 +2,8 @@
  * that stands for nothing.
  *
  * A word means, in this order: a function, a given name, a variable x1, x2, ..., a free constant
- * c1, c2, ... Whatever names the columns have, x<n> and c<n> stay reachable: underscores before
- * them, as many as it takes, change nothing but the spelling. */
+ * c1, c2, ..., pi or e. Whatever names the columns have, x<n>, c<n>, pi and e stay reachable:
+ * underscores before them, as many as it takes, change nothing but the spelling. */
 #include "expr/text_impl.h"
 
 #include <stdlib.h>
@@ -12,18 +12,47 @@
 
 #define X(id, name, operands, commutes) [SL_OP_##id] = (operands) == 1 ? name : NULL,
 static const char *const function_name[SL_FUNCTION_NONE] = {
-    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt",
-    [SL_FUNCTION_NEG] = "neg",
+    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt", [SL_FUNCTION_NEG] = "neg",
+    [SL_FUNCTION_LOG10] = "log10",          [SL_FUNCTION_LOG2] = "log2",
+    [SL_FUNCTION_LOG1P] = "log1p",          [SL_FUNCTION_EXPM1] = "expm1",
 };
 #undef X
 
+/* Other names for some of them. */
+static const struct {
+    const char *name;
+    sl_op op;
+} alias[] = {
+    { "ln", SL_OP_LOG },      { "arcsin", SL_OP_ASIN }, { "arccos", SL_OP_ACOS },
+    { "arctan", SL_OP_ATAN }, { "fabs", SL_OP_ABS },    { "Abs", SL_OP_ABS },
+};
+
 sl_function sl_text__function(const char *name) {
     int f = 0;
+    for (int i = 0; i < SL_LEN(alias); i++)
+        if (strcmp(alias[i].name, name) == 0) return (sl_function)alias[i].op;
     while (f < SL_FUNCTION_NONE && !(function_name[f] && strcmp(function_name[f], name) == 0)) f++;
     return (sl_function)f;
 }
 
-const char *sl_text__function_name(sl_function f) { return function_name[f]; }
+const char *sl_text__function_name(sl_op op, sl_format format) {
+    if (op == SL_OP_ABS && format == SL_FORMAT_C) return "fabs";
+    if (op == SL_OP_ABS && format == SL_FORMAT_SYMPY) return "Abs";
+    if (format == SL_FORMAT_LATEX || format == SL_FORMAT_MATHML) {
+        if (op == SL_OP_ASIN) return "arcsin";
+        if (op == SL_OP_ACOS) return "arccos";
+        if (op == SL_OP_ATAN) return "arctan";
+    }
+    return function_name[op];
+}
+
+/* ---------------------------------------------------------------- exact constants ----------- */
+
+sl_constant sl_text__exact(const char *name) {
+    while (*name == '_') name++;
+    if (strcmp(name, "pi") == 0 || strcmp(name, "M_PI") == 0) return SL_CONSTANT_PI;
+    return strcmp(name, "e") == 0 || strcmp(name, "M_E") == 0 ? SL_CONSTANT_E : SL_CONSTANT_NONE;
+}
 
 bool sl_text__reserved(const char *name) {
     return sl_text__function(name) != SL_FUNCTION_NONE || strcmp(name, "pow") == 0 ||
@@ -133,6 +162,26 @@ void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl
     sl_str_add_char(s, '`');
 }
 
+int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
+    const char *plain = format == SL_FORMAT_C ? "M_PI" : "pi";
+    for (int n = 0;; n++) { // each round rules out a given name
+        memset(spelled, '_', (size_t)n);
+        memcpy(spelled + n, plain, strlen(plain) + 1);
+        if (!find_given(names, spelled)) return n;
+    }
+}
+
+void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names) {
+    char spelled[SL_TEXT_PI];
+    const int n = sl_text__spell_pi(spelled, format, names);
+    // Python and SymPy would not know underscores
+    const char *module = format == SL_FORMAT_PYTHON  ? "math."
+                         : format == SL_FORMAT_SYMPY ? "sympy."
+                                                     : NULL;
+    if (n && module) sl_str_add(s, module);
+    sl_str_add(s, n && module ? "pi" : spelled);
+}
+
 /* ---------------------------------------------------------------- explanations -------------- */
 
 /* Appends to a text of fixed size; what does not fit is cut. */
@@ -166,16 +215,15 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
 
 static void append_operators(char *text, size_t size) {
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
-        if (function_name[f] && f != SL_FUNCTION_NEG) append(text, size, "%s, ", function_name[f]);
+        if (function_name[f] && f <= SL_FUNCTION_SQRT) append(text, size, "%s, ", function_name[f]);
     append(text, size, "+ - * / ^");
 }
 
 /* Functions and constants that people know and this does not. */
 static bool is_foreign(const char *name) {
     static const char *const foreign[] = {
-        "abs",  "acos", "arccos", "arcsin", "arctan", "asin",  "atan",  "atan2", "cbrt", "ceil",
-        "cosh", "cot",  "csc",    "erf",    "fabs",   "floor", "gamma", "ln",    "log",  "log10",
-        "log2", "max",  "min",    "mod",    "pi",     "sec",   "sign",  "sinh",  "tan",  "tanh",
+        "acosh", "asinh", "atan2", "atanh", "cbrt", "ceil", "cot", "csc",  "erf",
+        "floor", "gamma", "hypot", "max",   "min",  "mod",  "sec", "sign",
     };
     for (int i = 0; i < SL_LEN(foreign); i++)
         if (strcmp(foreign[i], name) == 0) return true;
@@ -209,11 +257,10 @@ void sl_text__explain(char *reason, size_t size, const sl_names *names, const ch
         append(reason, size, "there is no %s: free constants are c1 to c%d", quote, UINT16_MAX);
         return;
     }
-    if (strcmp(name, "e") == 0 || strcmp(name, "E") == 0) {
+    if (strcmp(name, "E") == 0) {
         append(reason, size,
-               "%s is Euler's number only as the base of a power, as in %s^(x1); "
-               "the number itself is exp(1)",
-               name, name);
+               "E is Euler's number only as the base of a power, as in E^(x1); "
+               "the number itself is e or exp(1)");
         return;
     }
     if (is_foreign(name)) {

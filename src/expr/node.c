@@ -60,6 +60,12 @@ static const sl_node *leaf(sl_arena *a, sl_op op, int number) {
 const sl_node *sl_expr_var(sl_arena *a, int number) { return leaf(a, SL_OP_VAR, number); }
 const sl_node *sl_expr_par(sl_arena *a, int number) { return leaf(a, SL_OP_PAR, number); }
 
+const sl_node *sl_expr_pi(sl_arena *a) {
+    sl_node *r = room(a, 1);
+    if (r) *r = (sl_node){ .op = SL_OP_PI, .len = 1 };
+    return r;
+}
+
 const sl_node *sl_expr_copy(sl_arena *a, const sl_node *e) {
     sl_node *r = room(a, e->len);
     if (r) memcpy(r, e, e->len * sizeof *r);
@@ -91,6 +97,19 @@ const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent) {
     return r;
 }
 
+const sl_node *sl_expr_power(sl_arena *a, const sl_node *base, const sl_node *exponent) {
+    if (!base || !exponent) return NULL;
+    if (exponent->op == SL_OP_NUM) return sl_expr_pow(a, base, sl_num_value(exponent));
+    size_t len = 1 + (size_t)base->len + exponent->len;
+    sl_node *r = room(a, len);
+    if (!r) return NULL;
+    r[0] = (sl_node){ .op = SL_OP_RAISE, .arg = 2, .len = (uint32_t)len };
+    sl_expr__put(sl_expr__put(r + 1, base), exponent);
+    return r;
+}
+
+bool sl_expr_is_fn(sl_op op) { return operands_of[op] == 1; }
+
 const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand) {
     SL_ASSERT(operands_of[op] == 1);
     if (!operand) return NULL;
@@ -116,6 +135,17 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
     case SL_OPERATOR_DIV:
         q = sl_expr_pow(a, q, SL_RAT(-1));
         return sl_expr_nary(a, SL_OP_MUL, (const sl_node *[]){ p, q }, 2);
+    case SL_OPERATOR_LOG: return sl_expr_fn(a, SL_OP_LOG, p);
+    case SL_OPERATOR_COS: return sl_expr_fn(a, SL_OP_COS, p);
+    case SL_OPERATOR_TAN: return sl_expr_fn(a, SL_OP_TAN, p);
+    case SL_OPERATOR_TANH: return sl_expr_fn(a, SL_OP_TANH, p);
+    case SL_OPERATOR_SINH: return sl_expr_fn(a, SL_OP_SINH, p);
+    case SL_OPERATOR_COSH: return sl_expr_fn(a, SL_OP_COSH, p);
+    case SL_OPERATOR_ASIN: return sl_expr_fn(a, SL_OP_ASIN, p);
+    case SL_OPERATOR_ACOS: return sl_expr_fn(a, SL_OP_ACOS, p);
+    case SL_OPERATOR_ATAN: return sl_expr_fn(a, SL_OP_ATAN, p);
+    case SL_OPERATOR_ABS: return sl_expr_fn(a, SL_OP_ABS, p);
+    case SL_OPERATOR_POW: return sl_expr_power(a, p, q);
     case SL_OPERATOR_COUNT: break;
     }
     SL_ASSERT(!"an operator");
@@ -175,6 +205,7 @@ static bool valid(const sl_node *e, size_t n, int depth) {
     if (e->op == SL_OP_NUM) return valid_num(e, n);
     if (e->op == SL_OP_VAR) return e->len == 1 && e->arg >= 1 && e->arg <= SL_EXPR_MAX_VARS;
     if (e->op == SL_OP_PAR) return e->len == 1 && e->arg >= 1;
+    if (e->op == SL_OP_PI) return e->len == 1 && e->arg == 0;
     int want = operands_of[e->op];
     if (want < 0 ? e->arg < 2 : e->arg != want) return false;
     if (depth == 0) return false;
@@ -199,8 +230,10 @@ bool sl_expr_valid(const sl_node *e, size_t n) {
  * Coefficients decide last, hence equal powers meet as neighbours whatever stands before them. */
 
 static const uint8_t base_rank[SL_OP_COUNT] = {
-    [SL_OP_NUM] = 0, [SL_OP_VAR] = 1, [SL_OP_PAR] = 2, [SL_OP_EXP] = 3, [SL_OP_SIN] = 4,
-    [SL_OP_COS] = 5, [SL_OP_ADD] = 6, [SL_OP_MUL] = 7, [SL_OP_POW] = 8,
+    [SL_OP_NUM] = 0,   [SL_OP_PI] = 1,    [SL_OP_VAR] = 2,   [SL_OP_PAR] = 3,   [SL_OP_EXP] = 4,
+    [SL_OP_SIN] = 5,   [SL_OP_COS] = 6,   [SL_OP_LOG] = 7,   [SL_OP_TAN] = 8,   [SL_OP_TANH] = 9,
+    [SL_OP_SINH] = 10, [SL_OP_COSH] = 11, [SL_OP_ASIN] = 12, [SL_OP_ACOS] = 13, [SL_OP_ATAN] = 14,
+    [SL_OP_ABS] = 15,  [SL_OP_ADD] = 16,  [SL_OP_MUL] = 17,  [SL_OP_POW] = 18,  [SL_OP_RAISE] = 19,
 };
 
 static int sign_of(int64_t a, int64_t b) { return (a > b) - (a < b); }
@@ -212,14 +245,11 @@ int sl_expr__cmp_base(const sl_node *a, const sl_node *b) {
     case SL_OP_NUM: return sl_rat_cmp(sl_num_value(a), sl_num_value(b));
     case SL_OP_VAR:
     case SL_OP_PAR: return sign_of(a->arg, b->arg);
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS: return sl_expr_cmp(a + 1, b + 1);
     case SL_OP_POW: {
         int c = sl_expr__cmp_base(a + 1, b + 1);
         return c ? c : -sl_rat_cmp(sl_num_value(sl_next(a + 1)), sl_num_value(sl_next(b + 1)));
     }
-    default: break; // sums and products, operand by operand
+    default: break; // operand by operand
     }
     int n = SL_MIN(a->arg, b->arg);
     const sl_node *x = a + 1, *y = b + 1;

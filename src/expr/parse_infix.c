@@ -6,7 +6,8 @@
  *     power    = atom [ ("^" | "**") signed ]        2^3^2 = 2^9, -x1^2 = -(x1^2), x1^-2
  *              | ("e" | "E") ("^" | "**") signed     exp
  *     atom     = number | variable | c<n> | `name` | "(" sum ")"
- *              | [module "."] function "(" sum ")"   function: exp sin cos sqrt neg
+ *              | [module "."] ("pi" | "e")           where no column is called so; also M_PI, M_E
+ *              | [module "."] function "(" sum ")"   function: exp log sin ... sqrt neg
  *              | [module "."] "pow" "(" sum "," sum ")"
  *              | "Rational" "(" sum [ "," sum ] ")" | "Integer" "(" sum ")"
  *
@@ -26,6 +27,7 @@ typedef enum kind {
 typedef struct token {
     kind kind;
     char sign;
+    bool of_module; // the name stood behind math. or its like
     size_t start, end;
     sl_rat value;
 } token;
@@ -95,6 +97,7 @@ static void advance(parser *p) {
         if (r->at < r->n && r->text[r->at] == '.' && is_module(r->name)) {
             r->at++;
             read_name(r);
+            t->of_module = true;
         }
         t->kind = NAME;
     } else {
@@ -188,8 +191,7 @@ static sl_term *integer(parser *p) {
 static sl_term *power_call(parser *p) {
     sl_term *base = sum(p);
     if (!base || !expect(p, ',', "a comma and the exponent")) return NULL;
-    size_t where = p->tok.start;
-    return sl_term__power(p->r, base, sum(p), where);
+    return sl_term__power(p->r, base, sum(p));
 }
 
 /* `name` stood before; what must follow is its operands in brackets. */
@@ -213,6 +215,13 @@ static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(p
     return special ? t : sl_term__call(r, f, t);
 }
 
+/* Does an opening bracket come next? */
+static bool bracket_follows(const sl_reader *r) {
+    size_t at = r->at;
+    while (at < r->n && is_blank(r->text[at])) at++;
+    return at < r->n && r->text[at] == '(';
+}
+
 static sl_term *named(parser *p) {
     sl_reader *r = p->r;
     token name = p->tok;
@@ -223,14 +232,22 @@ static sl_term *named(parser *p) {
                                         : strcmp(r->name, "Rational") == 0 ? rational
                                         : strcmp(r->name, "Integer") == 0  ? integer
                                                                            : NULL;
-        if (f != SL_FUNCTION_NONE || special) {
+        // a column may be called as a function is, where no bracket says otherwise
+        const bool column = !bracket_follows(r) && sl_text__variable(r->names, r->name);
+        if (!column && (f != SL_FUNCTION_NONE || special)) {
             advance(p);
             return call(p, name, f, special);
         }
     }
-    if ((number = sl_text__variable(r->names, r->name))) {
+    const sl_constant exact = name.kind == NAME ? sl_text__exact(r->name) : SL_CONSTANT_NONE;
+    number = exact && name.of_module ? 0 : sl_text__variable(r->names, r->name);
+    if (number) {
         advance(p);
         return sl_term__leaf(r, SL_OP_VAR, number);
+    }
+    if (exact) {
+        advance(p);
+        return sl_term__exact(r, exact);
     }
     if (name.kind == NAME && (number = sl_text__constant(r->name))) {
         advance(p);
@@ -264,11 +281,10 @@ static bool is_euler(const parser *p) {
            (r->text[at] == '^' || (r->text[at] == '*' && at + 1 < r->n && r->text[at + 1] == '*'));
 }
 
-/* What follows ^; its place goes to *where. */
-static sl_term *exponent(parser *p, size_t *where) {
+/* What follows ^. */
+static sl_term *exponent(parser *p) {
     advance(p);
-    *where = p->tok.start;
-    if (!sl_text__open(p->r, *where)) return NULL;
+    if (!sl_text__open(p->r, p->tok.start)) return NULL;
     sl_term *t = factor(p);
     p->r->nest--;
     return t;
@@ -278,16 +294,12 @@ static sl_term *factor(parser *p) {
     bool negative = false;
     for (; is(p, '-') || is(p, '+'); advance(p)) negative ^= is(p, '-');
     sl_term *t;
-    size_t where;
     if (is_euler(p)) {
         advance(p);
-        t = sl_term__call(p->r, (sl_function)SL_OP_EXP, exponent(p, &where));
+        t = sl_term__call(p->r, (sl_function)SL_OP_EXP, exponent(p));
     } else {
         t = atom(p);
-        if (t && p->tok.kind == POWER) {
-            sl_term *u = exponent(p, &where);
-            t = sl_term__power(p->r, t, u, where);
-        }
+        if (t && p->tok.kind == POWER) t = sl_term__power(p->r, t, exponent(p));
     }
     return negative ? sl_term__neg(p->r, t) : t;
 }

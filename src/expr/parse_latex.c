@@ -5,6 +5,7 @@
  *     signed   = { "+" | "-" } factor
  *     factor   = atom [ "^" argument ] | "e" "^" argument
  *     atom     = number | name | "(" sum ")" | "[" sum "]" | "\{" sum "\}" | "{" sum "}"
+ *              | "\left|" sum "\right|" | "\lvert" sum "\rvert" | "|" sum "|"
  *              | "\frac" argument argument | "\sqrt" [ "[" sum "]" ] argument
  *              | function [ "^" argument ] operand
  *     argument = "{" sum "}" | digit | name of one letter | atom that begins with a command
@@ -79,12 +80,17 @@ static bool says_nothing(const sl_reader *r, size_t i) {
     return is_one_of(r, i, silent, SL_LEN(silent));
 }
 
+/* Is this \left or \right of a bar, which without it neither opens nor closes? */
+static bool bar_follows(const sl_reader *r, size_t i) {
+    return at(r, i + command_length(r, i)) == '|';
+}
+
 /* The place of the next thing that says something. */
 static size_t after_blanks(const sl_reader *r, size_t i) {
     for (;;) {
         if (is_blank(at(r, i))) {
             i++;
-        } else if (at(r, i) == '\\' && says_nothing(r, i)) {
+        } else if (at(r, i) == '\\' && says_nothing(r, i) && !bar_follows(r, i)) {
             i += command_length(r, i);
         } else if (at(r, i) == '{') {
             size_t close = i + 1;
@@ -144,7 +150,10 @@ static sl_term *bracket(sl_reader *r) {
     const char *close = closing_of(r, open);
     r->at += here(r) == '\\' ? command_length(r, open) : 1;
     if (!sl_text__open(r, open)) return NULL;
+    const bool outer = r->in_bars;
+    r->in_bars = false;
     sl_term *t = sum(r);
+    r->in_bars = outer;
     r->nest--;
     if (!t) return NULL;
     skip(r);
@@ -156,6 +165,39 @@ static sl_term *bracket(sl_reader *r) {
     }
     r->at += strlen(close);
     return t;
+}
+
+/* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor
+ * may begin and closes elsewhere; \left and \right say which. */
+static const char *closing_bar_of(const sl_reader *r, size_t i) {
+    if (at(r, i) == '|') return "|";
+    if (is_command(r, i, "\\lvert")) return "\\rvert";
+    if (at(r, i) != '\\' || !bar_follows(r, i)) return NULL;
+    static const char *const opens[] = { "\\left", "\\bigl", "\\Bigl", "\\biggl", "\\Biggl" };
+    static const char *const closes[] = { "\\right|", "\\bigr|", "\\Bigr|", "\\biggr|",
+                                          "\\Biggr|" };
+    for (int k = 0; k < SL_LEN(opens); k++)
+        if (is_command(r, i, opens[k])) return closes[k];
+    return NULL;
+}
+
+/* |u|, at r->at. */
+static sl_term *absolute(sl_reader *r) {
+    size_t open = r->at;
+    const char *close = closing_bar_of(r, open);
+    r->at += here(r) == '|' ? 1 : command_length(r, open) + (close[strlen(close) - 1] == '|');
+    if (!sl_text__open(r, open)) return NULL;
+    const bool outer = r->in_bars;
+    r->in_bars = *close == '|';
+    sl_term *t = sum(r);
+    r->in_bars = outer;
+    r->nest--;
+    if (!t) return NULL;
+    skip(r);
+    if (!stands_here(r, close))
+        return sl_text__fail(r, SL_EFORMAT, open, "this bar is never closed by %s", close);
+    r->at += strlen(close);
+    return sl_term__call(r, (sl_function)SL_OP_ABS, t);
 }
 
 /* ---------------------------------------------------------------- names --------------------- */
@@ -254,7 +296,8 @@ static sl_term *known(sl_reader *r) {
     int k;
     if ((k = sl_text__variable(r->names, r->name))) return sl_term__leaf(r, SL_OP_VAR, k);
     if ((k = sl_text__constant(r->name))) return sl_term__leaf(r, SL_OP_PAR, k);
-    return NULL;
+    const sl_constant exact = sl_text__exact(r->name);
+    return exact ? sl_term__exact(r, exact) : NULL;
 }
 
 static sl_term *unknown(sl_reader *r, size_t start) {
@@ -360,14 +403,12 @@ static sl_term *raised(sl_reader *r, sl_term *base) {
     if (!base || !is_raised(r, r->at)) return base;
     skip(r);
     r->at++;
-    skip(r);
-    size_t where = r->at;
     sl_term *exponent = argument(r, "^");
     if (exponent && is_raised(r, r->at)) {
         skip(r);
         return sl_text__fail(r, SL_EFORMAT, r->at, "a second exponent; use braces");
     }
-    return sl_term__power(r, base, exponent, where);
+    return sl_term__power(r, base, exponent);
 }
 
 static sl_term *fraction(sl_reader *r) {
@@ -404,7 +445,14 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
     char name[SL_TEXT_QUOTE];
     sl_text__quote(name, r->text + start, r->at - start);
     sl_rat power = SL_RAT(1);
+    sl_term *base = NULL; // of a logarithm
     skip(r);
+    if (f == (sl_function)SL_OP_LOG && here(r) == '_') {
+        r->at++;
+        base = argument(r, "_");
+        if (!base) return NULL;
+        skip(r);
+    }
     if (here(r) == '^') {
         r->at++;
         skip(r);
@@ -430,6 +478,7 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
     }
     r->nest--;
     sl_term *t = sl_term__call(r, f, operand);
+    if (base) t = sl_term__div(r, t, sl_term__call(r, f, base));
     return t && !sl_rat_is(power, 1) ? sl_term__pow(r, t, power) : t;
 }
 
@@ -485,6 +534,7 @@ static sl_term *atom(sl_reader *r) {
     if (is_digit(c) || (c == '.' && is_digit(at(r, r->at + 1))))
         return sl_text__number(r, &v, false) ? sl_term__num(r, v) : NULL;
     if (closing_of(r, r->at)) return bracket(r);
+    if (closing_bar_of(r, r->at)) return absolute(r);
     if (is_letter(c)) return plain_name(r, false);
     if (c == '\\') return command(r);
     return unexpected(r, "a factor");
@@ -504,9 +554,11 @@ static int product_sign(sl_reader *r) {
 
 /* Does a factor begin at r->at? Commands count that no closing and no sign is. */
 static bool begins_factor(const sl_reader *r) {
-    static const char *const closings[] = { "\\}", "\\rbrace", "\\)", "\\]" };
+    static const char *const closings[] = { "\\}", "\\rbrace", "\\)", "\\]", "\\rvert" };
     char c = here(r);
     if (r->at >= r->n) return false;
+    if (c == '|') return !r->in_bars;
+    if (c == '\\' && bar_follows(r, r->at)) return closing_bar_of(r, r->at) != NULL;
     if (c == '\\') return !is_one_of(r, r->at, closings, SL_LEN(closings));
     return is_digit(c) || is_letter(c) || c == '.' || closing_of(r, r->at);
 }

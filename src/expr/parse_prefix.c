@@ -3,18 +3,18 @@
  *     + * 2 x1 sqrt x2         2*x1 + sqrt(x2)
  *     ^ x1 -3/4                x1^(-3/4)
  *
- * Tokens: the operators of the surface and the functions, `^` with a number as its second operand,
- * numbers such as -7, 3/4 and 0.5, variables, c<n>, names between backticks.
+ * Tokens: the operators of the surface and the functions, numbers such as -7, 3/4 and 0.5, pi and
+ * e, variables, c<n>, names between backticks.
  *
  * Operators that wait for operands are a list and not recursion: a sum of a thousand operands, made
  * binary from the left, begins with a thousand plus signs. */
 #include "expr/text_impl.h"
 
-enum { POWER = SL_OPERATOR_COUNT, CALL }; // what SL_OPERATORS does not list
+enum { CALL = SL_OPERATOR_COUNT }; // functions, also those that SL_OPERATORS does not list
 
 typedef struct frame {
     struct frame *below;
-    int op; // sl_operator, POWER or CALL
+    int op; // sl_operator or CALL
     sl_function function;
     int wanted;
     sl_term *first; // of two operands, once it is there
@@ -76,7 +76,7 @@ static sl_term *apply(parser *p, const frame *f, sl_term *t) {
     sl_reader *r = p->r;
     switch (f->op) {
     case CALL: return sl_term__call(r, f->function, t);
-    case POWER: return sl_term__power(r, f->first, t, p->start);
+    case SL_OPERATOR_POW: return sl_term__power(r, f->first, t);
     case SL_OPERATOR_ADD: return sl_term__add(r, f->first, t);
     case SL_OPERATOR_SUB: return sl_term__add(r, f->first, sl_term__neg(r, t));
     case SL_OPERATOR_MUL: return sl_term__mul(r, f->first, t);
@@ -132,6 +132,8 @@ static sl_term *named(parser *p) {
     if ((k = sl_text__variable(r->names, r->name))) return sl_term__leaf(r, SL_OP_VAR, k);
     if (r->text[p->start] != '`' && (k = sl_text__constant(r->name)))
         return sl_term__leaf(r, SL_OP_PAR, k);
+    const sl_constant exact = sl_text__exact(r->name);
+    if (r->text[p->start] != '`' && exact) return sl_term__exact(r, exact);
     char reason[sizeof r->reason];
     sl_text__explain(reason, sizeof reason, r->names, r->name);
     return sl_text__fail(r, SL_EFORMAT, p->start, "%s", reason);
@@ -182,8 +184,6 @@ sl_term *sl_text__prefix(sl_reader *r) {
                 push(&p, CALL, f, 1);
             else if (o != SL_OPERATOR_COUNT)
                 push(&p, (int)o, SL_FUNCTION_NONE, 2);
-            else if (n == 1 && *word == '^')
-                push(&p, POWER, SL_FUNCTION_NONE, 2);
             else
                 whole = reduce(&p, named(&p));
         }

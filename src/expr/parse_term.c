@@ -165,7 +165,24 @@ sl_term *sl_term__call(sl_reader *r, sl_function f, sl_term *operand) {
     if (!operand) return NULL;
     if (f == SL_FUNCTION_NEG) return sl_term__neg(r, operand);
     if (f == SL_FUNCTION_SQRT) return sl_term__pow(r, operand, (sl_rat){ 1, 2 });
+    if (f == SL_FUNCTION_LOG10 || f == SL_FUNCTION_LOG2) {
+        sl_term *base = sl_term__num(r, SL_RAT(f == SL_FUNCTION_LOG10 ? 10 : 2));
+        if (base) base = wrap(r, SL_OP_LOG, base);
+        return sl_term__div(r, wrap(r, SL_OP_LOG, operand), base);
+    }
+    if (f == SL_FUNCTION_LOG1P) {
+        sl_term *sum = sl_term__add(r, sl_term__num(r, SL_RAT(1)), operand);
+        return sum ? wrap(r, SL_OP_LOG, sum) : NULL;
+    }
+    if (f == SL_FUNCTION_EXPM1)
+        return sl_term__add(r, wrap(r, SL_OP_EXP, operand), sl_term__num(r, SL_RAT(-1)));
     return wrap(r, (sl_op)f, operand);
+}
+
+sl_term *sl_term__exact(sl_reader *r, sl_constant which) {
+    if (which == SL_CONSTANT_PI) return make(r, SL_OP_PI);
+    sl_term *one = sl_term__num(r, SL_RAT(1));
+    return one ? wrap(r, SL_OP_EXP, one) : NULL;
 }
 
 bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t) {
@@ -184,12 +201,12 @@ bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t) {
     return known;
 }
 
-sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent, size_t where) {
+sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent) {
     if (!base || !exponent) return NULL;
     sl_rat p;
-    if (!sl_term__value(r, &p, exponent))
-        return sl_text__fail(r, SL_EFORMAT, where, "the exponent must be a number");
-    return sl_term__pow(r, base, p);
+    if (sl_term__value(r, &p, exponent)) return sl_term__pow(r, base, p);
+    sl_term *t = r->st == SL_OK ? wrap(r, SL_OP_RAISE, base) : NULL;
+    return t ? append(r, t, exponent) : NULL;
 }
 
 /* ---------------------------------------------------------------- to nodes ------------------ */

@@ -109,6 +109,11 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
         out->n = a->n + b->n;
         return SL_OK;
     }
+    // u^v, which sorts last, may join a power of u on the other side
+    if (a->f[a->n - 1].base->op == SL_OP_RAISE || b->f[b->n - 1].base->op == SL_OP_RAISE) {
+        *simple = false;
+        return SL_OK;
+    }
     if ((w->factors += a->n + b->n) > WORK_MAX_FACTORS)
         return sl_fail(SL_ELIMIT, "expansion passes %d factors", WORK_MAX_FACTORS);
     factor *f;

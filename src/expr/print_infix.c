@@ -86,6 +86,16 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
     if (!bare) sl_str_add_char(p->s, ')');
 }
 
+/* base^exponent with an exponent that is no number. */
+static void put_raise(printer *p, const sl_node *base, const sl_node *exponent) {
+    const bool c = p->format == SL_FORMAT_C;
+    if (c) sl_str_add(p->s, "pow(");
+    put(p, base, c ? SUM : BASE);
+    sl_str_add(p->s, c ? ", " : p->format == SL_FORMAT_INFIX ? "^" : "**");
+    put(p, exponent, c ? SUM : BASE);
+    if (c) sl_str_add_char(p->s, ')');
+}
+
 static void put_factor(printer *p, const sl_node *c, bool below) {
     if (!below) {
         if (p->params && c->op == SL_OP_PAR)
@@ -153,6 +163,7 @@ static level level_of(const printer *p, const sl_node *e) {
     case SL_OP_PAR: return sl_text__negative(e, p->params) ? SUM : BASE;
     case SL_OP_ADD:
     case SL_OP_MUL: return SUM;
+    case SL_OP_RAISE: return p->format == SL_FORMAT_C ? BASE : FACTOR;
     case SL_OP_POW: {
         if (sl_text__fraction(e, p->params).below) return SUM; // 1/u
         sl_rat power = sl_expr__exponent(e);
@@ -172,6 +183,8 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
     case SL_OP_VAR: sl_text__print_name(p->s, p->format, e, p->names); break;
+    case SL_OP_PI: sl_text__print_pi(p->s, p->format, p->names); break;
+    case SL_OP_RAISE: put_raise(p, e + 1, sl_next(e + 1)); break;
     case SL_OP_PAR:
         if (sl_text__negative(e, p->params)) sl_str_add_char(p->s, '-');
         if (p->params)
@@ -192,7 +205,7 @@ static void put(printer *p, const sl_node *e, level wanted) {
         put_term(p, e);
         break;
     default: // functions
-        sl_str_add(p->s, sl_text__function_name((sl_function)e->op));
+        sl_str_add(p->s, sl_text__function_name((sl_op)e->op, p->format));
         sl_str_add_char(p->s, '(');
         put(p, e + 1, SUM);
         sl_str_add_char(p->s, ')');

@@ -22,6 +22,8 @@ typedef struct style {
     const char *exp_open, *exp_close;
     const char *function_open, *function_close; // around its name
     const char *number_open, *number_close;
+    const char *abs_open, *abs_close;
+    const char *pi;
 } style;
 
 static const style latex = {
@@ -48,6 +50,9 @@ static const style latex = {
     .function_close = "",
     .number_open = "",
     .number_close = "",
+    .abs_open = "\\left|",
+    .abs_close = "\\right|",
+    .pi = "\\pi",
 };
 
 static const style mathml = {
@@ -74,6 +79,9 @@ static const style mathml = {
     .function_close = "</mi><mo>&#x2061;</mo>", // function application
     .number_open = "<mn>",
     .number_close = "</mn>",
+    .abs_open = "<mo>|</mo><mrow>",
+    .abs_close = "</mrow><mo>|</mo>",
+    .pi = "<mi>&#x3C0;</mi>",
 };
 
 typedef struct printer {
@@ -218,6 +226,15 @@ static void put_value(printer *p, const sl_node *e) {
     sl_str_add(p->s, p->style->power_close);
 }
 
+/* A column called pi has that spelling; then pi is an upright name behind underscores. */
+static void put_pi(printer *p) {
+    char spelled[SL_TEXT_PI];
+    if (sl_text__spell_pi(spelled, SL_FORMAT_LATEX, p->names) && p->style == &latex)
+        put_upright(p->s, spelled);
+    else
+        sl_str_add(p->s, p->style->pi);
+}
+
 static bool is_half(sl_rat v) { return v.num == 1 && v.den == 2; }
 
 static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
@@ -249,10 +266,12 @@ static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
 
 /* Would a blank before this factor glue two numbers together? */
 static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
-    const bool power = c->op == SL_OP_POW;
+    const bool power = c->op == SL_OP_POW || c->op == SL_OP_RAISE;
     if (power) {
-        if (is_half(sl_text__exponent(c, below))) return false;
+        const bool bare = c->op == SL_OP_POW && sl_rat_is(sl_text__exponent(c, below), 1);
+        if (c->op == SL_OP_POW && is_half(sl_text__exponent(c, below))) return false;
         c++;
+        if (bare && c->op == SL_OP_RAISE) c++; // u^v alone below the bar
     }
     if (c->op == SL_OP_PAR && p->params) return !power || value_of(p, c) >= 0;
     if (c->op != SL_OP_NUM) return false;
@@ -316,6 +335,7 @@ static level level_of(const printer *p, const sl_node *e) {
     case SL_OP_POW:
         if (sl_text__fraction(e, p->params).below) return SUM;
         return is_half(sl_expr__exponent(e)) ? BASE : FACTOR;
+    case SL_OP_RAISE:
     case SL_OP_EXP: return FACTOR;
     case SL_OP_PAR:
         if (!p->params) return BASE;
@@ -355,9 +375,22 @@ static void put(printer *p, const sl_node *e, level wanted) {
         put(p, e + 1, SUM);
         sl_str_add(p->s, p->style->exp_close);
         break;
+    case SL_OP_PI: put_pi(p); break;
+    case SL_OP_RAISE:
+        sl_str_add(p->s, p->style->power_open);
+        put(p, e + 1, BASE);
+        sl_str_add(p->s, p->style->power_mid);
+        put(p, sl_next(e + 1), SUM);
+        sl_str_add(p->s, p->style->power_close);
+        break;
+    case SL_OP_ABS:
+        sl_str_add(p->s, p->style->abs_open);
+        put(p, e + 1, SUM);
+        sl_str_add(p->s, p->style->abs_close);
+        break;
     default: // functions
         sl_str_add(p->s, p->style->function_open);
-        sl_str_add(p->s, sl_text__function_name((sl_function)e->op));
+        sl_str_add(p->s, sl_text__function_name((sl_op)e->op, SL_FORMAT_LATEX));
         sl_str_add(p->s, p->style->function_close);
         sl_str_add(p->s, p->style->open);
         put(p, e + 1, SUM);

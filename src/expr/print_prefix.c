@@ -57,7 +57,7 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
         put(p, base);
         return;
     }
-    put_word(p, "^");
+    put_operator(p, SL_OPERATOR_POW);
     put(p, base);
     put_number(p, exponent.num, exponent.den);
 }
@@ -139,7 +139,16 @@ static void put(printer *p, const sl_node *e) {
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
-    default: put_word(p, sl_text__function_name((sl_function)e->op)); put(p, e + 1);
+    case SL_OP_PI:
+        blank(p);
+        sl_text__print_pi(p->s, SL_FORMAT_PREFIX, p->names);
+        break;
+    case SL_OP_RAISE:
+        put_operator(p, SL_OPERATOR_POW);
+        put(p, e + 1);
+        put(p, sl_next(e + 1));
+        break;
+    default: put_word(p, sl_text__function_name((sl_op)e->op, SL_FORMAT_PREFIX)); put(p, e + 1);
     }
 }
 

@@ -19,16 +19,24 @@ static sl_status leaf(const sl_node **out, sl_arena *a, sl_rng *rng,
                       const sl_expr_random_options *o) {
     const bool is_number = o->number_range > 0 && sl_rng_below(rng, 4) == 0;
     const uint32_t numbers = 2 * (uint32_t)o->number_range + 1;
+    if (is_number && o->with_pi && sl_rng_below(rng, 4) == 0) return built(out, sl_expr_pi(a));
     if (is_number)
         return built(out, sl_expr_int(a, (int64_t)sl_rng_below(rng, numbers) - o->number_range));
     return built(out, sl_expr_var(a, 1 + (int)sl_rng_below(rng, (uint32_t)o->variables)));
+}
+
+/* One of the set, each as likely. */
+static sl_operator any_operator(sl_rng *rng, uint32_t ops) {
+    uint32_t k = sl_rng_below(rng, (uint32_t)__builtin_popcount(ops));
+    for (; k > 0; k--) ops &= ops - 1;
+    return (sl_operator)__builtin_ctz(ops);
 }
 
 static sl_status grow(const sl_node **out, sl_arena *a, sl_rng *rng,
                       const sl_expr_random_options *o, int depth) {
     const sl_node *p, *q = NULL;
     if (depth == 0 || sl_rng_uniform(rng) < o->p_leaf) return leaf(out, a, rng, o);
-    const sl_operator op = (sl_operator)sl_rng_below(rng, SL_OPERATOR_COUNT);
+    const sl_operator op = any_operator(rng, o->ops ? o->ops : SL_EXPR_FIRST_OPERATORS);
     SL_TRY(grow(&p, a, rng, o, depth - 1));
     if (sl_operator_operands(op) == 2) SL_TRY(grow(&q, a, rng, o, depth - 1));
     return built(out, sl_expr_apply(a, op, p, q));
@@ -78,18 +86,24 @@ static sl_status bracket(const sl_node **out, sl_arena *a, sl_rng *rng, sl_op op
 }
 
 static sl_status rewrite(const sl_node **out, sl_arena *a, sl_rng *rng, const sl_node *e) {
-    const sl_node *u;
+    const sl_node *u, *v;
     switch ((sl_op)e->op) {
     case SL_OP_NUM:
     case SL_OP_VAR:
-    case SL_OP_PAR: return built(out, sl_expr_copy(a, e));
+    case SL_OP_PAR:
+    case SL_OP_PI: return built(out, sl_expr_copy(a, e));
     case SL_OP_POW:
         SL_TRY(rewrite(&u, a, rng, e + 1));
         return built(out, sl_expr_pow(a, u, sl_expr__exponent(e)));
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS: SL_TRY(rewrite(&u, a, rng, e + 1)); return built(out, sl_expr_fn(a, e->op, u));
-    default: break; // sums and products
+    case SL_OP_RAISE:
+        SL_TRY(rewrite(&u, a, rng, e + 1));
+        SL_TRY(rewrite(&v, a, rng, sl_next(e + 1)));
+        return built(out, sl_expr_power(a, u, v));
+    case SL_OP_ADD:
+    case SL_OP_MUL: break;
+    default: // functions
+        SL_TRY(rewrite(&u, a, rng, e + 1));
+        return built(out, sl_expr_fn(a, e->op, u));
     }
     const sl_node **list = sl_arena_alloc(a, e->len * sizeof *list);
     if (!list) return sl_fail_memory(e->len, sizeof *list, "operands");
@@ -130,10 +144,11 @@ static sl_status affine(const sl_node **out, const insertion *w, const sl_node *
 }
 
 static sl_status insert(const sl_node **out, const insertion *w, const sl_node *e) {
-    const sl_node *u = NULL;
+    const sl_node *u = NULL, *v;
     switch ((sl_op)e->op) {
     case SL_OP_NUM:
-    case SL_OP_PAR: return built(out, sl_expr_copy(w->a, e));
+    case SL_OP_PAR:
+    case SL_OP_PI: return built(out, sl_expr_copy(w->a, e));
     case SL_OP_VAR: SL_TRY(built(&u, sl_expr_copy(w->a, e))); return affine(out, w, u);
     case SL_OP_POW:
         SL_TRY(insert(&u, w, e + 1));
@@ -141,13 +156,17 @@ static sl_status insert(const sl_node **out, const insertion *w, const sl_node *
         if (!sl_rat_is_int(sl_expr__exponent(e))) return affine(out, w, u); // a root is a function
         *out = u;
         return SL_OK;
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS:
+    case SL_OP_RAISE:
+        SL_TRY(insert(&u, w, e + 1));
+        SL_TRY(insert(&v, w, sl_next(e + 1)));
+        SL_TRY(built(&u, sl_expr_power(w->a, u, v)));
+        return affine(out, w, u);
+    case SL_OP_ADD:
+    case SL_OP_MUL: break;
+    default: // functions
         SL_TRY(insert(&u, w, e + 1));
         SL_TRY(built(&u, sl_expr_fn(w->a, e->op, u)));
         return affine(out, w, u);
-    default: break; // sums and products
     }
     const sl_node **list = sl_arena_alloc(w->a, e->arg * sizeof *list), *c = e + 1;
     if (!list) return sl_fail_memory(e->arg, sizeof *list, "operands");

@@ -27,13 +27,23 @@ struct walk {
     sl_node leaf[3]; // a replacement that is made here
 };
 
-/* exp(0), sin(0) or cos(0): a number that tidying does not see. */
-static bool is_of_zero(const sl_node *e) {
-    return (e->op == SL_OP_EXP || e->op == SL_OP_SIN || e->op == SL_OP_COS) && sl_num_is(e + 1, 0);
+/* exp(0), sin(0), log(1), ...: a number that tidying does not see; *out says which. */
+static bool is_known(sl_rat *out, const sl_node *e) {
+    if (!sl_expr_is_fn((sl_op)e->op) || e[1].op != SL_OP_NUM) return false;
+    const sl_rat v = sl_num_value(e + 1);
+    if (e->op == SL_OP_ABS) {
+        *out = (sl_rat){ v.num < 0 ? -v.num : v.num, v.den };
+        return true;
+    }
+    const bool of_one = e->op == SL_OP_LOG || e->op == SL_OP_ACOS;
+    *out = SL_RAT(e->op == SL_OP_EXP || e->op == SL_OP_COS || e->op == SL_OP_COSH);
+    return sl_rat_is(v, of_one ? 1 : 0);
 }
 
 static bool is_leaf(const sl_node *e) {
-    return e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR || is_of_zero(e);
+    sl_rat v;
+    return e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR || e->op == SL_OP_PI ||
+           is_known(&v, e);
 }
 
 static sl_status measure(size_t *len, walk *w, const sl_node *e, bool factor, int depth) {
@@ -134,15 +144,17 @@ sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e, const
 }
 
 static const sl_node *valued(walk *w, const sl_node *e, bool factor) {
+    sl_rat v;
     (void)factor;
-    if (!is_of_zero(e)) return e;
-    sl_num_put(w->leaf, SL_RAT(e->op != SL_OP_SIN));
+    if (!is_known(&v, e)) return e;
+    sl_num_put(w->leaf, v);
     return w->leaf;
 }
 
-static bool has_of_zero(const sl_node *e) {
+static bool has_known(const sl_node *e) {
+    sl_rat v;
     const sl_node *end = e + e->len;
-    while (e < end && !is_of_zero(e)) e += sl_step(e);
+    while (e < end && !is_known(&v, e)) e += sl_step(e);
     return e < end;
 }
 
@@ -151,7 +163,7 @@ sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e) {
     walk w = { .rule = valued };
     const sl_node *raw;
     sl_status st = sl_expr_tidy(&e, a, e);
-    while (st == SL_OK && has_of_zero(e)) {
+    while (st == SL_OK && has_known(e)) {
         st = replace(&raw, a, &w, e);
         if (st == SL_OK) st = sl_expr_tidy(&e, a, raw);
     }

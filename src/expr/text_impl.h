@@ -16,17 +16,36 @@
 
 /* ---------------------------------------------------------------- names --------------------- */
 
-/* A function of one operand that text may call: a node of the table, or a spelling of a power or
- * sign. */
+/* A function of one operand that text may call: a node of the table, or a spelling of something
+ * else. */
 typedef enum sl_function {
     // below: the sl_op itself
     SL_FUNCTION_SQRT = SL_OP_COUNT,
     SL_FUNCTION_NEG,
+    SL_FUNCTION_LOG10, // log(u)/log(10)
+    SL_FUNCTION_LOG2,
+    SL_FUNCTION_LOG1P, // log(1 + u)
+    SL_FUNCTION_EXPM1, // exp(u) - 1
     SL_FUNCTION_NONE
 } sl_function;
 
+/* The function of this name, or of this other name that people have for it: ln, arcsin, fabs, ... */
 sl_function sl_text__function(const char *name);
-const char *sl_text__function_name(sl_function f);
+/* What a node of a function is called in this format. */
+const char *sl_text__function_name(sl_op op, sl_format format);
+
+/* The exact constants that have names. */
+typedef enum sl_constant { SL_CONSTANT_NONE, SL_CONSTANT_PI, SL_CONSTANT_E } sl_constant;
+
+/* Is `name` one of them: pi, M_PI, e, M_E, also behind underscores? That no column is called so is
+ * for the caller to know. */
+sl_constant sl_text__exact(const char *name);
+/* pi, or M_PI in C, behind as many underscores as it takes for no column to be meant; how many. */
+enum { SL_TEXT_PI = SL_EXPR_MAX_VARS + 8 };
+int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names);
+/* How pi is written in infix and prefix text and in the dialects of infix, so that it reads back
+ * whatever the columns are called. */
+void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names);
 
 /* The variable called `name`: a given name first, then x1, x2, ...; or 0. */
 int sl_text__variable(const sl_names *names, const char *name);
@@ -65,6 +84,7 @@ typedef struct sl_reader {
     size_t name_size;
     int made; // terms so far: the bound on memory
     int nest; // open brackets: the bound on recursion
+    bool in_bars; // the innermost open bracket is a plain |, so that the next one closes it
     sl_status st;
     size_t where; // of the failure
     char reason[sizeof((sl_text_error *)0)->reason];
@@ -101,8 +121,10 @@ sl_term *sl_term__pow(sl_reader *r, sl_term *base, sl_rat exponent);
 sl_term *sl_term__call(sl_reader *r, sl_function f, sl_term *operand);
 /* The exact value of a term without variables; false, without a failure, if it has none. */
 bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t);
-/* base^exponent where the exponent, which begins at `where`, must be a number. */
-sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent, size_t where);
+/* base^exponent. */
+sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent);
+/* The constant as a term: pi, or exp(1). */
+sl_term *sl_term__exact(sl_reader *r, sl_constant which);
 /* The raw expression. */
 SL_NODISCARD sl_status sl_term__emit(const sl_node **out, sl_arena *a, const sl_term *t);
 

@@ -87,12 +87,25 @@ sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
     return SL_OK;
 }
 
-bool sl_expr_is_nowhere(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i])) {
-        if (e[i].op != SL_OP_POW || e[i + 1].op != SL_OP_NUM) continue;
-        sl_rat v = sl_num_value(&e[i + 1]), r = sl_num_value(sl_next(&e[i + 1]));
-        if ((v.num == 0 && r.num < 0) || (v.num < 0 && !sl_rat_is_int(r))) return true;
+/* Is e a power or function of a number that is outside its domain? */
+static bool is_outside(const sl_node *e) {
+    if (e->len == 1 || e->op == SL_OP_NUM || e[1].op != SL_OP_NUM) return false;
+    sl_rat v = sl_num_value(e + 1), r;
+    switch (e->op) {
+    case SL_OP_POW:
+        r = sl_num_value(sl_next(e + 1));
+        return (v.num == 0 && r.num < 0) || (v.num < 0 && !sl_rat_is_int(r));
+    case SL_OP_RAISE: return v.num < 0;
+    case SL_OP_LOG: return v.num <= 0;
+    case SL_OP_ASIN:
+    case SL_OP_ACOS: return v.num > v.den || v.num < -v.den;
+    default: return false;
     }
+}
+
+bool sl_expr_is_nowhere(const sl_node *e) {
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+        if (is_outside(&e[i])) return true;
     return false;
 }
 
@@ -228,18 +241,19 @@ static bool leads_negative(const sl_node *e) {
     return first->op == SL_OP_NUM && sl_num_value(first).num < 0;
 }
 
-/* exp u; sin(-u) = -sin u; cos(-u) = cos u. Like terms are not collected, so the negative of a sum
- * may lead negative too, as that of x1 - x1 does; then it stays as it is. */
+/* sin(-u) = -sin u; cos(-u) = cos u, and so on. Like terms are not collected, so the negative of a
+ * sum may lead negative too, as that of x1 - x1 does; then it stays as it is. */
 static sl_status put_even_or_odd(const sl_node **out, sl_arena *a, sl_op op, const sl_node *u) {
     const sl_node *minus;
-    if (op == SL_OP_EXP || !leads_negative(u)) return sl_expr__fn(out, a, op, u);
+    if (!(sl_expr__is_odd(op) || sl_expr__is_even(op)) || !leads_negative(u))
+        return sl_expr__fn(out, a, op, u);
     if (u->op == SL_OP_ADD)
         SL_TRY(scale_sum(&minus, a, SL_RAT(-1), u));
     else
         SL_TRY(scale(&minus, a, SL_RAT(-1), u));
     if (leads_negative(minus)) return sl_expr__fn(out, a, op, u);
     SL_TRY(sl_expr__fn(out, a, op, minus));
-    return op == SL_OP_SIN ? scale(out, a, SL_RAT(-1), *out) : SL_OK;
+    return sl_expr__is_odd(op) ? scale(out, a, SL_RAT(-1), *out) : SL_OK;
 }
 
 /* ---------------------------------------------------------------- tidy ---------------------- */
@@ -300,9 +314,9 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
                : SL_OK;
 }
 
-static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, int depth) {
+static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, sl_rat exponent,
+                          int depth) {
     sl_arena *a = s.a;
-    sl_rat exponent = sl_num_value(sl_next(e + 1));
     const sl_node *base;
     if (!sl_rat_is(exponent, 1)) s.in_product = false;
     SL_TRY(tidy(&base, s, e + 1, depth - 1));
@@ -323,26 +337,42 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, int d
     return exact ? put_number(out, a, v) : put_pow(out, a, base, exponent);
 }
 
+/* u^v: a power with a number, once v has turned out to be one; 1^v = 1. */
+static sl_status tidy_raise(const sl_node **out, shaper s, const sl_node *e, int depth) {
+    const sl_node *base, *exponent;
+    SL_TRY(tidy(&exponent, (shaper){ s.a, s.merge, false }, sl_next(e + 1), depth - 1));
+    if (exponent->op == SL_OP_NUM) return tidy_pow(out, s, e, sl_num_value(exponent), depth);
+    SL_TRY(tidy(&base, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
+    if (sl_num_is(base, 1) && !sl_expr_is_nowhere(exponent)) {
+        *out = base;
+        return SL_OK;
+    }
+    sl_node *r;
+    size_t len = 1 + (size_t)base->len + exponent->len;
+    SL_TRY(sl_expr__room(&r, s.a, len));
+    *r = (sl_node){ .op = SL_OP_RAISE, .arg = 2, .len = (uint32_t)len };
+    sl_expr__put(sl_expr__put(r + 1, base), exponent);
+    *out = r;
+    return SL_OK;
+}
+
 static sl_status tidy(const sl_node **out, shaper s, const sl_node *e, int depth) {
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     const sl_node *c;
     switch ((sl_op)e->op) {
     case SL_OP_ADD:
     case SL_OP_MUL: return tidy_nary(out, s, e, depth);
-    case SL_OP_POW: return tidy_pow(out, s, e, depth);
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS:
-        SL_TRY(tidy(&c, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
-        return s.merge ? put_even_or_odd(out, s.a, (sl_op)e->op, c)
-                       : sl_expr__fn(out, s.a, (sl_op)e->op, c);
+    case SL_OP_POW: return tidy_pow(out, s, e, sl_expr__exponent(e), depth);
+    case SL_OP_RAISE: return tidy_raise(out, s, e, depth);
     case SL_OP_NUM:
     case SL_OP_VAR:
-    case SL_OP_PAR: *out = e; return SL_OK;
-    case SL_OP_COUNT: break;
+    case SL_OP_PAR:
+    case SL_OP_PI: *out = e; return SL_OK;
+    default: break; // functions
     }
-    SL_ASSERT(!"a node");
-    return SL_EINVAL;
+    SL_TRY(tidy(&c, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
+    return s.merge ? put_even_or_odd(out, s.a, (sl_op)e->op, c)
+                   : sl_expr__fn(out, s.a, (sl_op)e->op, c);
 }
 
 static sl_status shape(const sl_node **out, sl_arena *a, const sl_node *e, bool merge) {

@@ -20,7 +20,7 @@ typedef struct form {
     int n;
     struct form **kid;
     double *coef, constant;
-    const sl_node *from; // VAR: the node; POW: the exponent
+    const sl_node *from; // VAR, PI: the node; POW: the exponent
 } form;
 
 /* factor * form; form NULL: the number. */
@@ -135,14 +135,20 @@ static part read_power(maker *m, const sl_node *e) {
 static part read_function(maker *m, const sl_node *e) {
     const part p = read_part(m, e + 1);
     if (m->failed) return p;
-    if (!p.form)
-        return (part){ e->op == SL_OP_EXP   ? sl_exp(p.factor)
-                       : e->op == SL_OP_SIN ? sl_sin(p.factor)
-                                            : sl_cos(p.factor),
-                       NULL };
+    if (!p.form) return (part){ sl_expr_fn_value((sl_op)e->op, p.factor), NULL };
     form *f = new_form(m, (sl_op)e->op, 1);
     if (!f) return p;
     f->kid[f->n++] = as_sum(m, p);
+    return (part){ 1, f };
+}
+
+/* u^v: nothing leaves base or exponent. */
+static part read_raise(maker *m, const sl_node *e) {
+    const part base = read_part(m, e + 1), exponent = read_part(m, sl_next(e + 1));
+    form *f = m->failed ? NULL : new_form(m, SL_OP_RAISE, 2);
+    if (!f) return (part){ 0 };
+    f->kid[f->n++] = as_sum(m, base);
+    f->kid[f->n++] = as_sum(m, exponent);
     return (part){ 1, f };
 }
 
@@ -153,17 +159,15 @@ static part read_part(maker *m, const sl_node *e) {
     case SL_OP_ADD: return read_sum(m, e);
     case SL_OP_MUL: return read_product(m, e);
     case SL_OP_POW: return read_power(m, e);
-    case SL_OP_EXP:
-    case SL_OP_SIN:
-    case SL_OP_COS: return read_function(m, e);
+    case SL_OP_RAISE: return read_raise(m, e);
+    case SL_OP_PI:
     case SL_OP_VAR: {
-        form *f = new_form(m, SL_OP_VAR, 0);
+        form *f = new_form(m, (sl_op)e->op, 0);
         if (f) f->from = e;
         return (part){ 1, f };
     }
-    case SL_OP_COUNT: break;
+    default: return read_function(m, e);
     }
-    SL_ASSERT(!"a node of no kind");
 }
 
 /* ---------------------------------------------------------------- back to nodes ------------- */
@@ -212,13 +216,18 @@ static const sl_node *write_many(maker *m, const form *f, sl_op op) {
 
 static const sl_node *write_form(maker *m, const form *f) {
     switch (f->op) {
+    case SL_OP_PI:
     case SL_OP_VAR: return built(m, sl_expr_copy(m->a, f->from));
     case SL_OP_ADD:
     case SL_OP_MUL: return write_many(m, f, f->op);
     default: break;
     }
-    const sl_node *kid = write_form(m, f->kid[0]);
+    const sl_node *kid = write_form(m, f->kid[0]), *exponent;
     if (!kid) return NULL;
+    if (f->op == SL_OP_RAISE) {
+        exponent = write_form(m, f->kid[1]);
+        return exponent ? built(m, sl_expr_power(m->a, kid, exponent)) : NULL;
+    }
     return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, kid, sl_num_value(f->from))
                                        : sl_expr_fn(m->a, f->op, kid));
 }

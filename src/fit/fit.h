@@ -5,7 +5,11 @@
  * sl_refine frees the numbers of a formula and moves them, by Levenberg-Marquardt with exact
  * derivatives, from where they were to the least squares; what enters linearly is solved for.
  * sl_snap makes exact numbers of constants where that costs no accuracy. How the walks go past
- * poles and domains: docs/math/refine.md.
+ * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
+ * of sl_fit_describe alone.
+ *
+ * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors are by
+ * sigma itself where it is absolute, and by the residuals otherwise.
  *
  * R2 follows sl_r2, in double. A formula that is not real and finite in all rows has none.
  *
@@ -38,40 +42,134 @@ typedef struct sl_fit {
     bool stopped;
 } sl_fit;
 
+/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have one. */
+double sl_fit_r2(const double *value, const sl_problem *p);
+
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
  * better is found the constants are e's. e may have free constants already, with `start` their
  * values; its numbers become free too (sl_expr_free_numbers). */
 SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                                  const sl_problem *p, const sl_refine_options *o);
 
+/* The same with the numbers of e left as they are: only its `params` free constants move. */
+SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
+                                        const double *start, const sl_problem *p,
+                                        const sl_refine_options *o);
+
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
- * for data whose units the model has never seen. Kept only if it is the better explanation by the
- * Bayesian information criterion; else *out is the plain fit. */
+ * for data whose units the model has never seen. Kept only if it is the better explanation by its
+ * description length; else *out is the plain fit. */
 SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
                                       const double *start, const sl_problem *p,
                                       const sl_refine_options *o);
 
-/* Constants of a fit, one at a time, the closest first, made whole numbers or fractions of small
- * denominator where that does not lower R2 (beyond rounding; within half a standard error where
- * there is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1
- * drops out. */
+/* Constants of a fit, one at a time, the closest first, made whole numbers, fractions of small
+ * denominator, or such fractions of pi and roots, where that does not lower R2 (beyond rounding;
+ * within half a standard error where there is noise) and makes the description shorter, the others
+ * fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
 SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 
 /* ---------------------------------------------------------------- the criterion ------------- */
 
-/* Description length, in bits: of the formula's operators and variables, of its exact numbers, of
- * its fitted constants, and of what it leaves of the data; total is their sum. */
+/* One criterion of choice, everywhere: description length in bits, the shortest wins. A formula and
+ * what it leaves of y are written down one after the other,
+ *
+ *     structure    node by node, in prefix order, each at its price below; a variable costs log2 of
+ *                  the number of inputs besides
+ *     numbers      an exact p/q has probability 1/(2.5 p^2 q^2): small ones are cheap
+ *     constants    a fitted one needs as many bits as its standard error leaves: log2 |value/error|,
+ *                  at least log2(rows)/2 and at most the 52 of a double
+ *     data         rows * log2(rms/resolution) where the errors of y are not known, chi^2/2 in bits
+ *                  where they are, both as a normal law codes them
+ *
+ * Prices are those of a code: 2^-price over all nodes sums to at most 1, hence so does 2^-bits over
+ * all formulas. That is what makes the choice safe: by chance alone, some formula saves e bits more
+ * than it costs with probability 2^-e at most, however many are tried (docs/math/criterion.md).
+ *
+ *    node   bits   what for */
+#define SL_FIT_PRICES(X)                                                        \
+    X(VAR, 2.2, "a variable; log2(inputs) more")                                \
+    X(MUL, 2.3, "each factor after the first")                                  \
+    X(ADD, 2.7, "each term after the first")                                    \
+    X(POW, 3.0, "a power; its exponent more")                                   \
+    X(NUM, 4.0, "an exact number; its digits more")                             \
+    X(PAR, 4.0, "a fitted constant, its sign and magnitude; its digits more")   \
+    X(EXP, 6.0, "a function")                                                   \
+    X(LOG, 6.0, "a function")                                                   \
+    X(SIN, 6.0, "a function")                                                   \
+    X(COS, 6.0, "a function")                                                   \
+    X(PI, 6.0, "the number pi")                                                 \
+    X(RAISE, 7.0, "a power whose exponent is no number")                        \
+    X(TAN, 8.0, "a rarer function")                                             \
+    X(TANH, 8.0, "a rarer function")                                            \
+    X(SINH, 8.0, "a rarer function")                                            \
+    X(COSH, 8.0, "a rarer function")                                            \
+    X(ASIN, 8.0, "a rarer function")                                            \
+    X(ACOS, 8.0, "a rarer function")                                            \
+    X(ATAN, 8.0, "a rarer function")                                            \
+    X(ABS, 8.0, "a rarer function")
+#define SL_FIT_PRICE_SIGN 4.2 // a factor of -1, which is no number and joins nothing
+
+/* Exponents have a code of their own.   id   numerator   denominator   bits */
+#define SL_FIT_EXPONENTS(X)    \
+    X(INVERSE, -1, 1, 1.7)     \
+    X(SQUARE,   2, 1, 1.7)     \
+    X(ROOT,     1, 2, 2.5)
+#define SL_FIT_EXPONENT_NUMBER 2.5 // any other number; its digits more
+
+/* Of the formula's operators and variables, of its exact numbers, of its fitted constants, and of
+ * what it leaves of the data; total is their sum. */
 typedef struct sl_bits {
     double structure, numbers, constants, data, total;
 } sl_bits;
 
-/* What is known of y's errors where the problem has no sigma by row. */
+/* What is known of y's errors where the problem has no absolute sigma by row. With sigma and relative
+ * both 0 they are not known, and a formula's own residuals say how large they are. */
 typedef struct sl_noise {
-    double sigma;     // standard deviation; 0: not known
-    double relative;  // of y, in addition
+    double sigma;     // standard deviation
+    double relative;  // standard deviation as a part of |y|, independent of the former
     double precision; // relative size of y's rounding; 0: that of a double
 } sl_noise;
+
+/* *out := structure, numbers and constants of a formula over `inputs` columns; data 0. value and error
+ * (NULL: not known) of its constants matter for their digits alone. */
+void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const double *error,
+                  int inputs, int64_t rows);
+
+/* *out := the description length of f and of p's y by it. noise NULL: nothing is known. data and total
+ * are infinite where f is not real in some row. Residuals below the precision, or below 256 roundings
+ * of a double, cost nothing: they say how a formula is evaluated, not whether it is right. */
+SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
+                                       const sl_noise *noise);
+
+/* The same total where R2 is all that is known of the residuals, less what all formulas of the
+ * problem have in common. R2 cannot tell less than 1e-15 from nothing. */
+double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
+
+/* *out := bits by which y is shorter by the formula than by its own mean, less the formula's own and
+ * those of the search that found it: log2(tried) of them, as far as its structure does not pay for
+ * them already. By chance alone a formula as good is found once in 2^evidence. */
+SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
+                                       const sl_noise *noise, double tried);
+
+/* ---------------------------------------------------------------- units --------------------- */
+
+/* What units make of a formula. */
+typedef struct sl_fit_dimensions {
+    bool homogeneous;    // terms agree, arguments of functions are numbers, and the target's is met
+    sl_dimension result; // of the formula; where it can be any, the target's or none
+    sl_dimension constant[SL_FIT_MAX_PARAMS]; // that constants must have; where any will do, none
+} sl_fit_dimensions;
+
+/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be found: sums
+ * of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A column whose unit
+ * is not known may have any. A power with a fitted exponent has a dimension of its own unless its base
+ * is a number. */
+SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, const sl_node *e,
+                                    const sl_units *units);
+
+/* ---------------------------------------------------------------- fits that mean nothing ---- */
 
 /* Does the fit mean anything? There must be two rows for each constant, and constants must not
  * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler

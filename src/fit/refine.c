@@ -52,6 +52,24 @@ sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *st
     return SL_OK;
 }
 
+sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
+                           const double *start, const sl_problem *p, const sl_refine_options *o) {
+    double loss, proposed;
+    sl_fit fitted;
+    const sl_node *tidy;
+    SL_TRY(sl_expr_tidy(&tidy, a, e));
+    SL_TRY(sl_fit__put(out, a, tidy, start, params));
+    SL_TRY(sl_fit__score(&out->r2, &proposed, tidy, start, p));
+    if (params == 0 || params > SL_FIT_MAX_PARAMS) return SL_OK;
+    SL_TRY(sl_fit__run(&fitted, a, tidy, params, start, p, o));
+    SL_TRY(sl_fit__score(&fitted.r2, &loss, tidy, fitted.value, p));
+    if (loss < proposed || (isnan(proposed) && !isnan(loss)))
+        *out = fitted;
+    else
+        out->error = fitted.error; // it was at its best already
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- wider --------------------- */
 
 static bool has_own_factor(const sl_node *e) {
@@ -89,13 +107,6 @@ static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *
     return sl_expr_tidy(out, a, sum);
 }
 
-/* Bayesian information criterion of a fit, less what all fits of p have in common. */
-static double criterion(const sl_fit *f, const sl_problem *p) {
-    if (isnan(f->r2)) return INFINITY;
-    const double rest = fmax(1 - f->r2, 1e-15); // R2 cannot tell less from nothing
-    return (double)p->rows * sl_log(rest) + f->params * sl_log((double)p->rows);
-}
-
 sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                          const sl_problem *p, const sl_refine_options *o) {
     SL_TRY(sl_refine(out, a, e, start, p, o));
@@ -113,7 +124,10 @@ sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const doubl
     SL_TRY(sl_fit__run(&f, a, wide, n, from, p, o));
     f.evaluations += out->evaluations;
     f.starts += out->starts;
-    if (criterion(&f, p) < criterion(out, p)) {
+    sl_bits bits, wide_bits;
+    SL_TRY(sl_fit_describe(&bits, out, p, NULL));
+    SL_TRY(sl_fit_describe(&wide_bits, &f, p, NULL));
+    if (wide_bits.total < bits.total) {
         *out = f;
     } else {
         out->evaluations = f.evaluations;

@@ -22,6 +22,12 @@ static bool has_metric(const sl_report__view *v, sl_laws_metric m) {
     return false;
 }
 
+static bool has_efforts(const sl_report__view *v) {
+    for (int i = 0; i < v->in->n_baselines; i++)
+        if (v->in->baselines[i].n_efforts > 0) return true;
+    return false;
+}
+
 static double smallest_compute(const sl_report__view *v) {
     double least = INFINITY;
     for (int i = 0; i < v->l->n_point; i++)
@@ -68,6 +74,35 @@ static void add_baselines(sl_plot *p, const sl_report__view *v, sl_laws_metric m
         sl_plot_rule(p, panel, false, 100 * share,
                      &(sl_style){ .colour = 2 + 2 * (i % 3), .dashed = true, .label = b->name });
     }
+}
+
+/* The search pays for each problem and not before: its curve is by what one problem costs. */
+static sl_status add_efforts(sl_plot *p, const sl_report__view *v, sl_laws_metric m, int panel) {
+    for (int i = 0; i < v->in->n_baselines && m == SL_LAWS_SOLVED; i++) {
+        const sl_report_baseline *b = &v->in->baselines[i];
+        sl_report__series a;
+        int n = 0;
+        SL_TRY(sl_report__series_new(&a, v, b->n_efforts));
+        for (int k = 0; k < b->n_efforts; k++) {
+            const sl_report_effort *e = &b->efforts[k];
+            if (!(e->flops > 0 && e->solved.value > 0)) continue;
+            a.x[n] = e->flops;
+            a.y[n] = 100 * e->solved.value;
+            a.low[n] = 100 * e->solved.low;
+            a.high[n++] = 100 * e->solved.high;
+        }
+        if (n == 0) continue;
+        const int colour = 2 + 2 * (i % 3);
+        sl_plot_bars(p, panel, a.x, a.low, a.high, n,
+                     &(sl_style){ .colour = colour, .faint = true });
+        sl_plot_line(p, panel, a.x, a.y, n, &(sl_style){ .colour = colour });
+        sl_plot_marks(p, panel, a.x, a.y, n,
+                      &(sl_style){ .colour = colour,
+                                   .mark = SL_MARK_SQUARE,
+                                   .size = 4,
+                                   .label = "search, by compute for one problem" });
+    }
+    return SL_OK;
 }
 
 static sl_status add_runs(sl_plot *p, const sl_report__view *v, sl_laws_metric m, int panel) {
@@ -168,6 +203,7 @@ static sl_status draw(sl_plot **out, const sl_report__view *v, sl_laws_metric m,
                                                     .log_y = m == SL_LAWS_LOSS });
     SL_TRY(add_law(p, v, m, panel));
     add_baselines(p, v, m, panel);
+    SL_TRY(add_efforts(p, v, m, panel));
     SL_TRY(add_runs(p, v, m, panel));
     return add_frontier(p, v, m, panel);
 }
@@ -213,6 +249,9 @@ static void caption(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
     add_law_words(s, v, m);
     if (m != SL_LAWS_LOSS && v->in->n_baselines)
         sl_str_add(s, " Horizontal dashed lines are baselines without a trained model.");
+    if (m == SL_LAWS_SOLVED && has_efforts(v))
+        sl_str_add(s, " Squares are the search, which is not trained: their compute is the "
+                      "FLOPs-equivalent of what it spends on one problem.");
 }
 
 static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {

@@ -40,9 +40,19 @@ typedef struct sl_report_curve { // the losses of one run along its training
     const double *step, *flops, *loss; // loss: validation, or training where there is none
 } sl_report_curve;
 
+/* What was solved when so much had been spent on each problem. */
+typedef struct sl_report_effort {
+    double seconds; // of a CPU
+    double flops;   // their equivalent: what products of matrices would take in that time; NaN
+    sl_estimate solved;
+    double wrong;   // said to be exact, and not
+} sl_report_effort;
+
 typedef struct sl_report_baseline { // no model: a line in the figures of accuracies
     const char *name, *note;        // note: how it was obtained; NULL: none
     sl_estimate solved, r2;
+    const sl_report_effort *efforts; // the search: ascending; a curve in the figure
+    int n_efforts;
 } sl_report_baseline;
 
 typedef struct sl_report_other { // a run's result on problems other than the test set

@@ -165,12 +165,17 @@ static inline void report_problems(report_study *r) {
 
 /* Fills *r, whose parts live in `a`. */
 static inline sl_status report_study_make(report_study *r, sl_arena *a, int draws) {
+    static const sl_report_effort efforts[] = {
+        { 0.01, 1e9, { 0, 0, 0.02 }, 0 },
+        { 0.1, 1e10, { 0.51, 0.44, 0.58 }, 0 },
+        { 1, 1e11, { 0.77, 0.71, 0.82 }, 3 },
+    };
     static const sl_report_baseline baselines[] = {
-        { "blind draws, best of 128",
-          "128 formulas drawn from the generator, the best by R²",
-          { 0.008, 0.004, 0.015 },
-          { 0.06, 0.05, 0.08 } },
-        { "best linear formula", NULL, { 0.021, 0.014, 0.032 }, { 0.11, 0.09, 0.13 } },
+        { "blind draws, best of 128", "128 formulas drawn from the generator, the best by R²",
+          .solved = { 0.008, 0.004, 0.015 }, .r2 = { 0.06, 0.05, 0.08 } },
+        { "best linear formula", .solved = { 0.021, 0.014, 0.032 }, .r2 = { 0.11, 0.09, 0.13 } },
+        { "search", "without a model", .solved = { 0.77, 0.71, 0.82 }, .r2 = { 0.8, 0.7, 0.9 },
+          .efforts = efforts, .n_efforts = SL_LEN(efforts) },
     };
     static const sl_report_cost costs[] = {
         { "sweep", 60, 130, 255, 1.9e12, 0.38, 1.1e12 },

@@ -19,6 +19,34 @@ sl_status sl_report__add_training(sl_str *s, sl_report__view *v) {
 
 bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
 
+static void cell_number(sl_str *s, double x) {
+    sl_str_add(s, "<td>");
+    if (isfinite(x)) sl_plot_number(s, x, 3);
+    sl_str_add(s, "</td>");
+}
+
+/* What the search has solved by when. */
+static void add_efforts(sl_str *s, const sl_report_baseline *b) {
+    static const char *const names[] = { "#CPU-seconds a problem", "#FLOPs-equivalent", "#solved",
+                                         "#wrong" };
+    if (b->n_efforts == 0) return;
+    sl_str_add(s, "<p>");
+    sl_plot_escape(s, b->name);
+    sl_str_add(s, " by what is spent on one problem. The FLOPs-equivalent is CPU-seconds times the "
+                  "rate at which one thread of this machine multiplies matrices, measured with this "
+                  "report. Wrong: said to hold exactly, and false at fresh points.</p>\n");
+    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    for (int i = 0; i < b->n_efforts; i++) {
+        sl_report__row(s, NULL);
+        cell_number(s, b->efforts[i].seconds);
+        cell_number(s, b->efforts[i].flops);
+        sl_report__cell_percent(s, b->efforts[i].solved);
+        cell_number(s, b->efforts[i].wrong);
+        sl_report__row_end(s);
+    }
+    sl_report__table_close(s);
+}
+
 sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
     static const char *const names[] = { "baseline", "#solved", "#R² > 0.99", "how" };
     sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
@@ -35,6 +63,7 @@ sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
         sl_report__row_end(s);
     }
     sl_report__table_close(s);
+    for (int i = 0; i < v->in->n_baselines; i++) add_efforts(s, &v->in->baselines[i]);
     return SL_OK;
 }
 

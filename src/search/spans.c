@@ -137,6 +137,31 @@ static sl_status walk_level(sl_spans *s, int level) {
     return SL_OK;
 }
 
+/* What comes after the walk of some levels: triples of the first terms, and on the side of sums
+ * monomials times y. */
+static const struct extra {
+    int level, triples[2], monomials; // triples: of products, of sums
+} extras[] = {
+    { 4, { 400, 300 }, 1 << 12 },
+    { 6, { 0, 0 }, 1 << 15 },
+    { 7, { 3000, 0 }, 0 },
+    { 8, { 0, 1500 }, 0 },
+    { 10, { 8000, 5000 }, 0 },
+};
+
+static sl_status run_extras(sl_spans *s, int level) {
+    int monomials = 0;
+    for (int i = 0; i < SL_LEN(extras) && extras[i].level <= level; i++) {
+        const struct extra *e = &extras[i];
+        if (s->found || sl_search__stop(s->job, true)) return SL_OK;
+        if (e->level == level && e->triples[s->side]) SL_TRY(sl_spans__three(s, e->triples[s->side]));
+        if (s->side == SL_SIDE_PRODUCT || !e->monomials) continue;
+        if (e->level == level && !s->found) SL_TRY(sl_spans__zero(s, monomials, e->monomials));
+        monomials = e->monomials;
+    }
+    return SL_OK;
+}
+
 static sl_status run_level(bool *more, sl_spans *s, int level) {
     s->level = level;
     s->verified = 0;
@@ -145,7 +170,8 @@ static sl_status run_level(bool *more, sl_spans *s, int level) {
     if (level == 0) SL_TRY(sl_spans__no_terms(s));
     if (s->found) return SL_OK;
     SL_TRY(sl_store_extend(s->job->store, level));
-    return walk_level(s, level);
+    SL_TRY(walk_level(s, level));
+    return run_extras(s, level);
 }
 
 static sl_status level_side(bool *more, void *state, int level) {

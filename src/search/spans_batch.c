@@ -243,30 +243,39 @@ static void gather_first(sl_spans *s, int blocks) {
     }
 }
 
-/* The batch's terms get numbers; false where there is no room for more. */
-static bool log_terms(sl_spans *s) {
-    int64_t need = s->terms + s->batch_terms;
-    if (need > SL_SPANS__MAX_TERMS) return false;
-    if (need > s->log_room) {
-        int64_t room = SL_MAX(need, 2 * s->log_room), bytes = (room - s->log_room) * (int64_t)sizeof *s->log;
-        if (!sl_search__reserve(s->job, bytes)) return false;
-        sl_term *log = sl_realloc(s->log, (size_t)room, sizeof *log);
-        if (!log) sl_search__release(s->job, bytes);
-        if (!log) return false;
-        s->log = log;
-        s->log_room = room;
+/* Room for the batch's terms in the list of all; *enough false: max_memory, or the numbers that an
+ * entry can hold, do not allow it. */
+static sl_status log_room(bool *enough, sl_spans *s, int64_t need) {
+    *enough = need <= s->log_room;
+    if (*enough || need > SL_SPANS__MAX_TERMS) return SL_OK;
+    int64_t room = SL_MAX(need, 2 * s->log_room);
+    int64_t bytes = (room - s->log_room) * (int64_t)sizeof *s->log;
+    if (!sl_search__reserve(s->job, bytes)) return SL_OK;
+    sl_term *log = sl_realloc(s->log, (size_t)room, sizeof *log);
+    if (!log) {
+        sl_search__release(s->job, bytes);
+        return sl_fail_memory((size_t)room, sizeof *log, "terms of a search");
     }
-    for (int i = 0; i * BLOCK < s->batch_terms; i++)
+    s->log = log;
+    s->log_room = room;
+    *enough = true;
+    return SL_OK;
+}
+
+/* The batch's terms get numbers. Without room for them they are looked up and not put in. */
+static sl_status log_terms(sl_spans *s) {
+    bool enough;
+    SL_TRY(log_room(&enough, s, s->terms + s->batch_terms));
+    for (int i = 0; i < s->spans && !enough; i++)
+        for (int t = 0; t < s->tables; t++) s->table[i][t].full = true;
+    for (int i = 0; i * BLOCK < s->batch_terms && enough; i++)
         memcpy(s->log + s->terms + i * BLOCK, s->block[i].term,
                (size_t)s->block[i].n * sizeof *s->log);
-    return true;
+    return SL_OK;
 }
 
 sl_status sl_spans__batch(sl_spans *s) {
-    if (!log_terms(s)) {
-        for (int i = 0; i < s->spans; i++)
-            for (int t = 0; t < s->tables; t++) s->table[i][t].full = true;
-    }
+    SL_TRY(log_terms(s));
     int blocks = (s->batch_terms + BLOCK - 1) / BLOCK;
     int shards = s->spans * s->tables * SL_SPANS__SHARDS;
     SL_TRY(sl_spans__grow(s->table, s->spans, s->job, s->batch_terms));

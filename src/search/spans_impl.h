@@ -14,6 +14,7 @@
 
 enum {
     SL_SPANS__SPANS = 3,     // of one side at most
+    SL_SPANS__QUADRATIC = SL_SPANS__SPANS, // one more, of spans_zero.c
     SL_SPANS__TABLES = 6,    // targets of one span that have a table
     SL_SPANS__SHARDS = 8,    // parts of a table, each filled by one thread at a time
     SL_SPANS__BATCH = 4096,  // terms that are processed together
@@ -35,7 +36,7 @@ typedef struct sl_spans__span {
 } sl_spans__span;
 
 /* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees first.
- * Answers how many there are, which may be more than room: then no more were written. */
+ * Answers how many there are; no more than `room` are written. */
 int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree);
 /* value[i] := the product of powers of columns in rows 0 .. n-1. */
 void sl_spans__monomial(double *value, const int8_t *power, const double *const *x, int inputs,
@@ -184,9 +185,10 @@ typedef struct sl_spans {
     sl_arena arena;
 
     int spans;
-    sl_spans__span span[SL_SPANS__SPANS];
+    sl_spans__span span[SL_SPANS__SPANS + 1];
 
     sl_spans__target *target;
+    double y_low, y_high;
     int targets, tables;          // tables: targets of the front that have tables
     sl_spans__image *image[SL_SPANS__SPANS];
     sl_spans__directory *directory[SL_SPANS__SPANS];
@@ -235,6 +237,9 @@ SL_NODISCARD sl_status sl_spans__batch(sl_spans *s);
 
 /* spans_verify.c: fits the hit on all rows of the search and offers it. */
 SL_NODISCARD sl_status sl_spans__verify(sl_spans *s, const sl_spans__hit *hit);
+
+/* spans_zero.c: y^p z as a polynomial of degree 2, z the monomials from .. to - 1. */
+SL_NODISCARD sl_status sl_spans__zero(sl_spans *s, int from, int to);
 
 /* spans_three.c: triples of the first n terms, all three new since the last call or not. */
 SL_NODISCARD sl_status sl_spans__three(sl_spans *s, int n);

@@ -28,7 +28,7 @@ static void share_out(enumeration *m, int v, int left) {
 
 int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree) {
     enumeration m = { .power = power, .room = room, .inputs = inputs };
-    for (int d = 0; d <= degree && m.n <= room; d++) share_out(&m, 0, d);
+    for (int d = 0; d <= degree; d++) share_out(&m, 0, d);
     return m.n;
 }
 

@@ -16,6 +16,10 @@ enum {
     SUM_FUNCTIONS = 600,
     TARGETS_MAX = 4 * SUM_MONOMIALS + 4 * SUM_FUNCTIONS + 64,
     TARGET_STORE_LEVEL = 4,  // of the store, for functions
+    /* Entries of the table of y itself in the smallest span, and of the others. A full table is still
+     * looked at: then one of the two terms of a formula has to be among the first. */
+    LIMIT_MAIN = 4 << 20,
+    LIMIT_OTHER = 1 << 16,
 };
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -58,11 +62,7 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
 /* May y be what undoing this target gives? */
 static bool in_range(const sl_spans *s, sl_spans__kind kind) {
     const double half_turn = 3.14159265358979323846;
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < s->job->rows.rows; i++) {
-        low = SL_MIN(low, s->job->rows.y[i]);
-        high = SL_MAX(high, s->job->rows.y[i]);
-    }
+    double low = s->y_low, high = s->y_high;
     switch (kind) {
     case SL_SPANS__SIN:
     case SL_SPANS__TAN: return low >= -half_turn / 2 && high <= half_turn / 2;
@@ -256,16 +256,25 @@ static sl_status open_tables(sl_spans *s) {
         for (int t = 0; t < s->tables; t++) {
             if (!is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
             if (s->side == SL_SIDE_SUM && i > 0 && t > 2) continue;
-            int64_t limit = t == 0 ? INT64_MAX : s->side == SL_SIDE_PRODUCT ? 400000 : 4000000;
-            SL_TRY(sl_spans__table_open(&s->table[i][t], s->job, limit));
+            SL_TRY(sl_spans__table_open(&s->table[i][t], s->job, i || t ? LIMIT_OTHER : LIMIT_MAIN));
             find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
         }
     }
     return SL_OK;
 }
 
+static void find_range(sl_spans *s) {
+    const double *y = s->job->rows.y;
+    s->y_low = s->y_high = y[0];
+    for (int64_t i = 1; i < s->job->rows.rows; i++) {
+        s->y_low = SL_MIN(s->y_low, y[i]);
+        s->y_high = SL_MAX(s->y_high, y[i]);
+    }
+}
+
 sl_status sl_spans__open_targets(sl_spans *s) {
-    s->target = sl_arena_alloc(&s->arena, TARGETS_MAX * sizeof *s->target);
+    find_range(s);
+    s->target = sl_arena_alloc(&s->arena, (TARGETS_MAX + 1) * sizeof *s->target);
     if (!s->target) return sl_fail_memory(TARGETS_MAX, sizeof *s->target, "the transforms of y");
     SL_TRY(sl_store_extend(s->job->store, TARGET_STORE_LEVEL));
     SL_TRY(s->side == SL_SIDE_PRODUCT ? product_targets(s) : sum_targets(s));

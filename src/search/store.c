@@ -45,9 +45,13 @@ sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, d
 
 static sl_status new_chunk(sl_store *s, sl_store__chunk *c) {
     const size_t n = SL_STORE__CHUNK * (size_t)s->stride;
-    if (!sl_store__reserve(s, n * sizeof *c->value + SL_STORE__CHUNK * sizeof *c->term)) return SL_OK;
+    const size_t others = sizeof *c->term + (s->units ? sizeof *c->dimension : 0);
+    if (!sl_store__reserve(s, n * sizeof *c->value + SL_STORE__CHUNK * others)) return SL_OK;
     c->value = sl_malloc_wide(n, sizeof *c->value);
     if (!c->value) return sl_fail_memory(n, sizeof *c->value, "values of terms");
+    if (s->units) c->dimension = sl_malloc(SL_STORE__CHUNK, sizeof *c->dimension);
+    if (s->units && !c->dimension)
+        return sl_fail_memory(SL_STORE__CHUNK, sizeof *c->dimension, "dimensions of terms");
     c->term = sl_malloc(SL_STORE__CHUNK, sizeof *c->term);
     if (!c->term) return sl_fail_memory(SL_STORE__CHUNK, sizeof *c->term, "terms");
     return SL_OK;
@@ -62,6 +66,7 @@ sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
     if (s->full) return SL_OK;
     memcpy(c->value + place * n, value, n * sizeof *value);
     c->term[place] = t;
+    if (c->dimension) (void)sl_store__dimension(&c->dimension[place], s, t);
     *id = (uint32_t)s->parts++;
     *stored = true;
     return SL_OK;
@@ -94,9 +99,11 @@ static sl_status open_all(sl_store *s) {
     fill_powers(s);
     for (int i = 0; i < sl_store__n_constants; i++) s->constant[i] = sl_store_constant(i);
     for (int i = 0; i < SL_LIST_PARTS; i++) s->level[i] = -1;
+    sl_store__open_units(s);
     SL_TRY(sl_store__batch_new(&s->batch, s));
     SL_TRY(sl_store__open_choices(s));
-    return sl_store__open_short(s);
+    SL_TRY(sl_store__open_short(s));
+    return sl_store__open_hints(s);
 }
 
 sl_status sl_store_open(sl_store **out, sl_search__job *j, int probes) {
@@ -126,6 +133,7 @@ void sl_store_close(sl_store *s) {
     for (int i = 0; i < SL_LEN(s->chunk); i++) {
         sl_free(s->chunk[i].value);
         sl_free(s->chunk[i].term);
+        sl_free(s->chunk[i].dimension);
     }
     for (int i = 0; i < SL_LIST_COUNT; i++) {
         sl_free(s->list[i].id);

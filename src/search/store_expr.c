@@ -32,7 +32,7 @@ static const sl_node *constant(builder *b, int i) {
     const sl_store__constant c = sl_store__constants[i];
     const sl_node *e = sl_expr_num(b->arena, (sl_rat){ c.num, c.den });
     if (!c.pi) return e;
-    return NULL;
+    return times(b, e, power(b, sl_expr_pi(b->arena), c.pi, 1));
 }
 
 /* c e, where 1 e is e. */
@@ -47,19 +47,12 @@ static const sl_node *apply(builder *b, sl_store__function_id f, const sl_node *
     case SL_STORE__EXP: return function(b, SL_OP_EXP, u);
     case SL_STORE__RECIPROCAL: return power(b, u, -1, 1);
     case SL_STORE__SQRT: return power(b, u, 1, 2);
-    case SL_STORE__LOG: return NULL;
+    case SL_STORE__LOG: return function(b, SL_OP_LOG, u);
     case SL_STORE__EXPM1:
         return plus(b, function(b, SL_OP_EXP, u), sl_expr_int(b->arena, -1));
     case SL_STORE__SQUARE: return power(b, u, 2, 1);
-    case SL_STORE__TANH: {
-        const sl_node *e = function(b, SL_OP_EXP, times(b, sl_expr_int(b->arena, 2), u));
-        return times(b, plus(b, e, sl_expr_int(b->arena, -1)),
-                     power(b, plus(b, e, sl_expr_int(b->arena, 1)), -1, 1));
-    }
-    case SL_STORE__COSH: {
-        const sl_node *e = function(b, SL_OP_EXP, u);
-        return times(b, sl_expr_num(b->arena, (sl_rat){ 1, 2 }), plus(b, e, power(b, e, -1, 1)));
-    }
+    case SL_STORE__TANH: return function(b, SL_OP_TANH, u);
+    case SL_STORE__COSH: return function(b, SL_OP_COSH, u);
     case SL_STORE__RSQRT: return power(b, u, -1, 2);
     case SL_STORE__EXPP1: return plus(b, sl_expr_int(b->arena, 1), function(b, SL_OP_EXP, u));
     case SL_STORE__RSQUARE: return power(b, u, -2, 1);
@@ -101,6 +94,7 @@ static const sl_node *inner(builder *b, sl_term t, const sl_store__form *form) {
 /* Parts are at most a few levels deep: each is made of earlier ones. */
 static const sl_node *build(builder *b, sl_term t) {
     if (sl_term__form(t) == SL_FORM_MONOMIAL) return monomial(b, sl_term__a(t));
+    if (sl_term__form(t) == SL_FORM_HINT) return b->store->hint[sl_term__a(t)];
     const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
     const sl_node *e = inner(b, t, form);
     if (form->function) e = apply(b, (sl_store__function_id)sl_term__function(t), e);

@@ -26,6 +26,7 @@
  *    id               text               one  sign  outer  p   q   sum    function */
 #define SL_STORE_FORMS(X)                                                                  \
     X(MONOMIAL,         "z",               0,   1, false,  0,  0, false, false)            \
+    X(HINT,             "h",               0,   1, false,  0,  0, false, false)            \
     X(SCALED,           "c a",             0,   1, false,  1,  0, false, false)            \
     X(SUM,              "a + c b",         0,   1, false,  1,  1, true,  false)            \
     X(PRODUCT,          "c a b",           0,   1, false,  1,  1, false, false)            \
@@ -68,15 +69,15 @@ extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
  *    id           text          power  exponential  even_or_odd  operators */
 #define SL_STORE_FUNCTIONS(X)                                                                        \
     X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
-    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
+    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(COS))                          \
     X(EXP,         "exp(u)",       false, true,  false, SL_STORE__BIT(EXP))                          \
     X(RECIPROCAL,  "1/u",          true,  false, true,  SL_STORE__BIT(DIV))                          \
     X(SQRT,        "sqrt(u)",      true,  false, true,  SL_STORE__BIT(SQRT))                         \
-    X(LOG,         "log(u)",       false, false, true,  UINT32_C(1) << 31)                         \
+    X(LOG,         "log(u)",       false, false, true,  SL_STORE__BIT(LOG))                          \
     X(EXPM1,       "exp(u) - 1",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(SUB))     \
     X(SQUARE,      "u^2",          true,  false, true,  SL_STORE__BIT(MUL))                          \
-    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(EXP))                          \
-    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(EXP))                          \
+    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(TANH))                         \
+    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(COSH))                         \
     X(RSQRT,       "1/sqrt(u)",    true,  false, true,  SL_STORE__BIT(SQRT) | SL_STORE__BIT(DIV))    \
     X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD))     \
     X(RSQUARE,     "1/u^2",        true,  false, true,  SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV))
@@ -128,9 +129,14 @@ static inline uint32_t sl_term__b(sl_term t) { return t & 0xffffff; }
 typedef enum sl_store__list_id {
     SL_LIST_SHORT,      // monomials of a binomial: x, 1, x^2, x y
     SL_LIST_MONOMIALS,  // by degree
+    SL_LIST_PURE,       // of them the pure numbers, where units are known; else the same list
+    SL_LIST_HINTS,      // sub-expressions of hints
     SL_LIST_BINOMIALS,  // q1 + c q2 of short monomials
     SL_LIST_ARGUMENTS,  // what functions are taken of
     SL_LIST_FUNCTIONS,  // f(argument)
+    SL_LIST_VARIABLES,  // x
+    SL_LIST_SHIFTED,    // 1 +- q, of short monomials
+    SL_LIST_ELEMENTARY, // f(x), and powers and logarithms of 1 +- q, by place
     SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
     SL_LIST_PARTS,      // so many lists of parts
 
@@ -149,6 +155,7 @@ typedef enum sl_store__list_id {
     SL_LIST_OF_ANY,              // functions of c u
     SL_LIST_FACTOR,              // functions of c u that are no power and no exponential: as a factor
     SL_LIST_PLAIN,               // functions of u
+    SL_LIST_ALGEBRAIC,           // of them powers and logarithms
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT
@@ -172,6 +179,14 @@ typedef enum sl_store__pairs {
     SL_PAIRS_DOWN_OR_SAME
 } sl_store__pairs;
 
+/* Which first parts: others are said more simply elsewhere. */
+typedef enum sl_store__firsts {
+    SL_FIRST_ANY,
+    SL_FIRST_UNSCALED, // without a constant: the exponent's factor is fitted
+    SL_FIRST_NO_POWER, // of a factor the exponent is fitted
+    SL_FIRST_SUM       // products of factors are several factors
+} sl_store__firsts;
+
 typedef struct sl_store__family {
     const char *text;
     int8_t of;                 // sl_side, or for parts -1 - list
@@ -181,7 +196,7 @@ typedef struct sl_store__family {
     int8_t ahead;              // levels
     uint8_t first_level;
     uint8_t min_variables, max_variables;
-    uint8_t pairs;
+    uint8_t pairs, firsts;
     bool simple;
     uint32_t operators;
 } sl_store__family;
@@ -197,6 +212,7 @@ bool sl_store__family_open(const sl_store *s, const sl_store__family *f);
 typedef struct sl_store__chunk {
     double *value;
     sl_term *term;
+    sl_dimension *dimension; // NULL: units are not known
 } sl_store__chunk;
 
 /* Values that a list has already: keys of seven probes. */
@@ -235,6 +251,10 @@ struct sl_store {
     sl_store__exponents exponents;
     size_t short_rows;    // of them the first ones, of the list SHORT
     size_t monomial_rows; // up to here they are in the list MONOMIALS
+    size_t pure_rows;     // and in PURE, those that are pure numbers
+    bool units;           // are known
+    sl_dimension input[SL_STORE_MAX_VARIABLES];
+    const sl_node **hint; // expressions of parts that hints have
     sl_store__generic generic;
     int level[SL_LIST_PARTS]; // that a list has been extended to; -1: none
     bool full;                // no more memory is granted
@@ -249,13 +269,30 @@ static inline sl_term sl_store__term(const sl_store *s, uint32_t part) {
     return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
 }
 
-/* *granted := so many bytes more are held. Not an error: the store is full then. */
+static inline const sl_dimension *sl_store__part_dimension(const sl_store *s, uint32_t part) {
+    return &s->chunk[part / SL_STORE__CHUNK].dimension[part % SL_STORE__CHUNK];
+}
+static inline const sl_store__list *sl_store__list_of(const sl_store *s, int list) {
+    return &s->list[list == SL_LIST_PURE && !s->units ? SL_LIST_MONOMIALS : list];
+}
+
+/* Units and hints of the job's options. */
+void sl_store__open_units(sl_store *s);
+SL_NODISCARD sl_status sl_store__open_hints(sl_store *s);
+/* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function of
+ * one. */
+bool sl_store__dimension(sl_dimension *d, const sl_store *s, sl_term t);
+bool sl_store__is_number(const sl_dimension *d); // or not known
+bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t); // as for its dimension
+
+/* May so many bytes more be held? Else the store is full: no error. */
 bool sl_store__reserve(sl_store *s, size_t bytes);
 
 /* The term without the filters of sl_store_value, o[0..stride). False: not finite, or an exponential
  * of too large an argument. */
 bool sl_store__evaluate(double *o, const sl_store *s, sl_term t);
 bool sl_store__constant_value(const double *v, int n); // are all about equal?
+bool sl_store__all_finite(const double *v, int n);
 
 /* Lists. */
 SL_NODISCARD sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, double rank);
@@ -269,6 +306,7 @@ SL_NODISCARD sl_status sl_store__exponents_extend(sl_store *s, size_t want);
 SL_NODISCARD sl_status sl_store__exponents_add(sl_store *s, const int8_t *row);
 SL_NODISCARD sl_status sl_store__open_short(sl_store *s);
 SL_NODISCARD sl_status sl_store__monomials_extend(sl_store *s, size_t want);
+SL_NODISCARD sl_status sl_store__pure_extend(sl_store *s, size_t rows); // among so many monomials
 
 /* Expressions by complexity up to so many. */
 SL_NODISCARD sl_status sl_store__generic_extend(sl_store *s, size_t want);
@@ -281,6 +319,7 @@ typedef struct sl_store__range {
     size_t i, j, k;      // the next tuple
     size_t k_begin;      // least k of the last pair
     bool in_i, in_j;     // j and k are set for this i; k is for this j
+    bool by_choice;      // the dimension depends on the choice, not on the pair alone
 } sl_store__range;
 
 /* False: the family has nothing at this level. */

@@ -55,8 +55,8 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
     const sl_store__constant c = sl_store__constants[i];
     const bool unit = (c.num == 1 || c.num == -1) && c.den == 1 && c.pi == 0;
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
-    if (c.pi) return false;
     if (!unit && !(ops & SL_STORE__BIT(MUL))) return false;
+    if (c.pi < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
     if (c.num > 0) return !summand || (ops & SL_STORE__BIT(ADD));
     if (!summand) return ops & minus;
     return (ops & SL_STORE__BIT(SUB)) || ((ops & SL_STORE__BIT(ADD)) && (ops & SL_STORE__BIT(NEG)));
@@ -66,6 +66,11 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
 
 #define Q SL_LIST_SHORT
 #define Z SL_LIST_MONOMIALS
+#define P SL_LIST_PURE
+#define H SL_LIST_HINTS
+#define X SL_LIST_VARIABLES
+#define O SL_LIST_SHIFTED
+#define E SL_LIST_ELEMENTARY
 #define W SL_LIST_BINOMIALS
 #define A SL_LIST_ARGUMENTS
 #define R SL_LIST_FUNCTIONS
@@ -90,28 +95,33 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
 
 #define PART(text, list, form, first, second, choices, ahead, low, high, pairs, ops)              \
     { text, SL_STORE__OF_LIST(list), false, SL_FORM_##form, first, second, choices, ahead, 0, low, \
-      high, SL_PAIRS_##pairs, false, ops }
+      high, SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
 #define TERM(text, side, form, first, second, choices, ahead, pairs, simple, ops)                 \
+    SOME(text, side, form, first, ANY, second, choices, ahead, pairs, simple, ops)
+#define SOME(text, side, form, first, firsts, second, choices, ahead, pairs, simple, ops)         \
     { text, SL_SIDE_##side, false, SL_FORM_##form, first, second, choices, ahead, 0, 0, 255,       \
-      SL_PAIRS_##pairs, simple, ops }
+      SL_PAIRS_##pairs, SL_FIRST_##firsts, simple, ops }
 #define EXPO(text, form, first, second, ahead, simple, ops)                                       \
     { text, SL_SIDE_PRODUCT, true, SL_FORM_##form, first, second, ONE, ahead, 0, 0, 255,           \
-      SL_PAIRS_ALL, simple, (ops) | EXP }
+      SL_PAIRS_ALL, SL_FIRST_UNSCALED, simple, (ops) | EXP }
 #define FEW(text, side, exponent, form, first, second, choices, ahead, from, pairs, ops)          \
     { text, SL_SIDE_##side, exponent, SL_FORM_##form, first, second, choices, ahead, from, 0, 3,   \
-      SL_PAIRS_##pairs, false, ops }
+      SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
 
 /* In the order in which they are walked. w: binomial, z: monomial, r: function of an argument, g:
- * expression of the enumeration by complexity.
+ * expression of the enumeration by complexity, e: function of x or of 1 +- q.
  *
  * On the product side a term f stands for c f^p: what is a power of one part, and any constant in
  * an exponent, is left out. On the sum side it stands for c f. */
 const sl_store__family sl_store__families[] = {
     // parts
+    PART("1 +- q", O, ONE_SCALED, Q, ONE, UNITS, 0, 0, 255, ALL, 0),
+    PART("f(x)", E, FUNCTION, X, ONE, PLAIN, 0, 0, 255, ALL, 0),
+    PART("f(1 +- q)", E, FUNCTION, O, ONE, SL_LIST_ALGEBRAIC, 0, 0, 255, ALL, 0),
     PART("q1 +- q2", W, SUM, Q, Q, UNITS, 0, 0, 255, UP, 0),
     PART("q1 + c q2", W, SUM, Q, Q, SL_LIST_OTHERS, 0, 0, 2, DISTINCT, MUL),
     PART("q1 + c q2", W, SUM, Q, Q, SL_LIST_OTHERS_12, 0, 3, 255, DISTINCT, MUL),
-    PART("c z", A, SCALED, Z, ONE, C, 0, 0, 255, ALL, 0),
+    PART("c z", A, SCALED, P, ONE, C, 0, 0, 255, ALL, 0),
     PART("c w", A, SCALED, W, ONE, C, 0, 0, 255, ALL, 0),
     PART("c w z", A, PRODUCT, W, Z, C12, -1, 0, 255, ALL, MUL),
     PART("c w^2", A, SQUARE, W, ONE, C4, -1, 0, 255, ALL, MUL),
@@ -119,30 +129,36 @@ const sl_store__family sl_store__families[] = {
     PART("w1 w2", A, PRODUCT, W, W, ONE, -1, 0, 255, DOWN, MUL),
     PART("z + c r", A, SUM, Z, R, S4, -3, 0, 255, ALL, 0),
     PART("z r", A, PRODUCT, Z, R, ONE, -3, 0, 255, ALL, MUL),
+    PART("c r", A, SCALED, R, ONE, C4, -3, 0, 255, ALL, 0),
+    PART("h", A, SCALED, H, ONE, ONE, 0, 0, 255, ALL, 0),
     PART("1 +- r", A, ONE_SCALED, R, ONE, UNITS, -2, 0, 255, ALL, 0),
     PART("f(a)", R, FUNCTION, A, ONE, PLAIN, 0, 0, 255, ALL, 0),
     PART("1 +- r", R, ONE_SCALED, R, ONE, UNITS, -2, 0, 255, ALL, 0),
-    PART("f(r)", R, FUNCTION, R, ONE, PLAIN, -3, 0, 255, ALL, 0),
+    PART("h", R, SCALED, H, ONE, ONE, 0, 0, 255, ALL, 0),
 
     // products
     EXPO("exp(z)", SCALED, Z, ONE, 7, true, 0),
-    TERM("1 + c z", PRODUCT, ONE_SCALED, Z, ONE, S, 6, ALL, true, 0),
-    TERM("f(c z)", PRODUCT, FUNCTION, Z, ONE, FACTOR, 6, ALL, true, 0),
+    TERM("h", PRODUCT, SCALED, H, ONE, ONE, 7, ALL, true, 0),
+    EXPO("exp(h)", SCALED, H, ONE, 5, true, 0),
+    TERM("1 + c z", PRODUCT, ONE_SCALED, P, ONE, S, 6, ALL, true, 0),
+    TERM("f(c z)", PRODUCT, FUNCTION, P, ONE, FACTOR, 6, ALL, true, 0),
     TERM("w", PRODUCT, SCALED, W, ONE, ONE, 3, ALL, true, 0),
     EXPO("exp(w)", SCALED, W, ONE, 4, true, 0),
     TERM("f(c w)", PRODUCT, FUNCTION, W, ONE, FACTOR, 4, ALL, true, 0),
     EXPO("exp(w z)", PRODUCT, W, Z, 3, false, MUL),
     EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, Z, 3, false, MUL),
     TERM("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, Z, FACTOR, 2, ALL, false, MUL),
-    TERM("1 + z1 f(c z2)", PRODUCT, ONE_PLUS, Z, Z, OF_Z, 1, ALL, false, MUL | ADDS),
-    TERM("1 - z1 f(c z2)", PRODUCT, ONE_MINUS, Z, Z, OF_Z, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
+    TERM("f(c z e)", PRODUCT, FUNCTION_PRODUCT, E, Z, FACTOR, 3, ALL, false, MUL),
+    TERM("1 + z1 f(c z2)", PRODUCT, ONE_PLUS, P, P, OF_Z, 1, ALL, false, MUL | ADDS),
+    TERM("1 - z1 f(c z2)", PRODUCT, ONE_MINUS, P, P, OF_Z, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
     TERM("1 + z f(c w)", PRODUCT, ONE_PLUS, Z, W, OF_ANY, 1, ALL, false, MUL | ADDS),
     TERM("1 - z f(c w)", PRODUCT, ONE_MINUS, Z, W, OF_ANY, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
-    TERM("1 +- z1 +- z2", PRODUCT, ONE_SUM, Z, Z, SL_LIST_SIGNS, 2, DOWN, false, 0),
+    TERM("1 +- z1 +- z2", PRODUCT, ONE_SUM, P, P, SL_LIST_SIGNS, 2, DOWN, false, 0),
     FEW("f(w1 w2)", PRODUCT, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR_FACTOR, 3, 0, DOWN_OR_SAME,
         MUL),
     FEW("exp(w1 w2)", PRODUCT, true, PRODUCT, W, W, ONE, 2, 0, DOWN_OR_SAME, MUL | EXP),
-    TERM("r", PRODUCT, SCALED, R, ONE, ONE, 0, ALL, false, 0),
+    SOME("r", PRODUCT, SCALED, R, NO_POWER, ONE, ONE, 0, ALL, false, 0),
+    SOME("a", PRODUCT, SCALED, A, SUM, ONE, ONE, 0, ALL, false, 0),
     EXPO("exp(a)", SCALED, A, ONE, 0, false, 0),
     TERM("1 + c r", PRODUCT, ONE_SCALED, R, ONE, S, 0, ALL, false, 0),
     TERM("1 + c z r", PRODUCT, ONE_PRODUCT, Z, R, S, -1, ALL, false, MUL),
@@ -158,12 +174,16 @@ const sl_store__family sl_store__families[] = {
 
     // sums
     TERM("z", SUM, SCALED, Z, ONE, ONE, 7, ALL, true, 0),
-    TERM("f(c z)", SUM, FUNCTION, Z, ONE, OF_Z, 5, ALL, true, 0),
+    TERM("h", SUM, SCALED, H, ONE, ONE, 7, ALL, true, 0),
+    TERM("f(c z)", SUM, FUNCTION, P, ONE, OF_Z, 5, ALL, true, 0),
     TERM("f(c w)", SUM, FUNCTION, W, ONE, OF_ANY, 4, ALL, true, 0),
-    TERM("z1 f(c z2)", SUM, TIMES, Z, Z, OF_Z, 2, ALL, false, MUL),
+    TERM("z1 f(c z2)", SUM, TIMES, Z, P, OF_Z, 2, ALL, false, MUL),
     TERM("z f(c w)", SUM, TIMES, Z, W, OF_ANY, 2, ALL, false, MUL),
+    TERM("z/w", SUM, QUOTIENT, Z, W, ONE, 5, ALL, false, DIV),
     TERM("f(c w z)", SUM, FUNCTION_PRODUCT, W, Z, OF_ANY, 1, ALL, false, MUL),
-    FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 3, 0, DOWN_OR_SAME, MUL),
+    TERM("f(c z e)", SUM, FUNCTION_PRODUCT, E, Z, OF_Z, 3, ALL, false, MUL),
+    TERM("z h", SUM, PRODUCT, Z, H, ONE, 4, ALL, false, MUL),
+    FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 4, 0, DOWN_OR_SAME, MUL),
     TERM("r", SUM, SCALED, R, ONE, ONE, 0, ALL, false, 0),
     TERM("z r", SUM, PRODUCT, Z, R, ONE, -1, ALL, false, MUL),
     TERM("r1 r2", SUM, PRODUCT, R, R, ONE, -2, DOWN_OR_SAME, false, MUL),

@@ -5,7 +5,6 @@
 #include "search/store_impl.h"
 
 enum { SL_STORE_TEST_ROWS = 64 };
-#define SL_STORE_TEST_OPS 0x7fffffff
 
 typedef struct sl_store_test {
     sl_search__job job;
@@ -17,13 +16,14 @@ typedef struct sl_store_test {
 /* Columns in low .. high. */
 static inline void sl_store_test_init(sl_store_test *t, sl_rng *rng, sl_pool *pool, int variables,
                                       double low, double high) {
-    *t = (sl_store_test){ .options = { .ops = SL_STORE_TEST_OPS, .max_memory = 1000000000 } };
+    *t = (sl_store_test){ .options = SL_SEARCH_OPTIONS_INIT };
     t->job.o = &t->options;
     t->job.pool = pool;
     t->job.result = &t->result;
     t->job.ended = SL_SEARCH__RUNNING;
     for (int v = 0; v < variables; v++) {
         t->job.columns[v] = t->column[v];
+        t->job.column[v] = v;
         t->job.positive[v] = low > 0;
         for (int i = 0; i < SL_STORE_TEST_ROWS; i++) t->column[v][i] = sl_rng_range(rng, low, high);
     }

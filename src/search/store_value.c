@@ -17,7 +17,7 @@ static inline uint64_t bits_of(double x) {
 }
 
 /* Integers, because sums of doubles may not be reordered into vectors. */
-static bool finite_all(const double *v, int n) {
+bool sl_store__all_finite(const double *v, int n) {
     const uint64_t top = UINT64_C(0x7ff0000000000000);
     uint64_t bad = 0;
     for (int i = 0; i < n; i++) bad |= (uint64_t)((bits_of(v[i]) & top) == top);
@@ -51,13 +51,6 @@ static void expm1_array(double *o, const double *u, int n) {
     }
 }
 
-static void tanh_array(double *o, const double *u, int n) {
-    double e[SL_STORE_MAX_PROBES];
-    for (int i = 0; i < n; i++) o[i] = 2 * u[i];
-    expm1_array(e, o, n);
-    for (int i = 0; i < n; i++) o[i] = e[i] / (e[i] + 2);
-}
-
 /* o := f(o). */
 static void apply(double *o, sl_store__function_id f, int n) {
     switch (f) {
@@ -75,11 +68,8 @@ static void apply(double *o, sl_store__function_id f, int n) {
     case SL_STORE__SQUARE:
         for (int i = 0; i < n; i++) o[i] *= o[i];
         return;
-    case SL_STORE__TANH: tanh_array(o, o, n); return;
-    case SL_STORE__COSH:
-        sl_exp_array(o, o, n);
-        for (int i = 0; i < n; i++) o[i] = 0.5 * (o[i] + 1 / o[i]);
-        return;
+    case SL_STORE__TANH: sl_tanh_array(o, o, n); return;
+    case SL_STORE__COSH: sl_cosh_array(o, o, n); return;
     case SL_STORE__RSQRT:
         for (int i = 0; i < n; i++) o[i] = 1 / sqrt(o[i]);
         return;
@@ -143,7 +133,11 @@ bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
     const int n = s->stride;
     if (sl_term__form(t) == SL_FORM_MONOMIAL) {
         monomial(o, s, sl_term__a(t));
-        return finite_all(o, n);
+        return sl_store__all_finite(o, n);
+    }
+    if (sl_term__form(t) == SL_FORM_HINT) { // the second number is the part itself
+        memcpy(o, sl_store__value(s, sl_term__b(t)), (size_t)n * sizeof *o);
+        return true;
     }
     const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
     const double *a = sl_store__value(s, sl_term__a(t)), *b = sl_store__value(s, sl_term__b(t));
@@ -159,7 +153,7 @@ bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
         for (int i = 0; i < n; i++) o[i] += 1;
     else if (form->one)
         for (int i = 0; i < n; i++) o[i] = 1 - o[i];
-    return finite_all(o, n);
+    return sl_store__all_finite(o, n);
 }
 
 bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {

@@ -26,8 +26,11 @@ static size_t first_above(const sl_store__list *l, double factor, double low) {
 bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f,
                            int level) {
     const int l = level + f->ahead;
-    const sl_store__list *a = &s->list[f->first], *b = &s->list[f->second], *c = &s->list[f->choices];
+    const sl_store__list *a = sl_store__list_of(s, f->first), *b = sl_store__list_of(s, f->second);
+    const sl_store__list *c = &s->list[f->choices];
     *r = (sl_store__range){ .store = s, .family = f };
+    r->by_choice = s->units && (f->choices == SL_LIST_OF_ANY || f->choices == SL_LIST_PLAIN ||
+                                f->choices == SL_LIST_PAIR || f->choices == SL_LIST_ALGEBRAIC);
     if (level < f->first_level || l < 0 || !sl_store__family_open(s, f)) return false;
     if (!a->count || !b->count || !c->count) return false;
     r->high = ldexp(1, l);
@@ -49,41 +52,68 @@ static size_t second_end(const sl_store__range *r, const sl_store__list *b) {
     return b->count;
 }
 
+/* Does the family want this first part? */
+static bool first_fits(const sl_store__range *r, uint32_t part) {
+    if (r->family->firsts == SL_FIRST_ANY) return true;
+    const sl_term t = sl_store__term(r->store, part);
+    const sl_form form = sl_term__form(t);
+    if (r->family->firsts == SL_FIRST_SUM) return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED;
+    if (r->family->firsts == SL_FIRST_UNSCALED)
+        return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED || sl_term__constant(t) == 0;
+    return form != SL_FORM_FUNCTION || !sl_store__functions[sl_term__function(t)].power;
+}
+
+static bool homogeneous(const sl_store__range *r, sl_term t) {
+    sl_dimension d;
+    return !r->store->units || sl_store__dimension(&d, r->store, t);
+}
+
 /* Terms of the pair (i, j) from choice k on. */
 static int choices(sl_term *out, float *cost, int n, int room, sl_store__range *r,
                    const sl_store__list *c, double rank, float bits, sl_term pair) {
-    for (; r->k < c->count && c->rank[r->k] * rank <= r->high && n < room; r->k++, n++) {
+    for (; r->k < c->count && c->rank[r->k] * rank <= r->high && n < room; r->k++) {
         out[n] = pair | (sl_term)c->id[r->k] << 48;
+        if (r->by_choice && !homogeneous(r, out[n])) continue;
         if (cost) cost[n] = bits + c->bits[r->k];
+        n++;
     }
     return n;
 }
 
+/* The pair's terms, from k on where it was begun before. Pairs whose dimensions do not fit are
+ * passed over; if that is up to the choice, terms are. */
+static int next_of_pair(sl_term *out, float *cost, int n, int room, sl_store__range *r,
+                        const sl_store__list *c, double rank, float bits, sl_term pair) {
+    if (!r->in_j) {
+        if (r->k_begin == NONE) r->k_begin = first_above(c, rank, r->low);
+        while (r->k_begin > 0 && c->rank[r->k_begin - 1] * rank > r->low) r->k_begin--;
+        r->k = r->k_begin;
+        r->in_j = true;
+        if (!r->by_choice && !homogeneous(r, pair | (sl_term)c->id[0] << 48)) r->k = c->count;
+    }
+    return choices(out, cost, n, room, r, c, rank, bits, pair);
+}
+
 int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r) {
     const sl_store__family *f = r->family;
-    const sl_store__list *lists = r->store->list;
-    const sl_store__list *a = &lists[f->first], *b = &lists[f->second], *c = &lists[f->choices];
+    const sl_store__list *a = sl_store__list_of(r->store, f->first);
+    const sl_store__list *b = sl_store__list_of(r->store, f->second);
+    const sl_store__list *c = &r->store->list[f->choices];
     const double least = c->rank[0], least_pair = least * b->rank[0];
     const bool two = f->second < SL_LIST_PARTS;
     int n = 0;
     for (; r->i < a->count && a->rank[r->i] * least_pair <= r->high; r->i++, r->in_i = false) {
         const double rank = a->rank[r->i];
-        const float bits = a->bits[r->i] - (float)f->ahead;
+        if (!r->in_i && !first_fits(r, a->id[r->i])) continue;
         if (!r->in_i) r->j = second_begin(r, b, c, rank), r->k_begin = NONE, r->in_j = false;
         r->in_i = true;
         const size_t end = second_end(r, b);
         for (; r->j < end && b->rank[r->j] * rank * least <= r->high; r->j++, r->in_j = false) {
             if (f->pairs == SL_PAIRS_DISTINCT && r->j == r->i) continue;
-            const double pair = b->rank[r->j] * rank;
-            if (!r->in_j) {
-                if (r->k_begin == NONE) r->k_begin = first_above(c, pair, r->low);
-                while (r->k_begin > 0 && c->rank[r->k_begin - 1] * pair > r->low) r->k_begin--;
-                r->k = r->k_begin;
-                r->in_j = true;
-            }
-            n = choices(out, cost, n, room, r, c, pair, bits + b->bits[r->j],
-                        sl_term__make(f->exponent, (sl_form)f->form, 0, a->id[r->i],
-                                      two ? b->id[r->j] : 0));
+            n = next_of_pair(out, cost, n, room, r, c, b->rank[r->j] * rank,
+                             a->bits[r->i] + b->bits[r->j] - (float)f->ahead,
+                             sl_term__make(f->exponent, (sl_form)f->form, 0, a->id[r->i],
+                                           two ? b->id[r->j] : 0));
             if (n == room) return n;
         }
     }

@@ -51,8 +51,8 @@ const sl_node *sl_write_function(sl_write *w, sl_op op, const sl_node *a) {
 }
 
 const sl_node *sl_write_real_power(sl_write *w, const sl_node *a, double exponent) {
-    const sl_node *log = sl_write_function(w, SL_OP_LOG, a);
-    return sl_write_function(w, SL_OP_EXP, sl_write_times(w, sl_write_constant(w, exponent), log));
+    const sl_node *c = sl_write_constant(w, exponent);
+    return w->failed ? NULL : piece(w, sl_expr_power(w->arena, a, c));
 }
 
 static const sl_node *product(sl_write *w, const int8_t *power, int n, int unit) {

@@ -151,6 +151,28 @@ static sl_status get_share(sl_study_share *out, const sl_json *all, const char *
     return SL_OK;
 }
 
+/* Only evaluations of the search have them. */
+static sl_status get_budgets(sl_study_evaluation *out, const sl_json *list, double seeds) {
+    if (!list || sl_json_kind_of(list) != SL_JSON_ARRAY) return SL_OK;
+    if (sl_json_count(list) > SL_STUDY_BUDGETS)
+        return sl_fail(SL_EFORMAT, "\"budgets\" has more than %d", SL_STUDY_BUDGETS);
+    for (int i = 0; i < sl_json_count(list); i++) {
+        const sl_json *j = sl_json_at(list, i);
+        sl_study_budget *b = &out->budget[i];
+        if (sl_json_kind_of(j) != SL_JSON_OBJECT)
+            return sl_fail(SL_EFORMAT, "budgets[%d] is no object", i);
+        SL_TRY(get_number(&b->seconds, j, "seconds"));
+        SL_TRY(get_number(&b->solved, j, "right"));
+        SL_TRY(get_number(&b->trials, j, "n"));
+        SL_TRY(get_number(&b->wrong, j, "wrong"));
+        b->solved /= seeds;
+        b->trials /= seeds;
+        b->wrong /= seeds;
+    }
+    out->budgets = sl_json_count(list);
+    return SL_OK;
+}
+
 static sl_status evaluation_parse(sl_study_evaluation *out, const sl_json *j) {
     double seeds;
     SL_TRY(get_number(&seeds, j, "seeds"));
@@ -164,6 +186,10 @@ static sl_status evaluation_parse(sl_study_evaluation *out, const sl_json *j) {
     SL_TRY(get_number(&out->loss, j, "loss_token"));
     SL_TRY(get_number(&out->seconds, j, "seconds"));
     out->cpu_seconds = cpu && is_number(cpu) ? sl_json_real(cpu) : NAN;
+    SL_TRY(get_budgets(out, sl_json_get(j, "budgets"), seeds));
+    const sl_json *time = sl_json_get(j, "time");
+    if (time && sl_json_kind_of(time) == SL_JSON_OBJECT)
+        out->seconds_most = sl_json_get_real(time, "most", NAN);
     out->there = true;
     return SL_OK;
 }

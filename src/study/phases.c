@@ -21,7 +21,8 @@ sl_study_evaluation sl_study__no_evaluation(void) {
                                   .loss = NAN,
                                   .loss_expression = NAN,
                                   .seconds = NAN,
-                                  .cpu_seconds = NAN };
+                                  .cpu_seconds = NAN,
+                                  .seconds_most = NAN };
 }
 
 sl_study_result sl_study__no_result(void) {

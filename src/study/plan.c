@@ -199,6 +199,20 @@ static sl_status check_eval(const sl_study__reader *r, const sl_study__place *ab
     return SL_OK;
 }
 
+static sl_status check_baseline(const sl_study__reader *r, const sl_study__place *here,
+                                const char *name) {
+    sl_str options = { 0 };
+    sl_status st = sl_study_baseline_options(&options, name, NULL);
+    if (st == SL_OK) st = r->check("eval", options.text, false, r->payload);
+    if (st == SL_EINVAL) {
+        char line[SL_FAIL_LINE];
+        sl_snprintf(line, sizeof line, "%s", sl_last_error());
+        st = sl_study__fail(r, here, "%s; \"search\" is a baseline too", line);
+    }
+    sl_str_clear(&options);
+    return st;
+}
+
 static sl_status read_baselines(sl_study_plan *out, const sl_study__reader *r,
                                 const sl_json *plan) {
     choice c;
@@ -216,15 +230,7 @@ static sl_status read_baselines(sl_study_plan *out, const sl_study__reader *r,
             if (strcmp(names[i], names[k]) == 0)
                 return sl_study__fail(r, &here, "%s is there twice", names[i]);
         if (!r->check) continue;
-        char options[MAX_NAME + 32];
-        sl_snprintf(options, sizeof options, "{\"source\":\"%s\"}", names[i]);
-        sl_status st = r->check("eval", options, false, r->payload);
-        if (st == SL_EINVAL) {
-            char line[SL_FAIL_LINE];
-            sl_snprintf(line, sizeof line, "%s", sl_last_error());
-            st = sl_study__fail(r, &here, "%s", line);
-        }
-        SL_TRY(st);
+        SL_TRY(check_baseline(r, &here, names[i]));
     }
     out->baselines = names;
     out->n_baselines = n;

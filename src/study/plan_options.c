@@ -21,6 +21,8 @@ static const reserved table[] = {
     { "train", "resume", "runs of a study go on by themselves" },
     { "eval", "model", "the study evaluates its own models" },
     { "eval", "source", "baselines lists sources that are no model" },
+    { "eval", "search", "baselines lists the search" },
+    { "eval", "budgets", "results must not depend on the speed of a machine" },
     { "eval", "split", "the name of the set is the split" },
     { "eval", "pairs", "the sets are test, withheld and formulas" },
     { "eval", "predictions", "results are in the run's folder" },

@@ -80,7 +80,7 @@ typedef struct sl_study_plan {
     const char *text;         // the plan as it was read
     sl_study_size *size;      // in the order of the plan
     int sizes;
-    const char *const *baselines; // sources of eval that are no model
+    const char *const *baselines; // sources of eval that are no model, and "search"
     int n_baselines;
     int attempts; // how often a run or an evaluation may fail
 } sl_study_plan;
@@ -126,9 +126,19 @@ typedef struct sl_study_share {
     double hits, trials; // NaN: not evaluated
 } sl_study_share;
 
+/* Problems solved within a time each. */
+typedef struct sl_study_budget {
+    double seconds, solved, trials, wrong; // wrong: said to hold exactly, and do not
+} sl_study_budget;
+
+enum { SL_STUDY_BUDGETS = 16 };
+
 /* What eval-<set>.json says. */
 typedef struct sl_study_evaluation {
     sl_study_share solved, r2;
+    sl_study_budget budget[SL_STUDY_BUDGETS]; // ascending; only the search has any
+    int budgets;
+    double seconds_most; // of one problem; NaN
     double loss;            // nats per token; NaN
     double loss_expression; // nats per expression; NaN
     double seconds, cpu_seconds;
@@ -178,6 +188,11 @@ SL_NODISCARD sl_status sl_study_look(sl_study *out, sl_arena *a, const sl_study_
 
 /* Appends options for train of a run, as a JSON object: those of the size, and batch, lr, ratio, seed. */
 void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study_run *run);
+
+bool sl_study_is_search(const char *baseline);
+/* Appends options for eval of a baseline, as a JSON object. set: those of the set that it is evaluated
+ * on; NULL: none. */
+SL_NODISCARD sl_status sl_study_baseline_options(sl_str *s, const char *name, const char *set);
 
 /* dir/result.json := r, at once and whole. It reads back exactly; NaN is null. */
 SL_NODISCARD sl_status sl_study_result_write(const char *dir, const sl_study_result *r);

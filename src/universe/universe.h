@@ -46,7 +46,8 @@ typedef struct sl_universe_options {
     int64_t max_memory; // bytes; 0: what the machine has free
 } sl_universe_options;
 
-#define SL_UNIVERSE_ALL_OPS ((1u << SL_OPERATOR_COUNT) - 1)
+/* The operators of the default universe, on which stored hashes stand. */
+#define SL_UNIVERSE_ALL_OPS SL_EXPR_FIRST_OPERATORS
 #define SL_UNIVERSE_OPTIONS_INIT { 3, 2, SL_UNIVERSE_ALL_OPS, 100000, 0, 0.0, 0 }
 
 /* What became of the raw candidates of a level. raw = constant + nowhere + known + distinct. */

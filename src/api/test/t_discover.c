@@ -24,7 +24,8 @@ static void plane_fill(plane *p, sl_rng *rng) {
     p->columns[1] = p->x[1];
 }
 
-static const char quick[] = "{\"samples\":6,\"refine\":3,\"threads\":1}";
+static const char quick[] =
+    "{\"search\":\"model\",\"samples\":6,\"refine\":3,\"threads\":1}";
 
 /* A model of a few numbers after a few steps, made once. */
 static const char *model_path(sl_fixture *t) {
@@ -75,8 +76,8 @@ static void arrays_become_a_formula(void **state) {
     assert_true(sl_found_count(found) >= 1);
     assert_true(sl_found_r2(found, 0) > 1 - 1e-12);
     assert_string_equal(sl_found_cut(found), "");
-    assert_int_equal(sl_found_advised(found), 0); // without noise the best one is
-    assert_int_equal(sl_found_advised(NULL), -1);
+    assert_true(sl_found_within_noise(found));
+    assert_false(sl_found_within_noise(NULL));
 
     SL_MUST(t, sl_found_formula(&f, found, 0));
     SL_MUST(t, sl_formula_print(&text, f, "infix"));
@@ -87,7 +88,9 @@ static void arrays_become_a_formula(void **state) {
     for (int i = 0; i < ROWS; i++) assert_true(fabs(y[i] - p.y[i]) < 1e-12);
 
     for (int64_t i = 1; i < sl_found_count(found); i++)
-        assert_true(sl_found_r2(found, i) <= sl_found_r2(found, i - 1) + 1e-12);
+        assert_true(sl_found_bits(found, i) >= sl_found_bits(found, i - 1));
+    assert_true(sl_found_front(found, 0) && sl_found_size(found, 0) > 3);
+    assert_true(sl_found_error(found, 0) < 1e-12);
     sl_string_free(text);
     sl_formula_free(truth);
     sl_formula_free(f);
@@ -103,7 +106,7 @@ static void constants_have_errors(void **state) {
     for (int i = 0; i < ROWS; i++) p.y[i] += 1.2345 + 0.1 * sl_rng_normal(&t->rng);
     sl_found *found = NULL;
     SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL,
-                           "{\"holdout\":0.25,\"threads\":1}", NULL, NULL));
+                           "{\"search\":\"model\",\"holdout\":0.25,\"threads\":1}", NULL, NULL));
     assert_true(sl_found_count(found) >= 1);
     const int n = sl_found_constants(found, 0);
     assert_true(n >= 1);
@@ -116,6 +119,7 @@ static void constants_have_errors(void **state) {
     assert_true(sl_found_holdout(found, 0) > 0.9);
     assert_true(sl_found_log_prob(found, 0) == -INFINITY); // a baseline
     assert_non_null(sl_found_status(found, 0));
+    assert_string_equal(sl_found_source(found, 0), "baseline");
     sl_found_free(found);
 }
 
@@ -132,6 +136,12 @@ static void questions_past_the_end_have_answers(void **state) {
         assert_true(isnan(sl_found_r2(found, past[i])));
         assert_true(isnan(sl_found_holdout(found, past[i])));
         assert_true(isnan(sl_found_log_prob(found, past[i])));
+        assert_true(isnan(sl_found_error(found, past[i])));
+        assert_true(isnan(sl_found_bits(found, past[i])));
+        assert_true(isnan(sl_found_evidence(found, past[i])));
+        assert_null(sl_found_source(found, past[i]));
+        assert_int_equal(sl_found_size(found, past[i]), 0);
+        assert_int_equal(sl_found_front(found, past[i]), 0);
         assert_null(sl_found_status(found, past[i]));
         assert_int_equal(sl_found_constants(found, past[i]), 0);
         assert_true(isnan(sl_found_constant(found, past[i], 0, &error)) && isnan(error));
@@ -156,7 +166,8 @@ static void wrong_arguments_are_named(void **state) {
     char *text = NULL;
     const double *missing[] = { p.x[0], NULL };
     const char *const unnamed[] = { "a", NULL };
-    const double *four[] = { p.x[0], p.x[1], p.x[0], p.x[1] };
+    const double *many[17];
+    for (int i = 0; i < SL_LEN(many); i++) many[i] = p.x[i % 2];
     assert_int_equal(sl_discover(NULL, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
     assert_int_equal(sl_discover(&f, m, NULL, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
@@ -167,8 +178,13 @@ static void wrong_arguments_are_named(void **state) {
                      SL_EINVAL);
     assert_int_equal(sl_discover(&f, m, p.columns, 0, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, four, 3, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
-    assert_int_equal(sl_discover(&f, NULL, four, 4, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(sl_discover(&f, m, many, 3, p.y, ROWS, NULL, quick, NULL, NULL), SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "the model takes 2 inputs"));
+    assert_int_equal(sl_discover(&f, NULL, many, 17, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(
+        sl_discover(&f, NULL, p.columns, 2, p.y, ROWS, NULL, "{\"ops\":\"sinus\"}", NULL, NULL),
+        SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "sinus"));
     assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, 1, NULL, NULL, NULL, NULL), SL_EINVAL);
     assert_int_equal(
         sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{\"sample\":3}", NULL, NULL), SL_EINVAL);
@@ -220,7 +236,7 @@ static void json_has_everything(void **state) {
     sl_found *found = NULL;
     char *text = NULL;
     SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL,
-                           "{\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}", NULL,
+                           "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}", NULL,
                            NULL));
     SL_MUST(t, sl_found_json(&text, found));
     sl_json *j = parsed(t, text, strlen(text));
@@ -309,8 +325,9 @@ static void a_stop_returns_what_there_is(void **state) {
 
 static const char *ask(char out[1024], sl_fixture *t, const char *file, const char *more) {
     snprintf(out, 1024,
-             "{\"file\":\"%s\",\"model\":\"%s\",\"samples\":6,\"refine\":3,\"threads\":1%s}", file,
-             model_path(t), more);
+             "{\"file\":\"%s\",\"model\":\"%s\",\"search\":\"model\",\"samples\":6,\"refine\":3,"
+             "\"threads\":1%s}",
+             file, model_path(t), more);
     return out;
 }
 

@@ -172,8 +172,11 @@ static void discovery_leaves_it(void **state) {
             LEAVES_ALL(t, ((void)sl_found_r2(found, i), (void)sl_found_holdout(found, i),
                            (void)sl_found_log_prob(found, i), (void)sl_found_constants(found, i),
                            (void)sl_found_constant(found, i, 0, NULL),
+                           (void)sl_found_error(found, i), (void)sl_found_bits(found, i),
+                           (void)sl_found_evidence(found, i), (void)sl_found_size(found, i),
+                           (void)sl_found_front(found, i), (void)sl_found_source(found, i),
                            (void)sl_found_status(found, i)));
-        LEAVES_ALL(t, ((void)sl_found_advised(found), (void)*sl_found_cut(found)));
+        LEAVES_ALL(t, ((void)sl_found_within_noise(found), (void)*sl_found_cut(found)));
         LEAVES(t, sl_found_json(&text, found));
         sl_string_free(text);
         LEAVES_ALL(t, sl_found_free(found));

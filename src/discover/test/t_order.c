@@ -47,11 +47,27 @@ static void for_the_metric_the_highest_r2_comes_first(void **state) {
     must_be(*state, SL_RANK_R2, want, SL_LEN(want));
 }
 
+static void the_fewest_bits_come_first(void **state) {
+    sl_fixture *t = *state;
+    static const double bits[] = { 40, 30, 30, -5, 90 };
+    static const int size[] = { 3, 9, 5, 20, 1 };
+    static const int64_t want[] = { 3, 2, 1, 0, 4 };
+    sl_discover__work work[SL_LEN(bits)] = { 0 };
+    int64_t place[SL_LEN(bits)];
+    for (int i = 0; i < SL_LEN(bits); i++) {
+        work[i].c = (sl_candidate){ .bits = { .total = bits[i] }, .size = size[i] };
+        place[i] = i;
+    }
+    sl_discover__order_bits(place, work, SL_LEN(bits));
+    for (int i = 0; i < SL_LEN(bits); i++)
+        SL_CHECK(t, place[i] == want[i], "place %d has candidate %lld", i, (long long)place[i]);
+}
+
 static void each_command_has_its_rule(void **state) {
     (void)state;
     const sl_discover_options people = SL_DISCOVER_OPTIONS_INIT;
     const sl_discover_options paper = SL_DISCOVER_PAPER_OPTIONS_INIT;
-    assert_int_equal(people.rank, SL_RANK_SIMPLE);
+    assert_int_equal(people.rank, SL_RANK_BITS);
     assert_int_equal(paper.rank, SL_RANK_R2);
 }
 
@@ -59,6 +75,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(for_people_the_simpler_of_close_ones_comes_first),
         SL_TEST(for_the_metric_the_highest_r2_comes_first),
+        SL_TEST(the_fewest_bits_come_first),
         SL_TEST(each_command_has_its_rule),
     };
     return sl_test_main("discover.order", tests, SL_LEN(tests));

@@ -20,7 +20,7 @@ static const sl_node *tidy(sl_fixture *t, const sl_node *e) {
 
 /* A random truth that is real at 40 points or more and no constant, and a problem of it. */
 static bool random_problem(sl_fixture *t, sl_eval_problem *p) {
-    static const sl_expr_random_options how = { 3, 2, 5, 0.1 };
+    static const sl_expr_random_options how = { 3, 2, 5, 0.1, 0, false };
     const sl_node *e, *form;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &how));
     e = tidy(t, e);

@@ -72,7 +72,12 @@ static void derivatives_are_slopes(void **state) {
     int judged = 0, with_cos = 0;
     const int trees = sl_test_iters(t, 3000);
     for (int i = 0; i < trees; i++) {
-        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3), VARS, 3, 0.1 };
+        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3),
+                                           VARS,
+                                           3,
+                                           0.1,
+                                           sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                           true };
         const sl_node *e, *d;
         int n_params;
         sl_arena_rewind(&t->arena, 0);
@@ -171,7 +176,8 @@ static void limits_are_told(void **state) {
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    const sl_node *d, *e = parsed(t, "sin(x1*exp(x2))*sqrt(x1) + x1*x2/(x1 + 1)");
+    const sl_node *d, *e = parsed(t, "sin(x1*exp(x2))*sqrt(x1) + x1*x2/(x1 + 1) + "
+                                     "x1^x2*tan(x1)*atan(x1)*abs(x1) + acos(log(x1))");
     SL_EACH_ALLOCATION(t, sl_expr_diff(&d, &t->arena, e, SL_OP_VAR, 1));
 }
 

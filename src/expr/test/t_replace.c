@@ -30,7 +30,12 @@ static const char *text_of(const sl_node *e) {
 
 /* Tidy, with numbers. */
 static const sl_node *random_formula(sl_fixture *t) {
-    const sl_expr_random_options o = { 1 + pick(&t->rng, 4), VARS, 5, 0.1 };
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 4),
+                                       VARS,
+                                       5,
+                                       0.1,
+                                       sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                       true };
     const sl_node *e;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
     SL_MUST(t, sl_expr_insert_numbers(&e, &t->arena, &t->rng, e, 0.3, 9000));
@@ -52,6 +57,11 @@ static void numbers_become_constants_in_order(void **state) {
         { "1", "c1", 1, { 1 } },
         { "-x1", "-x1", 0, { 0 } },
         { "x1 + 1", "x1 + c1", 1, { 1 } },
+        { "pi", "pi", 0, { 0 } },
+        { "2*pi*x1", "c1*pi*x1", 1, { 2 } },
+        { "x1^x2", "x1^x2", 0, { 0 } },
+        { "3^(2*x2)", "c1^(c2*x2)", 2, { 3, 2 } },
+        { "log(2*x1)", "log(c1*x1)", 1, { 2 } },
         { "x1 - 1", "x1 + c1", 1, { -1 } },
         { "x1^2", "x1^2", 0, { 0 } },
         { "sqrt(2*x1)", "sqrt(c1*x1)", 1, { 2 } },
@@ -180,7 +190,9 @@ static void substitution_is_composition(void **state) {
         for (int k = 0; k < VARS; k++) u[k] = x[k] = sl_rng_range(&t->rng, 0, 2);
         for (int k = 0; k < VARS; k++) {
             if (pick(&t->rng, 3) == 0) continue;
-            const sl_expr_random_options o = { 2, VARS, 2, 0.3 };
+            const sl_expr_random_options o = {
+                2, VARS, 2, 0.3, sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0, true
+            };
             SL_MUST(t, sl_expr_random(&with[k], &t->arena, &t->rng, &o));
             SL_MUST(t, sl_expr_eval(&u[k], &t->arena, with[k], at_x, 1, NULL));
         }

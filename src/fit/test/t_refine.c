@@ -108,7 +108,7 @@ static void constants_are_found(void **state) {
 /* A formula with whole numbers, real at all rows, and not flat there. */
 static const sl_node *random_law(sl_fixture *t, data *d) {
     for (;;) {
-        const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 0, 0.1 };
+        const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 0, 0.1, 0, false };
         const sl_node *e;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
@@ -159,7 +159,7 @@ static void r2_never_falls(void **state) {
         sl_arena_rewind(&t->arena, 0);
         make(t, &d, parsed(t, "x1"), -2, 2);
         for (int k = 0; k < ROWS; k++) d.y[k] = sl_rng_normal(&t->rng);
-        const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 3, 0.1 };
+        const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 3, 0.1, 0, false };
         const sl_node *e;
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
         SL_MUST(t, sl_expr_insert_numbers(&e, &t->arena, &t->rng, e, 0.2, 5));

@@ -102,9 +102,7 @@ static inline long double naive_value(naive *s, const sl_node *u) {
     }
     case SL_OP_EXP: v = expl(naive_value(s, c)); break;
     case SL_OP_SIN: v = sinl(naive_value(s, c)); break;
-    case SL_OP_PAR:
-    case SL_OP_COS:
-    case SL_OP_COUNT: s->wrong = true;
+    default: s->wrong = true; // the default universe has no others
     }
     if (!s->coarse) return site.a * v + site.b;
     return (double)((double)(site.a * (double)v) + site.b);

@@ -97,6 +97,8 @@ static void every_run_has_a_mark(void **state) {
         SL_CHECK(t, i == 0 || !strstr(k.text.text, ">−"), "a share below 0 in %s", names[i]);
         // baselines are lines of the two accuracies
         assert_int_equal(count(k.text.text, "blind draws, best of 128"), i > 0);
+        // the search by what it spends is a curve of what is solved
+        assert_int_equal(count(k.text.text, "search, by compute for one problem"), i == 1);
         sl_str_clear(&k.text);
     }
 }

@@ -108,6 +108,7 @@ static void a_study_shows_everything(void **state) {
     assert_true(s.math >= study.in.n_problems);
     assert_true(has(&page, "These runs are mixed"));
     assert_true(has(&page, "loss is not finite at step 812"));
+    assert_true(has(&page, "CPU-seconds a problem") && has(&page, "Squares are the search"));
     assert_true(has(&page, "symlaw study run studies/micro.json"));
     assert_true(has(&page, "  &quot;sizes&quot;: [16, 32, 48, 64]\n")); // lines stay lines
     for (int i = 0; i < study.table.n; i++) {
@@ -233,7 +234,7 @@ static void texts_are_escaped(void **state) {
     const sl_laws_note note = { SL_LAWS_NOTE_FAR, bad };
     study.laws.note = &note;
     study.laws.n_note = 1;
-    const sl_report_baseline baseline = { bad, bad, { 0.1, 0, 1 }, { 0.1, 0, 1 } };
+    const sl_report_baseline baseline = { bad, bad, .solved = { 0.1, 0, 1 }, .r2 = { 0.1, 0, 1 } };
     const sl_report_cost cost = { bad, 1, 1, 1, 1, 1, 1 };
     const sl_report_failure failure = { bad, bad, bad, 1 };
     study.in.baselines = &baseline;

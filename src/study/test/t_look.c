@@ -132,6 +132,12 @@ static const char evaluation[] =
     "\"exact\":{\"hits\":31,\"n\":300},\"close\":{\"hits\":60,\"n\":300}},\"loss\":14.5,"
     "\"loss_token\":1.25}";
 
+static const char searched[] =
+    "{\"seconds\":12.5,\"seeds\":1,\"all\":{\"exact\":{\"hits\":31,\"n\":100},"
+    "\"close\":{\"hits\":60,\"n\":100}},\"loss\":null,\"loss_token\":null,\"time\":{\"most\":2.5},"
+    "\"budgets\":[{\"seconds\":0.1,\"right\":20,\"n\":100,\"wrong\":0},"
+    "{\"seconds\":1,\"right\":31,\"n\":100,\"wrong\":1}]}";
+
 static sl_study_result good(double loss) {
     return (sl_study_result){ .params = 1e4,
                               .tokens = 1e5,
@@ -200,7 +206,13 @@ static void a_study_is_what_its_folders_say(void **state) {
     SL_MUST(t, sl_folder_make(where, 0777));
     write_text(where, "eval-test.json", evaluation);
     SL_MUST(t, sl_study_look(&s, &t->arena, &plan, dir()));
-    assert_true(s.complete && s.baseline[0].there);
+    assert_true(s.complete && s.baseline[0].there && s.baseline[0].budgets == 0);
+    write_text(where, "eval-test.json", searched);
+    SL_MUST(t, sl_study_look(&s, &t->arena, &plan, dir()));
+    e = &s.baseline[0];
+    assert_true(e->there && e->budgets == 2 && e->seconds_most == 2.5);
+    assert_true(e->budget[0].seconds == 0.1 && e->budget[0].solved == 20 &&
+                e->budget[1].trials == 100 && e->budget[1].wrong == 1);
 
     // a run that diverged is at its end and is not the best
     sl_study_result bad = { .diverged = true, .loss_valid = NAN };

@@ -18,7 +18,7 @@ static void write_text(const char *path, const char *text) {
 static sl_status check(const char *verb, const char *options, bool whole, void *payload) {
     static const char *const train[] = { "width", "layers", "size",  "heads",        "withheld",
                                          "batch", "lr",     "ratio", "weights-seed", "dropout" };
-    static const char *const eval[] = { "limit", "seeds", "formulas", "source" };
+    static const char *const eval[] = { "limit", "seeds", "formulas", "source", "search", "effort" };
     const bool is_train = strcmp(verb, "train") == 0;
     sl_json *j = NULL;
     sl_status st = sl_json_parse(&j, options, strlen(options));
@@ -55,7 +55,7 @@ static const char full[] =
     "   \"lr\": {\"from\": 1e-4, \"times\": 2.15443469, \"count\": 5}, \"seeds\": [3, 1]},\n"
     " \"scale\": {\"ratios\": [80, 5, 10], \"seeds\": [0, 1]},\n"
     " \"eval\": {\"test\": {\"limit\": 100, \"seeds\": 2}, \"withheld\": {}, \"baselines\": "
-    "[\"blind\"]}}\n";
+    "[\"blind\", \"search\"]}}\n";
 
 static void a_plan_says_what_its_text_says(void **state) {
     sl_fixture *t = *state;
@@ -66,8 +66,9 @@ static void a_plan_says_what_its_text_says(void **state) {
     assert_string_equal(p->text, full);
     assert_int_equal(p->attempts, 3);
     assert_int_equal(p->sizes, 4);
-    assert_int_equal(p->n_baselines, 1);
+    assert_int_equal(p->n_baselines, 2);
     assert_string_equal(p->baselines[0], "blind");
+    assert_string_equal(p->baselines[1], "search");
     static const char *const names[] = { "16x1", "32x2", "6.5M", "last" };
     for (int i = 0; i < 4; i++) assert_string_equal(p->size[i].name, names[i]);
 
@@ -189,7 +190,9 @@ static void mistakes_are_told_with_their_place(void **state) {
           "eval.formulas.formulas: there is no file none.csv" },
         { HEAD SIZES SWEEP "\"eval\": {\"withheld\": {}}," SCALE, "eval.withheld has no problems" },
         { HEAD SIZES SWEEP "\"eval\": {\"baselines\": [\"blnd\"]}," SCALE,
-          "eval.baselines[0]: must be blind" },
+          "eval.baselines[0]: must be blind; \"search\" is" },
+        { HEAD SIZES SWEEP "\"eval\": {\"test\": {\"search\": \"both\"}}," SCALE,
+          "eval.test.search: a plan does not set this option of eval: baselines lists" },
         { HEAD SIZES SWEEP "\"attempts\": 0," SCALE, "attempts: must be a whole number" },
         { HEAD "\"sizes\": [{\"size\": \"a\", \"sweep\": {\"bach\": 1}}],\n" SWEEP SCALE,
           "sizes[0].sweep.bach: there is no member of this name; did you mean batch?" },

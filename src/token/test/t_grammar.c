@@ -291,7 +291,7 @@ static void some_form(sl_fixture *t, sl_token *ids, int *n, int variables) {
         sl_token_random(ids, n, &t->rng, variables, 2 + pick(&t->rng, SL_TOKEN_MAX - 1));
         return;
     }
-    const sl_expr_random_options o = { 1 + pick(&t->rng, 4), variables, 9, 0.1 };
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 4), variables, 9, 0.1, 0, false };
     const sl_node *e;
     sl_str s = { 0 };
     const size_t mark = sl_arena_mark(&t->arena);

@@ -57,6 +57,12 @@ static void what_has_no_tokens_is_told(void **state) {
         const char *told;
     } known[] = {
         { "cos x1", 256, SL_EINVAL, "\\cos" },
+        { "log x1", 256, SL_EINVAL, "\\log" },
+        { "tan x1", 256, SL_EINVAL, "\\tan" },
+        { "acos tanh x1", 256, SL_EINVAL, "\\arccos" },
+        { "abs x1", 256, SL_EINVAL, "\\left" },
+        { "* 2 pi", 256, SL_EINVAL, "\\pi" },
+        { "^ x1 x2", 256, SL_EINVAL, "exponent" },
         { "+ x1 x4", 256, SL_EINVAL, "x_4" },
         { "+ x1 x10", 256, SL_EINVAL, "x_{10}" },
         { "* x1 c1", 256, SL_EINVAL, "c_1" },
@@ -266,7 +272,7 @@ static const sl_node *random_tree(sl_arena *a, sl_rng *rng, int depth) {
 
 /* A tidy or canonical expression, or NULL where it has no such form within 64 bits. */
 static const sl_node *random_expression(sl_fixture *t) {
-    const sl_expr_random_options o = { 1 + pick(&t->rng, 5), 3, 9, 0.15 };
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 5), 3, 9, 0.15, 0, false };
     const sl_node *e;
     const int kind = pick(&t->rng, 4);
     if (kind == 0)

@@ -7,7 +7,7 @@ Needs mpmath. The polynomials are minimax for the error in units of the function
 exchange with a weight); stderr says how large that error is before coefficients are rounded.
 """
 import sys
-from mpmath import mp, mpf, matrix, lu_solve, exp, sin, cos, log, pi, floor, nstr
+from mpmath import mp, mpf, matrix, lu_solve, exp, sin, cos, log, pi, floor, nstr, sinh, cosh, atan, asin
 
 mp.prec = 400
 
@@ -77,7 +77,7 @@ def constant(name, value, says):
 
 
 ln2 = log(mpf(2))
-print("""/* Constants of exp, sin and log, for math_template.h and math_reduce.c only.
+print("""/* Constants of the elementary functions, for math_template.h and math_reduce.c only.
  *
  * Printed by tests/golden/math/coefficients.py; change that and not this. */
 #ifndef SL_MATH_CONSTANTS_H
@@ -119,6 +119,20 @@ polynomial("SIN_POLY", "sin(r) = r + r z p(z), z = r^2, |r| <= pi/4.",
 polynomial("COS_POLY", "cos(r) = 1 - z/2 + z^2 p(z), z = r^2, |r| <= pi/4.",
            *remez(lambda t: (cos(at(t)) - 1 + t / 2) / (t * t),
                   lambda t: t * t / cos(at(t)), mpf(10) ** -6, z, 5))
+
+polynomial("SINH_POLY", "sinh(x) = x + x z p(z), z = x^2, |x| <= 1.",
+           *remez(lambda t: (sinh(at(t)) / at(t) - 1) / t, lambda t: t * at(t) / sinh(at(t)),
+                  mpf(10) ** -8, mpf("1.0001"), 6))
+polynomial("COSH_POLY", "cosh(x) = 1 + z/2 + z^2 p(z), z = x^2, |x| <= 1.",
+           *remez(lambda t: (cosh(at(t)) - 1 - t / 2) / (t * t),
+                  lambda t: t * t / cosh(at(t)), mpf(10) ** -6, mpf("1.0001"), 6))
+z = (mpf(2).sqrt() - 1) ** 2 * mpf("1.0001")
+polynomial("ATAN_POLY", "atan(t) = t + t z p(z), z = t^2, |t| <= tan(pi/8).",
+           *remez(lambda t: (atan(at(t)) / at(t) - 1) / t, lambda t: t * at(t) / atan(at(t)),
+                  mpf(10) ** -8, z, 11))
+polynomial("ASIN_POLY", "asin(t) = t + t z p(z), z = t^2, |t| <= 1/2.",
+           *remez(lambda t: (asin(at(t)) / at(t) - 1) / t, lambda t: t * at(t) / asin(at(t)),
+                  mpf(10) ** -8, mpf("0.25001"), 12))
 
 # 64 zero bits stand in front so that a window may begin before the binary point
 WORDS = 20

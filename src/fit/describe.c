@@ -1,0 +1,128 @@
+/* describe - bits of what a formula leaves of y, and what they prove.
+ *
+ * y is written in cells of its resolution: precision * rms(y), where a double's precision counts as
+ * 2^-44 and not 2^-52, because a formula of ten operations has that much rounding of its own. A
+ * residual r costs -log2 of the probability of its cell,
+ *
+ *     sigma known      log2(sigma sqrt(2 pi)/cell) + (r/sigma)^2/2 * log2 e
+ *     not known        the mean of that at sigma = rms(r), log2(rms(r) sqrt(2 pi e)/cell)
+ *
+ * and never less than nothing in the mean. With sigma by row of which only the ratios mean
+ * something residuals are divided by sigma/(geometric mean of sigma) first. */
+#include <math.h>
+
+#include "fit/fit_impl.h"
+
+static const double HALF_LOG2_2PI = 1.3257480647361593; // log2(sqrt(2 pi))
+static const double HALF_LOG2_E = 0.7213475204444817;   // log2(sqrt(e))
+
+/* ---------------------------------------------------------------- errors of rows ------------ */
+
+/* What one row's residual is measured by: base * (by_row * p->sigma) and a part of |y|. */
+typedef struct ruler {
+    const sl_problem *p;
+    double unit; // a power of two that brings |y| near 1; all below is in that unit
+    double cell; // resolution of y
+    bool known;  // the errors are; else base is 1
+    double base, relative;
+    double by_row; // where the problem has sigma by row
+} ruler;
+
+static double largest(const double *y, int64_t n) {
+    double top = 0;
+    for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(y[i]));
+    return top;
+}
+
+/* 2^-44 of a double: see above. */
+static double cell_of(const sl_problem *p, double unit, const sl_noise *noise) {
+    static const double ROUNDING = 0x1p-44;
+    double squares = 0;
+    for (int64_t i = 0; i < p->rows; i++) squares += unit * p->y[i] * (unit * p->y[i]);
+    const double size = squares > 0 ? sqrt(squares / (double)p->rows) : 1;
+    return size * fmax(noise ? noise->precision : 0, ROUNDING);
+}
+
+static void ruler_make(ruler *r, const sl_problem *p, const sl_noise *noise) {
+    const double top = largest(p->y, p->rows);
+    const double unit = top > 0 ? ldexp(1, -SL_MAX(-1000, SL_MIN(1000, ilogb(top)))) : 1;
+    const bool absolute = p->sigma && p->sigma_absolute;
+    *r = (ruler){ .p = p, .unit = unit, .cell = cell_of(p, unit, noise), .base = 1, .by_row = 1 };
+    if (p->sigma) r->by_row = absolute ? unit : 1 / sl_fit__log_mean(p->sigma, p->rows);
+    r->known = absolute || (noise && (noise->sigma > 0 || noise->relative > 0));
+    if (r->known && !absolute) {
+        r->base = unit * noise->sigma;
+        r->relative = noise->relative;
+    }
+}
+
+/* Of row i: the standard deviation of its error, never below that of rounding to a cell; or, where
+ * errors are not known, its weight, whose geometric mean is 1. */
+static double sigma_of(const ruler *r, int64_t i) {
+    static const double IN_CELL = 0.28867513459481287; // 1/sqrt(12), of a uniform law
+    const double s = r->base * (r->p->sigma ? r->by_row * r->p->sigma[i] : 1);
+    if (!r->known) return s;
+    const double part = r->relative * r->unit * r->p->y[i];
+    return fmax(sqrt(s * s + part * part), IN_CELL * r->cell);
+}
+
+/* Bits of all residuals f[i] - y[i], f NULL: those of the constant `level` (in units). */
+static double data_bits(const ruler *r, const double *f, double level) {
+    const double n = (double)r->p->rows;
+    double squares = 0, spread = 0; // of r/sigma; sum of log2 of sigma
+    for (int64_t i = 0; i < r->p->rows; i++) {
+        const double value = f ? r->unit * f[i] : level, s = sigma_of(r, i);
+        const double off = (value - r->unit * r->p->y[i]) / s;
+        squares += off * off;
+        spread += sl_fit__log2(s / r->cell);
+    }
+    if (isnan(squares)) return INFINITY;
+    if (r->known) return fmax(0, spread + n * HALF_LOG2_2PI + squares * HALF_LOG2_E);
+    const double rms = sqrt(squares / n);
+    if (rms == 0) return 0;
+    return fmax(0, spread + n * (sl_fit__log2(rms) + HALF_LOG2_2PI + HALF_LOG2_E));
+}
+
+/* ---------------------------------------------------------------- faces --------------------- */
+
+sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
+                          const sl_noise *noise) {
+    double *y = sl_malloc_wide((size_t)p->rows, sizeof *y);
+    if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
+    sl_arena scratch = { 0 };
+    const sl_status st = sl_expr_eval(y, &scratch, f->expr, p->x, p->rows, f->value);
+    if (st == SL_OK) {
+        ruler r;
+        ruler_make(&r, p, noise);
+        sl_fit_price(out, f->expr, f->value, f->error, p->inputs, p->rows);
+        out->data = data_bits(&r, y, 0);
+        out->total += out->data;
+    }
+    sl_arena_clear(&scratch);
+    sl_free(y);
+    return st;
+}
+
+double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows) {
+    static const double LEAST_LEFT = 1e-15;
+    if (isnan(f->r2)) return INFINITY;
+    sl_bits b;
+    sl_fit_price(&b, f->expr, f->value, f->error, inputs, rows);
+    return b.total + 0.5 * (double)rows * sl_fit__log2(fmax(1 - f->r2, LEAST_LEFT));
+}
+
+sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
+                          const sl_noise *noise, double tried) {
+    ruler r;
+    ruler_make(&r, p, noise);
+    double weight = 0, sum = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        const double w = 1 / (sigma_of(&r, i) * sigma_of(&r, i));
+        weight += w;
+        sum += w * r.unit * p->y[i];
+    }
+    const double known = formula->structure + formula->numbers + formula->constants;
+    const double searched = fmax(0, sl_fit__log2(fmax(tried, 1)) - formula->structure);
+    *out = data_bits(&r, NULL, sum / weight) - formula->data - known - searched;
+    return SL_OK;
+}

@@ -1,0 +1,67 @@
+/* What tests of the store share: a store over random columns, and the judge of its values. */
+#ifndef SL_STORE_CHECK_H
+#define SL_STORE_CHECK_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture/fixture.h"
+#include "search/store_test.h"
+
+enum { PROBES = 13 };
+
+static sl_store_test problem;
+
+static inline const sl_node *parsed(sl_fixture *t, const char *text) {
+    const sl_node *e;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return e;
+}
+
+static inline sl_store *open_store(sl_fixture *t, sl_pool *pool, int variables, double low, double high,
+                            int level) {
+    sl_store *s;
+    sl_store_test_init(&problem, &t->rng, pool, variables, low, high);
+    SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_store_extend(s, level));
+    return s;
+}
+
+static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_term term) {
+    static sl_str text;
+    const sl_node *e;
+    sl_str_truncate(&text, 0);
+    if (sl_store_expr(&e, &t->arena, s, term) != SL_OK ||
+        sl_expr_print(&text, SL_FORMAT_INFIX, e, NULL) != SL_OK)
+        return "?";
+    static char copy[1024];
+    sl_snprintf(copy, sizeof copy, "%s", sl_str_text(&text));
+    sl_str_clear(&text);
+    return copy;
+}
+
+/* Held against the judge of expr, which shares no code with the store: in long double, with a bound
+ * on what rounding may have done. */
+static inline void check_value(sl_fixture *t, const sl_store *s, const char *family, sl_term term) {
+    double v[SL_STORE_MAX_PROBES];
+    bool exponent;
+    const sl_node *e;
+    if (!sl_store_value(v, &exponent, s, term)) return;
+    const size_t mark = sl_arena_mark(&t->arena);
+    SL_MUST(t, sl_store_expr(&e, &t->arena, s, term));
+    for (int i = 0; i < s->stride; i++) {
+        long double x[SL_STORE_MAX_VARIABLES], value, bound;
+        const int row = i < s->probes ? i : 0;
+        for (int k = 0; k < s->variables; k++) x[k] = problem.column[k][row];
+        sl_expr_eval_ref(&value, &bound, e, x, NULL, 0x1p-53L);
+        const long double mine = exponent ? expl(v[i]) : (long double)v[i];
+        const long double room = 8 * bound + 1e-12L * fabsl(value) * (exponent ? 1 + fabs(v[i]) : 1);
+        if (exponent && fabs(v[i]) > 600) continue;
+        SL_CHECK(t, fabsl(mine - value) <= room, "family %s, %s at probe %d: %.17Lg, not %.17Lg +- %Lg",
+                 family, text_of(t, s, term), i, mine, value, room);
+    }
+    sl_arena_rewind(&t->arena, mark);
+}
+
+#endif
