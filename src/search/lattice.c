@@ -300,25 +300,27 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* ---------------------------------------------------------------- the list of levels -------- */
 
-typedef enum kind { HALVES, TRIPLES, THREE_TERMS, FOUR_TERMS } kind;
+typedef enum kind { HALVES, TRIPLES, TERMS } kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
 static const struct stage {
     int level;
     kind kind;
-    int constants;
+    int constants, fixed;
+    bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0 },      { 0, TRIPLES, 0 },    { 1, HALVES, 1 },      { 1, THREE_TERMS, 0 },
-    { 2, THREE_TERMS, 1 }, { 2, FOUR_TERMS, 0 }, { 2, HALVES, 2 },      { 3, TRIPLES, 1 },
-    { 4, FOUR_TERMS, 1 },  { 5, HALVES, 3 },     { 6, TRIPLES, 2 },     { 7, HALVES, 4 },
+    { 0, HALVES, 0, 0, false }, { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },  { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false }, { 3, TRIPLES, 1, 0, false }, { 4, TERMS, 1, 2, true },
+    { 5, TERMS, 2, 1, true },   { 6, HALVES, 3, 0, false },  { 7, TRIPLES, 2, 0, false },
+    { 8, TERMS, 1, 2, false },  { 9, HALVES, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     switch (s->kind) {
     case HALVES: return run_halves(l, s->constants);
     case TRIPLES: return run_triples(l, s->constants);
-    case THREE_TERMS: return sl_lattice__terms(l, 1, s->constants);
-    default: return sl_lattice__terms(l, 2, s->constants);
+    default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);
     }
 }
 

@@ -30,6 +30,7 @@ static double inner_at(const sl_lattice *l, uint32_t id, int row) {
     case SL_LATTICE__QUOTIENT: return p / atom_at(l, e->right, row);
     case SL_LATTICE__EXP: return e->factor * sl_exp(p) + e->summand;
     case SL_LATTICE__SIN: return e->factor * sl_sin(p) + e->summand;
+    case SL_LATTICE__SQUARE: return p * p;
     default: return e->factor * sqrt(p) + e->summand;
     }
 }
@@ -64,6 +65,9 @@ double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) 
     case SL_LATTICE__HALF_EXP_NEGATIVE: return sl_exp(-p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_SIN: return sl_sin(p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_SQRT: return sqrt(p) + l->ratio[h.q].value;
+    case SL_LATTICE__HALF_SQUARE: return p * p + l->ratio[h.q].value;
+    case SL_LATTICE__HALF_CUBE: return p * p * p + l->ratio[h.q].value;
+    case SL_LATTICE__HALF_THREE_HALVES: return p * sqrt(p) + l->ratio[h.q].value;
     default: return sqrt(-p) + l->ratio[h.q].value;
     }
 }
@@ -240,6 +244,7 @@ static const sl_node *inner_expr(builder *b, uint32_t id) {
         [SL_LATTICE__EXP] = SL_OPERATOR_EXP,     [SL_LATTICE__SIN] = SL_OPERATOR_SIN,
         [SL_LATTICE__SQRT] = SL_OPERATOR_SQRT };
     if (e->op == SL_LATTICE__ATOM) return p;
+    if (e->op == SL_LATTICE__SQUARE) return p ? sl_expr_pow(b->a, p, SL_RAT(2)) : NULL;
     if (e->op < SL_LATTICE__EXP) return apply(b, operators[e->op], p, atom_expr(b, e->right));
     return with_constants(b, apply(b, operators[e->op], p, NULL), e->factor, e->summand);
 }
@@ -251,6 +256,18 @@ static const sl_node *triple_expr(builder *b, half h) {
     if (h.family == SL_LATTICE__HALF_TIMES) return apply(b, SL_OPERATOR_MUL, f, d);
     return h.family == SL_LATTICE__HALF_PER ? apply(b, SL_OPERATOR_DIV, f, d)
                                             : apply(b, SL_OPERATOR_DIV, d, f);
+}
+
+static const sl_node *function_expr(builder *b, sl_lattice__family family, const sl_node *p) {
+    switch (family) {
+    case SL_LATTICE__HALF_EXP:
+    case SL_LATTICE__HALF_EXP_NEGATIVE: return apply(b, SL_OPERATOR_EXP, p, NULL);
+    case SL_LATTICE__HALF_SIN: return apply(b, SL_OPERATOR_SIN, p, NULL);
+    case SL_LATTICE__HALF_SQUARE: return p ? sl_expr_pow(b->a, p, SL_RAT(2)) : NULL;
+    case SL_LATTICE__HALF_CUBE: return p ? sl_expr_pow(b->a, p, SL_RAT(3)) : NULL;
+    case SL_LATTICE__HALF_THREE_HALVES: return p ? sl_expr_pow(b->a, p, (sl_rat){ 3, 2 }) : NULL;
+    default: return apply(b, SL_OPERATOR_SQRT, p, NULL);
+    }
 }
 
 static const sl_node *half_expr(builder *b, sl_lattice__code code) {
@@ -268,9 +285,7 @@ static const sl_node *half_expr(builder *b, sl_lattice__code code) {
     case SL_LATTICE__HALF_SQRT_NEGATIVE: p = apply(b, SL_OPERATOR_NEG, p, NULL); break;
     default: break;
     }
-    bool exp = h.family == SL_LATTICE__HALF_EXP || h.family == SL_LATTICE__HALF_EXP_NEGATIVE;
-    p = apply(b, exp ? SL_OPERATOR_EXP : h.family == SL_LATTICE__HALF_SIN ? SL_OPERATOR_SIN : SL_OPERATOR_SQRT,
-              p, NULL);
+    p = function_expr(b, h.family, p);
     const sl_lattice__ratio *r = &b->l->ratio[h.q];
     if (r->num == 0) return p;
     return sl_rat_make(&ratio, r->num, r->den) ? two(b, SL_OP_ADD, p, sl_expr_num(b->a, ratio)) : NULL;

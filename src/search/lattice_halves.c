@@ -88,6 +88,11 @@ static void add_functions(walk *w, int c, int ratios) {
         add_unary(w, SL_LATTICE__HALF_SQRT, FULL, begin_of(w, FULL, c), roots_end, ratios);
         add_unary(w, SL_LATTICE__HALF_SQRT_NEGATIVE, FULL, begin_of(w, FULL, c), roots_end, ratios);
     }
+    if (ratios || !has(w, SL_OPERATOR_MUL)) return;
+    add_unary(w, SL_LATTICE__HALF_SQUARE, FULL, begin_of(w, FULL, c), roots_end, 0);
+    add_unary(w, SL_LATTICE__HALF_CUBE, FULL, begin_of(w, FULL, c), roots_end, 0);
+    if (has(w, SL_OPERATOR_SQRT))
+        add_unary(w, SL_LATTICE__HALF_THREE_HALVES, FULL, begin_of(w, FULL, c), roots_end, 0);
 }
 
 static void add_products(walk *w, int c1, int c2) {
@@ -421,6 +426,16 @@ static void apply(double *out, const sl_lattice *l, sl_lattice__family family, c
     case SL_LATTICE__HALF_SIN: sl_sin_array(out, out, n); break;
     case SL_LATTICE__HALF_SQRT:
     case SL_LATTICE__HALF_SQRT_NEGATIVE: l->kernels->root(out, out, n); break;
+    case SL_LATTICE__HALF_SQUARE:
+        for (int i = 0; i < n; i++) out[i] = q[i] * q[i];
+        break;
+    case SL_LATTICE__HALF_CUBE:
+        for (int i = 0; i < n; i++) out[i] = q[i] * q[i] * q[i];
+        break;
+    case SL_LATTICE__HALF_THREE_HALVES:
+        l->kernels->root(out, out, n);
+        for (int i = 0; i < n; i++) out[i] *= q[i];
+        break;
     default: break;
     }
 }

@@ -30,9 +30,10 @@ typedef enum sl_lattice__op {
     SL_LATTICE__EXP,
     SL_LATTICE__SIN,
     SL_LATTICE__SQRT,
+    SL_LATTICE__SQUARE, // of an atom, whose constants count once
 } sl_lattice__op;
 
-/* Depth 0 or 1: an atom, two atoms and an operator, or factor * function(atom) + summand. */
+/* Depth 0 or 1: an atom, its square, two atoms and an operator, or factor * function(atom) + summand. */
 typedef struct sl_lattice__inner {
     uint8_t op, constants;
     int32_t left, right; // atoms
@@ -74,6 +75,9 @@ typedef enum sl_lattice__family {
     SL_LATTICE__HALF_SIN,
     SL_LATTICE__HALF_SQRT,
     SL_LATTICE__HALF_SQRT_NEGATIVE,
+    SL_LATTICE__HALF_SQUARE, // powers of one operand, whose constants count once
+    SL_LATTICE__HALF_CUBE,
+    SL_LATTICE__HALF_THREE_HALVES,
     // of a half in sl_lattice.factor and an inner expression
     SL_LATTICE__HALF_TIMES, // h d
     SL_LATTICE__HALF_PER,   // h / d
@@ -216,8 +220,9 @@ SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice
 
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
-/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, two with so many at most. */
-SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants);
+/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of depth
+ * 1 where `near`; two with so many constants at most. */
+SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near);
 SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
                                                 int64_t more);
 void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);

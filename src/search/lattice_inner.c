@@ -259,6 +259,17 @@ static sl_status propose_atoms(maker *m) {
     return SL_OK;
 }
 
+static sl_status propose_squares(maker *m) {
+    const sl_lattice *l = m->l;
+    double v[SL_LATTICE__PROBES];
+    if (m->constants > 2 || !has(l, SL_OPERATOR_MUL)) return SL_OK;
+    for (int32_t i = l->atom_begin[m->constants]; i < l->atom_begin[m->constants + 1]; i++) {
+        for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = m->atom[i][k] * m->atom[i][k];
+        SL_TRY(propose(m, v, (sl_lattice__inner){ .op = SL_LATTICE__SQUARE, .left = i }));
+    }
+    return SL_OK;
+}
+
 static sl_status propose_pair(maker *m, int32_t i, int32_t j, sl_operator o, sl_lattice__op op) {
     double v[SL_LATTICE__PROBES];
     if (!has(m->l, o)) return SL_OK;
@@ -317,6 +328,7 @@ static sl_status propose_functions(maker *m, int inside, int outer) {
 static sl_status propose_all(maker *m) {
     SL_TRY(propose_atoms(m));
     if (m->l->grammar.depth < 2) return SL_OK;
+    SL_TRY(propose_squares(m));
     for (int inside = 0; inside <= 2; inside++) {
         int other = m->constants - inside;
         if (other < 0 || other > 2) continue;

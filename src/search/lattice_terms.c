@@ -89,21 +89,22 @@ enum { ROWS = SL_LATTICE__CHOSEN, FIXED_MAX = 2 };
 typedef struct terms {
     sl_lattice *l;
     int fixed;               // terms that are taken out besides 1 and y
-    int64_t simple, count;   // terms without constants, all
+    int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
     const sl_lattice__code *code;
-    double *value[ROWS];     // less those at row 0, y taken out: 6 are left
+    double *value[ROWS];     // less those at row 0, y taken out: 6 are left; 1: how much of y it was
     int64_t size;            // slots of a table
     uint64_t *key;           // by worker
     int32_t *term;
     float *ratio;            // by worker: three columns
 } terms;
 
-/* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on. */
+/* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on; value[1] is the part of y. */
 static void reduce(terms *t, int64_t i) {
     const sl_lattice *l = t->l;
     double v[ROWS];
     for (int r = 0; r < ROWS; r++) v[r] = sl_lattice__half_at(l, t->code[i], r);
     double step = l->y[1] - l->y[0];
+    t->value[1][i] = (v[1] - v[0]) / step;
     for (int r = 2; r < ROWS; r++)
         t->value[r][i] = (v[r] - v[0]) - (l->y[r] - l->y[0]) / step * (v[1] - v[0]);
 }
@@ -115,18 +116,19 @@ typedef struct elimination {
     int pivot[FIXED_MAX];
     int row[ROWS];       // of residual k
     double weight[ROWS][FIXED_MAX]; // residual k = value[row[k]] - sum of weight[k][j] value[pivot[j]]
+    double weight_y[FIXED_MAX];     // the same for value[1]
 } elimination;
 
 static bool eliminate(elimination *e, const terms *t, const int64_t *fixed) {
     double a[FIXED_MAX][ROWS], c[ROWS][FIXED_MAX] = { { 0 } };
     bool used[ROWS] = { false };
     for (int j = 0; j < t->fixed; j++) {
-        for (int r = 2; r < ROWS; r++) a[j][r] = t->value[r][fixed[j]];
+        for (int r = 1; r < ROWS; r++) a[j][r] = t->value[r][fixed[j]];
         double before = 0, after = 0;
         for (int r = 2; r < ROWS; r++) before = SL_MAX(before, fabs(a[j][r]));
         for (int i = 0; i < j; i++) {
             double at = a[j][e->pivot[i]];
-            for (int r = 2; r < ROWS; r++) a[j][r] -= at * a[i][r];
+            for (int r = 1; r < ROWS; r++) a[j][r] -= at * a[i][r];
         }
         int best = -1;
         for (int r = 2; r < ROWS; r++)
@@ -135,15 +137,19 @@ static bool eliminate(elimination *e, const terms *t, const int64_t *fixed) {
         used[best] = true;
         e->pivot[j] = best;
         double pivot = a[j][best];
-        for (int r = 2; r < ROWS; r++) a[j][r] /= pivot;
+        for (int r = 1; r < ROWS; r++) a[j][r] /= pivot;
     }
     e->left = 0;
     // value[row] = residual + sum a[j][row] * (value[pivot j] reduced by the pivots before)
-    for (int r = 2; r < ROWS; r++) {
+    for (int r = 1; r < ROWS; r++) {
         if (used[r]) continue;
         for (int j = t->fixed - 1; j >= 0; j--) {
             c[r][j] = a[j][r];
             for (int i = j + 1; i < t->fixed; i++) c[r][j] -= c[r][i] * a[j][e->pivot[i]];
+        }
+        if (r == 1) {
+            memcpy(e->weight_y, c[r], sizeof c[r]);
+            continue;
         }
         e->row[e->left] = r;
         memcpy(e->weight[e->left++], c[r], sizeof c[r]);
@@ -165,6 +171,22 @@ static void fill_ratios(float *ratio, const terms *t, const elimination *e, int6
     t->l->kernels->reduce(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
 }
 
+/* Residual of term i where the row has these weights. */
+static double residual(const terms *t, const elimination *e, int row, const double *weight,
+                       int64_t i) {
+    double v = t->value[row][i];
+    for (int j = 0; j < t->fixed; j++) v -= weight[j] * t->value[e->pivot[j]][i];
+    return v;
+}
+
+/* Two terms of one key: is y part of what makes them meet, or do they depend on each other and on
+ * the fixed ones without it? */
+static bool needs_y(const terms *t, const elimination *e, int64_t f, int64_t g) {
+    double a = residual(t, e, 1, e->weight_y, f) * residual(t, e, e->row[0], e->weight[0], g);
+    double b = residual(t, e, 1, e->weight_y, g) * residual(t, e, e->row[0], e->weight[0], f);
+    return fabs(a - b) > 1e-7 * (fabs(a) + fabs(b));
+}
+
 static sl_status meet(terms *t, int worker, const int64_t *fixed) {
     const sl_lattice *l = t->l;
     elimination e;
@@ -184,6 +206,7 @@ static sl_status meet(terms *t, int worker, const int64_t *fixed) {
         uint64_t at = k & (uint64_t)(t->size - 1);
         while (key[at] && key[at] != k) at = (at + 1) & (uint64_t)(t->size - 1);
         if (key[at] == k) {
+            if (!needs_y(t, &e, i, term[at])) continue;
             sl_lattice__hit hit = { .f = t->code[i], .g = t->code[term[at]],
                                     .form = SL_LATTICE__FORM_TERMS,
                                     .others = { t->code[fixed[0]], SL_LATTICE__NO_TERM } };
@@ -221,7 +244,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     int64_t bytes = (ROWS * 8 + (int64_t)workers * 12) * t->count + (int64_t)workers * 12 * t->size;
     if (!sl_search__reserve(l->job, bytes)) return SL_OK;
     bool enough = true;
-    for (int r = 2; r < ROWS; r++) {
+    for (int r = 1; r < ROWS; r++) {
         t->value[r] = sl_arena_alloc(a, (size_t)t->count * sizeof(double));
         enough = enough && t->value[r];
     }
@@ -232,32 +255,33 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     if (!enough || !t->key || !t->term || !t->ratio)
         st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");
     for (int64_t i = 0; i < t->count && st == SL_OK; i++) reduce(t, i);
-    if (st == SL_OK) st = sl_par_for(l->job->pool, t->simple, 1, meet_part, t);
+    if (st == SL_OK) st = sl_par_for(l->job->pool, t->first, 1, meet_part, t);
     sl_search__release(l->job, bytes);
     return st;
 }
 
-/* Terms of a sum: no sums, and products of three factors only where they have no constants. */
-static int64_t choose_terms(sl_lattice__code *code, int64_t n, bool triples) {
+/* Terms of a sum: no sums, and products of three factors only where they have so few constants. */
+static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
         bool triple = (code[i] >> 40 & 15) >= SL_LATTICE__HALF_TIMES;
-        bool constants = code[i] >> 44 != 0;
-        if (!is_sum(code[i]) && !(triple && (constants || !triples))) code[kept++] = code[i];
+        if (!is_sum(code[i]) && !(triple && (int)(code[i] >> 44) > triples)) code[kept++] = code[i];
     }
     return kept;
 }
 
-sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants) {
+sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) {
     sl_lattice__code *code = NULL;
     sl_arena a = { 0 };
     terms t = { .l = l, .fixed = fixed };
     if (l->rows < ROWS + 2) return SL_OK;
     sl_status st = codes_of(&code, &t.count, &l->sums, 0, constants);
     t.code = code;
-    if (st == SL_OK) t.count = choose_terms(code, t.count, fixed == 1);
+    if (st == SL_OK) t.count = choose_terms(code, t.count, fixed > 1 ? -1 : near ? 1 : 0);
     while (t.simple < t.count && code[t.simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
         t.simple++;
+    t.first = t.simple;
+    while (near && t.first > 0 && code[t.first - 1] >> 40 != SL_LATTICE__HALF_SINGLE) t.first--;
     if (st == SL_OK && t.count > 2) st = run_terms(&t, &a);
     sl_arena_clear(&a);
     sl_free(code);
