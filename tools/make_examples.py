@@ -37,10 +37,34 @@ def pendulum(rng):
     return ["length", "period"], [(f"{l:.2f}", f"{t:.4f}") for l, t in zip(length, period)]
 
 
+def heat(rng):
+    """Heat through a wall, in watts, as a program computes it: conductivity, area, two temperatures, thickness."""
+    k, area, d = rng.uniform(0.02, 2, 50).round(3), rng.uniform(1, 30, 50).round(1), rng.uniform(0.05, 0.6, 50).round(2)
+    warm, cold = rng.uniform(15, 30, 50).round(1), rng.uniform(-20, 12, 50).round(1)
+    flow = k * area * (warm - cold) / d
+    return ["k", "area", "warm", "cold", "d", "flow"], [tuple(map(repr, map(float, row)))
+                                                        for row in zip(k, area, warm, cold, d, flow)]
+
+
+def wind(rng):
+    """Power of wind turbines in kilowatts by rotor diameter and wind speed in metres and metres a second, with gusts."""
+    d, v = rng.uniform(10, 80, 60).round(0), rng.uniform(4, 12, 60).round(1)
+    power = 0.4 * 1.225 / 2 * np.pi / 4 * d ** 2 * v ** 3 / 1000 * (1 + 0.03 * rng.standard_normal(60))
+    return ["d", "v", "P"], [(f"{a:.0f}", f"{b:.1f}", f"{p:.4g}") for a, b, p in zip(d, v, power)]
+
+
+def energy(rng):
+    """A ball thrown upwards: mass, speed, height, and its energy, with units in the names."""
+    m, v, h = rng.uniform(0.1, 2, 40).round(2), rng.uniform(0, 15, 40).round(1), rng.uniform(0, 10, 40).round(1)
+    return ["m (kg)", "v (m/s)", "h (m)", "E (J)"], [tuple(map(repr, map(float, row)))
+                                                     for row in zip(m, v, h, m * v ** 2 / 2 + m * 9.81 * h)]
+
+
 def main():
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "examples"
     rng = np.random.default_rng(1)
-    for name, (header, rows) in (("kepler", kepler()), ("resistors", resistors(rng)), ("pendulum", pendulum(rng))):
+    for name, (header, rows) in (("kepler", kepler()), ("resistors", resistors(rng)), ("pendulum", pendulum(rng)),
+                                 ("heat", heat(rng)), ("wind", wind(rng)), ("energy", energy(rng))):
         text = "\n".join(",".join(row) for row in (header, *rows)) + "\n"
         (folder / f"{name}.csv").write_text(text)
 

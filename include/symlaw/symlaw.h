@@ -249,7 +249,7 @@ typedef struct sl_found sl_found;
  * be finite. model may be NULL: then the search alone proposes formulas. A model that takes fewer inputs
  * is shown those that explain most. names: of the inputs, or NULL for x1, x2, ... options_json: an object
  * with options of the command `discover` that say how to look, by name ("search", "effort", "ops",
- * "max-size", "max-memory", "sigma" as a number, "samples", "holdout", "timeout", "seed", "threads", ...);
+ * "max-size", "max-memory", "sigma" as a number, "units" with the target as y, "samples", "holdout", "timeout", "seed", "threads", ...);
  * NULL or "{}": the usual. Told to stop, or out of time, it returns what it has: see sl_found_cut. */
 SL_API SL_NODISCARD sl_status sl_discover(sl_found **out, const sl_trained *model,
                                           const double *const *x, int n_inputs, const double *y,
@@ -270,7 +270,7 @@ SL_API double sl_found_r2(const sl_found *f, int64_t i);      /* on the rows tha
 SL_API double sl_found_error(const sl_found *f, int64_t i);   /* root mean square, in the unit of y */
 SL_API double sl_found_bits(const sl_found *f, int64_t i);    /* description length; NaN with "rank":"r2" */
 /* Bits that the data hold against the formula and the search for it: by chance alone a formula as good is
- * found once in 2^evidence. NaN where the search has not found it. */
+ * found once in 2^evidence. NaN with "rank":"r2". */
 SL_API double sl_found_evidence(const sl_found *f, int64_t i);
 SL_API int sl_found_size(const sl_found *f, int64_t i);       /* nodes */
 SL_API int sl_found_front(const sl_found *f, int64_t i);      /* not 0: no simpler one is as good */
@@ -347,6 +347,7 @@ typedef struct sl_command_info {
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
     const char *positional_next; /* the same for a second such word; NULL: none */
+    int repeats;               /* not 0: further such words are calls of their own, one for each */
 } sl_command_info;
 
 SL_API int sl_command_count(void);

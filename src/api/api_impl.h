@@ -100,6 +100,8 @@ struct sl_found {
     sl_discovery *discovery;
     sl_arena arena; // of the names
     sl_names names;
+    sl_units units;
+    const sl_units *units_known; // those, or NULL
 };
 
 /* What a set is opened for. */
@@ -543,7 +545,10 @@ SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *forma
     X(MAX_SIZE, "max-size", INT, 1, "N", "0", NULL, 0, SL_EXPR_MAX,                        \
       "nodes of a formula at most; 0: any")                                                \
     X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "1", NULL, 0.01, 1e6,                       \
-      "memory that the search may use, in 10^9 bytes")
+      "memory that the search may use, in 10^9 bytes")                                     \
+    X(UNITS, "units", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                   \
+      "units of columns, as m=kg,v=m/s,E=J; also taken from names such as \"v (m/s)\";"    \
+      " formulas whose units do not agree are left out")
 #define SL_API__SEARCH_OPTION(...) SL_API__ROW("the formulas", __VA_ARGS__)
 
 /* What is asked besides the options. */
@@ -572,6 +577,7 @@ typedef struct sl_api__finding {
     const sl_discovery *found;   // NULL as well
     sl_names names;              // of inputs, fit for a terminal
     const char *target;
+    const sl_units *units;       // NULL: not known
     double read_seconds;
     uint64_t seed;
     int64_t top; // candidates to show
@@ -598,14 +604,23 @@ SL_NODISCARD sl_status sl_api__model_search(sl_str *found, sl_str *looked, const
 bool sl_api__code_folder(char folder[PATH_MAX]);
 /* Adds to a failure of opening it that it was the default model. */
 SL_NODISCARD sl_status sl_api__with_default(sl_status st);
+/* units NULL: not known. */
 SL_NODISCARD sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
-                                          int64_t top);
+                                          const sl_units *units, int64_t top);
 SL_NODISCARD sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f);
 /* For people: the best formula with its figures, the next ones, what was done. */
 SL_NODISCARD sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f);
 /* The best formula alone, to be pasted. */
 SL_NODISCARD sl_status sl_api__finding_paste(sl_str *s, const sl_api__finding *f,
                                              sl_format format);
+/* Adds units of a list (NULL: none) to those known; *out := them, or NULL where none is known. */
+SL_NODISCARD sl_status sl_api__units(const sl_units **out, sl_units *units, const char *list,
+                                     const char *const *names, int inputs, const char *target);
+SL_NODISCARD sl_status sl_api__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
+                                              const sl_candidate *c, const sl_units *units);
+/* Appends a line about the columns' units. */
+SL_NODISCARD sl_status sl_api__add_units(sl_str *s, const sl_units *u, const sl_names *names,
+                                         const char *target);
 /* Every candidate as a row of CSV. */
 SL_NODISCARD sl_status sl_api__finding_csv(sl_str *s, const sl_api__finding *f);
 /* Lines below the table: what was done, and with which data. */

@@ -1,4 +1,5 @@
 /* cmd_discover - the verb `discover`: its options, and the way from a file to what is printed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,11 @@
       "between cells: auto, comma, semicolon, tab, bar, or a character")                        \
     X(HEADER, "header", CHOICE, 1, "HOW", "auto", "auto|yes|no", 0, 0,                          \
       "has the first row names; auto: if one of its cells is no number")                        \
+    X(SIGMA, "sigma", TEXT, 1, "WHAT", NULL, NULL, 0, 0,                                        \
+      "standard deviation of the target's errors: a value, or the name of a column with that "  \
+      "of each row; if it is not given, it is estimated")                                       \
+    X(WEIGHTS, "weights", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                  \
+      "column with the weight of each row: 1/variance up to a factor")                          \
     X(MAX_ROWS, "max-rows", INT, 1, "N", "100000", NULL, 2, 1e9,                                \
       "rows to keep in memory, evenly sampled where there are more")                            \
     X(TOP, "top", INT, 1, "N", "6", NULL, 1, 1e9, "formulas of the front to show")              \
@@ -53,8 +59,11 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv                      the last column, by the others\n"
+    "  symlaw discover a.csv b.csv c.csv             one after the other\n"
     "  symlaw discover data.csv --target T --inputs a,m\n"
     "  symlaw discover data.csv --ops sqrt,exp --max-size 12\n"
+    "  symlaw discover data.csv --units m=kg,v=m/s,E=J\n"
+    "  symlaw discover data.csv --sigma 0.02         or --sigma COLUMN, --weights COLUMN\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
     "  symlaw discover data.csv --plot fit.html      a picture with it\n"
@@ -78,7 +87,9 @@ static const char help[] =
     "Tables: cells between commas, semicolons, tabs, bars or blanks, in quotes or\n"
     "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
     "NaN or an infinity where a number is needed are dropped and counted. Text in a\n"
-    "column of numbers is an error that names row and column.\n"
+    "column of numbers is an error that names row and column. A unit in a name, as in\n"
+    "\"v (m/s)\", is the column's unit, and v is its name. Formulas whose units do not\n"
+    "agree are left out; a constant has the unit that makes them agree.\n"
     "\n"
     "Figures: error and R2 are of the rows that were fitted; --holdout keeps rows\n"
     "aside for an honest second R2. Constants have standard errors and are shown as far\n"
@@ -156,11 +167,35 @@ static int most_inputs(const sl_infer *model, int search) {
     return SL_MIN(sl_infer_about(model)->variables, SL_TOKEN_VARIABLES);
 }
 
+/* *value := the number that --sigma is, or *column := the name that it is. */
+static sl_status find_sigma(double *number, const char **column, const sl_api__run *run) {
+    const char *text = value(run, OPT_SIGMA)->text[0];
+    char *end;
+    *number = 0;
+    *column = NULL;
+    if (!text) return SL_OK;
+    if (value(run, OPT_WEIGHTS)->text[0])
+        return sl_fail(SL_EINVAL, "--sigma and --weights both say how good rows are; give one");
+    const double x = sl_strtod(text, &end);
+    if (end == text || *end) {
+        *column = text;
+        return SL_OK;
+    }
+    if (!(x > 0) || isinf(x))
+        return sl_fail(SL_EINVAL, "--sigma must be a number above 0 or a column, not \"%.40s\"",
+                       text);
+    *number = x;
+    return SL_OK;
+}
+
 static sl_status table_options(sl_table_options *out, const sl_api__run *run, int most) {
     const char *header = value(run, OPT_HEADER)->text[0];
     *out = (sl_table_options)SL_TABLE_OPTIONS_INIT;
     out->target = value(run, OPT_TARGET)->text[0];
     out->inputs = value(run, OPT_INPUTS)->text[0];
+    double sigma;
+    SL_TRY(find_sigma(&sigma, &out->sigma, run));
+    out->weights = value(run, OPT_WEIGHTS)->text[0];
     out->csv.header = strcmp(header, "auto") == 0 ? -1 : strcmp(header, "yes") == 0;
     out->max_inputs = most;
     out->max_rows = value(run, OPT_MAX_ROWS)->whole;
@@ -359,12 +394,17 @@ static void ask_once_more(sl_api__run *run) {
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, sl_api__run *run) {
     const sl_problem p = sl_table_problem(f->table);
+    const char *column;
+    double sigma;
+    SL_TRY(find_sigma(&sigma, &column, run));
     f->constant = is_constant(f->table);
     SL_TRY(take_names(f, &run->arena, f->table));
     const sl_api__asked asked = { .model = m->model,
                                   .open = m->model ? NULL : open_late,
                                   .payload = m,
-                                  .names = &f->names };
+                                  .names = &f->names,
+                                  .sigma = sigma,
+                                  .units = f->units };
     SL_TRY(sl_api__find(found, &asked, &p, run));
     f->found = *found;
     f->model = f->found->model_asked ? m->model : NULL;
@@ -387,7 +427,11 @@ static sl_status find(sl_api__run *run, source *m, int search, beside *files, st
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
     f.table = late ? NULL : &table;
-    if (!late) SL_GO(discover(&f, &found, m, run));
+    if (!late) {
+        SL_GO(sl_api__units(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
+                            (const char *const *)table.names, table.inputs, table.target));
+        SL_GO(discover(&f, &found, m, run));
+    }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
     *ok = f.found && f.found->ranked > 0;
     write_beside(run, files, &f);
@@ -404,10 +448,13 @@ done:
 static sl_status check(style *how, beside *files, sl_discover_options *o, sl_api__run *run) {
     const char *picture = value(run, OPT_PLOT)->text[0], *file = value(run, OPT_FILE)->text[0];
     char separator;
+    double sigma;
+    const char *column;
     if (!file || !*file)
         return sl_fail(SL_EINVAL, "which table? symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
     SL_TRY(find_separator(&separator, run));
+    SL_TRY(find_sigma(&sigma, &column, run));
     if (picture) SL_TRY(find_picture(&files->html, picture));
     sl_api__discover_options(o, run);
     SL_TRY(sl_api__search_options(&o->exhaustive, run));
@@ -440,6 +487,7 @@ const sl_api__command sl_api__discover = {
               .help = help,
               .options = options,
               .n_options = SL_LEN(options),
-              .positional = "file" },
+              .positional = "file",
+              .repeats = 1 },
     .work = work,
 };

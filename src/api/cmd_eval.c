@@ -50,11 +50,12 @@
       "write to FILE, which appears whole or not at all; - is standard output")
 
 enum {
-    OWN_OPTIONS(SL_API__ID) SL_DISCOVER_PAPER_TABLE(SL_API__TABLE_ID)
+    OWN_OPTIONS(SL_API__ID) SL_API__SEARCH(SL_API__ID) SL_DISCOVER_PAPER_TABLE(SL_API__TABLE_ID)
         SL_INFER_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
 };
 
 static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                      //
+                                          SL_API__SEARCH(SL_API__SEARCH_OPTION)            //
                                           SL_DISCOVER_PAPER_TABLE(SL_API__DISCOVER_OPTION) //
                                           SL_INFER_TABLE(SL_API__INFER_OPTION)             //
                                           SL_API__COMMON(SL_API__COMMON_OPTION) };
@@ -176,6 +177,9 @@ static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer *mode
     WRITE(TIMEOUT)
     WRITE(NOISE)
     WRITE(DIGITS)
+    WRITE(OPS)
+    WRITE(MAX_SIZE)
+    WRITE(MAX_MEMORY)
     SL_DISCOVER_PAPER_TABLE(WRITE)
     SL_INFER_TABLE(WRITE)
 #undef WRITE
@@ -263,7 +267,8 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
         o.guard_payload = run->inner->payload;
     }
     sl_api__discover_options(&o.discover, run);
-    (void)grammar; // FRONT
+    SL_GO(sl_api__search_options(&o.discover.exhaustive, run));
+    o.discover.exhaustive.grammar = &grammar;
     SL_GO(sl_api__eval_budgets(budgets, &o.budgets, run));
     o.budget = budgets;
     o.timeout = r.timeout = value(run, OPT_TIMEOUT)->real; // which budgets may have set

@@ -6,7 +6,34 @@
 #include "api/api_impl.h"
 
 /* A cell of an R2 or a time that is not known is null: sl_json_add_real sees to that. */
-static void add_figures(sl_str *s, const sl_candidate *c) {
+static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units *units) {
+    sl_fit_dimensions d = { 0 };
+    sl_arena scratch = { 0 };
+    sl_status st = SL_OK;
+    const bool known = units && c->params > 0 && c->params <= SL_FIT_MAX_PARAMS;
+    if (known) st = sl_api__constant_units(&d, &scratch, c, units);
+    sl_arena_clear(&scratch);
+    SL_TRY(st);
+    sl_json_open(s, "constants", '[');
+    for (int i = 0; i < c->params; i++) {
+        sl_json_open(s, NULL, '{');
+        sl_json_add_real(s, "value", c->value[i]);
+        sl_json_add_real(s, "error", c->error[i]);
+        sl_str unit = { 0 };
+        if (known && d.homogeneous) {
+            sl_dimension_print(&unit, d.constant[i]);
+            st = sl_str_status(&unit);
+            sl_json_add_text(s, "unit", sl_str_text(&unit));
+        }
+        sl_str_clear(&unit);
+        SL_TRY(st);
+        sl_json_close(s, '}');
+    }
+    sl_json_close(s, ']');
+    return SL_OK;
+}
+
+static sl_status add_figures(sl_str *s, const sl_candidate *c, const sl_units *units) {
     sl_json_add_real(s, "r2", c->r2);
     sl_json_add_real(s, "r2_holdout", c->r2_holdout);
     sl_json_add_real(s, "r2_proposed", c->r2_proposed);
@@ -20,14 +47,7 @@ static void add_figures(sl_str *s, const sl_candidate *c) {
     sl_json_add_real(s, "total", c->bits.total);
     sl_json_close(s, '}');
     sl_json_add_real(s, "evidence", c->evidence);
-    sl_json_open(s, "constants", '[');
-    for (int i = 0; i < c->params; i++) {
-        sl_json_open(s, NULL, '{');
-        sl_json_add_real(s, "value", c->value[i]);
-        sl_json_add_real(s, "error", c->error[i]);
-        sl_json_close(s, '}');
-    }
-    sl_json_close(s, ']');
+    return add_constants(s, c, units);
 }
 
 static sl_status add_text(sl_str *s, const char *name, const sl_candidate *c, sl_format format,
@@ -64,7 +84,7 @@ static sl_status add_tokens(sl_str *s, const sl_candidate *c) {
 }
 
 static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
-                               const sl_names *names) {
+                               const sl_names *names, const sl_units *units) {
     sl_json_open(s, NULL, '{');
     sl_json_add_int(s, "place", place);
     sl_json_add_text(s, "status", sl_candidate_state_name(c->state));
@@ -80,7 +100,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (c->state == SL_CANDIDATE_DUPLICATE) sl_json_add_int(s, "same_as", c->same_as + 1);
     if (sl_api__can_print(c)) SL_TRY(add_texts(s, c, names));
     if (c->tokens) SL_TRY(add_tokens(s, c));
-    add_figures(s, c);
+    SL_TRY(add_figures(s, c, units));
     sl_json_add_bool(s, "front", c->front);
     sl_json_add_real(s, "log_prob", c->log_prob);
     sl_json_add_int(s, "times", c->times);
@@ -148,17 +168,18 @@ static void add_search(sl_str *s, const sl_discovery *d) {
     sl_json_close(s, '}');
 }
 
-sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names, int64_t top) {
+sl_status sl_api__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
+                             const sl_units *units, int64_t top) {
     const char *cut = sl_api__cut_name(d->cut);
     sl_json_add_text(s, "cut", *cut ? cut : NULL);
     sl_json_add_bool(s, "within_noise", d->within_noise);
     sl_json_open(s, "candidates", '[');
     for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
-        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
+        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
     sl_json_close(s, ']');
     sl_json_open(s, "front", '[');
     for (int64_t i = 0; i < d->ranked; i++)
-        if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names));
+        if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
     sl_json_close(s, ']');
     add_search(s, d);
     add_counts(s, d);
@@ -181,6 +202,7 @@ static void add_data(sl_str *s, const sl_api__finding *f) {
     sl_json_add_int(s, "rows", t->rows);
     sl_json_add_int(s, "missing", t->missing);
     sl_json_add_int(s, "infinite", t->infinite);
+    sl_json_add_int(s, "weightless", t->weightless);
     sl_json_add_int(s, "repeated", t->repeated);
     sl_json_add_bool(s, "constant", f->constant);
     if (t->chosen_from > 0) {
@@ -219,5 +241,5 @@ sl_status sl_api__finding_json(sl_str *s, const sl_api__finding *f) {
     }
     add_data(s, f);
     SL_TRY(add_best(s, f, &f->names));
-    return sl_api__found_json(s, f->found, &f->names, f->top);
+    return sl_api__found_json(s, f->found, &f->names, f->units, f->top);
 }

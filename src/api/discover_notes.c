@@ -70,9 +70,15 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
                          between, (long long)t->infinite);
         between = ", ";
     }
-    if (t->rows < t->read - t->missing - t->infinite) {
+    if (t->weightless > 0) {
+        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%lld of weight 0 dropped", between,
+                         (long long)t->weightless);
+        between = ", ";
+    }
+    if (t->rows < t->read - t->missing - t->infinite - t->weightless) {
         n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)",
-                         between, t->missing + t->infinite > 0 ? "of the others " : "");
+                         between,
+                         t->missing + t->infinite + t->weightless > 0 ? "of the others " : "");
         between = ", ";
     }
     if (t->repeated > 0)
@@ -160,6 +166,7 @@ static sl_status add_model(sl_str *s, const sl_api__finding *f) {
 sl_status sl_api__finding_work(sl_str *s, const sl_api__finding *f) {
     sl_str_add_char(s, '\n');
     SL_TRY(add_columns(s, f));
+    if (f->units) SL_TRY(sl_api__add_units(s, f->units, &f->names, f->target));
     say_rows(say_line, s, f->table);
     say_columns(say_line, s, f);
     add_search(s, f);

@@ -52,15 +52,22 @@ static sl_status order_constants(int *n, int *order, const sl_candidate *c) {
 static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
     const size_t mark = sl_arena_mark(&p->arena);
     int *order = sl_arena_alloc(&p->arena, (size_t)c->params * sizeof *order), n;
+    sl_fit_dimensions d = { .homogeneous = false };
     if (!order) return sl_fail(SL_ENOMEM, "no memory for %d constants", c->params);
     SL_TRY(order_constants(&n, order, c));
+    if (p->f->units && c->params <= SL_FIT_MAX_PARAMS)
+        SL_TRY(sl_api__constant_units(&d, &p->arena, c, p->f->units));
     for (int i = 0; i < n; i++) {
         const double value = c->value[order[i]], error = c->error[order[i]];
         if (i > 0) sl_str_add(s, ", ");
-        if (isfinite(error))
+        if (isfinite(error) && error > 0)
             sl_str_addf(s, "%.*g +- %.2g", sl_candidate_digits(c, order[i], MANY), value, error);
         else
             sl_str_addf(s, "%.*g", FEW, value);
+        if (d.homogeneous && !sl_dimension_equal(d.constant[order[i]], (sl_dimension){ { 0 } })) {
+            sl_str_add_char(s, ' ');
+            sl_dimension_print(s, d.constant[order[i]]);
+        }
     }
     sl_arena_rewind(&p->arena, mark);
     return SL_OK;

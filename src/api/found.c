@@ -138,14 +138,27 @@ static sl_status copy_names(sl_found *f, const char *const *names, int n) {
     return SL_OK;
 }
 
+/* Of the inputs by their names, and of y. */
+static sl_status read_units(sl_found *f, const char *list) {
+    char plain[SL_DATA_MAX_INPUTS][8];
+    const char *names[SL_DATA_MAX_INPUTS];
+    for (int i = 0; i < f->names.count; i++) {
+        sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
+        names[i] = f->names.names ? f->names.names[i] : plain[i];
+    }
+    return sl_api__units(&f->units_known, &f->units, list, names, f->names.count, "y");
+}
+
 static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
                       const sl_json *given, const sl_api__listener *listener) {
     sl_api__value values[SL_LEN(options)];
     const sl_api__run run = { .info = &info, .values = values, .listener = *listener };
     SL_TRY(sl_api__options_read(values, &info, given));
+    SL_TRY(read_units(f, sl_api__named(&run, "units")->text[0]));
     const sl_api__asked asked = { .model = model ? model->infer : NULL,
                                   .names = &f->names,
-                                  .sigma = sl_api__named(&run, "sigma")->real };
+                                  .sigma = sl_api__named(&run, "sigma")->real,
+                                  .units = f->units_known };
     return sl_api__find(&f->discovery, &asked, p, &run);
 }
 
@@ -286,7 +299,7 @@ static sl_status write_json(char **json, const sl_found *f) {
     sl_status st;
     sl_str s = { 0 };
     sl_json_open(&s, NULL, '{');
-    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->discovery->count));
+    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->units_known, f->discovery->count));
     sl_json_close(&s, '}');
     SL_GO(sl_str_status(&s));
     *json = s.text;

@@ -17,8 +17,8 @@ const sl_math__variant *sl_math__usable(int i) {
 
 static const sl_math__variant *chosen(void) { return variants[sl_cpu()]; }
 
-#define X(f)                                                                              \
-    void sl_##f##_array(double *y, const double *x, int n) { chosen()->f(y, x, n); }      \
+#define X(f)                                                                         \
+    void sl_##f##_array(double *y, const double *x, int n) { chosen()->f(y, x, n); } \
     double sl_##f(double x) { return f##_lanes(all(x))[0]; }
 SL_MATH_FUNCTIONS(X)
 #undef X

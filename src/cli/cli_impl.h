@@ -76,13 +76,20 @@ int sl_cli__signal(void); // the one that came, or 0
 
 /* argv against the table of a command. */
 typedef struct sl_cli__args {
-    sl_cli__text json; // the options as sl_command wants them
-    bool help;         // --help was among them
+    sl_cli__text json;  // the options of all calls, an object that is not closed
+    const char **words; // what each call of a command that repeats is for
+    int n_words;        // 0, 1: one call
+    bool heading;       // of each call: its word
+    bool help;          // --help was among them
     bool quiet;
 } sl_cli__args;
 
 /* False after a message on stderr. */
 bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv);
+void sl_cli__args_clear(sl_cli__args *args);
+/* Appends the options of a call, from 0, as sl_command wants them. */
+void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
+                          const sl_command_info *info, int call);
 
 const sl_command_info *sl_cli__command(const char *name); // NULL if there is none
 /* The option that the first (i = 0) or second (i = 1) word without a name is for; NULL: there is none. */

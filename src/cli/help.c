@@ -101,7 +101,8 @@ void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
     sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s", c->name, c->summary, c->name);
     for (int i = 0; i < 2; i++)
         if (sl_cli__positional(c, i))
-            sl_cli__addf(t, " [%s]", sl_cli__positional(c, i)->value_name);
+            sl_cli__addf(t, " [%s%s]", sl_cli__positional(c, i)->value_name,
+                         c->repeats ? " ..." : "");
     sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {

@@ -67,24 +67,48 @@ static int fail_command(const char *name) {
     return SL_CLI__USE;
 }
 
+/* As head and tail do it. */
+static int print_heading(const char *word, bool first) {
+    sl_cli__text t = { 0 };
+    sl_cli__addf(&t, "%s==> %s <==\n", first ? "" : "\n", word);
+    return sl_cli__print(&t);
+}
+
+static int run_call(const sl_command_info *info, const sl_cli__args *args, int call) {
+    sl_cli__screen screen;
+    sl_cli__text json = { 0 };
+    char *result = NULL;
+    if (args->heading) {
+        const int code = print_heading(args->words[call], call == 0);
+        if (code != SL_CLI__GOOD) return code;
+    }
+    sl_cli__call_options(&json, args, info, call);
+    sl_cli__screen_init(&screen, args->quiet);
+    sl_status st = sl_command(info->name, json.text, sl_cli__on_event, &screen, &result);
+    sl_cli__screen_wipe(&screen);
+    const int code = verdict(&screen, st, result);
+    sl_cli__text_clear(&screen.excerpt);
+    sl_cli__text_clear(&json);
+    sl_string_free(result);
+    return code;
+}
+
+/* One call for each word, the worst of their exit codes; a signal ends them all. */
 static int run_command(const sl_command_info *info, int argc, char **argv) {
     sl_cli__args args;
     if (!sl_cli__parse(&args, info, argc, argv)) return SL_CLI__USE;
-    int code;
+    int worst = SL_CLI__GOOD;
     if (args.help) {
-        code = help_command(info);
+        worst = help_command(info);
     } else {
-        sl_cli__screen screen;
-        char *result = NULL;
-        sl_cli__screen_init(&screen, args.quiet);
-        sl_status st = sl_command(info->name, args.json.text, sl_cli__on_event, &screen, &result);
-        sl_cli__screen_wipe(&screen);
-        code = verdict(&screen, st, result);
-        sl_cli__text_clear(&screen.excerpt);
-        sl_string_free(result);
+        int call = 0;
+        do {
+            const int code = run_call(info, &args, call);
+            if (code > worst) worst = code;
+        } while (++call < args.n_words && !sl_cli__signal());
     }
-    sl_cli__text_clear(&args.json);
-    return code;
+    sl_cli__args_clear(&args);
+    return worst;
 }
 
 /* ---------------------------------------------------------------- the other words ----------- */

@@ -149,9 +149,15 @@ typedef struct slot {
     const char *values[MAX_ARITY];
 } slot;
 
-/* A word without a name is for the first positional option that has none yet. */
-static bool read_bare(slot *slots, const sl_command_info *info, const char *word) {
+/* A word without a name is for the first positional option that has none yet, or for a call of its
+ * own. */
+static bool read_bare(sl_cli__args *out, slot *slots, const sl_command_info *info,
+                      const char *word) {
     const sl_option_info *o = sl_cli__positional(info, 0);
+    if (o && info->repeats) {
+        out->words[out->n_words++] = word;
+        return is_text(o, word);
+    }
     if (o && slots[o - info->options].bare) o = sl_cli__positional(info, 1);
     if (!o || slots[o - info->options].bare) return fail_extra(info, word);
     slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
@@ -164,7 +170,7 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
     const char *arg = argv[*at];
     if (!dashes || strcmp(arg, "-") == 0 || arg[0] != '-') {
         ++*at;
-        return read_bare(slots, info, arg);
+        return read_bare(out, slots, info, arg);
     }
     if (strncmp(arg, "--", 2) != 0) return fail_dash(info, arg);
     const sl_option_info *o;
@@ -176,13 +182,55 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
     return true;
 }
 
+/* One file takes one result: an option of it and several calls do not go together. */
+static bool is_single(const slot *slots, const sl_command_info *info, int calls) {
+    for (int i = 0; i < info->n_options && calls > 1; i++)
+        if (slots[i].given && info->options[i].use == SL_OPTION_OUTPUT) {
+            sl_cli__error("--%s is one file, and there are %d to work on; call symlaw %s for each",
+                          info->options[i].name, calls, info->name);
+            return false;
+        }
+    return true;
+}
+
+/* Words for the calls, the options of all of them, and whether each has a heading: not where what is
+ * printed is for a program to read. */
+static void collect(sl_cli__args *out, const slot *slots, const sl_command_info *info) {
+    sl_cli__addf(&out->json, "{");
+    out->heading = true;
+    for (int i = 0; i < info->n_options; i++) {
+        if (!slots[i].given) continue;
+        const sl_option_info *o = &info->options[i];
+        if (info->repeats && o == sl_cli__positional(info, 0)) {
+            out->words[out->n_words++] = slots[i].values[0];
+            continue;
+        }
+        add_value(&out->json, o, slots[i].values);
+        if (strcmp(o->name, "json") == 0 || strcmp(o->name, "format") == 0) out->heading = false;
+    }
+    out->heading = out->heading && out->n_words > 1;
+}
+
+void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
+                          const sl_command_info *info, int call) {
+    sl_cli__add(json, args->json.text, args->json.len);
+    if (call < args->n_words) add_value(json, sl_cli__positional(info, 0), &args->words[call]);
+    sl_cli__addf(json, "}");
+}
+
+void sl_cli__args_clear(sl_cli__args *args) {
+    sl_cli__text_clear(&args->json);
+    free(args->words);
+    args->words = NULL;
+}
+
 bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv) {
     slot *slots = calloc((size_t)info->n_options, sizeof *slots);
-    if (!slots) {
+    *out = (sl_cli__args){ .words = calloc((size_t)argc + 1, sizeof *out->words) };
+    if (!slots || !out->words) {
         sl_cli__error("no memory for options");
         exit(SL_CLI__WORLD);
     }
-    *out = (sl_cli__args){ 0 };
     bool good = true, dashes = true;
     for (int at = 0; good && !out->help && at < argc;) {
         const char *arg = argv[at];
@@ -195,11 +243,9 @@ bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, cha
             good = read_argument(out, slots, info, argc, argv, &at, dashes);
         }
     }
-    sl_cli__addf(&out->json, "{");
-    for (int i = 0; i < info->n_options; i++)
-        if (slots[i].given) add_value(&out->json, &info->options[i], slots[i].values);
-    sl_cli__addf(&out->json, "}");
+    if (good) collect(out, slots, info);
+    good = good && is_single(slots, info, out->n_words);
     free(slots);
-    if (!good) sl_cli__text_clear(&out->json);
+    if (!good) sl_cli__args_clear(out);
     return good;
 }

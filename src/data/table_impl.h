@@ -4,6 +4,33 @@
 
 #include "data/data.h"
 
+enum {
+    SL_TABLE__SHOWN = 60,         // bytes of a name or a cell in a message
+    SL_TABLE__COLUMNS_MAX = 1000, // of numbers, to pick from
+};
+
+/* A file's columns, and which of them are needed. */
+typedef struct sl_table__columns {
+    const sl_table_options *o;
+    const char *shown; // the file, for messages
+    sl_csv *csv;
+    int target;
+    bool named;  // the inputs are
+    int width;   // numbers of a row that are held: the target, sigma or weights if a column has them,
+                 // then columns that may be inputs
+    int first;   // of the latter among them: 1, or 2
+    int *column; // of each, room for all and one
+} sl_table__columns;
+
+/* Target, errors and named inputs. */
+SL_NODISCARD sl_status sl_table__find_columns(sl_table__columns *c);
+/* Text from a file, for a message: not too long, and not cut inside a character. */
+const char *sl_table__shorten(char buffer[SL_TABLE__SHOWN + 4], const char *text);
+/* *out := a column's name, allocated, without its unit if no other column is called so. *unit: of no
+ * dimension where there is none. */
+SL_NODISCARD sl_status sl_table__copy_name(char **out, bool *has_unit, sl_unit *unit,
+                                           const sl_csv *csv, int column);
+
 /* Numbers of a table, row after row: row i of column j is value[i * width + j]. NaN or an infinity
  * where there is none. */
 typedef struct sl_table__block {

@@ -21,7 +21,7 @@ sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e, co
     double *y = sl_arena_alloc(scratch, n * sizeof *y);
     if (!y) return sl_fail_memory(n, sizeof *y, "values");
     sl_status st = sl_expr_eval(y, scratch, e, p->x, p->rows, value);
-    if (st == SL_OK) *r2 = sl_r2(y, p->y, p->rows);
+    if (st == SL_OK) *r2 = sl_fit_r2(y, p);
     sl_arena_rewind(scratch, mark);
     return st;
 }

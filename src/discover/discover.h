@@ -199,7 +199,8 @@ typedef struct sl_candidate {
     double r2_holdout;      // NaN without held-out rows
     double rms;             // error on the rows that were fitted, in the unit of y; NaN if UNREAL
     sl_bits bits;           // description length; NaN where ranks go by R2
-    double evidence;        // of the search: see sl_search_formula; NaN for others
+    double evidence;        // bits of the data that speak for it: see sl_search_formula; NaN where ranks
+                            // go by R2
     bool exact;             // holds in every row to the precision of the data
     bool front;             // ranked, and no simpler one or equally simple one is better
     double seconds;         // from the start until it was there

@@ -88,6 +88,7 @@ typedef struct sl_discover__pool {
     sl_discover__control control;
     sl_discover_cost *cost;
     sl_noise noise; // in y, as far as it is known
+    int64_t tried;  // by the search
 } sl_discover__pool;
 
 #define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN }
@@ -108,7 +109,7 @@ SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_sea
 SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
                                                   int64_t n);
 /* Marks what the options do not allow. */
-void sl_discover__exclude(sl_discover__pool *p);
+SL_NODISCARD sl_status sl_discover__exclude(sl_discover__pool *p);
 /* Fits and snaps the best ones. */
 SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
 /* place[0..) := the candidates that have an R2, the best first by R2 (SL_RANK_SIMPLE, SL_RANK_R2);

@@ -10,6 +10,7 @@
 typedef struct describing {
     sl_discover__pool *p;
     const int64_t *place;
+    double tried; // formulas in all
 } describing;
 
 sl_fit sl_discover__fit_of(const sl_candidate *c) {
@@ -44,12 +45,14 @@ static sl_status describe_some(int64_t begin, int64_t end, int worker, void *pay
         SL_TRY(measure_error(&c->rms, &p->scratch[worker], c, &p->rows.fit));
         const sl_fit f = sl_discover__fit_of(c);
         SL_TRY(sl_fit_describe(&c->bits, &f, &p->rows.fit, &p->noise));
+        if (isnan(c->evidence))
+            SL_TRY(sl_fit_evidence(&c->evidence, &c->bits, &p->rows.fit, &p->noise, d->tried));
     }
     return SL_OK;
 }
 
 sl_status sl_discover__describe(sl_discover__pool *p, const int64_t *place, int64_t n) {
-    describing d = { p, place };
+    describing d = { p, place, (double)(p->tried + p->count) };
     return sl_par_for(p->threads, n, 4, describe_some, &d);
 }
 

@@ -37,8 +37,8 @@ static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_problem *p, cons
 static void add_all(sl_rounding *r, const sl_problem *p) {
     const int k = r->n++;
     for (int c = 0; c < p->inputs; c++) r->columns[k][c] = p->x[c];
-    r->rows[k] =
-        (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = r->columns[k], .y = p->y };
+    r->rows[k] = *p;
+    r->rows[k].x = r->columns[k];
 }
 
 /* Picks rows that are fitted, or those that are not; answers how many. */

@@ -282,12 +282,11 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
         SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
     const bool found = search && d->search.end == SL_SEARCH_FOUND;
     if (ask && !found) SL_TRY(ask_model(d, p, model));
-    sl_discover__exclude(p);
+    SL_TRY(sl_discover__exclude(p));
     SL_TRY(sl_discover__refine(p));
     if (search && d->model_asked && !sl_discover__stop(&p->control, true))
         SL_TRY(sl_discover__search(p, &d->search, p->control.deadline, true));
-    sl_discover__exclude(p);
-    return SL_OK;
+    return sl_discover__exclude(p);
 }
 
 /* How much more than the noise may be left by a formula that was fitted to it. */

@@ -105,6 +105,7 @@ sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s, dou
     const sl_status st = sl_discover__take_formulas(p, r->formula, r->count);
     sl_discover__find_best(p, first);
     add_up(s, r, o.n_hints);
+    p->tried = s->tried;
     take_cut(p, r);
     sl_search_result_free(r);
     p->cost->search += sl_clock() - start;

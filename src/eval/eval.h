@@ -123,7 +123,7 @@ typedef struct sl_judgement {
     bool claimed;            // the one kept is said to hold in every row to the precision of the data
     bool structure;          // y has errors: the one kept is the truth when its numbers, but for
                              // exponents, are fitted again to y without them; else: it is the truth
-    bool on_front;           // so is one of the trade-off front
+    bool on_front;           // y has errors: so is one of the trade-off front
     double answered;         // seconds until the one kept was there; NaN if there is none
     const char *method;      // of the search that found it; ""
     double loss;             // -log p of the truth's tokens, given as many rows as in training; NaN

@@ -116,6 +116,7 @@ static sl_status read_judgement(sl_judgement *j, const char **id, const sl_json 
     const char *verdict;
     int64_t seed;
     if (sl_json_kind_of(from) != SL_JSON_OBJECT) return sl_fail(SL_EFORMAT, "it is no object");
+    *j = (sl_judgement){ .answered = NAN, .method = "" };
     SL_TRY(read_text(id, from, "id"));
     SL_TRY(read_int(&seed, from, "seed"));
     if (seed > INT_MAX) return wrong("seed");
@@ -126,8 +127,6 @@ static sl_status read_judgement(sl_judgement *j, const char **id, const sl_json 
 #define X(kind, member) SL_TRY(read_##kind(&j->member, from, #member));
     MEMBERS(X)
 #undef X
-    j->answered = NAN;
-    j->method = "";
 #define X(kind, member) \
     if (sl_json_get(from, #member)) SL_TRY(read_##kind(&j->member, from, #member));
     LATER(X)

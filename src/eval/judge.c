@@ -72,6 +72,16 @@ static sl_status measure_loss(double *out, sl_arena *scratch, const sl_infer *mo
 
 /* ---------------------------------------------------------------- the truth ----------------- */
 
+/* Is a formula of the truth's structure on the trade-off front, behind the first? */
+static sl_status is_on_front(bool *out, sl_arena *scratch, const sl_discovery *d,
+                             const sl_eval_problem *p) {
+    *out = false;
+    for (int64_t i = 1; i < d->ranked && !*out; i++)
+        if (d->candidate[i].front)
+            SL_TRY(sl_eval__structure(out, scratch, d->candidate[i].expr, d->candidate[i].value, p));
+    return SL_OK;
+}
+
 /* Is the truth among the ranked candidates behind the first? Most are told apart by canonical
  * forms. */
 static sl_status is_among(bool *out, sl_arena *scratch, const sl_discovery *d,
@@ -111,6 +121,8 @@ static sl_status judge_best(sl_judgement *j, sl_arena *a, const sl_discovery *d,
     SL_TRY(print(&j->expr, a, best, SL_FORMAT_PYTHON, &p->names));
     SL_TRY(print(&j->latex, a, best, SL_FORMAT_LATEX, &p->names));
     j->answered = best->seconds;
+    j->claimed = best->exact;
+    if (best->method) SL_TRY(sl_eval__text(&j->method, a, best->method));
     if (!p->truth) {
         j->verdict = SL_VERDICT_FOUND;
         return SL_OK;
@@ -118,6 +130,11 @@ static sl_status judge_best(sl_judgement *j, sl_arena *a, const sl_discovery *d,
     SL_TRY(sl_eval_compare(&j->verdict, a, best->expr, best->value, p));
     j->among = j->verdict != SL_VERDICT_MISS;
     if (!j->among) SL_TRY(is_among(&j->among, a, d, p));
+    j->structure = j->verdict != SL_VERDICT_MISS;
+    if (!j->structure && p->y_true)
+        SL_TRY(sl_eval__structure(&j->structure, a, best->expr, best->value, p));
+    j->on_front = j->structure;
+    if (!j->on_front && p->y_true) SL_TRY(is_on_front(&j->on_front, a, d, p));
     if (j->verdict == SL_VERDICT_MISS && j->r2 > close_r2) j->verdict = SL_VERDICT_CLOSE;
     j->same_tokens = best->tokens && p->tokens && best->n_tokens == p->n_tokens &&
                      memcmp(best->tokens, p->tokens, (size_t)p->n_tokens) == 0;

@@ -3,6 +3,13 @@
  * those. */
 #include "expr/canon_impl.h"
 
+/* out += by * p. */
+static sl_status push_scaled(poly *out, work *w, poly p, sl_rat by) {
+    SL_TRY(sl_poly__scale(&p, w, by));
+    for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
+    return SL_OK;
+}
+
 static bool leads_negative(const poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
 
 /* out += coef * pi^power. */
@@ -22,8 +29,7 @@ static sl_status push_pi(poly *out, work *w, sl_rat coef, int power) {
 }
 
 /* out += coef * op(argument), as it stands. */
-static sl_status push_function(poly *out, work *w, sl_op op, const sl_node *argument,
-                               sl_rat coef) {
+static sl_status push_function(poly *out, work *w, sl_op op, const sl_node *argument, sl_rat coef) {
     factor *f;
     SL_CANON_NEW(f, w, 1);
     SL_TRY(sl_expr__fn(&f->base, w->a, op, argument));
@@ -72,20 +78,18 @@ static bool wave_value(int *value, sl_op op, const poly *p) {
 
 /* ---------------------------------------------------------------- logarithms ---------------- */
 
-/* out += by*log(n), n >= 1, by primes as far as they are cheap to find [log]. */
+/* out += by*log(n), n >= 1; of a whole power k log(root): log(8) = 3 log(2) [log]. */
 static sl_status log_of_whole(poly *out, work *w, int64_t n, sl_rat by) {
-    for (int64_t prime = 2; n > 1; prime += 1 + (prime > 2)) {
-        if (prime >= 1000 || prime * prime > n) prime = n;
-        int64_t k = 0;
-        for (; n % prime == 0; n /= prime) k++;
-        if (!k) continue;
-        const sl_node *number = sl_expr_int(w->a, prime);
-        sl_rat coef;
-        if (!number) return sl_fail_memory(1, sizeof *number, "a number");
-        if (!sl_rat_mul(&coef, by, SL_RAT(k))) return sl_canon__overflow();
-        SL_TRY(push_function(out, w, SL_OP_LOG, number, coef));
-    }
-    return SL_OK;
+    if (n == 1) return SL_OK;
+    sl_rat root = SL_RAT(n), coef;
+    bool exact = false;
+    int k = 63 - __builtin_clzll((uint64_t)n); // the most that 2^k allows
+    for (; k > 1 && !exact; k -= !exact)
+        SL_TRY(sl_expr__num_pow(&root, &exact, SL_RAT(n), (sl_rat){ 1, k }));
+    const sl_node *number = sl_expr_int(w->a, exact ? root.num : n);
+    if (!number) return sl_fail_memory(1, sizeof *number, "a number");
+    if (!sl_rat_mul(&coef, by, SL_RAT(exact ? k : 1))) return sl_canon__overflow();
+    return push_function(out, w, SL_OP_LOG, number, coef);
 }
 
 /* Is what this factor is always positive where it is real and not 0? */
@@ -100,15 +104,20 @@ static bool is_positive(const factor *f) {
     }
 }
 
+static sl_status log_of(poly *out, work *w, const sl_node *argument);
+
 /* out += log(base^exp) of a positive factor: exp*log(base). */
 static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat exp) {
     if (base->op == SL_OP_NUM) return log_of_whole(out, w, sl_num_value(base).num, exp);
     if (base->op == SL_OP_EXP) {
         poly p;
         SL_TRY(sl_poly__read(&p, w, base + 1));
-        SL_TRY(sl_poly__scale(&p, w, exp));
-        for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
-        return SL_OK;
+        return push_scaled(out, w, p, exp);
+    }
+    if (base->op == SL_OP_MUL || base->op == SL_OP_POW) { // (u v)^(1/2), (u^2)^(1/2)
+        poly logs = { 0 };
+        SL_TRY(log_of(&logs, w, base));
+        return push_scaled(out, w, logs, exp);
     }
     if (base->op == SL_OP_RAISE) { // v log u
         poly logs = { 0 }, v;
@@ -119,6 +128,18 @@ static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat e
         return sl_poly__mul(out, w, &logs, &v);
     }
     return push_function(out, w, SL_OP_LOG, base, exp);
+}
+
+/* out += by*log(sum^2), where the square is a sum again. */
+static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by) {
+    poly p, square = { 0 }, logs = { 0 };
+    const sl_node *node;
+    SL_TRY(sl_poly__read(&p, w, sum));
+    SL_TRY(sl_poly__mul(&square, w, &p, &p));
+    SL_TRY(sl_poly__collect(&square));
+    SL_TRY(sl_poly__node(&node, w, &square));
+    SL_TRY(sl_canon__function(&logs, w, SL_OP_LOG, node));
+    return push_scaled(out, w, logs, by);
 }
 
 /* out += log(argument). What is positive everywhere leaves a product; what is left keeps its sign
@@ -145,6 +166,7 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument) {
         const bool even = rest->exp.num % 2 == 0;
         by = SL_RAT(even ? rest->exp.num / 2 : rest->exp.num);
         rest->exp = SL_RAT(even ? 2 : 1);
+        if (even && rest->base->op == SL_OP_ADD) return log_of_square(out, w, rest->base, by);
     }
     const sl_node *inside;
     SL_TRY(sl_poly__product_node(&inside, w, SL_RAT(sign), rest, n));

@@ -1,5 +1,5 @@
-/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules are
- * in docs/math/canonical.md; the words in brackets are their names there. */
+/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules
+ * are in docs/math/canonical.md; the words in brackets are their names there. */
 #include "expr/canon_impl.h"
 
 /* ---------------------------------------------------------------- products ------------------ */
@@ -130,7 +130,14 @@ static sl_status times_raised(product *p, work *w, const sl_node *base, const po
         SL_TRY(sl_poly__mul(&uv, w, &u, more));
         return times_exp_of(p, w, &uv);
     }
+    if (base->op == SL_OP_RAISE) { // (t^u)^v = t^(u v), since t^u is never negative
+        poly u, uv = { 0 };
+        SL_TRY(sl_poly__read(&u, w, sl_next(base + 1)));
+        SL_TRY(sl_poly__mul(&uv, w, &u, more));
+        return times_raised(p, w, base + 1, &uv);
+    }
     if (base->op == SL_OP_NUM && sl_num_value(base).num < 0) return SL_EXPR__NOWHERE;
+    if (sl_num_is(base, 1)) return SL_OK;
     int k = 0;
     while (k < p->n_raised && sl_expr__cmp_base(p->raised[k].base, base) != 0) k++;
     if (k == p->n_raised) {
@@ -461,8 +468,9 @@ static sl_rat take_number(poly *exponent) {
  * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
 static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
     SL_TRY(sl_poly__collect(&x->exponent));
-    const bool positive = x->base->op == SL_OP_PI ||
-                          (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
+    if (x->exponent.n == 0) return SL_OK; // u^0 is 1, or was a number that is among the parts now
+    const bool positive =
+        x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
     const int at = positive ? -1 : find_part(p, x->base);
     if (at >= 0) {
         SL_TRY(sl_poly__push(&x->exponent, w, (term){ p->part[at].exp, NULL, 0 }));
@@ -589,4 +597,3 @@ sl_status sl_canon__exp(poly *out, work *w, const sl_node *argument) {
     SL_TRY(sl_poly__read(&p.exponent, w, argument));
     return finish(out, w, &p);
 }
-

@@ -188,10 +188,8 @@ static approx function(const arithmetic *m, sl_op op, approx a) {
     case SL_OP_TANH: return smooth(m, a, tanhl(a.v), 1 / (coshl(low) * coshl(low)));
     case SL_OP_SINH: return smooth(m, a, sinhl(a.v), coshl(high));
     case SL_OP_COSH: return smooth(m, a, coshl(a.v), sinhl(high));
-    case SL_OP_ASIN:
-        return bounded(m, a, 1 - size, asinl(a.v), 1 / toward_end, COMPOSED_ERROR);
-    case SL_OP_ACOS:
-        return bounded(m, a, 1 - size, acosl(a.v), 1 / toward_end, COMPOSED_ERROR);
+    case SL_OP_ASIN: return bounded(m, a, 1 - size, asinl(a.v), 1 / toward_end, COMPOSED_ERROR);
+    case SL_OP_ACOS: return bounded(m, a, 1 - size, acosl(a.v), 1 / toward_end, COMPOSED_ERROR);
     case SL_OP_ATAN: return smooth(m, a, atanl(a.v), 1 / (1 + low * low));
     default: break;
     }

@@ -12,12 +12,9 @@
 
 #define X(id, name, operands, commutes) [SL_OP_##id] = (operands) == 1 ? name : NULL,
 static const char *const function_name[SL_FUNCTION_NONE] = {
-    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt",
-    [SL_FUNCTION_NEG] = "neg",
-    [SL_FUNCTION_LOG10] = "log10",
-    [SL_FUNCTION_LOG2] = "log2",
-    [SL_FUNCTION_LOG1P] = "log1p",
-    [SL_FUNCTION_EXPM1] = "expm1",
+    SL_NODES(X)[SL_FUNCTION_SQRT] = "sqrt", [SL_FUNCTION_NEG] = "neg",
+    [SL_FUNCTION_LOG10] = "log10",          [SL_FUNCTION_LOG2] = "log2",
+    [SL_FUNCTION_LOG1P] = "log1p",          [SL_FUNCTION_EXPM1] = "expm1",
 };
 #undef X
 
@@ -26,7 +23,7 @@ static const struct {
     const char *name;
     sl_op op;
 } alias[] = {
-    { "ln", SL_OP_LOG },     { "arcsin", SL_OP_ASIN }, { "arccos", SL_OP_ACOS },
+    { "ln", SL_OP_LOG },      { "arcsin", SL_OP_ASIN }, { "arccos", SL_OP_ACOS },
     { "arctan", SL_OP_ATAN }, { "fabs", SL_OP_ABS },    { "Abs", SL_OP_ABS },
 };
 
@@ -165,21 +162,24 @@ void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl
     sl_str_add_char(s, '`');
 }
 
-void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names) {
+int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
     const char *plain = format == SL_FORMAT_C ? "M_PI" : "pi";
-    char spelled[SL_EXPR_MAX_VARS + 8];
-    int n = 0; // underscores that it takes
-    for (; n <= SL_EXPR_MAX_VARS; n++) {
+    for (int n = 0;; n++) { // each round rules out a given name
         memset(spelled, '_', (size_t)n);
         memcpy(spelled + n, plain, strlen(plain) + 1);
-        if (!find_given(names, spelled)) break;
+        if (!find_given(names, spelled)) return n;
     }
+}
+
+void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names) {
+    char spelled[SL_TEXT_PI];
+    const int n = sl_text__spell_pi(spelled, format, names);
     // Python and SymPy would not know underscores
     const char *module = format == SL_FORMAT_PYTHON  ? "math."
                          : format == SL_FORMAT_SYMPY ? "sympy."
                                                      : NULL;
     if (n && module) sl_str_add(s, module);
-    sl_str_add(s, n && !module ? spelled : plain);
+    sl_str_add(s, n && module ? "pi" : spelled);
 }
 
 /* ---------------------------------------------------------------- explanations -------------- */

@@ -2,7 +2,6 @@
  * parse_prefix.c; each grows terms (parse_term.c), which become nodes here. */
 #include "expr/text_impl.h"
 
-
 /* ---------------------------------------------------------------- failures ------------------ */
 
 sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *format, ...) {

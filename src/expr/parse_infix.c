@@ -215,6 +215,13 @@ static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(p
     return special ? t : sl_term__call(r, f, t);
 }
 
+/* Does an opening bracket come next? */
+static bool bracket_follows(const sl_reader *r) {
+    size_t at = r->at;
+    while (at < r->n && is_blank(r->text[at])) at++;
+    return at < r->n && r->text[at] == '(';
+}
+
 static sl_term *named(parser *p) {
     sl_reader *r = p->r;
     token name = p->tok;
@@ -225,7 +232,9 @@ static sl_term *named(parser *p) {
                                         : strcmp(r->name, "Rational") == 0 ? rational
                                         : strcmp(r->name, "Integer") == 0  ? integer
                                                                            : NULL;
-        if (f != SL_FUNCTION_NONE || special) {
+        // a column may be called as a function is, where no bracket says otherwise
+        const bool column = !bracket_follows(r) && sl_text__variable(r->names, r->name);
+        if (!column && (f != SL_FUNCTION_NONE || special)) {
             advance(p);
             return call(p, name, f, special);
         }

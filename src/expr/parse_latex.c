@@ -133,9 +133,7 @@ static const char *closing_of(const sl_reader *r, size_t i) {
     case '[': return "]";
     case '{': return "}";
     case '\\':
-        return is_command(r, i, "\\{")        ? "\\}"
-               : is_command(r, i, "\\lbrace") ? "\\rbrace"
-                                              : NULL;
+        return is_command(r, i, "\\{") ? "\\}" : is_command(r, i, "\\lbrace") ? "\\rbrace" : NULL;
     default: return NULL;
     }
 }
@@ -169,8 +167,8 @@ static sl_term *bracket(sl_reader *r) {
     return t;
 }
 
-/* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor may
- * begin and closes elsewhere; \left and \right say which. */
+/* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor
+ * may begin and closes elsewhere; \left and \right say which. */
 static const char *closing_bar_of(const sl_reader *r, size_t i) {
     if (at(r, i) == '|') return "|";
     if (is_command(r, i, "\\lvert")) return "\\rvert";

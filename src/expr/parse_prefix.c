@@ -3,8 +3,8 @@
  *     + * 2 x1 sqrt x2         2*x1 + sqrt(x2)
  *     ^ x1 -3/4                x1^(-3/4)
  *
- * Tokens: the operators of the surface and the functions, numbers such as -7, 3/4 and 0.5, pi and e,
- * variables, c<n>, names between backticks.
+ * Tokens: the operators of the surface and the functions, numbers such as -7, 3/4 and 0.5, pi and
+ * e, variables, c<n>, names between backticks.
  *
  * Operators that wait for operands are a list and not recursion: a sum of a thousand operands, made
  * binary from the left, begins with a thousand plus signs. */

@@ -228,13 +228,11 @@ static void put_value(printer *p, const sl_node *e) {
 
 /* A column called pi has that spelling; then pi is an upright name behind underscores. */
 static void put_pi(printer *p) {
-    sl_str name = { 0 };
-    sl_text__print_pi(&name, SL_FORMAT_INFIX, p->names);
-    if (p->style == &latex && *sl_str_text(&name) == '_')
-        put_upright(p->s, sl_str_text(&name));
+    char spelled[SL_TEXT_PI];
+    if (sl_text__spell_pi(spelled, SL_FORMAT_LATEX, p->names) && p->style == &latex)
+        put_upright(p->s, spelled);
     else
         sl_str_add(p->s, p->style->pi);
-    sl_str_clear(&name);
 }
 
 static bool is_half(sl_rat v) { return v.num == 1 && v.den == 2; }
@@ -270,8 +268,10 @@ static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
 static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
     const bool power = c->op == SL_OP_POW || c->op == SL_OP_RAISE;
     if (power) {
+        const bool bare = c->op == SL_OP_POW && sl_rat_is(sl_text__exponent(c, below), 1);
         if (c->op == SL_OP_POW && is_half(sl_text__exponent(c, below))) return false;
         c++;
+        if (bare && c->op == SL_OP_RAISE) c++; // u^v alone below the bar
     }
     if (c->op == SL_OP_PAR && p->params) return !power || value_of(p, c) >= 0;
     if (c->op != SL_OP_NUM) return false;

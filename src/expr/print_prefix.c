@@ -148,9 +148,7 @@ static void put(printer *p, const sl_node *e) {
         put(p, e + 1);
         put(p, sl_next(e + 1));
         break;
-    default:
-        put_word(p, sl_text__function_name((sl_op)e->op, SL_FORMAT_PREFIX));
-        put(p, e + 1);
+    default: put_word(p, sl_text__function_name((sl_op)e->op, SL_FORMAT_PREFIX)); put(p, e + 1);
     }
 }
 

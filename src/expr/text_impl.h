@@ -40,6 +40,9 @@ typedef enum sl_constant { SL_CONSTANT_NONE, SL_CONSTANT_PI, SL_CONSTANT_E } sl_
 /* Is `name` one of them: pi, M_PI, e, M_E, also behind underscores? That no column is called so is
  * for the caller to know. */
 sl_constant sl_text__exact(const char *name);
+/* pi, or M_PI in C, behind as many underscores as it takes for no column to be meant; how many. */
+enum { SL_TEXT_PI = SL_EXPR_MAX_VARS + 8 };
+int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names);
 /* How pi is written in infix and prefix text and in the dialects of infix, so that it reads back
  * whatever the columns are called. */
 void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names);

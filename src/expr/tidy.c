@@ -241,8 +241,8 @@ static bool leads_negative(const sl_node *e) {
     return first->op == SL_OP_NUM && sl_num_value(first).num < 0;
 }
 
-/* sin(-u) = -sin u; cos(-u) = cos u, and so on. Like terms are not collected, so the negative of a sum
- * may lead negative too, as that of x1 - x1 does; then it stays as it is. */
+/* sin(-u) = -sin u; cos(-u) = cos u, and so on. Like terms are not collected, so the negative of a
+ * sum may lead negative too, as that of x1 - x1 does; then it stays as it is. */
 static sl_status put_even_or_odd(const sl_node **out, sl_arena *a, sl_op op, const sl_node *u) {
     const sl_node *minus;
     if (!(sl_expr__is_odd(op) || sl_expr__is_even(op)) || !leads_negative(u))

@@ -34,12 +34,6 @@ static double largest(const double *y, int64_t n) {
     return top;
 }
 
-static double log_mean(const double *v, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += sl_log(v[i]) / (double)n;
-    return sl_exp(sum);
-}
-
 /* 2^-44 of a double: see above. */
 static double cell_of(const sl_problem *p, double unit, const sl_noise *noise) {
     static const double ROUNDING = 0x1p-44;
@@ -54,7 +48,7 @@ static void ruler_make(ruler *r, const sl_problem *p, const sl_noise *noise) {
     const double unit = top > 0 ? ldexp(1, -SL_MAX(-1000, SL_MIN(1000, ilogb(top)))) : 1;
     const bool absolute = p->sigma && p->sigma_absolute;
     *r = (ruler){ .p = p, .unit = unit, .cell = cell_of(p, unit, noise), .base = 1, .by_row = 1 };
-    if (p->sigma) r->by_row = absolute ? unit : 1 / log_mean(p->sigma, p->rows);
+    if (p->sigma) r->by_row = absolute ? unit : 1 / sl_fit__log_mean(p->sigma, p->rows);
     r->known = absolute || (noise && (noise->sigma > 0 || noise->relative > 0));
     if (r->known && !absolute) {
         r->base = unit * noise->sigma;

@@ -8,6 +8,9 @@
  * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
  * of sl_fit_describe alone.
  *
+ * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors are by
+ * sigma itself where it is absolute, and by the residuals otherwise.
+ *
  * R2 follows sl_r2, in double. A formula that is not real and finite in all rows has none.
  *
  * Ownership: fits live in the arena that they were made in. Threads: none shared. */
@@ -39,11 +42,19 @@ typedef struct sl_fit {
     bool stopped;
 } sl_fit;
 
+/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have one. */
+double sl_fit_r2(const double *value, const sl_problem *p);
+
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
  * better is found the constants are e's. e may have free constants already, with `start` their
  * values; its numbers become free too (sl_expr_free_numbers). */
 SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
                                  const sl_problem *p, const sl_refine_options *o);
+
+/* The same with the numbers of e left as they are: only its `params` free constants move. */
+SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
+                                        const double *start, const sl_problem *p,
+                                        const sl_refine_options *o);
 
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
  * for data whose units the model has never seen. Kept only if it is the better explanation by its
@@ -85,18 +96,27 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
     X(NUM, 4.0, "an exact number; its digits more")                             \
     X(PAR, 4.0, "a fitted constant, its sign and magnitude; its digits more")   \
     X(EXP, 6.0, "a function")                                                   \
+    X(LOG, 6.0, "a function")                                                   \
     X(SIN, 6.0, "a function")                                                   \
-    X(COS, 6.0, "a function")
-#define SL_FIT_PRICE_SIGN 4.0  // a factor of -1, which is no number and joins nothing
-#define SL_FIT_PRICE_OTHER 8.0 // of a node that has no row
+    X(COS, 6.0, "a function")                                                   \
+    X(PI, 6.0, "the number pi")                                                 \
+    X(RAISE, 7.0, "a power whose exponent is no number")                        \
+    X(TAN, 8.0, "a rarer function")                                             \
+    X(TANH, 8.0, "a rarer function")                                            \
+    X(SINH, 8.0, "a rarer function")                                            \
+    X(COSH, 8.0, "a rarer function")                                            \
+    X(ASIN, 8.0, "a rarer function")                                            \
+    X(ACOS, 8.0, "a rarer function")                                            \
+    X(ATAN, 8.0, "a rarer function")                                            \
+    X(ABS, 8.0, "a rarer function")
+#define SL_FIT_PRICE_SIGN 4.2 // a factor of -1, which is no number and joins nothing
 
-/* Exponents have a code of their own.   id   value   bits */
+/* Exponents have a code of their own.   id   numerator   denominator   bits */
 #define SL_FIT_EXPONENTS(X)    \
     X(INVERSE, -1, 1, 1.7)     \
     X(SQUARE,   2, 1, 1.7)     \
     X(ROOT,     1, 2, 2.5)
-#define SL_FIT_EXPONENT_NUMBER 3.0 // any other number; its digits more
-#define SL_FIT_EXPONENT_OTHER 4.0  // anything else, node by node
+#define SL_FIT_EXPONENT_NUMBER 2.5 // any other number; its digits more
 
 /* Of the formula's operators and variables, of its exact numbers, of its fitted constants, and of
  * what it leaves of the data; total is their sum. */
@@ -132,6 +152,24 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
  * them already. By chance alone a formula as good is found once in 2^evidence. */
 SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
                                        const sl_noise *noise, double tried);
+
+/* ---------------------------------------------------------------- units --------------------- */
+
+/* What units make of a formula. */
+typedef struct sl_fit_dimensions {
+    bool homogeneous;    // terms agree, arguments of functions are numbers, and the target's is met
+    sl_dimension result; // of the formula; where it can be any, the target's or none
+    sl_dimension constant[SL_FIT_MAX_PARAMS]; // that constants must have; where any will do, none
+} sl_fit_dimensions;
+
+/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be found: sums
+ * of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A column whose unit
+ * is not known may have any. A power with a fitted exponent has a dimension of its own unless its base
+ * is a number. */
+SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, const sl_node *e,
+                                    const sl_units *units);
+
+/* ---------------------------------------------------------------- fits that mean nothing ---- */
 
 /* Does the fit mean anything? There must be two rows for each constant, and constants must not
  * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler

@@ -8,6 +8,11 @@
 /* By our own logarithm: the same bits on every machine. */
 double sl_fit__log2(double x);
 
+double sl_fit__log_mean(const double *v, int64_t n); // geometric mean
+
+/* Of functions: abs has the unit of its argument, all others need a number and are one. */
+#define SL_FIT__KEEPS_UNIT(op) ((op) == SL_OP_ABS)
+
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,
  * `bent`, are known, they are a linear least-squares problem. */
@@ -24,13 +29,16 @@ typedef struct sl_fit__code {
 SL_NODISCARD sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n);
 
 /* The rows of a fit. Residuals are measured in a unit of the size of y's spread, so that squares of
- * 1e200 and 1e-200 are numbers. */
+ * 1e200 and 1e-200 are numbers; where rows have a sigma, that is divided by it, in units of its
+ * geometric mean. */
 typedef struct sl_fit__rows {
     int m;
     const double *x[SL_DATA_MAX_INPUTS];
     const double *y;
-    double unit; // a power of two; residual = unit * (value - y)
-    double sst;  // in that unit
+    const double *scale; // residual = scale[i] * (value - y)
+    double unit;         // a power of two: scale of a row of mean sigma
+    double sigma;        // that mean; 0: rows have none, or only ratios of it mean something
+    double sst;          // of scaled y
     double size; // the median of |y|
 } sl_fit__rows;
 

@@ -78,7 +78,7 @@ typedef struct projection {
 static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, const double *value) {
     const sl_fit__rows *r = d->rows;
     SL_TRY(sl_program_run(to, p, r->x, r->m, value, d->scratch));
-    for (int i = 0; i < r->m; i++) to[i] *= r->unit;
+    for (int i = 0; i < r->m; i++) to[i] *= r->scale[i];
     return SL_OK;
 }
 
@@ -102,7 +102,7 @@ static sl_status solve(double *r, projection *pr) {
     for (int j = 0; j < c->n_linear; j++)
         SL_TRY(column(d, d->col[j], c->slope[c->linear[j]], pr->value));
     SL_TRY(column(d, r, c->value, pr->value));
-    for (int i = 0; i < d->rows->m; i++) r[i] -= d->rows->unit * d->rows->y[i];
+    for (int i = 0; i < d->rows->m; i++) r[i] -= d->rows->scale[i] * d->rows->y[i];
     SL_TRY(take_out(r, coef, d, c->n_linear));
     for (int j = 0; j < c->n_linear; j++) pr->value[c->linear[j]] = -coef[j];
     return SL_OK;

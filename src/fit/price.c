@@ -20,13 +20,13 @@ static double number_bits(sl_rat v) {
 }
 
 static double node_price(sl_op op) {
-    switch (op) {
-#define X(id, bits, text) \
-    case SL_OP_##id: return bits;
+    static const double price[SL_OP_COUNT] = {
+#define X(id, bits, text) [SL_OP_##id] = bits,
         SL_FIT_PRICES(X)
 #undef X
-    default: return SL_FIT_PRICE_OTHER;
-    }
+    };
+    SL_ASSERT(price[op] > 0); // a node without a price would be for nothing
+    return price[op];
 }
 
 typedef struct pricing {
@@ -49,11 +49,6 @@ static double constant_bits(const pricing *p, int k) {
 static void add_node(pricing *p, const sl_node *e);
 
 static void add_exponent(pricing *p, const sl_node *e) {
-    if (e->op != SL_OP_NUM) {
-        p->out->structure += SL_FIT_EXPONENT_OTHER;
-        add_node(p, e);
-        return;
-    }
     const sl_rat v = sl_num_value(e);
 #define X(id, above, below, bits)               \
     if (v.num == (above) && v.den == (below)) { \

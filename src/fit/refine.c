@@ -52,6 +52,24 @@ sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *st
     return SL_OK;
 }
 
+sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
+                           const double *start, const sl_problem *p, const sl_refine_options *o) {
+    double loss, proposed;
+    sl_fit fitted;
+    const sl_node *tidy;
+    SL_TRY(sl_expr_tidy(&tidy, a, e));
+    SL_TRY(sl_fit__put(out, a, tidy, start, params));
+    SL_TRY(sl_fit__score(&out->r2, &proposed, tidy, start, p));
+    if (params == 0 || params > SL_FIT_MAX_PARAMS) return SL_OK;
+    SL_TRY(sl_fit__run(&fitted, a, tidy, params, start, p, o));
+    SL_TRY(sl_fit__score(&fitted.r2, &loss, tidy, fitted.value, p));
+    if (loss < proposed || (isnan(proposed) && !isnan(loss)))
+        *out = fitted;
+    else
+        out->error = fitted.error; // it was at its best already
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- wider --------------------- */
 
 static bool has_own_factor(const sl_node *e) {

@@ -40,13 +40,13 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
     if (r) {
         for (int i = 0; i < rows->m; i++) {
             const direction a = direction_of(u[i] / size), b = direction_of(rows->y[i] / size);
-            r[i] = a.s * b.c - a.c * b.s;
+            r[i] = rows->scale[i] / rows->unit * (a.s * b.c - a.c * b.s);
         }
         return SL_OK;
     }
     for (int i = 0; i < rows->m; i++) { // from here on: dr/du
         const direction a = direction_of(u[i] / size), b = direction_of(rows->y[i] / size);
-        u[i] = a.c * a.c * (a.c * b.c + a.s * b.s) / size;
+        u[i] = rows->scale[i] / rows->unit * a.c * a.c * (a.c * b.c + a.s * b.s) / size;
     }
     for (int k = 0; k < code->n; k++) {
         SL_TRY(sl_program_run(jac[k], code->slope[k], rows->x, rows->m, value, d->scratch));

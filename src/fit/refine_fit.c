@@ -39,14 +39,42 @@ static double unit_of(const double *y, int m) {
     return ldexp(1, SL_MAX(-1000, SL_MIN(1000, -ilogb(spread))));
 }
 
+/* out->scale := what residuals are multiplied by. */
+static sl_status scale_rows(sl_fit__rows *out, sl_arena *a, const double *sigma, bool absolute) {
+    double *scale = sl_arena_alloc(a, (size_t)out->m * sizeof *scale);
+    if (!scale) return sl_fail_memory((size_t)out->m, sizeof *scale, "rows to fit");
+    const double mean = sigma ? sl_fit__log_mean(sigma, out->m) : 0;
+    for (int i = 0; i < out->m; i++) scale[i] = sigma ? out->unit * (mean / sigma[i]) : out->unit;
+    out->scale = scale;
+    out->sigma = absolute ? mean : 0;
+    return SL_OK;
+}
+
+/* Sum of squares of y about its mean, both weighted. */
+static double spread_of(const sl_fit__rows *r) {
+    double mean = 0, weight = 0, sst = 0;
+    for (int i = 0; i < r->m; i++) {
+        const double w = r->scale[i] / r->unit;
+        mean += w * w * (r->unit * r->y[i] / r->m);
+        weight += w * w / r->m;
+    }
+    mean /= weight;
+    for (int i = 0; i < r->m; i++) {
+        const double off = r->scale[i] / r->unit * (r->unit * r->y[i] - mean);
+        sst += off * off;
+    }
+    return sst;
+}
+
 /* All rows, or `most` of them: one of each of as many equal stretches. */
 static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, int most,
                            const sl_refine_options *o) {
     const int m = (int)SL_MIN(p->rows, (int64_t)most);
+    const double *sigma = p->sigma;
     *out = (sl_fit__rows){ .m = m, .y = p->y };
     for (int v = 0; v < p->inputs; v++) out->x[v] = p->x[v];
     if (p->rows > m) {
-        double *block = sl_arena_alloc(a, (size_t)m * (size_t)(p->inputs + 1) * sizeof *block);
+        double *block = sl_arena_alloc(a, (size_t)m * (size_t)(p->inputs + 2) * sizeof *block);
         if (!block) return sl_fail_memory((size_t)m, sizeof *block, "rows to fit");
         sl_rng rng;
         sl_rng_init(&rng, o->seed, STREAM_ROWS, o->stream);
@@ -56,22 +84,20 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
             const int64_t at = SL_MIN(row, p->rows - 1);
             for (int v = 0; v < p->inputs; v++) block[v * m + i] = p->x[v][at];
             block[p->inputs * m + i] = p->y[at];
+            if (p->sigma) block[(p->inputs + 1) * m + i] = p->sigma[at];
         }
         for (int v = 0; v < p->inputs; v++) out->x[v] = block + v * m;
         out->y = block + p->inputs * m;
+        sigma = p->sigma ? out->y + m : NULL;
     }
     out->unit = unit_of(out->y, m);
+    SL_TRY(scale_rows(out, a, sigma, p->sigma_absolute));
     double *sorted = sl_arena_alloc(a, (size_t)m * sizeof *sorted);
     if (!sorted) return sl_fail_memory((size_t)m, sizeof *sorted, "rows to fit");
     for (int i = 0; i < m; i++) sorted[i] = fabs(out->y[i]);
     const double size = sl_median(sorted, m);
     out->size = size > 0 ? size : 1 / out->unit;
-    double mean = 0;
-    for (int i = 0; i < m; i++) mean += out->unit * out->y[i] / m;
-    for (int i = 0; i < m; i++) {
-        const double off = out->unit * out->y[i] - mean;
-        out->sst += off * off;
-    }
+    out->sst = spread_of(out);
     return SL_OK;
 }
 
@@ -96,7 +122,7 @@ sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const dou
     sl_arena scratch = { 0 };
     sl_status st = sl_expr_eval(y, &scratch, expr, p->x, p->rows, value);
     if (st == SL_OK) {
-        *r2 = sl_r2(y, p->y, p->rows);
+        *r2 = sl_fit_r2(y, p);
         *loss = *r2 == 0 ? part_left(y, p->y, p->rows) : 1 - *r2;
     }
     sl_arena_clear(&scratch);
@@ -114,7 +140,7 @@ static sl_status descent_init(sl_fit__descent *d, const sl_fit__code *code,
     if (!block) return sl_fail_memory(n * m, sizeof *block, "columns to fit");
     for (size_t k = 0; k < n; k++) d->col[k] = block + k * m;
     for (int i = 0; i < rows->m; i++) {
-        const double y = rows->unit * rows->y[i];
+        const double y = rows->scale[i] * rows->y[i];
         d->exact += 1e-32 * y * y; // y is a double, and so is the value
     }
     return SL_OK;
@@ -145,7 +171,7 @@ static sl_status residuals(double *r, sl_fit__descent *d, const double *value) {
     SL_TRY(sl_program_run(r, d->code->value, rows->x, rows->m, value, d->scratch));
     d->last = 0;
     for (int i = 0; i < rows->m; i++) {
-        r[i] = rows->unit * (r[i] - rows->y[i]);
+        r[i] = rows->scale[i] * (r[i] - rows->y[i]);
         d->last += r[i] * r[i];
     }
     return SL_OK;
@@ -157,7 +183,7 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
     if (r) return residuals(r, d, value);
     for (int k = 0; k < d->code->n; k++) {
         SL_TRY(sl_program_run(jac[k], d->code->slope[k], rows->x, rows->m, value, d->scratch));
-        for (int i = 0; i < rows->m; i++) jac[k][i] *= rows->unit;
+        for (int i = 0; i < rows->m; i++) jac[k][i] *= rows->scale[i];
     }
     return SL_OK;
 }
@@ -237,6 +263,13 @@ static sl_status search(double *best, double *sse, int *starts, sl_fit__descent 
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
+/* Standard errors are by the residuals; where sigma is known they are by that instead. */
+static void use_sigma(double *error, int n, const sl_fit__rows *rows, double sse) {
+    if (!(rows->sigma > 0) || rows->m <= n || !(sse > 0) || !isfinite(sse)) return;
+    const double found = sqrt(sse / (rows->m - n)), known = rows->unit * rows->sigma;
+    for (int k = 0; k < n; k++) error[k] *= known / found;
+}
+
 static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const sl_problem *p,
                      const sl_refine_options *o) {
     sl_fit__code code;
@@ -266,6 +299,7 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         memcpy(out->value, start, (size_t)code.n * sizeof *start);
         SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
     }
+    use_sigma(out->error, code.n, &rows, sse);
     out->evaluations = d.evaluations;
     out->stopped = d.stopped;
     return SL_OK;

@@ -219,6 +219,7 @@ static sl_status gather_rows(sl_search__job *j, const int64_t *list, int64_t n) 
             if (!(j->all->x[j->column[v]][i] > 0)) j->positive[v] = false;
     }
     SL_TRY(gather(&j->rows.y, j, j->all->y, list, n));
+    if (j->all->sigma) SL_TRY(gather(&j->rows.sigma, j, j->all->sigma, list, n));
     j->rows.x = j->columns;
     return SL_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "search/search_impl.h"
+#include "search/noise_impl.h"
 #include "search/spans_impl.h"
 
 /* ---------------------------------------------------------------- the list of steps --------- */
@@ -16,14 +17,18 @@ typedef struct step {
 
 #define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
+#define NOISE(level, effort) { &sl_search__noise, level, effort }
+
 static const step steps[] = {
     { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },
     BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
     BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
-    BOTH(4, SL_SEARCH_EFFORT_LOW),     BOTH(5, SL_SEARCH_EFFORT_LOW),
-    BOTH(6, SL_SEARCH_EFFORT_LOW),     BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL),  BOTH(9, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW),    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(9, SL_SEARCH_EFFORT_NORMAL),
     BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
     BOTH(12, SL_SEARCH_EFFORT_HIGH),   BOTH(13, SL_SEARCH_EFFORT_HIGH),
     { NULL, 0, 0 }, // the end
@@ -142,7 +147,7 @@ static void mark_front(sl_search_formula *f, int64_t n) {
     }
 }
 
-static sl_status finish(sl_search__job *j) {
+sl_status sl_search__finish(sl_search__job *j) {
     sl_search_result *r = j->result;
     size_t bytes = (size_t)SL_MAX(j->n_kept, 1) * sizeof *r->formula;
     r->formula = sl_arena_alloc(&r->arena, bytes);
@@ -151,6 +156,7 @@ static sl_status finish(sl_search__job *j) {
     r->count = j->n_kept;
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
+    if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
@@ -179,7 +185,7 @@ sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem 
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "the result of a search");
     SL_GO(sl_search__prepare(&j));
     SL_GO(run_steps(&j));
-    st = finish(&j);
+    st = sl_search__finish(&j);
 done:
     sl_free(j.kept);
     sl_arena_clear(&j.arena);

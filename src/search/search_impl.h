@@ -40,6 +40,9 @@ typedef struct sl_search__job {
 /* Fills rows, columns, column, positive from `all`: see job.c. */
 SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 
+/* The result from what was kept: see run.c. */
+SL_NODISCARD sl_status sl_search__finish(sl_search__job *j);
+
 /* Must the work end? From any thread; speak: from the calling one, which then tells progress and
  * looks at the clock. Cheap enough for every few hundred terms. */
 bool sl_search__stop(sl_search__job *j, bool speak);
@@ -55,7 +58,13 @@ SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_
                                         const double *value, int params, const char *method,
                                         int level);
 
-/* Parts of that: the formula in the inputs of j->all, tidy; whether its expression is kept already; and
+/* The same for a formula that leaves something of y: its constants are fitted in all rows of the
+ * table, made exact numbers where that costs nothing, and it is judged by its description length. Kept
+ * if no kept formula of fewer bits of its own leaves less (noise_offer.c). */
+SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e,
+                                              const double *value, int params, const char *method,
+                                              int level);
+/* Parts of both: the formula in the inputs of j->all, tidy; whether its expression is kept already; and
  * keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
@@ -77,6 +86,26 @@ SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_no
  * that is shorter by the prices of fit.h. */
 SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
                                            const double *value, const sl_problem *rows);
+
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
+SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
+                                              const sl_search_formula *f);
+
+/* With how many digits y was written down: see precision.c. */
+typedef enum sl_digits_kind {
+    SL_DIGITS_FULL,        // of a double, or not to be told
+    SL_DIGITS_SINGLE,      // of a float
+    SL_DIGITS_DECIMALS,    // behind the point
+    SL_DIGITS_SIGNIFICANT,
+} sl_digits_kind;
+typedef struct sl_digits {
+    sl_digits_kind kind;
+    int digits;
+} sl_digits;
+sl_digits sl_search__digits(const double *y, int64_t rows);
+/* One unit of y's last digit; 0: that of a double. The rounding error has a standard deviation of
+ * 1/sqrt(12) of it. */
+double sl_search__last_unit(sl_digits d, double y);
 
 /* A method: its steps are called in order of level, all of one on all threads. */
 typedef struct sl_search__method {

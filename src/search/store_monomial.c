@@ -1,14 +1,16 @@
 /* Monomials in order of degree.
  *
- * A power costs its exponent, in halves: x 2, x^2 4, 1/x 2; roots cost more than their exponent,
- * sqrt(x) 4 and x^(3/2) 7, and need x > 0 in every row. Of one degree the order is by kind, then that
- * of the recursion, earlier variables first. */
-#include <math.h>
+ * The degree is a price: x and 1/x cost 2, x^2 5, x^3 8, sqrt(x) 7. A power of a whole monomial is
+ * cheaper than those of its variables: z^2 costs 2 more than z, sqrt(z) 3, z^3 5; so x y/(z w) costs
+ * 8, x^2/y^2 6 and x^3/y 10. That is how often such monomials stand in functions and sums of
+ * textbook formulas. Roots need positive columns. Of one degree reciprocals come last; else the order
+ * is that of the recursion, earlier variables first. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "search/store_impl.h"
 
-enum { MAX_MONOMIALS = 1 << 20, MAX_DEGREE = 40, ROOT_COST = 4, CUBE_ROOT_COST = 7 };
+enum { MAX_MONOMIALS = 1 << 20, MAX_DEGREE = 60, NONE = 1000 };
 
 sl_status sl_store__exponents_add(sl_store *s, const int8_t *row) {
     sl_store__exponents *e = &s->exponents;
@@ -24,63 +26,110 @@ sl_status sl_store__exponents_add(sl_store *s, const int8_t *row) {
     return SL_OK;
 }
 
+/* Highest exponent, in halves. */
 static int highest(const sl_store *s) {
     return !(s->ops & SL_STORE__BIT(MUL)) ? 2 : s->variables <= 2 ? SL_STORE__POWER : 6;
 }
 
-/* In halves; a large number: there is no such power. */
-static int cost_of(const sl_store *s, int v, int halves) {
-    if (halves % 2 == 0) return halves;
-    if (!s->job->positive[v] || !(s->ops & SL_STORE__BIT(SQRT))) return MAX_DEGREE + 1;
-    return halves == 1 ? ROOT_COST : halves == 3 ? CUBE_ROOT_COST : MAX_DEGREE + 1;
+/* Of one variable's exponent in halves; NONE: there is no such power. */
+static int cost_of(int halves) {
+    static const int cost[SL_STORE__POWER + 1] = { 0, 7, 2, 9, 5, NONE, 8, NONE, 11 };
+    return halves <= SL_STORE__POWER ? cost[halves] : NONE;
 }
 
-/* Of one degree: products of different variables, quotients of such products, those with squares,
- * then reciprocals, higher powers and roots. Products and quotients without powers are most of what
- * functions are taken of, and the smaller part of a degree. */
-enum { PRODUCTS, QUOTIENTS, SQUARES, RECIPROCALS, POWERS, ROOTS, KINDS };
+/* Powers of a whole monomial: numerator and denominator of the exponent, and its cost. */
+static const struct {
+    int num, den, cost;
+} powers[] = { { 1, 1, 0 }, { 2, 1, 2 }, { 1, 2, 3 }, { 3, 1, 5 }, { 3, 2, 6 } };
 
-static int kind_of(const sl_store *s, const int8_t *row) {
-    bool over = false, under = false;
-    int most = 0;
+/* Of the row as a power of a row with whole exponents; NONE: it is none. */
+static int cost_as(const sl_store *s, const int8_t *row, int power) {
+    int cost = powers[power].cost;
     for (int v = 0; v < s->variables; v++) {
-        if (row[v] % 2) return ROOTS;
-        over = over || row[v] > 0;
-        under = under || row[v] < 0;
-        most = SL_MAX(most, row[v] < 0 ? -row[v] : row[v]);
+        const int e = abs(row[v]) * powers[power].den;
+        if (e % powers[power].num || (power && e / powers[power].num % 2)) return NONE;
+        cost += cost_of(e / powers[power].num);
+        if (cost >= NONE) return NONE;
     }
-    if (most > 4) return POWERS;
-    if (!over) return RECIPROCALS;
-    return most > 2 ? SQUARES : under ? QUOTIENTS : PRODUCTS;
+    return cost;
 }
 
-/* All rows of a kind that cost `left` from variable v on. */
-static sl_status all_of(sl_store *s, int8_t *row, int kind, int v, int left) {
+/* Is this the cheapest way to the row, and the first of those? */
+static bool is_cheapest(const sl_store *s, const int8_t *row, int power) {
+    const int mine = cost_as(s, row, power);
+    for (int i = 0; i < SL_LEN(powers); i++) {
+        const int other = cost_as(s, row, i);
+        if (other < mine || (other == mine && i < power)) return false;
+    }
+    return true;
+}
+
+/* Are all powers allowed, and is none too high? */
+static bool is_allowed(const sl_store *s, const int8_t *row) {
+    for (int v = 0; v < s->variables; v++) {
+        if (abs(row[v]) > highest(s)) return false;
+        if (row[v] % 2 && (!s->job->positive[v] || !(s->ops & SL_STORE__BIT(SQRT)))) return false;
+    }
+    return true;
+}
+
+static bool is_reciprocal(const sl_store *s, const int8_t *row) {
+    for (int v = 0; v < s->variables; v++)
+        if (row[v] > 0) return false;
+    return true;
+}
+
+/* One pass of the recursion: rows to this power, reciprocals or the others. */
+typedef struct pass {
+    int power;
+    bool reciprocals;
+} pass;
+
+static sl_status leaf(sl_store *s, const int8_t *base, const pass *p) {
+    int8_t row[SL_STORE_MAX_VARIABLES] = { 0 };
+    for (int v = 0; v < s->variables; v++)
+        row[v] = (int8_t)(base[v] * powers[p->power].num / powers[p->power].den);
+    if (!is_allowed(s, row) || is_reciprocal(s, row) != p->reciprocals) return SL_OK;
+    return is_cheapest(s, row, p->power) ? sl_store__exponents_add(s, row) : SL_OK;
+}
+
+/* All rows of a pass that cost `left` from variable v on. */
+static sl_status all_of(sl_store *s, int8_t *base, const pass *p, int v, int left) {
     if (s->full || s->exponents.count >= MAX_MONOMIALS) return SL_OK;
-    if (left == 0) return kind_of(s, row) == kind ? sl_store__exponents_add(s, row) : SL_OK;
+    if (left == 0) return leaf(s, base, p);
     if (v == s->variables) return SL_OK;
     const bool last = v == s->variables - 1, divide = s->ops & SL_STORE__BIT(DIV);
     const bool multiply = s->ops & SL_STORE__BIT(MUL);
-    for (int halves = highest(s); halves >= 1; halves--) {
-        const int cost = cost_of(s, v, halves);
-        if (cost > left || ((last || !multiply) && cost != left)) continue;
+    for (int halves = SL_STORE__POWER; halves >= 1; halves--) {
+        const int cost = cost_of(halves);
+        if (cost > left || (p->power && halves % 2)) continue;
+        if ((last || !multiply) && cost != left) continue;
         for (int sign = 1; sign >= (divide ? -1 : 1); sign -= 2) {
-            row[v] = (int8_t)(sign * halves);
-            SL_TRY(all_of(s, row, kind, v + 1, left - cost));
+            base[v] = (int8_t)(sign * halves);
+            SL_TRY(all_of(s, base, p, v + 1, left - cost));
         }
     }
-    row[v] = 0;
-    return last ? SL_OK : all_of(s, row, kind, v + 1, left);
+    base[v] = 0;
+    return last ? SL_OK : all_of(s, base, p, v + 1, left);
+}
+
+static sl_status all_of_degree(sl_store *s, int degree) {
+    for (int reciprocals = 0; reciprocals < 2; reciprocals++)
+        for (int power = 0; power < SL_LEN(powers); power++) {
+            const pass p = { power, reciprocals };
+            int8_t base[SL_STORE_MAX_VARIABLES] = { 0 };
+            if (powers[power].cost < degree)
+                SL_TRY(all_of(s, base, &p, 0, degree - powers[power].cost));
+        }
+    return SL_OK;
 }
 
 sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
     sl_store__exponents *e = &s->exponents;
-    const int end = SL_MIN(MAX_DEGREE, SL_MAX(highest(s), CUBE_ROOT_COST) * s->variables);
+    const int end = SL_MIN(MAX_DEGREE, cost_of(highest(s)) * s->variables);
     while (e->count < want && !s->full) {
         if (e->degree >= end || e->count >= MAX_MONOMIALS) return SL_OK;
-        int8_t row[SL_STORE_MAX_VARIABLES] = { 0 };
-        e->degree++;
-        for (int kind = 0; kind < KINDS; kind++) SL_TRY(all_of(s, row, kind, 0, e->degree));
+        SL_TRY(all_of_degree(s, ++e->degree));
     }
     return SL_OK;
 }

@@ -56,6 +56,7 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
     const bool unit = (c.num == 1 || c.num == -1) && c.den == 1 && c.pi == 0;
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
     if (!unit && !(ops & SL_STORE__BIT(MUL))) return false;
+    if (c.pi < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
     if (c.num > 0) return !summand || (ops & SL_STORE__BIT(ADD));
     if (!summand) return ops & minus;
     return (ops & SL_STORE__BIT(SUB)) || ((ops & SL_STORE__BIT(ADD)) && (ops & SL_STORE__BIT(NEG)));
@@ -141,6 +142,7 @@ const sl_store__family sl_store__families[] = {
     EXPO("exp(w z)", PRODUCT, W, Z, 3, false, MUL),
     EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, Z, 3, false, MUL),
     TERM("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, Z, FACTOR, 2, ALL, false, MUL),
+    TERM("f(c z r)", PRODUCT, FUNCTION_PRODUCT, R, Z, FACTOR, 1, ALL, false, MUL),
     TERM("1 + z1 f(c z2)", PRODUCT, ONE_PLUS, P, P, OF_Z, 1, ALL, false, MUL | ADDS),
     TERM("1 - z1 f(c z2)", PRODUCT, ONE_MINUS, P, P, OF_Z, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
     TERM("1 + z f(c w)", PRODUCT, ONE_PLUS, Z, W, OF_ANY, 1, ALL, false, MUL | ADDS),
@@ -171,7 +173,9 @@ const sl_store__family sl_store__families[] = {
     TERM("f(c w)", SUM, FUNCTION, W, ONE, OF_ANY, 4, ALL, true, 0),
     TERM("z1 f(c z2)", SUM, TIMES, Z, P, OF_Z, 2, ALL, false, MUL),
     TERM("z f(c w)", SUM, TIMES, Z, W, OF_ANY, 2, ALL, false, MUL),
+    TERM("z/w", SUM, QUOTIENT, Z, W, ONE, 5, ALL, false, DIV),
     TERM("f(c w z)", SUM, FUNCTION_PRODUCT, W, Z, OF_ANY, 1, ALL, false, MUL),
+    TERM("f(c z r)", SUM, FUNCTION_PRODUCT, R, Z, OF_Z, 1, ALL, false, MUL),
     TERM("z h", SUM, PRODUCT, Z, H, ONE, 4, ALL, false, MUL),
     FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 3, 0, DOWN_OR_SAME, MUL),
     TERM("r", SUM, SCALED, R, ONE, ONE, 0, ALL, false, 0),

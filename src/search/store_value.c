@@ -51,13 +51,6 @@ static void expm1_array(double *o, const double *u, int n) {
     }
 }
 
-static void tanh_array(double *o, const double *u, int n) {
-    double e[SL_STORE_MAX_PROBES];
-    for (int i = 0; i < n; i++) o[i] = 2 * u[i];
-    expm1_array(e, o, n);
-    for (int i = 0; i < n; i++) o[i] = e[i] / (e[i] + 2);
-}
-
 /* o := f(o). */
 static void apply(double *o, sl_store__function_id f, int n) {
     switch (f) {
@@ -75,11 +68,8 @@ static void apply(double *o, sl_store__function_id f, int n) {
     case SL_STORE__SQUARE:
         for (int i = 0; i < n; i++) o[i] *= o[i];
         return;
-    case SL_STORE__TANH: tanh_array(o, o, n); return;
-    case SL_STORE__COSH:
-        sl_exp_array(o, o, n);
-        for (int i = 0; i < n; i++) o[i] = 0.5 * (o[i] + 1 / o[i]);
-        return;
+    case SL_STORE__TANH: sl_tanh_array(o, o, n); return;
+    case SL_STORE__COSH: sl_cosh_array(o, o, n); return;
     case SL_STORE__RSQRT:
         for (int i = 0; i < n; i++) o[i] = 1 / sqrt(o[i]);
         return;

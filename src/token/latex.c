@@ -61,6 +61,9 @@ sl_status sl_token_from_latex(sl_token *ids, int *n, int max, const char *latex,
 }
 
 sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e, sl_str *scratch) {
+    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) // x^{y} has tokens, but no grammar
+        if (c->op == SL_OP_RAISE)
+            return sl_fail(SL_EINVAL, "there are no tokens for powers with such an exponent");
     sl_str_truncate(scratch, 0);
     sl_status st = sl_expr_print(scratch, SL_FORMAT_LATEX, e, NULL);
     if (st == SL_OK) st = sl_token_from_latex(ids, n, max, scratch->text, scratch->len);

@@ -23,6 +23,16 @@ candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t r
     return (candidate){ l->prev + pair / l->n_all, pair % l->n_all, u->binary[raw % u->n_binary] };
 }
 
+static long double combine_one(sl_operator op, long double a, long double b) {
+    switch (op) {
+    case SL_OPERATOR_ADD: return a + b;
+    case SL_OPERATOR_SUB: return a - b;
+    case SL_OPERATOR_MUL: return a * b;
+    case SL_OPERATOR_POW: return a > 0 || (a == 0 && b > 0) ? powl(a, b) : (long double)NAN;
+    default: return a / b;
+    }
+}
+
 /* One operation at many probes. Both widths run this text: what the fast one decides is what the
  * wide one would. */
 #define COMBINE(name, real)                                                                     \
@@ -40,20 +50,14 @@ candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t r
         case SL_OPERATOR_DIV:                                                                   \
             for (int i = 0; i < n; i++) out[i] = a[i] / b[i];                                   \
             return;                                                                             \
+        case SL_OPERATOR_POW: /* of fast values none are asked for */                           \
+            for (int i = 0; i < n; i++) out[i] = (real)combine_one(op, a[i], b[i]);             \
+            return;                                                                             \
         default: SL_ASSERT(!"a binary operator");                                               \
         }                                                                                       \
     }
 COMBINE(combine, long double)
 COMBINE(combine_fast, double)
-
-static long double combine_one(sl_operator op, long double a, long double b) {
-    switch (op) {
-    case SL_OPERATOR_ADD: return a + b;
-    case SL_OPERATOR_SUB: return a - b;
-    case SL_OPERATOR_MUL: return a * b;
-    default: return a / b;
-    }
-}
 
 static long double unary_one(sl_operator op, long double a) {
     switch (op) {
@@ -61,6 +65,16 @@ static long double unary_one(sl_operator op, long double a) {
     case SL_OPERATOR_SIN: return sinl(a);
     case SL_OPERATOR_NEG: return -a;
     case SL_OPERATOR_SQRT: return sqrtl(a);
+    case SL_OPERATOR_LOG: return logl(a);
+    case SL_OPERATOR_COS: return cosl(a);
+    case SL_OPERATOR_TAN: return tanl(a);
+    case SL_OPERATOR_TANH: return tanhl(a);
+    case SL_OPERATOR_SINH: return sinhl(a);
+    case SL_OPERATOR_COSH: return coshl(a);
+    case SL_OPERATOR_ASIN: return asinl(a);
+    case SL_OPERATOR_ACOS: return acosl(a);
+    case SL_OPERATOR_ATAN: return atanl(a);
+    case SL_OPERATOR_ABS: return fabsl(a);
     default: break;
     }
     SL_ASSERT(!"a unary operator");
@@ -167,7 +181,7 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
     const shape *a = &u->listed.shape[first], *b = &u->listed.shape[second];
     probe_set real = a->real & b->real;
     uint8_t full = a->full & b->full;
-    if (!full || may_overflow(c.form.op, a, b) ||
+    if (!full || c.form.op == SL_OPERATOR_POW || may_overflow(c.form.op, a, b) ||
         (c.form.op == SL_OPERATOR_DIV && (b->zero & real))) {
         if (!real)
             *s = (seen){ .kind = NOWHERE };
@@ -203,6 +217,7 @@ static bool is_moderate(const sl_universe *u, const level *l, int64_t raw) {
     if (l->raw == 0) return true;
     if (raw < l->unary) return false;
     candidate c = sl_universe__candidate(u, l, raw);
+    if (c.form.op == SL_OPERATOR_POW) return false;
     const shape *p = &u->listed.shape[c.p], *q = &u->listed.shape[c.q];
     return p->exp_max < 300 && q->exp_max < 300 && p->exp_min > -300 && q->exp_min > -300;
 }

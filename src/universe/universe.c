@@ -19,7 +19,7 @@ sl_status sl_universe_ops_parse(uint32_t *out, const char *text) {
         sl_operator o = sl_operator_find(at, n);
         if (o == SL_OPERATOR_COUNT) {
             sl_str known = { 0 };
-            sl_universe_ops_print(&known, SL_UNIVERSE_ALL_OPS);
+            sl_universe_ops_print(&known, SL_EXPR_ALL_OPERATORS);
             sl_status st = sl_fail(SL_EFORMAT, "unknown operator \"%.*s\"; there are %s",
                                    (int)SL_MIN(n, 40), at, sl_str_text(&known));
             sl_str_clear(&known);
@@ -53,7 +53,7 @@ static void set_forms(sl_universe *u) {
             continue;
         }
         u->binary[u->n_binary++] = (form){ op, false };
-        if (op == SL_OPERATOR_SUB || op == SL_OPERATOR_DIV)
+        if (op == SL_OPERATOR_SUB || op == SL_OPERATOR_DIV || op == SL_OPERATOR_POW)
             u->binary[u->n_binary++] = (form){ op, true };
     }
 }
@@ -298,7 +298,7 @@ sl_status sl_universe__check(const sl_universe_options *o) {
     if (o->variables < 1 || o->variables > SL_UNIVERSE_MAX_VARS)
         return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d", o->variables,
                        SL_UNIVERSE_MAX_VARS);
-    if (!(o->ops & SL_UNIVERSE_ALL_OPS) || o->ops & ~SL_UNIVERSE_ALL_OPS)
+    if (!o->ops || o->ops & ~SL_EXPR_ALL_OPERATORS)
         return sl_fail(SL_EINVAL, "no such set of operators: %#x", o->ops);
     if (o->size < 0) return sl_fail(SL_EINVAL, "a set of size %lld", (long long)o->size);
     if (!(o->withheld >= 0 && o->withheld <= 1))

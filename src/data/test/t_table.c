@@ -185,7 +185,7 @@ static void what_cannot_be_is_told(void **state) {
           "column \"c\" is the target, so it cannot be an input too" },
         { "a,b,c\n1,2,3\n4,5,6\n", "c", "a,1", SL_EINVAL, "\"a\" is named twice among the inputs" },
         { "a,b,c,d\n1,2,3,4\n4,5,6,7\n", "d", "a,b,c", SL_EINVAL,
-          "more than 2 inputs are named, and the model takes no more" },
+          "more than 2 inputs are named, and no more are taken" },
         { "a,a,b\n1,2,3\n4,5,6\n", "a", NULL, SL_EINVAL,
           "columns 1 and 2 are both called \"a\"; say which by its number" },
         { "y,a,y\n1,2,3\n4,5,6\n", NULL, NULL, SL_EINVAL, "columns 1 and 3 are both called \"y\"" },

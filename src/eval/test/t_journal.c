@@ -320,8 +320,35 @@ static void each_allocation_may_fail(void **state) {
     SL_EACH_ALLOCATION(t, again(t, path, text));
 }
 
+/* A line of a version that had no search lacks members, and is read all the same. */
+static void older_lines_are_read(void **state) {
+    sl_fixture *t = *state;
+    const char *path = sl_test_path("older.jsonl");
+    sl_eval__journal journal;
+    seen s = { .t = t };
+    const sl_judgement j = { .verdict = SL_VERDICT_CLOSE,
+                             .claimed = true,
+                             .r2 = 0.5,
+                             .answered = 2,
+                             .expr = "x1",
+                             .latex = "x_1",
+                             .method = "sums" };
+    SL_MUST(t, sl_eval__journal_open(&journal, path, identity, see, &s));
+    SL_MUST(t, sl_eval__journal_add(&journal, &j, "a"));
+    sl_eval__journal_close(&journal);
+    char *text = file_text(t, path), *from = strstr(text, ",\"claimed\""), *to = strstr(text, ",\"invalid\"");
+    assert_true(from && to && from < to);
+    memmove(from, to, strlen(to) + 1);
+    write_file(t, path, text);
+    SL_MUST(t, sl_eval__journal_open(&journal, path, identity, see, &s));
+    sl_eval__journal_close(&journal);
+    assert_true(s.n == 1 && s.j[0].verdict == SL_VERDICT_CLOSE && s.j[0].r2 == 0.5);
+    assert_true(!s.j[0].claimed && isnan(s.j[0].answered) && !*s.j[0].method);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
+        SL_TEST(older_lines_are_read),
         SL_TEST(judgements_come_back),       SL_TEST(any_cut_is_mended),
         SL_TEST(other_files_are_left_alone), SL_TEST(another_identity_is_refused),
         SL_TEST(a_damaged_line_is_named),    SL_TEST(each_write_may_fail),

@@ -143,7 +143,7 @@ static void the_highest_r2_is_kept(void **state) {
     o.samples = 600;
     o.grammar = 1;
     o.infer.length = 12;
-    int solved[2] = { 0 };
+    int solved[SL_RANK_R2 + 1] = { 0 };
     for (int truth = 0; truth < 2; truth++) {
         sl_eval_problem p = make(t, truth ? "x2" : "x1", 0);
         double *other = sl_arena_alloc(&t->arena, 30 * sizeof *other);
@@ -152,7 +152,7 @@ static void the_highest_r2_is_kept(void **state) {
         x[1 - truth] = other;
         p.data.x = x;
         p.fresh.rows = 0;
-        for (int rank = 0; rank < 2; rank++) {
+        for (int rank = SL_RANK_SIMPLE; rank <= SL_RANK_R2; rank++) {
             o.rank = rank;
             const sl_judgement j = judge(t, m, &p, &o);
             assert_true(j.r2 > 1 - 1e-12);

@@ -18,6 +18,8 @@ static inline sl_infer *tiny_model(sl_fixture *t) {
 /* A few samples, all of them expressions, and the baselines. */
 static inline sl_discover_options tiny_options(int samples) {
     sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
+    o.search = SL_DISCOVER_MODEL;
+    o.rank = SL_RANK_SIMPLE;
     o.samples = samples;
     o.refine = 2;
     o.scale = SL_SCALE_RAW;

@@ -41,7 +41,9 @@ static sl_expr_random_options shape(sl_fixture *t, int depth) {
     return (sl_expr_random_options){ .depth = 1 + (int)sl_rng_below(&t->rng, (uint32_t)depth),
                                      .variables = 2,
                                      .number_range = sl_rng_below(&t->rng, 2) ? 4 : 0,
-                                     .p_leaf = 0.2 };
+                                     .p_leaf = 0.2,
+                                     .ops = sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                     .with_pi = true };
 }
 
 /* e with powers put in, which the surface operators alone do not make: whole, broken, negative. */
@@ -54,6 +56,8 @@ static const sl_node *with_powers(sl_fixture *t, const sl_node *e) {
             operand[i] = with_powers(t, c);
         if (e->op == SL_OP_POW)
             r = sl_expr_pow(&t->arena, operand[0], sl_num_value(operand[1]));
+        else if (e->op == SL_OP_RAISE)
+            r = sl_expr_power(&t->arena, operand[0], operand[1]);
         else if (operand[1])
             r = sl_expr_nary(&t->arena, (sl_op)e->op, operand, 2);
         else if (operand[0])
@@ -154,6 +158,75 @@ static void rules_by_example(void **state) {
         bool same;
     } cases[] = {
         { "x1 + x1", "2*x1", true },
+        // functions of one operand
+        { "cos(-x1)", "cos(x1)", true },
+        { "tan(-x1)", "-tan(x1)", true },
+        { "tanh(x2 - x1)", "-tanh(x1 - x2)", true },
+        { "sinh(-x1)*asin(-x2)", "sinh(x1)*asin(x2)", true },
+        { "atan(-x1) + atan(x1)", "0", true },
+        { "cosh(-x1)", "cosh(x1)", true },
+        { "acos(-x1)", "acos(x1)", false },
+        { "exp(0) + cos(0) + cosh(0)", "3", true },
+        { "log(1) + sinh(0) + tanh(0)*x1", "0", true },
+        { "acos(-1)", "pi", true },
+        { "acos(0) - asin(1)", "0", true },
+        { "4*atan(1)", "pi", true },
+        { "log(0)", "1/0", true },
+        { "asin(2)*0", "1/0", true },
+        { "acos(-3/2)", "1/0", true },
+        // abs is the root of the square
+        { "abs(-x1)", "abs(x1)", true },
+        { "abs(x1)^2", "x1^2", true },
+        { "abs(x1)", "sqrt(x1^2)", true },
+        { "abs(x1)", "x1", false },
+        { "abs(-3*exp(x1))", "3*exp(x1)", true },
+        { "abs(x1 - x2)", "abs(x2 - x1)", true },
+        { "abs(abs(x1))", "abs(x1)", true },
+        { "abs(sqrt(x1))", "sqrt(x1)", true },
+        // log and exp
+        { "log(exp(x1))", "x1", true },
+        { "exp(log(x1))", "x1", true },
+        { "exp(2*log(x1) + x2)", "x1^2*exp(x2)", true },
+        { "exp(x2*log(x1))", "x1^x2", true },
+        { "log(x1^3)", "3*log(x1)", true },
+        { "log(x1^2)", "2*log(x1)", false },
+        { "log(x1^4)", "2*log(x1^2)", true },
+        { "log(1/x1)", "-log(x1)", true },
+        { "log(sqrt(x1)*x2)", "log(x1)/2 + log(x2)", true },
+        { "log(x1*x2)", "log(x1) + log(x2)", false },
+        { "log(6*x1)", "log(6) + log(x1)", true },
+        { "log(9*x1/8)", "2*log(3) - 3*log(2) + log(x1)", true },
+        { "log(1/(x1 + x2)^2)", "-log((x1 + x2)^2)", true },
+        { "log(8)/log(2)", "3", true },
+        { "log(-2*x1)", "log(2) + log(-x1)", true },
+        { "log(x1^x2)", "x2*log(x1)", true },
+        { "log10(100*x1)", "2 + log10(x1)", true },
+        // pi
+        { "2*pi*x1/pi", "2*x1", true },
+        { "sqrt(pi*x1)", "sqrt(pi)*sqrt(x1)", true },
+        { "sin(pi) + cos(pi) + sin(pi/2) + cos(3*pi/2)", "0", true },
+        { "sin(7*pi/2)", "-1", true },
+        { "cos(-5*pi)", "-1", true },
+        { "tan(3*pi)", "0", true },
+        { "1/(pi*x1 + pi)", "1/pi/(x1 + 1)", true },
+        { "sin(pi*x1)", "0", false },
+        { "pi", "22/7", false },
+        // powers with other exponents
+        { "x1^c1*x1^c2", "x1^(c1 + c2)", true },
+        { "x1^c1*x1", "x1^(c1 + 1)", true },
+        { "x1^c1/x1^c1", "1", true },
+        { "x1^x2*x1^(2 - x2)", "x1^2", true },
+        { "(x1^x2)^2", "x1^(2*x2)", true },
+        { "sqrt(x1^x2)", "x1^(x2/2)", true },
+        { "exp(x1)^x2", "exp(x1*x2)", true },
+        { "2^(x1 + 1)", "2*2^x1", true },
+        { "pi^x1*pi", "pi^(x1 + 1)", true },
+        { "(x1*x2)^c1", "x1^c1*x2^c1", false },
+        { "(x1^2)^c1", "x1^(2*c1)", false },
+        { "(-2)^x1", "1/0", true },
+        { "x1^(x2 - x2)", "1", true },
+        { "1^x1", "1", true },
+        { "(x1^c1)^c2", "x1^(c1*c2)", true },
         { "(x1 + x2)^2", "x1^2 + 2*x1*x2 + x2^2", true },
         { "((x1+1)*(x1+2))/(x1+1)", "x1 + 2", true },
         { "1/(2*x1 + 2)", "1/2/(x1 + 1)", true },

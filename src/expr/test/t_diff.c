@@ -72,7 +72,12 @@ static void derivatives_are_slopes(void **state) {
     int judged = 0, with_cos = 0;
     const int trees = sl_test_iters(t, 3000);
     for (int i = 0; i < trees; i++) {
-        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3), VARS, 3, 0.1, 0, false };
+        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 3),
+                                           VARS,
+                                           3,
+                                           0.1,
+                                           sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                           true };
         const sl_node *e, *d;
         int n_params;
         sl_arena_rewind(&t->arena, 0);

@@ -40,7 +40,12 @@ static const sl_node *random_tree(sl_fixture *t) {
     static const sl_rat powers[] = { { 2, 1 },  { 3, 1 },  { 7, 1 }, { -1, 1 }, { -2, 1 },
                                      { -5, 1 }, { 1, 2 },  { 3, 2 }, { -1, 2 }, { 5, 4 },
                                      { 7, 4 },  { -3, 4 }, { 1, 3 }, { -2, 3 }, { 9, 5 } };
-    const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 4), VARS, 5, 0.1, 0, false };
+    const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 4),
+                                       VARS,
+                                       5,
+                                       0.1,
+                                       sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                       true };
     const sl_node *e, *f;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
     SL_MUST(t, sl_expr_insert_numbers(&e, &t->arena, &t->rng, e, 0.2, 9));

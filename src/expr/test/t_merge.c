@@ -62,7 +62,10 @@ static void random_expressions(void **state) {
     sl_fixture *t = *state;
     int changed = 0, n = sl_test_iters(t, 20000);
     for (int i = 0; i < n; i++) {
-        sl_expr_random_options o = { 1 + i % 4, 2, i % 3 ? 0 : 5, 0.2, 0, false };
+        sl_expr_random_options o = {
+            1 + i % 4, 2, i % 3 ? 0 : 5, 0.2, sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+            true
+        };
         const sl_node *e, *w, *m, *mw, *again, *tidy, *ce, *cm;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));

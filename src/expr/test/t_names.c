@@ -99,7 +99,8 @@ static const spelling spellings[] = {
     { 2, SL_FORMAT_INFIX, "x_1", 1, NULL },
     { 2, SL_FORMAT_INFIX, "c1", 4, NULL },
     { 4, SL_FORMAT_INFIX, "`exp`", 1, NULL },
-    { 4, SL_FORMAT_INFIX, "exp", 0, "brackets" },
+    { 4, SL_FORMAT_INFIX, "exp", 1, NULL }, // no bracket follows, so it is no function
+    { 5, SL_FORMAT_INFIX, "exp", 0, "brackets" },
     { 4, SL_FORMAT_LATEX, "\\mathrm{exp}", 1, NULL },
     { 6, SL_FORMAT_INFIX, "e", 1, NULL },
     { 6, SL_FORMAT_LATEX, "\\mathrm{e}", 1, NULL },
@@ -113,8 +114,9 @@ static const spelling spellings[] = {
     { 9, SL_FORMAT_INFIX, "temperature", 0, "did you mean temp\xc3\xa9rature" },
     { 10, SL_FORMAT_INFIX, "a", 1, NULL },
     { 10, SL_FORMAT_INFIX, "x2", 2, NULL },
-    { 15, SL_FORMAT_INFIX, "log", 1, NULL }, // no function here, so it can be a column
-    { 17, SL_FORMAT_LATEX, "mm", 2, NULL },  // a known word before its letters
+    { 15, SL_FORMAT_INFIX, "log", 1, NULL },
+    { 15, SL_FORMAT_INFIX, "pi", 2, NULL }, // a column before the constant
+    { 17, SL_FORMAT_LATEX, "mm", 2, NULL }, // a known word before its letters
 };
 
 static void words_mean_columns(void **state) {

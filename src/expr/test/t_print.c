@@ -116,7 +116,8 @@ static sl_rat random_number(sl_rng *rng, bool large) {
 
 /* A raw tree of all nodes, also in shapes that no operator of the surface makes. */
 static const sl_node *random_tree(sl_arena *a, sl_rng *rng, int depth, bool large) {
-    int kind = depth == 0 ? pick(rng, 4) : pick(rng, 12);
+    int kind = depth == 0 ? pick(rng, 4) : pick(rng, 14);
+    if (kind == 0 && pick(rng, 4) == 0) return sl_expr_pi(a);
     if (kind == 0) return sl_expr_num(a, random_number(rng, large));
     if (kind == 1) return sl_expr_par(a, 1 + pick(rng, 12));
     if (kind < 4) return sl_expr_var(a, 1 + pick(rng, kind == 2 ? 3 : 12));
@@ -128,6 +129,8 @@ static const sl_node *random_tree(sl_arena *a, sl_rng *rng, int depth, bool larg
     }
     operands[0] = random_tree(a, rng, depth - 1, large);
     if (kind == 9) return sl_expr_fn(a, (sl_op)(SL_OP_EXP + pick(rng, 3)), operands[0]);
+    if (kind == 10) return sl_expr_fn(a, (sl_op)(SL_OP_LOG + pick(rng, 9)), operands[0]);
+    if (kind == 11) return sl_expr_power(a, operands[0], random_tree(a, rng, depth - 1, large));
     sl_rat exponent =
         pick(rng, 2) ? random_number(rng, false) : (sl_rat){ 1 - 2 * pick(rng, 2), 2 };
     return sl_expr_pow(a, operands[0], exponent);
@@ -184,9 +187,12 @@ static void raw_trees_read_back_tidied(void **state) {
 /* What the enumeration makes. */
 static void expressions_of_the_surface_read_back(void **state) {
     sl_fixture *t = *state;
-    const sl_expr_random_options options = {
-        .depth = 6, .variables = 3, .number_range = 9, .p_leaf = 0.1
-    };
+    const sl_expr_random_options options = { .depth = 6,
+                                             .variables = 3,
+                                             .number_range = 9,
+                                             .p_leaf = 0.1,
+                                             .ops = SL_EXPR_ALL_OPERATORS,
+                                             .with_pi = true };
     for (int i = 0; i < sl_test_iters(t, 300); i++) {
         sl_arena_rewind(&t->arena, 0);
         const sl_node *e, *tidy;

@@ -30,7 +30,12 @@ static const char *text_of(const sl_node *e) {
 
 /* Tidy, with numbers. */
 static const sl_node *random_formula(sl_fixture *t) {
-    const sl_expr_random_options o = { 1 + pick(&t->rng, 4), VARS, 5, 0.1, 0, false };
+    const sl_expr_random_options o = { 1 + pick(&t->rng, 4),
+                                       VARS,
+                                       5,
+                                       0.1,
+                                       sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0,
+                                       true };
     const sl_node *e;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
     SL_MUST(t, sl_expr_insert_numbers(&e, &t->arena, &t->rng, e, 0.3, 9000));
@@ -180,7 +185,9 @@ static void substitution_is_composition(void **state) {
         for (int k = 0; k < VARS; k++) u[k] = x[k] = sl_rng_range(&t->rng, 0, 2);
         for (int k = 0; k < VARS; k++) {
             if (pick(&t->rng, 3) == 0) continue;
-            const sl_expr_random_options o = { 2, VARS, 2, 0.3, 0, false };
+            const sl_expr_random_options o = {
+                2, VARS, 2, 0.3, sl_rng_below(&t->rng, 2) ? SL_EXPR_ALL_OPERATORS : 0, true
+            };
             SL_MUST(t, sl_expr_random(&with[k], &t->arena, &t->rng, &o));
             SL_MUST(t, sl_expr_eval(&u[k], &t->arena, with[k], at_x, 1, NULL));
         }

@@ -208,7 +208,7 @@ static void the_draw_itself_counts(void **state) {
         const sl_node *base, *e, *p, *q;
         p = sl_universe_get(u, sl_rng_below(&t->rng, (uint32_t)sl_universe_size(u)));
         q = sl_universe_get(u, sl_rng_below(&t->rng, (uint32_t)sl_universe_size(u)));
-        SL_MUST(t, sl_expr_canon_apply(&base, &t->arena, sl_rng_below(&t->rng, SL_OPERATOR_COUNT),
+        SL_MUST(t, sl_expr_canon_apply(&base, &t->arena, sl_rng_below(&t->rng, SL_OPERATOR_DIV + 1),
                                        p, q));
         sl_pair_site site[64];
         int n;

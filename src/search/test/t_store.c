@@ -303,16 +303,35 @@ static void lists_do_not_depend_on_steps(void **state) {
 
 /* ---------------------------------------------------------------- operators ----------------- */
 
+static int operator_of(int op) {
+    static const int row[SL_OP_COUNT] = {
+        [SL_OP_EXP] = SL_OPERATOR_EXP, [SL_OP_SIN] = SL_OPERATOR_SIN,   [SL_OP_COS] = SL_OPERATOR_COS,
+        [SL_OP_LOG] = SL_OPERATOR_LOG, [SL_OP_TANH] = SL_OPERATOR_TANH, [SL_OP_COSH] = SL_OPERATOR_COSH,
+    };
+    return row[op];
+}
+
+/* Of a product; -1 is a sign. */
+static int factors(const sl_node *product) {
+    int n = 0;
+    for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m))
+        n += !sl_num_is(m, -1);
+    return n;
+}
+
 /* Operators that an expression needs, as the option --ops sees them. */
 static bool needs_only(const sl_node *e, uint32_t ops) {
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
+    const uint32_t products = SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV); // a b is a/(1/b)
     for (const sl_node *n = e; n < e + e->len; n += sl_step(n)) {
         switch (n->op) {
         case SL_OP_EXP:
-            if (!(ops & SL_STORE__BIT(EXP))) return false;
-            break;
         case SL_OP_SIN:
-            if (!(ops & SL_STORE__BIT(SIN))) return false;
+        case SL_OP_COS:
+        case SL_OP_LOG:
+        case SL_OP_TANH:
+        case SL_OP_COSH:
+            if (!(ops & UINT32_C(1) << operator_of(n->op))) return false;
             break;
         case SL_OP_ADD:
             if (!(ops & (SL_STORE__BIT(ADD) | SL_STORE__BIT(SUB)))) return false;
@@ -321,13 +340,11 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
             const sl_rat p = sl_num_value(sl_next(n + 1));
             if (p.num < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
             if (p.den == 2 && !(ops & SL_STORE__BIT(SQRT))) return false;
-            if (llabs(p.num) > 1 && !(ops & SL_STORE__BIT(MUL))) return false;
+            if (llabs(p.num) > 1 && !(ops & products)) return false;
             break;
         }
         case SL_OP_MUL:
-            for (const sl_node *m = n + 1; m < n + n->len; m = sl_next(m))
-                if (m->op != SL_OP_NUM && m != n + n->len - m->len && !(ops & SL_STORE__BIT(MUL)))
-                    return false;
+            if (factors(n) > 1 && !(ops & products)) return false;
             break;
         case SL_OP_NUM:
             if (sl_num_value(n).num < 0 && n != e && (n - 1)->op != SL_OP_VAR && !(ops & minus)) {

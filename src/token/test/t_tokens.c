@@ -57,6 +57,12 @@ static void what_has_no_tokens_is_told(void **state) {
         const char *told;
     } known[] = {
         { "cos x1", 256, SL_EINVAL, "\\cos" },
+        { "log x1", 256, SL_EINVAL, "\\log" },
+        { "tan x1", 256, SL_EINVAL, "\\tan" },
+        { "acos tanh x1", 256, SL_EINVAL, "\\arccos" },
+        { "abs x1", 256, SL_EINVAL, "\\left" },
+        { "* 2 pi", 256, SL_EINVAL, "\\pi" },
+        { "^ x1 x2", 256, SL_EINVAL, "exponent" },
         { "+ x1 x4", 256, SL_EINVAL, "x_4" },
         { "+ x1 x10", 256, SL_EINVAL, "x_{10}" },
         { "* x1 c1", 256, SL_EINVAL, "c_1" },

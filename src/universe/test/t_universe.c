@@ -275,7 +275,7 @@ static void wrong_options_are_refused(void **state) {
     SL_CHECK(t, sl_universe_new(&u, NULL, &o, NULL) == SL_ELIMIT, "100 MB are not enough");
     SL_CHECK(t, strstr(sl_last_error(), "5,070,402"), "cost is not named: %s", sl_last_error());
     uint32_t ops;
-    SL_CHECK(t, sl_universe_ops_parse(&ops, "+,cosh") == SL_EFORMAT, "cosh");
+    SL_CHECK(t, sl_universe_ops_parse(&ops, "+,coth") == SL_EFORMAT, "cosh");
     SL_CHECK(t, strstr(sl_last_error(), "cosh"), "%s", sl_last_error());
     SL_CHECK(t, sl_universe_ops_parse(&ops, " , ") == SL_EFORMAT, "nothing");
     SL_CHECK(t, u == NULL, "something was built");

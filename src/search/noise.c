@@ -1,0 +1,313 @@
+/* noise - the search where y has errors and exact keys say nothing.
+ *
+ * Terms of the store are compared by what they and T(y) leave outside a span of columns that are free
+ * (noise_span.c), one, two and three at a time (noise_screen.c). The best thousands of each family are
+ * fitted in all rows in the space of y and their exponents and coefficients made simple numbers as
+ * long as that shortens the description (noise_candidate.c); the best few of these, and the best of
+ * each size, are offered as formulas.
+ *
+ * Screening sees a few dozen rows and a crude transform of y, so it must let many through: at 10
+ * percent of noise the true formula is often some hundreds of places down. Fits are what decide. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search/noise_impl.h"
+
+/* Work of a level. */
+static const sl_noise__effort efforts[] = {
+    { .terms = 1024, .pair_terms = 256, .keep_one = 64, .keep_two = 64, .keep_three = 16,
+      .triple_pairs = 16, .monomials = 48, .offers = 16 },
+    { .terms = 4096, .pair_terms = 1024, .keep_one = 512, .keep_two = 512, .keep_three = 64,
+      .triple_pairs = 64, .monomials = 128, .offers = 24 },
+    { .terms = 16384, .pair_terms = 4096, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
+      .triple_pairs = 256, .monomials = 512, .offers = 40 },
+    { .terms = 65536, .pair_terms = 10240, .keep_one = 4096, .keep_two = 4096, .keep_three = 2048,
+      .triple_pairs = 1024, .monomials = 2048, .offers = 48 },
+};
+
+typedef struct state {
+    sl_noise__parts parts;
+    sl_arena arena;
+    uint64_t best;  // hash of the best formula's expression after the last level; 0: none
+} state;
+
+/* Families, and the most columns of each.   side  link  degree */
+static const struct family {
+    sl_side side;
+    sl_noise__link link;
+    int degree;
+} families[] = {
+    { SL_SIDE_PRODUCT, SL_NOISE__LOG, 0 },
+    { SL_SIDE_SUM, SL_NOISE__IDENTITY, 1 },
+    { SL_SIDE_SUM, SL_NOISE__IDENTITY, 2 },
+    { SL_SIDE_SUM, SL_NOISE__INVERSE, 1 },
+    { SL_SIDE_SUM, SL_NOISE__INVERSE, 2 },
+    { SL_SIDE_SUM, SL_NOISE__SQUARE, 1 },
+    { SL_SIDE_SUM, SL_NOISE__SQUARE, 2 },
+    { SL_SIDE_SUM, SL_NOISE__INVERSE_SQUARE, 1 },
+    { SL_SIDE_SUM, SL_NOISE__INVERSE_SQUARE, 2 },
+};
+
+/* ---------------------------------------------------------------- opening ------------------- */
+
+/* Does T(y) have a value that may be inverted? Even powers lose the sign of y. */
+static bool fits_family(const sl_search__job *j, const struct family *f) {
+    int base = sl_noise__span_base(j, f->side, f->degree);
+    if (base > SL_NOISE__COLUMNS - SL_NOISE__TERMS || base > j->rows.rows - 3) return false;
+    if (f->link != SL_NOISE__SQUARE && f->link != SL_NOISE__INVERSE_SQUARE) return true;
+    double sum = 0, size = 0;
+    for (int64_t i = 0; i < j->rows.rows; i++) sum += j->rows.y[i], size += fabs(j->rows.y[i]);
+    return fabs(sum) > 0.98 * size;
+}
+
+/* Weights of rows: 1/sigma, in units of the typical one where sigma is known. */
+static sl_status make_weights(state *s, sl_search__job *j) {
+    sl_noise__parts *p = &s->parts;
+    p->sigma = j->o->sigma;
+    double size = 0;
+    for (int i = 0; i < p->rows; i++) size += j->rows.y[i] * j->rows.y[i];
+    double rounding = SL_MAX(j->precision, 0x1p-48);
+    p->least = size * rounding * rounding;
+    if (!j->rows.sigma) return SL_OK;
+    double *w = sl_arena_alloc(&s->arena, (size_t)p->rows * sizeof *w);
+    if (!w) return sl_fail_memory((size_t)p->rows, sizeof *w, "weights of rows");
+    double unit = 0;
+    for (int i = 0; i < p->rows; i++) unit += log(j->rows.sigma[i]) / p->rows;
+    unit = exp(unit);
+    for (int i = 0; i < p->rows; i++) w[i] = unit / j->rows.sigma[i];
+    p->sigma = j->rows.sigma_absolute ? unit : 0;
+    p->weight = w;
+    return SL_OK;
+}
+
+static void close_noise(void *payload) {
+    state *s = payload;
+    for (int side = 0; side < 2; side++) sl_noise__terms_clear(&s->parts.terms[side], s->parts.j);
+    if (s->parts.store) sl_store_close(s->parts.store);
+    sl_arena_clear(&s->arena);
+    sl_free(s);
+}
+
+static sl_status open_noise(void **out, sl_search__job *j) {
+    sl_status st;
+    state *s = sl_calloc(1, sizeof *s);
+    if (!s) return sl_fail_memory(1, sizeof *s, "a search under noise");
+    sl_noise__parts *p = &s->parts;
+    p->j = j;
+    p->rows = (int)j->rows.rows;
+    SL_GO(make_weights(s, j));
+    SL_GO(sl_store_open(&p->store, j, SL_MIN(p->rows, SL_NOISE__PROBES)));
+    for (int k = 0; k < SL_LEN(families); k++) {
+        if (!fits_family(j, &families[k])) continue;
+        SL_GO(sl_noise__span_make(&p->span[p->spans++], &s->arena, j, p->weight, families[k].side,
+                                  families[k].link, families[k].degree,
+                                  sl_store_stride(p->store)));
+    }
+    *out = s;
+    return SL_OK;
+done:
+    close_noise(s);
+    return st;
+}
+
+/* ---------------------------------------------------------------- candidates ---------------- */
+
+typedef struct list {
+    sl_noise__candidate *item;
+    int n, room;
+} list;
+
+static sl_status append(list *l, const sl_noise__candidate *item, int n) {
+    if (l->n + n > l->room) {
+        int room = SL_MAX(2 * l->room, l->n + n);
+        sl_noise__candidate *grown = sl_realloc(l->item, (size_t)room, sizeof *grown);
+        if (!grown) return sl_fail_memory((size_t)room, sizeof *grown, "candidates under noise");
+        l->item = grown, l->room = room;
+    }
+    memcpy(l->item + l->n, item, (size_t)n * sizeof *item);
+    l->n += n;
+    return SL_OK;
+}
+
+/* The span alone, and y^p z in the span for monomials z. */
+static sl_status add_closures(list *l, const sl_noise__parts *p, int span, int monomials) {
+    int n = 0;
+    if (p->span[span].side == SL_SIDE_SUM && p->span[span].base <= 36)
+        SL_TRY(sl_store_monomials(&n, p->store, monomials));
+    for (int z = -1; z < n; z++) {
+        sl_noise__candidate c = { .span = span, .monomial = z };
+        if (z == 0) continue; // the monomial 1
+        SL_TRY(append(l, &c, 1));
+    }
+    return SL_OK;
+}
+
+static sl_status screen_span(list *l, const sl_noise__parts *p, int span,
+                             const sl_noise__effort *e) {
+    const int keep[SL_NOISE__TERMS] = { e->keep_one, e->keep_two, e->keep_three };
+    sl_noise__top top[SL_NOISE__TERMS];
+    sl_noise__candidate *room = NULL;
+    int total = 0;
+    for (int k = 0; k < SL_NOISE__TERMS; k++) total += keep[k];
+    room = sl_malloc((size_t)total, sizeof *room);
+    if (!room) return sl_fail_memory((size_t)total, sizeof *room, "candidates under noise");
+    for (int k = 0, at = 0; k < SL_NOISE__TERMS; at += keep[k++]) {
+        top[k] = (sl_noise__top){ .room = keep[k], .worst = INFINITY, .list = room + at };
+    }
+    sl_status st = sl_noise__screen(top, p->j, &p->span[span], span,
+                                    &p->terms[p->span[span].side], e);
+    for (int k = 0; k < SL_NOISE__TERMS && st == SL_OK; k++) {
+        sl_noise__top_finish(&top[k]);
+        st = append(l, top[k].list, top[k].n);
+    }
+    sl_free(room);
+    return st;
+}
+
+static sl_status gather_candidates(list *l, state *s, const sl_noise__effort *e) {
+    sl_noise__parts *p = &s->parts;
+    for (int side = 0; side < 2; side++) {
+        SL_TRY(sl_noise__terms_gather(&p->terms[side], p->j, p->store, (sl_side)side, e->terms));
+    }
+    for (int k = 0; k < p->spans && !sl_search__stop(p->j, true); k++) {
+        SL_TRY(add_closures(l, p, k, e->monomials));
+        SL_TRY(screen_span(l, p, k, e));
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- offers -------------------- */
+
+/* Nearly the same sum of squares at nearly the same price is the same formula found twice. */
+static bool is_repeated(const sl_noise__outcome *o, sl_noise__outcome *const *chosen, int n) {
+    for (int k = 0; k < n; k++) {
+        const sl_noise__fit *f = &chosen[k]->fit;
+        if (fabs(f->rss - o->fit.rss) <= 1e-6 * f->rss) return true;
+    }
+    return false;
+}
+
+static int cmp_price(const void *a, const void *b) {
+    const sl_noise__outcome *p = *(sl_noise__outcome *const *)a;
+    const sl_noise__outcome *q = *(sl_noise__outcome *const *)b;
+    if (p->fit.price != q->fit.price) return p->fit.price < q->fit.price ? -1 : 1;
+    return sl_noise__outcome_cmp(p, q);
+}
+
+/* chosen[] := the best by bits, then the front of price against error; outcomes are sorted by bits. */
+static int choose(sl_noise__outcome **chosen, sl_noise__outcome *o, sl_noise__outcome **order, int n,
+                  int offers) {
+    int taken = 0, finite = 0;
+    while (finite < n && isfinite(o[finite].fit.bits)) order[finite] = &o[finite], finite++;
+    for (int k = 0; k < finite && taken < offers / 2; k++) {
+        if (!is_repeated(&o[k], chosen, taken)) chosen[taken++] = &o[k];
+    }
+    qsort(order, (size_t)finite, sizeof *order, cmp_price);
+    double least = INFINITY;
+    for (int k = 0; k < finite && taken < offers; k++) {
+        if (order[k]->fit.rss > 0.98 * least) continue;
+        least = order[k]->fit.rss;
+        if (!is_repeated(order[k], chosen, taken)) chosen[taken++] = order[k];
+    }
+    return taken;
+}
+
+static sl_status offer(state *s, const sl_noise__outcome *o, int level) {
+    sl_arena arena = { 0 };
+    const sl_node *e;
+    double value[SL_NOISE__COLUMNS + 4];
+    int params;
+    bool kept;
+    sl_status st = sl_noise__expr(&e, value, &params, &arena, &s->parts, o);
+    if (st == SL_OK && params <= SL_FIT_MAX_PARAMS) {
+        st = sl_search__offer(&kept, s->parts.j, e, value, params, "noise", level);
+        if (st == SL_OK && !kept)
+            st = sl_search__offer_noisy(&kept, s->parts.j, e, value, params, "noise", level);
+    }
+    sl_arena_clear(&arena);
+    return st;
+}
+
+/* One step of a fit is enough to tell which candidates matter. Those are fitted to the end. */
+static sl_status fit_closely(state *s, sl_noise__outcome *outcome, sl_noise__outcome **chosen,
+                             int n) {
+    sl_noise__candidate *again = sl_malloc((size_t)n, sizeof *again);
+    if (!again) return sl_fail_memory((size_t)n, sizeof *again, "candidates under noise");
+    for (int k = 0; k < n; k++) again[k] = chosen[k]->candidate;
+    sl_status st = sl_noise__fit_all(outcome, &s->parts, again, n, 8);
+    sl_free(again);
+    if (st == SL_OK) qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
+    return st;
+}
+
+static sl_status offer_best(state *s, sl_noise__outcome *outcome, int n, int level) {
+    enum { CLOSELY = 8 }; // times as many are fitted closely as are offered
+    int offers = efforts[level].offers;
+    sl_noise__outcome **order = sl_malloc((size_t)(n + offers * CLOSELY), sizeof *order);
+    if (!order) return sl_fail_memory((size_t)n, sizeof *order, "candidates under noise");
+    sl_noise__outcome **chosen = order + n;
+    sl_status st;
+    qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
+    int taken = choose(chosen, outcome, order, n, offers * CLOSELY);
+    SL_GO(fit_closely(s, outcome, chosen, taken));
+    taken = choose(chosen, outcome, order, taken, offers);
+    for (int k = 0; k < taken && st == SL_OK && !sl_search__stop(s->parts.j, true); k++) {
+        st = offer(s, chosen[k], level);
+    }
+done:
+    sl_free(order);
+    return st;
+}
+
+/* ---------------------------------------------------------------- the end ------------------- */
+
+/* A formula that leaves nothing but noise, and that a whole level of further candidates has not
+ * bettered, ends the search. */
+static sl_status end_if_found(state *s) {
+    sl_search__job *j = s->parts.j;
+    const sl_search_formula *best = NULL;
+    bool within;
+    double sigma;
+    for (int k = 0; k < j->n_kept; k++) {
+        if (!best || j->kept[k].bits.total < best->bits.total) best = &j->kept[k];
+    }
+    uint64_t before = s->best;
+    s->best = best ? sl_expr_hash(best->fit.expr) | 1 : 0;
+    if (!best || s->best != before || best->exact) return SL_OK;
+    SL_TRY(sl_search__judge_noise(&sigma, &within, j, best));
+    if (within) sl_search__end(j, SL_SEARCH_FOUND);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- a level ------------------- */
+
+static sl_status run_level(bool *more, void *payload, int level) {
+    state *s = payload;
+    sl_search__job *j = s->parts.j;
+    list l = { 0 };
+    sl_noise__outcome *outcome = NULL;
+    int64_t bytes = 0;
+    sl_status st;
+    SL_ASSERT(level < SL_LEN(efforts));
+    *more = level + 1 < SL_LEN(efforts) && !j->o->exact_only;
+    if (j->o->exact_only) return SL_OK;
+    SL_GO(gather_candidates(&l, s, &efforts[level]));
+    int64_t wanted = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
+    if (!sl_search__reserve(j, wanted)) goto done;
+    bytes = wanted;
+    outcome = sl_malloc((size_t)l.n, sizeof *outcome);
+    if (!outcome) {
+        st = sl_fail_memory((size_t)l.n, sizeof *outcome, "fits of the search under noise");
+        goto done;
+    }
+    SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n, 1));
+    SL_GO(offer_best(s, outcome, l.n, level));
+    if (!sl_search__stop(j, true)) st = end_if_found(s);
+done:
+    sl_free(outcome);
+    sl_free(l.item);
+    if (bytes) sl_search__release(j, bytes);
+    return st;
+}
+
+const sl_search__method sl_search__noise = { "noise", open_noise, run_level, close_noise };

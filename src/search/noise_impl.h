@@ -1,0 +1,234 @@
+/* The search under noise, inside src/search only: models y = scale m(eta) whose eta is linear in
+ * known columns, their fit in the space of y, and the choice of simple coefficients. */
+#ifndef SL_NOISE_IMPL_H
+#define SL_NOISE_IMPL_H
+
+#include "search/search_impl.h"
+
+#define SL_NOISE__COLUMNS 64 // of one model: the span's and the terms'
+#define SL_NOISE__TERMS 3    // of the store in one model
+
+/* ---------------------------------------------------------------- models -------------------- */
+
+/* y = scale m(eta). A product has eta = log|y| over columns 1, log|x|, log|f|; a sum has eta =
+ * T(y).   id   m(eta)   name */
+#define SL_NOISE__LINKS(X)                        \
+    X(IDENTITY,       "y")                        \
+    X(LOG,            "log y")                    \
+    X(INVERSE,        "1/y")                      \
+    X(SQUARE,         "y^2")                      \
+    X(INVERSE_SQUARE, "1/y^2")
+
+typedef enum sl_noise__link {
+#define X(id, name) SL_NOISE__##id,
+    SL_NOISE__LINKS(X)
+#undef X
+    SL_NOISE__LINK_COUNT
+} sl_noise__link;
+
+/* What the coefficient of a column may become, and for how many bits. */
+typedef enum sl_noise__kind {
+    SL_NOISE__FACTOR,      // logarithm of a factor: free, or 0 for a factor of 1
+    SL_NOISE__COEFFICIENT, // of a term of a sum: free, 1, -1, or 0 for no such term
+    SL_NOISE__EXPONENT,    // rational, of small denominator; dear where it is not
+    SL_NOISE__ODD,         // of a base of both signs whose sign counts: 1, -1, 3, -3
+    SL_NOISE__EVEN,        // of a base of both signs whose sign does not: 0, 2, -2
+    SL_NOISE__RATE,        // factor of the argument of exp: free or rational, not 0
+} sl_noise__kind;
+
+typedef struct sl_noise__model {
+    sl_noise__link link;
+    int rows, columns;
+    const double *column[SL_NOISE__COLUMNS]; // rows each
+    sl_noise__kind kind[SL_NOISE__COLUMNS];
+    double price[SL_NOISE__COLUMNS];         // bits of the column itself, paid unless its coefficient is 0
+    const double *scale;                     // by row; NULL: 1
+    const double *y;
+    const double *weight;                    // 1/standard deviation up to a factor; NULL: 1
+    double sigma;                            // of y where the weight is 1; 0: not known
+    double least;                            // a sum of squares that is only rounding
+} sl_noise__model;
+
+typedef struct sl_noise__fit {
+    double coefficient[SL_NOISE__COLUMNS];
+    bool fixed[SL_NOISE__COLUMNS];
+    double rss;   // weighted sum of squares in the space of y; infinite where there is no fit
+    double bits;  // of the residuals and of the coefficients and columns
+    double price; // of these the coefficients' and columns'
+} sl_noise__fit;
+
+/* Rows that work of one thread needs for models of so many rows: 4 columns of them. */
+#define SL_NOISE__SCRATCH 4
+
+/* Coefficients of least squares in the space of y, those that are fixed left alone: a weighted linear
+ * fit of T(y) where `start`, then at most `steps` steps of Gauss and Newton, never uphill. */
+void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, int steps,
+                       double *scratch);
+
+/* Makes coefficients simple numbers, or drops their columns, as long as the description gets shorter;
+ * then fits the others again, by at most `steps`. */
+void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch);
+
+/* The normal equations at f: matrix[a][b] (lower half) of the columns column[0 .. n) that are not
+ * fixed. */
+typedef struct sl_noise__equations {
+    int n;
+    int column[SL_NOISE__COLUMNS];
+    double matrix[SL_NOISE__COLUMNS][SL_NOISE__COLUMNS];
+    double right[SL_NOISE__COLUMNS];
+} sl_noise__equations;
+void sl_noise__equations_at(sl_noise__equations *e, const sl_noise__model *m,
+                            const sl_noise__fit *f, double *scratch);
+
+/* mu[] := the model's y by row. */
+void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit *f);
+
+/* Bits of residuals of this weighted sum of squares: by chi-square if sigma is known. */
+double sl_noise__residual_bits(const sl_noise__model *m, double rss);
+
+/* Bits of a coefficient of this kind at this value; free: one that was fitted. */
+double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows);
+
+/* ---------------------------------------------------------------- spans --------------------- */
+
+extern const sl_search__method sl_search__noise;
+
+#define SL_NOISE__PROBES 64 // rows that terms are compared at
+#define SL_NOISE__DIMS 48   // of what is left of them, at most
+
+/* A family of models: its link, and the columns that every model of it may have. A product has 1 and
+ * log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
+typedef struct sl_noise__span {
+    sl_side side;
+    sl_noise__link link;
+    int degree;
+    int base;                                       // columns
+    const double *column[SL_NOISE__COLUMNS];        // in all rows
+    int8_t power[SL_NOISE__COLUMNS][SL_DATA_MAX_INPUTS]; // of x_i in column c, in sums
+    int variable[SL_NOISE__COLUMNS];                // of a product's column c: log|x_v|; -1: 1
+    int probes, stride, dims;
+    double *projector;                              // dims x stride; weights are in it
+    double weight[SL_NOISE__PROBES];
+    float target[SL_NOISE__DIMS];                   // of T(y), unit length
+    double target_square;                           // its squared length before
+} sl_noise__span;
+
+/* Over the first rows of the job; columns and projector in the arena. dims is 0 where too few rows are
+ * left, or y is inside the span. */
+SL_NODISCARD sl_status sl_noise__span_make(sl_noise__span *out, sl_arena *a,
+                                           const sl_search__job *j, const double *weight,
+                                           sl_side side, sl_noise__link link, int degree,
+                                           int stride);
+/* How many columns it would have. */
+int sl_noise__span_base(const sl_search__job *j, sl_side side, int degree);
+
+/* q[0 .. dims) := what is left of values at the probes, scaled to unit length; false where nothing
+ * is. */
+bool sl_noise__project(float *q, const sl_noise__span *s, const double *value);
+
+/* ---------------------------------------------------------------- terms and candidates ------ */
+
+/* The first terms of a side of the store: their values at the probes, logarithms on the product
+ * side. */
+typedef struct sl_noise__terms {
+    int n, room, stride;
+    sl_term *term;
+    float *cost;
+    double *value;   // stride each
+    int *order;      // by cost
+    int level;       // of the store that comes next
+} sl_noise__terms;
+
+/* Terms of a side, whole levels of the store until there are `want`; further calls with a larger want
+ * go on where the last one ended. Terms that are not real at a probe are left out. */
+SL_NODISCARD sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s,
+                                              sl_side side, int want);
+void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j);
+
+/* A model to be fitted: terms of the store (places in sl_noise__terms), or a monomial z such that
+ * y^p z is in the span (place in the store's list; -1: none). The smaller score the better. */
+typedef struct sl_noise__candidate {
+    double score;
+    int span, n;
+    int at[SL_NOISE__TERMS];
+    int monomial;
+} sl_noise__candidate;
+
+/* The order of candidates: by score, then by terms, so that it is total. */
+int sl_noise__candidate_cmp(const void *a, const void *b);
+
+/* A list of the best `room` candidates. */
+typedef struct sl_noise__top {
+    int n, room;
+    double worst; // score that a further one has to be below
+    sl_noise__candidate *list; // a heap while it is full
+} sl_noise__top;
+void sl_noise__top_add(sl_noise__top *t, const sl_noise__candidate *c);
+void sl_noise__top_finish(sl_noise__top *t); // sorted; nothing is added after that
+
+/* How much of each: terms alone, pairs among the first so many terms, and how many of the best are
+ * kept. */
+typedef struct sl_noise__effort {
+    int terms, pair_terms, keep_one, keep_two, keep_three, triple_pairs;
+    int monomials;
+    int offers;
+} sl_noise__effort;
+
+/* The best candidates of a span by projected residuals: of one, two and three terms. Appends to
+ * top[0 .. 3). */
+SL_NODISCARD sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
+                                        const sl_noise__span *s, int span,
+                                        const sl_noise__terms *t, const sl_noise__effort *e);
+
+/* ---------------------------------------------------------------- fits in all rows ---------- */
+
+#define SL_NOISE__SPANS 12
+
+/* What models are made of: spans, terms and monomials, in all rows of the job. */
+typedef struct sl_noise__parts {
+    sl_search__job *j;
+    sl_store *store;
+    int rows;
+    const double *weight; // by row; NULL: 1
+    double sigma, least;  // as in sl_noise__model
+    int spans;
+    sl_noise__span span[SL_NOISE__SPANS];
+    sl_noise__terms terms[2]; // by side
+} sl_noise__parts;
+
+/* A term that candidates use, in all rows: its value, or its logarithm on the product side. */
+typedef struct sl_noise__column {
+    int at;       // place in terms
+    sl_side side;
+    bool real;    // in all rows
+    bool rate;    // logarithm of an exponential: its coefficient is a rate
+    int sign;     // of the term: 1, -1, 0 for both
+    double *value;
+    int8_t *signs; // by row, where sign is 0
+} sl_noise__column;
+
+/* A fitted candidate. scale_sign: of y in front of everything; odd: bit k, the sign of base variable
+ * or term k counts (variables first). */
+typedef struct sl_noise__outcome {
+    sl_noise__candidate candidate;
+    sl_noise__fit fit;
+    int sign;
+    uint32_t odd;
+} sl_noise__outcome;
+
+/* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that cannot
+ * be have infinite bits. */
+SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
+                                         const sl_noise__candidate *candidate, int n, int steps);
+
+int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
+
+/* Do residuals of neighbouring rows go together? Without memory: false. */
+bool sl_noise__has_structure(const double *r, const double *const *x, int inputs, int n,
+                             sl_arena *scratch);
+
+/* An outcome as an expression with free constants of these values. */
+SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,
+                                      const sl_noise__parts *p, const sl_noise__outcome *o);
+
+#endif

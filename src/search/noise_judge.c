@@ -1,0 +1,125 @@
+/* Does a formula leave nothing but noise?
+ *
+ *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
+ *                     thousand
+ *   not known         residuals have no structure: those of neighbouring rows are as likely of equal
+ *                     as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of
+ *                     them and in each one alone; the statistic is the mean product of a residual and
+ *                     its neighbour's, judged against its standard deviation for independent ones
+ *
+ * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search/noise_impl.h"
+
+static const double EVIDENCE_LEAST = 10; // bits: once in a thousand tables of pure noise
+static const double PROBABILITY = 1e-3;
+enum { ROWS_MAX = 1000 }; // that neighbours are looked for among
+
+typedef struct residual {
+    double key;
+    int row;
+} residual;
+
+static int by_key(const void *a, const void *b) {
+    const residual *p = a, *q = b;
+    if (p->key != q->key) return p->key < q->key ? -1 : 1;
+    return p->row - q->row;
+}
+
+/* z-score of the mean product of neighbours along one input. */
+static double along_input(const double *r, const double *x, int n, residual *room) {
+    double products = 0, squares = 0;
+    for (int i = 0; i < n; i++) room[i] = (residual){ x[i], i };
+    qsort(room, (size_t)n, sizeof *room, by_key);
+    for (int i = 0; i + 1 < n; i++) {
+        double p = r[room[i].row] * r[room[i + 1].row];
+        products += p, squares += p * p;
+    }
+    return squares > 0 ? products / sqrt(squares) : 0;
+}
+
+/* The same for the nearest row in all inputs, in units of their spread. A pair that is nearest both
+ * ways counts once. */
+static double among_nearest(const double *r, const double *const *x, int inputs, int n,
+                            int *nearest) {
+    double scale[SL_DATA_MAX_INPUTS], products = 0, squares = 0;
+    for (int v = 0; v < inputs; v++) {
+        double s = sqrt(sl_variance(x[v], n));
+        scale[v] = s > 0 ? 1 / s : 0;
+    }
+    for (int i = 0; i < n; i++) {
+        double least = INFINITY;
+        nearest[i] = -1;
+        for (int k = 0; k < n; k++) {
+            double d = 0;
+            for (int v = 0; v < inputs && d < least; v++) {
+                double z = (x[v][i] - x[v][k]) * scale[v];
+                d += z * z;
+            }
+            if (k != i && d < least) least = d, nearest[i] = k;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        int k = nearest[i];
+        if (k < 0 || (nearest[k] == i && k < i)) continue;
+        products += r[i] * r[k], squares += r[i] * r[k] * r[i] * r[k];
+    }
+    return squares > 0 ? products / sqrt(squares) : 0;
+}
+
+bool sl_noise__has_structure(const double *r, const double *const *x, int inputs, int n,
+                             sl_arena *scratch) {
+    size_t mark = sl_arena_mark(scratch);
+    residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
+    int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
+    bool found = false;
+    if (room && nearest) {
+        double limit = -sl_normal_quantile(PROBABILITY / (inputs + 1));
+        for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
+        if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
+    }
+    sl_arena_rewind(scratch, mark);
+    return found;
+}
+
+/* Weighted residuals of the first rows; their sum of squares over all rows. */
+static sl_status residuals(double *r, double *squares, sl_arena *a, const sl_problem *p,
+                           const sl_fit *f) {
+    double *got = sl_arena_alloc(a, (size_t)p->rows * sizeof *got);
+    if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "residuals");
+    SL_TRY(sl_expr_eval(got, a, f->expr, p->x, p->rows, f->value));
+    *squares = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        double d = (p->y[i] - got[i]) / (p->sigma ? p->sigma[i] : 1);
+        if (i < ROWS_MAX) r[i] = d;
+        *squares += d * d;
+    }
+    return SL_OK;
+}
+
+sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
+                                 const sl_search_formula *f) {
+    const sl_problem *p = j->all;
+    sl_arena a = { 0 };
+    double r[ROWS_MAX], squares;
+    *within = false;
+    sl_status st = residuals(r, &squares, &a, p, &f->fit);
+    if (st == SL_OK && isfinite(squares)) {
+        double freedom = SL_MAX((double)(p->rows - f->fit.params), 1);
+        bool known = p->sigma ? p->sigma_absolute : j->o->sigma > 0;
+        *sigma = known && !p->sigma ? j->o->sigma : sqrt(squares / freedom);
+        if (known) {
+            double unit = p->sigma ? 1 : j->o->sigma;
+            *within = sl_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
+        } else {
+            *within = !sl_noise__has_structure(r, p->x, p->inputs, (int)SL_MIN(p->rows, ROWS_MAX),
+                                               &a);
+        }
+        if (f->evidence < EVIDENCE_LEAST || p->rows < f->fit.params + 3) *within = false;
+    }
+    if (f->exact) *within = true;
+    sl_arena_clear(&a);
+    return st;
+}

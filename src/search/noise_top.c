@@ -1,0 +1,47 @@
+/* Lists of the best candidates. The order is total, so what a list holds does not depend on the order
+ * in which candidates came. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "search/noise_impl.h"
+
+int sl_noise__candidate_cmp(const void *a, const void *b) {
+    const sl_noise__candidate *p = a, *q = b;
+    if (p->score != q->score) return p->score < q->score ? -1 : 1;
+    if (p->span != q->span) return p->span - q->span;
+    if (p->n != q->n) return p->n - q->n;
+    if (p->monomial != q->monomial) return p->monomial - q->monomial;
+    for (int k = 0; k < p->n; k++) {
+        if (p->at[k] != q->at[k]) return p->at[k] - q->at[k];
+    }
+    return 0;
+}
+
+/* A heap, the worst on top, once the list is full. */
+static void sift_down(sl_noise__candidate *heap, int n, int at) {
+    sl_noise__candidate moved = heap[at];
+    for (int child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && sl_noise__candidate_cmp(&heap[child + 1], &heap[child]) > 0) child++;
+        if (sl_noise__candidate_cmp(&heap[child], &moved) <= 0) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+void sl_noise__top_finish(sl_noise__top *t) {
+    qsort(t->list, (size_t)t->n, sizeof *t->list, sl_noise__candidate_cmp);
+}
+
+void sl_noise__top_add(sl_noise__top *t, const sl_noise__candidate *c) {
+    if (!(c->score <= t->worst) || !t->room) return;
+    if (t->n < t->room) {
+        t->list[t->n++] = *c;
+        if (t->n < t->room) return;
+        for (int k = t->n / 2 - 1; k >= 0; k--) sift_down(t->list, t->n, k);
+    } else {
+        if (sl_noise__candidate_cmp(c, &t->list[0]) >= 0) return;
+        t->list[0] = *c;
+        sift_down(t->list, t->n, 0);
+    }
+    t->worst = t->list[0].score;
+}
