@@ -131,6 +131,8 @@ SL_NODISCARD sl_status sl_discover__list(sl_discovery *d, sl_discover__pool *p);
 
 /* *form := the canonical form of e; where there is none, e itself will do. */
 SL_NODISCARD sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e);
+/* *e := the shortest of *e, its canonical form, and that with common factors taken out of a sum. */
+SL_NODISCARD sl_status sl_discover__neat(const sl_node **e, sl_arena *a, const sl_node *form);
 /* *out := a copy of v[0..n) in a. */
 SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const double *v, int n);
 

@@ -276,12 +276,13 @@ sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formu
                                        .exact = f->exact,
                                        .seconds = f->seconds } };
         if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
-        w.c.size = sl_expr_nodes(e);
+        SL_TRY(sl_discover__form(&w.form, p->arena, e));
+        SL_TRY(sl_discover__neat(&w.c.expr, p->arena, w.form));
+        w.c.size = sl_expr_nodes(w.c.expr);
         if (isnan(w.c.r2)) w.c.state = SL_CANDIDATE_UNREAL;
         SL_TRY(sl_discover__copy(&w.c.value, p->arena, f->fit.value, f->fit.params));
         SL_TRY(sl_discover__copy(&w.c.error, p->arena, f->fit.error, f->fit.params));
         w.start = w.c.value;
-        SL_TRY(sl_discover__form(&w.form, p->arena, e));
         SL_TRY(sl_discover__reserve(p, 1));
         p->work[p->count++] = w;
     }

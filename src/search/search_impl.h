@@ -82,11 +82,6 @@ typedef struct sl_snapped {
 SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_node *e,
                                        const double *value, int params, int which);
 
-/* *out := e, whose constants have these values, or something equal to it in all rows of positive bases
- * that is shorter by the prices of fit.h. */
-SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
-                                           const double *value, const sl_problem *rows);
-
 /* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
@@ -106,6 +101,11 @@ sl_digits sl_search__digits(const double *y, int64_t rows);
 /* One unit of y's last digit; 0: that of a double. The rounding error has a standard deviation of
  * 1/sqrt(12) of it. */
 double sl_search__last_unit(sl_digits d, double y);
+
+/* *out := e, whose constants have these values, or something equal to it in all rows of positive bases
+ * that is shorter by the prices of fit.h. */
+SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
+                                           const double *value, const sl_problem *rows);
 
 /* A method: its steps are called in order of level, all of one on all threads. */
 typedef struct sl_search__method {

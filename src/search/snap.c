@@ -84,7 +84,8 @@ static const sl_node *rebuild(sl_arena *a, const sl_node *e, const sl_node *cons
     for (int i = 0; i < n; i++, at = sl_next(at))
         if (!(operand[i] = rebuild(a, at, with, number))) return NULL;
     if (e->op == SL_OP_ADD || e->op == SL_OP_MUL) return sl_expr_nary(a, (sl_op)e->op, operand, n);
-    if (e->op == SL_OP_POW) return sl_expr_power(a, operand[0], operand[1]);
+    if (e->op == SL_OP_POW || e->op == SL_OP_RAISE)
+        return sl_expr_power(a, operand[0], operand[1]);
     return sl_expr_fn(a, (sl_op)e->op, operand[0]);
 }
 

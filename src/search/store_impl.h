@@ -134,6 +134,9 @@ typedef enum sl_store__list_id {
     SL_LIST_BINOMIALS,  // q1 + c q2 of short monomials
     SL_LIST_ARGUMENTS,  // what functions are taken of
     SL_LIST_FUNCTIONS,  // f(argument)
+    SL_LIST_VARIABLES,  // x
+    SL_LIST_SHIFTED,    // 1 +- q, of short monomials
+    SL_LIST_ELEMENTARY, // f(x), and powers and logarithms of 1 +- q, by place
     SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
     SL_LIST_PARTS,      // so many lists of parts
 
@@ -152,6 +155,7 @@ typedef enum sl_store__list_id {
     SL_LIST_OF_ANY,              // functions of c u
     SL_LIST_FACTOR,              // functions of c u that are no power and no exponential: as a factor
     SL_LIST_PLAIN,               // functions of u
+    SL_LIST_ALGEBRAIC,           // of them powers and logarithms
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT

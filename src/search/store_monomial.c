@@ -193,6 +193,9 @@ sl_status sl_store__open_short(sl_store *s) {
     const int n = s->variables;
     const bool multiply = s->ops & SL_STORE__BIT(MUL);
     for (int v = 0; v < n; v++) SL_TRY(add_short(s, v, 2, -1, 0));
+    const sl_store__list *l = &s->list[SL_LIST_SHORT];
+    for (size_t i = 0; i < l->count; i++)
+        SL_TRY(sl_store__list_add(s, SL_LIST_VARIABLES, l->id[i], (double)i + 1));
     SL_TRY(add_short(s, -1, 0, -1, 0));
     for (int v = 0; v < n && multiply; v++) SL_TRY(add_short(s, v, 4, -1, 0));
     for (int v = 0; v < n && multiply; v++)

@@ -354,6 +354,9 @@ static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(
         t, canon_of_text(&t->arena, "(x1 + x2 + sin(x1))^9/sqrt(x1*x2 + 2)*exp(x1)*exp(x2)"));
+    SL_EACH_ALLOCATION(t, canon_of_text(&t->arena,
+                                        "abs(x1 + x2)^x1*x2^x1*x2*exp(x1*log(x1*x2) + 2*log(x2))*"
+                                        "log(8*x1^4*exp(x2))*acos(-1)*(x1^x2 + 1)*(x1 + 1)"));
 }
 
 /* Same, different, and beyond what either proof reaches. */
