@@ -316,8 +316,8 @@ static sl_status run_halves(sl_lattice *l, int constants) {
 /* Products of three factors. */
 static sl_status run_triples(sl_lattice *l, int constants) {
     bool stored = false;
+    SL_TRY(sl_lattice__factors(l, constants));
     if (constants < SL_LATTICE__STORED) {
-        SL_TRY(sl_lattice__factors(l, constants));
         SL_TRY(make_room(&stored, l, &l->sums,
                          sl_lattice__halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
     }

@@ -42,8 +42,8 @@ typedef struct half {
 } half;
 
 static half half_of(sl_lattice__code h) {
-    return (half){ (int)(h >> 44 & 15), (sl_lattice__family)(h >> 40 & 15),
-                   (uint32_t)(h >> 20) & 0xFFFFF, (uint32_t)h & 0xFFFFF };
+    return (half){ sl_lattice__constants_of(h), sl_lattice__family_of(h),
+                   (uint32_t)(h >> 20) & 0x1FFFFF, (uint32_t)h & 0xFFFFF };
 }
 
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {

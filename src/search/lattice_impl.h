@@ -8,8 +8,9 @@
 enum {
     SL_LATTICE__LEVELS = 5, // constants of one half: 0 .. 4
     SL_LATTICE__STORED = 2, // halves of so many constants are stored, those of more only looked up
-    SL_LATTICE__INNERS = 1 << 20, // inner expressions at most: a code has 20 bits for each
-    SL_LATTICE__ROWS = 64,        // that hits are checked at
+    SL_LATTICE__INNERS = 1 << 20,  // inner expressions at most: a code has 20 bits for them
+    SL_LATTICE__FACTORS = 1 << 21, // factors at most
+    SL_LATTICE__ROWS = 64,         // that hits are checked at
     SL_LATTICE__CHOSEN = 8, // rows chosen as probes: those of halves, two more for sums of terms
 };
 
@@ -85,11 +86,15 @@ typedef enum sl_lattice__family {
     SL_LATTICE__HALF_UNDER, // d / h
 } sl_lattice__family;
 
-/* constants:4 family:4 p:20 q:20. Smaller means simpler. q is a place among ratios for functions.
+/* constants:3 family:4 p:21 q:20. Smaller means simpler. q is a place among ratios for functions.
  */
 typedef uint64_t sl_lattice__code;
 #define SL_LATTICE__CODE(constants, family, p, q) \
-    ((uint64_t)(constants) << 44 | (uint64_t)(family) << 40 | (uint64_t)(p) << 20 | (uint64_t)(q))
+    ((uint64_t)(constants) << 45 | (uint64_t)(family) << 41 | (uint64_t)(p) << 20 | (uint64_t)(q))
+static inline int sl_lattice__constants_of(sl_lattice__code code) { return (int)(code >> 45 & 7); }
+static inline sl_lattice__family sl_lattice__family_of(sl_lattice__code code) {
+    return (sl_lattice__family)(code >> 41 & 15);
+}
 
 /* ---------------------------------------------------------------- table --------------------- */
 

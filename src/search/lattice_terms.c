@@ -22,7 +22,7 @@ static int cmp_code(const void *a, const void *b) {
 }
 
 static bool is_sum(sl_lattice__code code) {
-    sl_lattice__family family = (sl_lattice__family)(code >> 40 & 15);
+    sl_lattice__family family = sl_lattice__family_of(code);
     return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
 }
 
@@ -35,7 +35,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
     for (int64_t i = 0; i < t->size; i++) {
         if (!t->slot[i].key) continue;
         sl_lattice__code code = ~t->slot[i].word >> 16;
-        int constants = (int)(code >> 44 & 15);
+        int constants = sl_lattice__constants_of(code);
         if (constants >= least && constants <= most) (*out)[(*n)++] = code;
     }
     qsort(*out, (size_t)*n, sizeof **out, cmp_code);
@@ -45,7 +45,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
 static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code *code, int64_t n,
                               int constants) {
     sl_lattice__list *list = &l->list[SL_LATTICE__FACTOR];
-    *done = list->count + n < SL_LATTICE__INNERS;
+    *done = list->count + n < SL_LATTICE__FACTORS;
     if (*done) SL_TRY(sl_lattice__list_reserve(done, l, list, n));
     if (!*done) return SL_OK;
     sl_lattice__code *more = sl_realloc(l->factor, (size_t)(list->count + n + 1), sizeof *more);
@@ -324,8 +324,9 @@ static sl_status run_terms(terms *t, sl_arena *a) {
 static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool triple = (code[i] >> 40 & 15) >= SL_LATTICE__HALF_TIMES;
-        if (!is_sum(code[i]) && !(triple && (int)(code[i] >> 44) > triples)) code[kept++] = code[i];
+        bool triple = sl_lattice__family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
+        if (!is_sum(code[i]) && !(triple && sl_lattice__constants_of(code[i]) > triples))
+            code[kept++] = code[i];
     }
     return kept;
 }
@@ -341,7 +342,9 @@ sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) 
     while (t.simple < t.count && code[t.simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
         t.simple++;
     t.first = t.simple;
-    while (near && t.first > 0 && code[t.first - 1] >> 40 != SL_LATTICE__HALF_SINGLE) t.first--;
+    while (near && t.first > 0 &&
+           sl_lattice__family_of(code[t.first - 1]) != SL_LATTICE__HALF_SINGLE)
+        t.first--;
     if (st == SL_OK && t.count > 2) st = run_terms(&t, &a);
     sl_arena_clear(&a);
     sl_free(code);
