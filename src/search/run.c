@@ -17,12 +17,15 @@ typedef struct step {
 
 #define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
+#define CLOSURE(level, effort) { &sl_search__closure, level, effort }
+
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 static const step steps[] = {
     LATTICE(0, SL_SEARCH_EFFORT_LOW),  LATTICE(1, SL_SEARCH_EFFORT_LOW),
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW),
     { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },
     BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
     BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
@@ -30,11 +33,13 @@ static const step steps[] = {
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
     BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
+    CLOSURE(1, SL_SEARCH_EFFORT_LOW),  CLOSURE(2, SL_SEARCH_EFFORT_LOW),
     LATTICE(4, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW),    LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(9, SL_SEARCH_EFFORT_NORMAL),
+    CLOSURE(3, SL_SEARCH_EFFORT_NORMAL),
     LATTICE(6, SL_SEARCH_EFFORT_NORMAL),
     BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
     LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),
