@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/inner_impl.h"
 #include "search/search_impl.h"
 #include "search/noise_impl.h"
 #include "search/spans_impl.h"
@@ -26,8 +27,10 @@ static const step steps[] = {
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
     BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
+    { &sl_search__inner, 0, SL_SEARCH_EFFORT_LOW },
     NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW),    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    { &sl_search__inner, 1, SL_SEARCH_EFFORT_NORMAL },
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(9, SL_SEARCH_EFFORT_NORMAL),
     BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
     BOTH(12, SL_SEARCH_EFFORT_HIGH),   BOTH(13, SL_SEARCH_EFFORT_HIGH),
