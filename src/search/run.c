@@ -115,7 +115,8 @@ static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
     j->news.steps = STEPS;
-    for (int i = 0; i < STEPS && st == SL_OK; i++) {
+    // no column that differs from row to row: nothing explains y
+    for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (steps[i].effort > j->o->effort) continue;
         j->news.step = i;
         if (sl_search__stop(j, true)) break;

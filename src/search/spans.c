@@ -80,9 +80,22 @@ static void close_side(void *state) {
     sl_free(s);
 }
 
+/* Too few rows for any term: what is left are powers of the columns. Whole exponents or small
+ * fractions cost few bits, so five rows may say enough about a product of four columns. */
+static sl_status open_few(sl_spans *s) {
+    int columns = s->job->rows.inputs + 1;
+    if (s->side == SL_SIDE_SUM || s->job->rows.rows < columns) return SL_OK;
+    s->target = sl_arena_alloc(&s->arena, sizeof *s->target);
+    if (!s->target) return sl_fail_memory(1, sizeof *s->target, "a search modulo spans");
+    *s->target = (sl_spans__target){ .kind = SL_SPANS__TIMES, .power = 1 };
+    s->span[0].dim = columns;
+    s->few = true;
+    return SL_OK;
+}
+
 static sl_status open_parts(sl_spans *s) {
     sl_search__job *j = s->job;
-    if (sl_spans__probes(j, s->side) == 0) return SL_OK; // too few rows: no spans, no levels
+    if (sl_spans__probes(j, s->side) == 0) return open_few(s);
     s->probes = 1; // so that closing gives the store back
     SL_TRY(take_store(j));
     s->store = j->store;
@@ -166,6 +179,7 @@ static sl_status run_level(bool *more, sl_spans *s, int level) {
     s->level = level;
     s->verified = 0;
     *more = s->spans > 0 && level + 1 < LEVELS;
+    if (s->few) return sl_spans__verify(s, &(sl_spans__hit){ .n = 0 });
     if (s->spans == 0) return SL_OK;
     if (level == 0) SL_TRY(sl_spans__no_terms(s));
     if (s->found) return SL_OK;

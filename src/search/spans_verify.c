@@ -282,7 +282,8 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_spans__hit *hit) {
     const sl_node *factor, *e;
     bool fits, kept;
     int columns = span->dim + hit->n;
-    if (columns > COLUMNS || columns > rows - 2) return SL_OK;
+    // powers of columns become exact numbers, and are held against the rows once more then
+    if (columns > COLUMNS || columns > (s->few ? rows : rows - 2)) return SL_OK;
     SL_TRY(open_system(&sys, s, a, columns));
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);
     if (!target) return sl_fail_memory((size_t)rows, sizeof *target, "a formula");

@@ -68,6 +68,24 @@ static void few_rows_give_no_false_formula(void **state) {
     SL_CHECK(t, found[SL_LEN(rows) - 1] >= 4, "%d formulas from 24 rows", found[SL_LEN(rows) - 1]);
 }
 
+/* Powers of columns need little more rows than columns. */
+static void few_rows_are_enough_for_powers(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *text;
+        int inputs, rows;
+    } cases[] = { { "0.37*x1*x2/(x3*x4^2)", 4, 6 }, { "5.9*x1^2/x2", 2, 4 }, { "x1*sqrt(x2)*x3", 3, 5 } };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_search_result *r;
+        sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+        plant(&table, t, cases[i].text, cases[i].inputs, cases[i].rows, 1, 5);
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s from %d rows: %s",
+                 cases[i].text, cases[i].rows, r->count ? text_of(t, &r->formula[0]) : "nothing");
+        sl_search_result_free(r);
+    }
+}
+
 static int stop_at_step(const sl_search_news *news, void *payload) {
     return news->step >= *(int *)payload;
 }
@@ -238,6 +256,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(planted_formulas_are_found),
         SL_TEST(few_rows_give_no_false_formula),
+        SL_TEST(few_rows_are_enough_for_powers),
         SL_TEST(random_numbers_have_no_formula),
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_keeps_to_its_limit),
