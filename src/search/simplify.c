@@ -17,7 +17,8 @@
 
 enum { FACTORS_MAX = 64, ROUNDS = 8 };
 
-static const double BRACKETS = 3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
+static const double BRACKETS =
+    3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
 
 typedef struct simplifier {
     sl_arena *arena;
@@ -114,7 +115,8 @@ static const sl_node *scale_sum(simplifier *s, const sl_node *sum, const sl_node
 }
 
 /* The product with factor `from` moved into the sum of factor `to`; NULL where that cannot be. */
-static const sl_node *move_in(simplifier *s, const sl_node *const *factor, int n, int from, int to) {
+static const sl_node *move_in(simplifier *s, const sl_node *const *factor, int n, int from,
+                              int to) {
     const sl_node *out[FACTORS_MAX];
     sl_rat e, p, inverse, share;
     const sl_node *by = base_of(factor[from], &e), *sum = base_of(factor[to], &p);
@@ -181,7 +183,8 @@ static bool take_smaller(simplifier *s, const sl_node **best, const sl_node *oth
     return true;
 }
 
-/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1. */
+/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1.
+ */
 static bool shorten_product(simplifier *s, const sl_node **best) {
     const sl_node *factor[FACTORS_MAX];
     int n = operands(factor, *best);
@@ -217,16 +220,17 @@ static const sl_node *simplified(simplifier *s, const sl_node *e) {
         sl_rat p;
         const sl_node *base = base_of(best, &p);
         bool shorter = false;
-        if (base != best) shorter = take_smaller(s, &best, open_power(s, base, p), BRACKETS) ||
-                                    take_shorter(s, &best, open_power(s, base, p));
+        if (base != best)
+            shorter = take_smaller(s, &best, open_power(s, base, p), BRACKETS) ||
+                      take_shorter(s, &best, open_power(s, base, p));
         if (!shorter && best->op == SL_OP_MUL) shorter = shorten_product(s, &best);
         if (!shorter) break;
     }
     return best;
 }
 
-sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e, const double *value,
-                              const sl_problem *rows) {
+sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
+                              const double *value, const sl_problem *rows) {
     simplifier s = { .arena = a, .rows = rows, .value = value };
     const sl_node *best = e, *other;
     for (int round = 0; round < ROUNDS && !s.failed; round++) {
