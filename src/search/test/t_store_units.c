@@ -6,7 +6,9 @@ static sl_units units;
 
 /* A speed, a time, a length and another time; `known` without the last. */
 static void set_up(sl_fixture *t, bool with_units, int known) {
-    static const int16_t power[VARIABLES][3] = { { 60, 0, -60 }, { 0, 0, 60 }, { 60, 0, 0 }, { 0, 0, 60 } };
+    static const int16_t power[VARIABLES][3] = {
+        { 60, 0, -60 }, { 0, 0, 60 }, { 60, 0, 0 }, { 0, 0, 60 }
+    };
     sl_store_test_init(&problem, &t->rng, NULL, VARIABLES, 1, 3);
     units = (sl_units){ .target_known = false };
     for (int v = 0; v < VARIABLES; v++) {
@@ -89,8 +91,8 @@ static bool without_functions(const sl_store__family *f) {
 }
 
 /* Hashes of the values of one family up to a level, in ascending order. */
-static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s, const sl_store__family *f,
-                  bool filter) {
+static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s,
+                  const sl_store__family *f, bool filter) {
     static sl_term term[SL_STORE_BATCH];
     int m = 0;
     for (int l = 0; l <= 2; l++) {
@@ -115,7 +117,8 @@ static bool holds(const uint64_t *list, int n, uint64_t h) {
     return false;
 }
 
-/* Whatever is homogeneous and a term without units is one with them, at the same level or before. */
+/* Whatever is homogeneous and a term without units is one with them, at the same level or before.
+ */
 static void nothing_homogeneous_is_lost(void **state) {
     sl_fixture *t = *state;
     enum { ROOM = 20000 };
@@ -133,7 +136,8 @@ static void nothing_homogeneous_is_lost(void **state) {
         const int n = hashes(with, ROOM, t, s[0], &sl_store__families[f], false);
         const int m = hashes(without, ROOM, t, s[1], &sl_store__families[f], true);
         for (int i = 0; i < m; i++)
-            SL_CHECK(t, holds(with, n, without[i]), "family %s: %d terms with units, one of %d is not there",
+            SL_CHECK(t, holds(with, n, without[i]),
+                     "family %s: %d terms with units, one of %d is not there",
                      sl_store__families[f].text, n, m);
         kept += m;
     }
