@@ -236,7 +236,6 @@ typedef struct sl_store__generic {
     int split;                      // 0: functions of the previous one; else the first operand's
     size_t i, j;
     int operation;
-    bool complete;
 } sl_store__generic;
 
 struct sl_store {

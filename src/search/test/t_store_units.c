@@ -81,6 +81,33 @@ static void terms_are_homogeneous(void **state) {
     sl_store_close(s);
 }
 
+static void parts_have_the_dimensions_of_their_expressions(void **state) {
+    sl_fixture *t = *state;
+    sl_store *s;
+    int of_function[SL_STORE__FUNCTIONS] = { 0 };
+    set_up(t, true, VARIABLES);
+    SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_store_extend(s, LEVEL + 2));
+    for (uint32_t part = 0; part < s->parts; part++) {
+        const sl_dimension *mine = sl_store__part_dimension(s, part);
+        const sl_term term = sl_store__term(s, part);
+        const sl_node *e;
+        double d[3];
+        SL_MUST(t, sl_store_expr(&e, &t->arena, s, term));
+        SL_CHECK(t, dimension(d, e), "%s is not homogeneous", text_of(t, s, term));
+        for (int i = 0; i < 3; i++)
+            SL_CHECK(t, mine->power[i] == d[i], "power %d of %s is %d, not %g", i,
+                     text_of(t, s, term), mine->power[i], d[i]);
+        const bool any = d[0] != 0 || d[1] != 0 || d[2] != 0;
+        if (sl_term__form(term) == SL_FORM_FUNCTION) of_function[sl_term__function(term)] += any;
+        sl_arena_rewind(&t->arena, 0);
+    }
+    for (int f = 0; f < SL_STORE__FUNCTIONS; f++)
+        SL_CHECK(t, (of_function[f] > 0) == sl_store__functions[f].power,
+                 "%d parts %s have a dimension", of_function[f], sl_store__functions[f].text);
+    sl_store_close(s);
+}
+
 static bool without_functions(const sl_store__family *f) {
     const uint8_t lists[] = { f->first, f->second };
     for (int i = 0; i < 2; i++)
@@ -181,6 +208,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(terms_are_homogeneous),
+        SL_TEST(parts_have_the_dimensions_of_their_expressions),
         SL_TEST(nothing_homogeneous_is_lost),
         SL_TEST(unknown_units_restrict_nothing),
         SL_TEST(every_allocation_may_fail),
