@@ -87,7 +87,7 @@ static void parts_have_the_dimensions_of_their_expressions(void **state) {
     int of_function[SL_STORE__FUNCTIONS] = { 0 };
     set_up(t, true, VARIABLES);
     SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_store_extend(s, LEVEL + 2));
+    SL_MUST(t, sl_store_extend(s, LEVEL + 4));
     for (uint32_t part = 0; part < s->parts; part++) {
         const sl_dimension *mine = sl_store__part_dimension(s, part);
         const sl_term term = sl_store__term(s, part);
