@@ -198,7 +198,8 @@ static const sl_node *simplify_operands(simplifier *s, const sl_node *e) {
         if (!(list[i] = simplified(s, list[i]))) return NULL;
     if (e->op == SL_OP_ADD || e->op == SL_OP_MUL)
         return piece(s, sl_expr_nary(s->arena, (sl_op)e->op, list, n));
-    if (e->op == SL_OP_POW) return piece(s, sl_expr_power(s->arena, list[0], list[1]));
+    if (e->op == SL_OP_POW || e->op == SL_OP_RAISE)
+        return piece(s, sl_expr_power(s->arena, list[0], list[1]));
     return piece(s, sl_expr_fn(s->arena, (sl_op)e->op, list[0]));
 }
 
