@@ -119,6 +119,8 @@ typedef struct sl_search__method {
     void (*close)(void *state);
 } sl_search__method;
 
+/* The methods. */
+extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__rational;
 
 /* ---------------------------------------------------------------- the store of terms -------- */
