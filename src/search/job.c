@@ -230,6 +230,7 @@ sl_status sl_search__prepare(sl_search__job *j) {
     int64_t *list = sl_malloc((size_t)j->all->rows, sizeof *list);
     if (!list) return sl_fail_memory((size_t)j->all->rows, sizeof *list, "the rows of a search");
     j->rows = *j->all;
+    j->digits = sl_search__digits(j->all->y, j->all->rows);
     choose_columns(j);
     SL_GO(distinct_rows(list, &n, j));
     if (n > ROWS_MAX) { // evenly over the table

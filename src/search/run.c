@@ -17,24 +17,31 @@ typedef struct step {
 
 #define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
+#define LATTICE(level, effort) { &sl_search__lattice, level, effort }
+
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 /* Up to here formulas are found that most tables have. */
-#define FIRST                                                                     \
-    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                            \
-    BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                 \
-    BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                 \
+#define FIRST                                                                      \
+    LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
+    BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
+    BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
+    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }, BOTH(4, SL_SEARCH_EFFORT_LOW)
 
-#define LAST                                                                      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), BOTH(10, SL_SEARCH_EFFORT_NORMAL),          \
-    BOTH(11, SL_SEARCH_EFFORT_HIGH), BOTH(12, SL_SEARCH_EFFORT_HIGH),             \
-    BOTH(13, SL_SEARCH_EFFORT_HIGH)
+#define LAST                                                                       \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
+    BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),            \
+    LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
+    LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
 static const step steps_exact[] = {
     FIRST,
-    BOTH(5, SL_SEARCH_EFFORT_LOW),  BOTH(6, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
@@ -42,9 +49,11 @@ static const step steps_exact[] = {
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),   NOISE(2, SL_SEARCH_EFFORT_LOW),
-    BOTH(5, SL_SEARCH_EFFORT_LOW),  NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW),  BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
+    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16 };

@@ -146,7 +146,8 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_
 }
 
 /* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v, double rank) {
+static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v,
+                      double rank) {
     uint32_t id = sl_term__a(t);
     bool stored = true;
     if (sl_term__form(t) != SL_FORM_SCALED || sl_term__constant(t) != 0)

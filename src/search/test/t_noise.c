@@ -164,8 +164,8 @@ static void rounded_tables_are_searched(void **state) {
             n.y[i] = sl_strtod(text, NULL);
         }
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
-        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%d digits: %s", digits,
-                 formula_text(t, r));
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n) && r->within_noise,
+                 "%d digits: %s, within noise %d", digits, formula_text(t, r), r->within_noise);
         sl_search_result_free(r);
     }
 }
@@ -196,7 +196,8 @@ static sl_status search_small(const noisy_table *n, const sl_search_options *o) 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
-    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    o.ops = 1u << SL_OPERATOR_MUL; // a small store: a search is repeated for every allocation
     noisy_table_make(&n, t, "2*x1", 1, 7, 1, 3, 0.01);
     SL_EACH_ALLOCATION(t, search_small(&n, &o));
 }
