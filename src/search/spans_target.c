@@ -206,6 +206,20 @@ int sl_spans__look_up(const sl_spans__directory *d, uint64_t key) {
     return d->key[slot] ? d->target[slot] : -1;
 }
 
+/* The targets from..from + SL_SPANS__BLOCK - 1; of equal directions the first one stays. */
+static void put_block(const sl_spans *s, sl_spans__directory *d, int span, int from) {
+    sl_spans__numbers q = { { 0 } };
+    uint64_t key[SL_SPANS__BLOCK];
+    double norm[SL_SPANS__BLOCK];
+    const sl_spans__image *image = s->image[span] + from;
+    int n = SL_MIN(s->targets - from, (int)SL_SPANS__BLOCK);
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][t] = image[t].q[i];
+    s->kernels->direct(key, norm, q);
+    for (int t = 0; t < n; t++)
+        if (is_seen(&image[t])) put_directory(d, key[t], from + t);
+}
+
 static sl_status open_directory(sl_spans *s, int span) {
     sl_spans__directory *d = sl_arena_alloc(&s->arena, sizeof *d);
     uint64_t size = 16;
@@ -218,15 +232,7 @@ static sl_status open_directory(sl_spans *s, int span) {
     if (!d->key || !d->target) return sl_fail_memory(size, 12, "the transforms of y");
     memset(d->key, 0, size * sizeof *d->key);
     s->directory[span] = d;
-    for (int t = 0; t < s->targets; t++) {
-        sl_spans__numbers q = { { 0 } };
-        uint64_t key[SL_SPANS__BLOCK];
-        double norm[SL_SPANS__BLOCK];
-        if (!is_seen(&s->image[span][t])) continue;
-        for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][0] = s->image[span][t].q[i];
-        s->kernels->direct(key, norm, q);
-        put_directory(d, key[0], t);
-    }
+    for (int from = 0; from < s->targets; from += SL_SPANS__BLOCK) put_block(s, d, span, from);
     return SL_OK;
 }
 
