@@ -106,6 +106,7 @@ SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
 /* Those of a search. hints: parts of the samples so far are terms of low cost. */
 SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s,
                                            double deadline, bool hints);
+/* Formulas of a search become candidates: see formulas.c. */
 SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
                                                   int64_t n);
 /* Marks what the options do not allow. */
@@ -131,6 +132,8 @@ SL_NODISCARD sl_status sl_discover__list(sl_discovery *d, sl_discover__pool *p);
 
 /* *form := the canonical form of e; where there is none, e itself will do. */
 SL_NODISCARD sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e);
+/* *e := the shortest of *e, its canonical form, and that with common factors taken out of a sum. */
+SL_NODISCARD sl_status sl_discover__neat(const sl_node **e, sl_arena *a, const sl_node *form);
 /* *out := a copy of v[0..n) in a. */
 SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const double *v, int n);
 

@@ -105,6 +105,11 @@ sl_digits sl_search__digits(const double *y, int64_t rows);
  * 1/sqrt(12) of it. */
 double sl_search__last_unit(sl_digits d, double y);
 
+/* *out := e, whose constants have these values, or something equal to it in all rows of positive bases
+ * that is shorter by the prices of fit.h. */
+SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
+                                           const double *value, const sl_problem *rows);
+
 /* A method: its steps are called in order of level, all of one on all threads. */
 typedef struct sl_search__method {
     const char *name;

@@ -26,7 +26,7 @@ bool sl_store__all_finite(const double *v, int n) {
 
 static bool within(const double *v, double limit, int n) {
     uint64_t bad = 0;
-    for (int i = 0; i < n; i++) bad |= (uint64_t)!(fabs(v[i]) <= limit);
+    for (int i = 0; i < n; i++) bad |= (uint64_t) !(fabs(v[i]) <= limit);
     return !bad;
 }
 
@@ -93,14 +93,15 @@ static void monomial(double *o, const sl_store *s, uint32_t number) {
     for (int i = 0; i < n; i++) o[i] = 1;
     for (int v = 0; v < s->variables; v++) {
         if (!e[v]) continue;
-        const double *p = s->power + ((size_t)v * (2 * SL_STORE__POWER + 1) +
-                                      (size_t)(e[v] + SL_STORE__POWER)) * (size_t)n;
+        const double *p =
+            s->power +
+            ((size_t)v * (2 * SL_STORE__POWER + 1) + (size_t)(e[v] + SL_STORE__POWER)) * (size_t)n;
         for (int i = 0; i < n; i++) o[i] *= p[i];
     }
 }
 
-static void product(double *restrict o, const double *restrict a, const double *restrict b, double c,
-                    int p, int q, int n) {
+static void product(double *restrict o, const double *restrict a, const double *restrict b,
+                    double c, int p, int q, int n) {
     if (p == 2)
         for (int i = 0; i < n; i++) o[i] = c * a[i] * a[i];
     else if (p == 1)

@@ -1,6 +1,6 @@
-"""symlaw discover: tables as people have them, every format, limits of time, stops, models that are none.
+"""symlaw discover by a model alone: tables as people have them, every format, limits of time, stops, models that are none.
 
-The model of these tests has learned next to nothing. What they look for is linear, so the baselines know it: how good the
+The search is tested in test_discover_search.py. The model of these tests has learned next to nothing. What they look for is linear, so the baselines know it: how good the
 answers of a model are is for others to measure.
 """
 import gzip
@@ -25,10 +25,10 @@ from tool import PROGRAM, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
-QUICK = ["--samples", "8", "--refine", "4"]
+QUICK = ["--search", "model", "--samples", "8", "--refine", "4"]
 TRAIN = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "16", "--batch", "8", "--steps", "30",
          "--valid-pairs", "8"]
-SLOW = ["--samples", "1000000", "--refine", "0"]  # minutes, if nobody stops it
+SLOW = ["--search", "model", "--samples", "1000000", "--refine", "0"]  # minutes, if nobody stops it
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,7 @@ def model(tmp_path_factory):
 @pytest.fixture
 def discover(model):
     def call(*args, quick=True, **more):
-        return run("discover", *map(str, args), "--model", model, *(QUICK if quick else []), **more)
+        return run("discover", *map(str, args), "--model", model, *(QUICK if quick else QUICK[:2]), **more)
     return call
 
 

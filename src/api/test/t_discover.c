@@ -183,7 +183,7 @@ static void wrong_arguments_are_named(void **state) {
     assert_int_equal(sl_discover(&f, NULL, many, 17, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
     assert_int_equal(
         sl_discover(&f, NULL, p.columns, 2, p.y, ROWS, NULL, "{\"ops\":\"sinus\"}", NULL, NULL),
-        SL_EINVAL);
+        SL_EFORMAT);
     assert_true(strstr(sl_last_error(), "sinus"));
     assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, 1, NULL, NULL, NULL, NULL), SL_EINVAL);
     assert_int_equal(
