@@ -169,6 +169,8 @@ int sl_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
  * and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm of the
  * term, as of exp(u) on the product side. From any thread. */
 bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
+/* The same at the first n probes alone, n a multiple of 8. */
+bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t, int n);
 
 /* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count: as
  * many as are wanted, or as there are; those that levels have not yet made are made here. */

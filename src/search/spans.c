@@ -99,8 +99,8 @@ static sl_status open_parts(sl_spans *s) {
     s->probes = 1; // so that closing gives the store back
     SL_TRY(take_store(j));
     s->store = j->store;
-    s->stride = sl_store_stride(s->store);
-    s->probes = SL_MAX(sl_spans__probes(j, SL_SIDE_PRODUCT), sl_spans__probes(j, SL_SIDE_SUM));
+    s->probes = sl_spans__probes(j, s->side);
+    s->stride = (s->probes + 7) / 8 * 8; // the store may have more, for the other side
     s->kernels = sl_spans__kernels_at(sl_cpu());
     SL_TRY(sl_spans__open_spans(s));
     SL_TRY(open_buffers(s));

@@ -289,9 +289,9 @@ bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t); // 
 /* May so many bytes more be held? Else the store is full: no error. */
 bool sl_store__reserve(sl_store *s, size_t bytes);
 
-/* The term without the filters of sl_store_value, o[0..stride). False: not finite, or an
- * exponential of too large an argument. */
-bool sl_store__evaluate(double *o, const sl_store *s, sl_term t);
+/* The term without the filters of sl_store_value, o[0..n), n a multiple of 8. False: not finite, or
+ * an exponential of too large an argument. */
+bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n);
 bool sl_store__constant_value(const double *v, int n); // are all about equal?
 bool sl_store__all_finite(const double *v, int n);
 

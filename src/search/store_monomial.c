@@ -183,7 +183,7 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     SL_TRY(sl_store__exponents_add(s, row));
     if (s->full) return SL_OK;
     const sl_term t = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
-    if (!sl_store__evaluate(value, s, t)) return SL_OK;
+    if (!sl_store__evaluate(value, s, t, s->stride)) return SL_OK;
     SL_TRY(sl_store__part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;
     return sl_store__list_add(s, SL_LIST_SHORT, id, (double)s->list[SL_LIST_SHORT].count + 1);
