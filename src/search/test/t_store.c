@@ -11,11 +11,11 @@ static void check_store(sl_fixture *t, const sl_store *s, int level) {
             sl_store__range r;
             if (!sl_store__range_begin(&r, s, family, l)) continue;
             const int n = sl_store__range_next(term, NULL, SL_STORE_BATCH, &r);
-            for (int i = 0; n && i < sl_test_iters(t, 40); i++)
+            for (int i = 0; n && i < sl_test_iters(t, 15); i++)
                 check_value(t, s, family->text, term[sl_rng_below(&t->rng, (uint32_t)n)]);
         }
     }
-    for (int i = 0; i < sl_test_iters(t, 200); i++)
+    for (int i = 0; i < sl_test_iters(t, 80); i++)
         check_value(t, s, "part", sl_store__term(s, sl_rng_below(&t->rng, (uint32_t)s->parts)));
 }
 
