@@ -47,10 +47,10 @@ def heat(rng):
 
 
 def wind(rng):
-    """Power of wind turbines in kilowatts by rotor diameter and wind speed in metres and metres a second, with gusts."""
+    """Power of wind turbines in kilowatts by rotor diameter and wind speed in metres and metres a second, to about 5 kW."""
     d, v = rng.uniform(10, 80, 60).round(0), rng.uniform(4, 12, 60).round(1)
-    power = 0.4 * 1.225 / 2 * np.pi / 4 * d ** 2 * v ** 3 / 1000 * (1 + 0.03 * rng.standard_normal(60))
-    return ["d", "v", "P"], [(f"{a:.0f}", f"{b:.1f}", f"{p:.4g}") for a, b, p in zip(d, v, power)]
+    power = 0.4 * 1.225 / 2 * np.pi / 4 * d ** 2 * v ** 3 / 1000 + 5 * rng.standard_normal(60)
+    return ["d", "v", "P"], [(f"{a:.0f}", f"{b:.1f}", f"{p:.1f}") for a, b, p in zip(d, v, power)]
 
 
 def energy(rng):

@@ -106,6 +106,7 @@ SL_NODISCARD sl_status sl_discover__take_baselines(sl_discover__pool *p);
 /* Those of a search. hints: parts of the samples so far are terms of low cost. */
 SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s,
                                            double deadline, bool hints);
+/* Formulas of a search become candidates: see formulas.c. */
 SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
                                                   int64_t n);
 /* Marks what the options do not allow. */

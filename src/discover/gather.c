@@ -250,45 +250,6 @@ done:
     return st;
 }
 
-/* ---------------------------------------------------------------- formulas of a search ------ */
-
-/* They are fitted and snapped already. */
-sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f, int64_t n) {
-    for (int64_t i = 0; i < n; i++, f++) {
-        const sl_node *e = sl_expr_copy(p->arena, f->fit.expr);
-        sl_discover__work w = { .c = { .state = f->fit.params > 0 ? SL_CANDIDATE_REFINED
-                                                                  : SL_CANDIDATE_SNAPPED,
-                                       .source = SL_SOURCE_SEARCH,
-                                       .method = f->method,
-                                       .level = f->level,
-                                       .number = i,
-                                       .same_as = -1,
-                                       .times = 1,
-                                       .log_prob = -INFINITY,
-                                       .expr = e,
-                                       .params = f->fit.params,
-                                       .r2 = f->fit.r2,
-                                       .r2_proposed = f->fit.r2,
-                                       .r2_holdout = NAN,
-                                       .rms = NAN,
-                                       .bits = f->bits,
-                                       .evidence = f->evidence,
-                                       .exact = f->exact,
-                                       .seconds = f->seconds } };
-        if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
-        SL_TRY(sl_discover__form(&w.form, p->arena, e));
-        SL_TRY(sl_discover__neat(&w.c.expr, p->arena, w.form));
-        w.c.size = sl_expr_nodes(w.c.expr);
-        if (isnan(w.c.r2)) w.c.state = SL_CANDIDATE_UNREAL;
-        SL_TRY(sl_discover__copy(&w.c.value, p->arena, f->fit.value, f->fit.params));
-        SL_TRY(sl_discover__copy(&w.c.error, p->arena, f->fit.error, f->fit.params));
-        w.start = w.c.value;
-        SL_TRY(sl_discover__reserve(p, 1));
-        p->work[p->count++] = w;
-    }
-    return SL_OK;
-}
-
 /* ---------------------------------------------------------------- baselines ----------------- */
 
 /* error: of the values, or NULL: unknown. */

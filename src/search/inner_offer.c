@@ -178,7 +178,7 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_inner__candidate
     sl_inner__candidate copy = *c;
     formula f;
     sl_fit fit;
-    bool kept;
+    bool kept, steady;
     SL_TRY(sl_inner__solve(coefficient, &copy, s));
     for (int k = 0; k < SL_INNER__BASE; k++) f.used[k] = true;
     for (int pass = 0; pass < 3; pass++) {
@@ -191,6 +191,8 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_inner__candidate
     }
     SL_TRY(sl_search__offer(exact, j, fit.expr, fit.value, fit.params, "inner", s->level));
     if (*exact || !noisy) return SL_OK;
+    SL_TRY(sl_fit_is_steady(&steady, a, &fit, &j->rows));
+    if (!steady) return SL_OK; // constants on their way to infinity say that u is not the function
     return sl_search__offer_noisy(&kept, j, fit.expr, fit.value, fit.params, "inner", s->level);
 }
 

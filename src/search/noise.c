@@ -68,6 +68,10 @@ static sl_status make_weights(state *s, sl_search__job *j) {
     for (int i = 0; i < p->rows; i++) size += j->rows.y[i] * j->rows.y[i];
     double rounding = SL_MAX(j->precision, 0x1p-48);
     p->least = size * rounding * rounding;
+    for (int i = 0; i < p->rows && !j->rows.sigma; i++) {
+        double unit = sl_search__last_unit(j->digits, j->rows.y[i]);
+        p->least += unit * unit / 12;
+    }
     if (!j->rows.sigma) return SL_OK;
     double *w = sl_arena_alloc(&s->arena, (size_t)p->rows * sizeof *w);
     if (!w) return sl_fail_memory((size_t)p->rows, sizeof *w, "weights of rows");

@@ -6,7 +6,8 @@
  *                     as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of
  *                     them and in each one alone; the statistic is the mean product of a residual and
  *                     its neighbour's, judged against its standard deviation for independent ones.
- *                     Nor do they follow a polynomial of second degree
+ *                     Nor do they follow a polynomial of second degree. Where y has few digits it is
+ *                     enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
 #include <math.h>
@@ -127,6 +128,19 @@ bool sl_noise__has_structure(const double *r, const double *const *x, int inputs
     return found;
 }
 
+/* Are residuals of unweighted rows no larger than the rounding of y to its digits makes them? The
+ * roundings are uniform, so chi-square is only a bound, on the safe side. */
+static bool is_rounding(const sl_search__job *j, const double *r, int n) {
+    double squares = 0;
+    if (j->all->sigma || j->digits.kind == SL_DIGITS_FULL) return false;
+    for (int i = 0; i < n; i++) {
+        double unit = sl_search__last_unit(j->digits, j->all->y[i]);
+        if (!(unit > 0)) return false;
+        squares += 12 * r[i] * r[i] / (unit * unit);
+    }
+    return sl_chi2_tail(squares, n) > PROBABILITY;
+}
+
 /* Weighted residuals of the first rows; their sum of squares over all rows. */
 static sl_status residuals(double *r, double *squares, sl_arena *a, const sl_problem *p,
                            const sl_fit *f) {
@@ -157,8 +171,8 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
             double unit = p->sigma ? 1 : j->o->sigma;
             *within = sl_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
         } else {
-            *within = !sl_noise__has_structure(r, p->x, p->inputs, (int)SL_MIN(p->rows, ROWS_MAX),
-                                               &a);
+            int n = (int)SL_MIN(p->rows, ROWS_MAX);
+            *within = is_rounding(j, r, n) || !sl_noise__has_structure(r, p->x, p->inputs, n, &a);
         }
         if (f->evidence < EVIDENCE_LEAST || p->rows < f->fit.params + 3) *within = false;
     }

@@ -15,6 +15,7 @@ static const struct {
     { "1/(1/x1 + 1/x2)", 2, 1, 5 },
     { "sqrt(x1^2 + x2^2)", 2, 1, 5 },
     { "x1*cos(x2)", 2, 1, 5 },
+    { "1.5*x3^2*cos(x1)*sin(x2)", 3, 1, 5 }, // the sign is that of a product of two
     { "4.2", 1, 1, 5 },
 };
 
@@ -22,6 +23,7 @@ static void planted_formulas_are_found(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    int within = 0, most = 2 * (SL_LEN(planted) - 1);
     for (int k = 0; k < SL_LEN(planted); k++) {
         for (int pass = 0; pass < 2; pass++) {
             sl_search_result *r;
@@ -34,11 +36,13 @@ static void planted_formulas_are_found(void **state) {
                      "%s with %d rows and noise %g: %s", planted[k].formula, rows, noise,
                      formula_text(t, r));
             bool constant = strchr(planted[k].formula, 'x') == NULL;
-            SL_CHECK(t, r->within_noise == !constant, "%s: within the noise: %d",
-                     planted[k].formula, r->within_noise);
+            SL_CHECK(t, !constant || !r->within_noise, "a constant is claimed");
+            within += r->within_noise;
             sl_search_result_free(r);
         }
     }
+    // residuals of the true formula are taken for structure once in a thousand
+    SL_CHECK(t, within >= most - 1, "%d of %d are within the noise", within, most);
 }
 
 /* y that has nothing to do with the inputs: whatever fits best, nothing is claimed. */
@@ -164,8 +168,8 @@ static void rounded_tables_are_searched(void **state) {
             n.y[i] = sl_strtod(text, NULL);
         }
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
-        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%d digits: %s", digits,
-                 formula_text(t, r));
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n) && r->within_noise,
+                 "%d digits: %s, within noise %d", digits, formula_text(t, r), r->within_noise);
         sl_search_result_free(r);
     }
 }
@@ -196,7 +200,8 @@ static sl_status search_small(const noisy_table *n, const sl_search_options *o) 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
-    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    o.ops = 1u << SL_OPERATOR_MUL; // a small store: a search is repeated for every allocation
     noisy_table_make(&n, t, "2*x1", 1, 7, 1, 3, 0.01);
     SL_EACH_ALLOCATION(t, search_small(&n, &o));
 }
