@@ -78,8 +78,10 @@ static double transformed(sl_inner__transform t, double y) {
     return y;
 }
 
-static sl_status add_target(sl_inner *s, sl_side side, sl_inner__transform transform) {
+/* Only where the operator that undoes it may be used. */
+static sl_status add_target(sl_inner *s, sl_side side, sl_inner__transform transform, int op) {
     sl_inner__span *p = &s->span[side];
+    if (!(s->job->o->ops >> op & 1)) return SL_OK;
     sl_inner__target *t = &p->target[p->targets];
     double *v;
     SL_TRY(column(&v, s));
@@ -97,14 +99,15 @@ static sl_status open_targets(sl_inner *s) {
     const double *y = s->job->rows.y;
     int positive = 0, negative = 0;
     for (int i = 0; i < s->rows; i++) positive += y[i] > 0, negative += y[i] < 0;
-    SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__SAME));
+    SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__SAME, SL_OPERATOR_ADD));
     if (positive == s->rows) {
-        SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__SQUARED));
-        SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__LOGARITHM));
+        SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__SQUARED, SL_OPERATOR_SQRT));
+        SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__LOGARITHM, SL_OPERATOR_EXP));
     }
-    if (positive + negative == s->rows) SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__INVERTED));
+    if (positive + negative == s->rows)
+        SL_TRY(add_target(s, SL_SIDE_SUM, SL_INNER__INVERTED, SL_OPERATOR_DIV));
     if (positive == s->rows || negative == s->rows)
-        SL_TRY(add_target(s, SL_SIDE_PRODUCT, SL_INNER__FACTORS));
+        SL_TRY(add_target(s, SL_SIDE_PRODUCT, SL_INNER__FACTORS, SL_OPERATOR_MUL));
     return SL_OK;
 }
 

