@@ -32,6 +32,10 @@ typedef struct task {
 /* name,formula,variables; the formula may hold commas, so the last comma counts. */
 static bool parse_line(task *t, char *line) {
     char *comma = strchr(line, ','), *last = strrchr(line, ',');
+    if (last && !strchr(last, ':')) { // a further column behind the variables
+        *last = 0;
+        last = strrchr(line, ',');
+    }
     if (!comma || comma == last) return false;
     *comma = *last = 0;
     snprintf(t->name, sizeof t->name, "%.63s", line);
