@@ -2,12 +2,11 @@
  *
  *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
  *                     thousand
- *   not known         residuals have no structure: those of neighbouring rows are as likely of equal
- *                     as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of
- *                     them and in each one alone; the statistic is the mean product of a residual and
- *                     its neighbour's, judged against its standard deviation for independent ones.
- *                     Nor do they follow a polynomial of second degree. Where y has few digits it is
- *                     enough that residuals are no larger than their rounding
+ *   not known         residuals have no structure: those of neighbouring rows are as likely of
+ * equal as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of them and in
+ * each one alone; the statistic is the mean product of a residual and its neighbour's, judged
+ * against its standard deviation for independent ones. Nor do they follow a polynomial of second
+ * degree. Where y has few digits it is enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
 #include <math.h>
@@ -71,10 +70,10 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
     return squares > 0 ? products / sqrt(squares) : 0;
 }
 
-/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at most a
- * quarter of the rows, linear ones first. */
-static int polynomial_columns(const double **column, sl_arena *a, const double *const *x, int inputs,
-                              int n) {
+/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at most
+ * a quarter of the rows, linear ones first. */
+static int polynomial_columns(const double **column, sl_arena *a, const double *const *x,
+                              int inputs, int n) {
     double *unit[SL_DATA_MAX_INPUTS];
     int columns = 0;
     for (int v = 0; v < inputs; v++) {
@@ -95,8 +94,8 @@ static int polynomial_columns(const double **column, sl_arena *a, const double *
     return columns;
 }
 
-/* Does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood ratio
- * with Bartlett's factor. */
+/* Does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood
+ * ratio with Bartlett's factor. */
 static bool follows_polynomial(const double *r, const double *const *x, int inputs, int n,
                                double probability, sl_arena *a) {
     enum { COLUMNS = SL_DATA_MAX_INPUTS * (SL_DATA_MAX_INPUTS + 3) / 2 };
