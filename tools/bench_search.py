@@ -147,7 +147,7 @@ class Constants(ast.NodeTransformer):
     """Numbers that are no exponents become real ones from -9 to 9."""
 
     def __init__(self, rng):
-        self.rng = rng
+        self.rng, self.changed = rng, False
 
     def visit_BinOp(self, node):
         node.left = self.visit(node.left)
@@ -156,6 +156,7 @@ class Constants(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node):
+        self.changed = True
         return ast.Constant(float(self.rng.uniform(-9, 9)))
 
 
@@ -168,10 +169,11 @@ def real_constants(source, target):
             pair = json.loads(line)
             problem, x = problems[str(pair["id"])], np.array(pair["x"], float)
             for _ in range(200):
-                text = ast.unparse(Constants(rng).visit(ast.parse(pair["expr"].replace("^", "**"), mode="eval")))
+                constants = Constants(rng)
+                text = ast.unparse(constants.visit(ast.parse(pair["expr"].replace("^", "**"), mode="eval")))
                 y = problem.value(text, x)
                 if np.all(np.isfinite(y)) and np.ptp(y) > 1e-9 * np.abs(y).max():
-                    changed += text != pair["expr"]
+                    changed += constants.changed
                     pair.update(expr=text, y=[float(v) for v in y])
                     break
             out.write(json.dumps({key: pair[key] for key in ("id", "expr", "x", "y")}) + "\n")

@@ -4,7 +4,8 @@
     symlaw expressions --depth 2 --format python | tools/judge_expressions.py --complete 2
     tools/judge_expressions.py --seed 7 list.txt
 
-One expression a line, as Python writes it: x1 x2 x3, whole numbers, + - * / **, sqrt, sin, exp.
+One expression a line, as Python writes it: x1 x2 x3, whole numbers, + - * / **, pi, sqrt, sin, exp and
+the other functions of the language.
 Every line is evaluated in long double at random probes, the same number in each orthant. Two
 functions are the same if they agree at every probe where both are real and share at least
 MIN_SHARED such probes. No algebra is used, and nothing of the program that made the list.
@@ -30,7 +31,10 @@ MIN_SHARED = 6
 MORE = 40          # times as many probes for functions that are real on no whole orthant
 BATCH = 2000       # lines or pairs worked on at once
 
-TOKEN = re.compile(r"x[123]\b|(?:sqrt|sin|exp)\b|\d+(?![\w.])|[-+*/()\s]")
+FUNCTIONS = {"sqrt": np.sqrt, "sin": np.sin, "exp": np.exp, "log": np.log, "cos": np.cos,
+             "tan": np.tan, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "asin": np.arcsin,
+             "acos": np.arccos, "atan": np.arctan, "abs": np.abs}
+TOKEN = re.compile(r"x[123]\b|(?:pi|" + "|".join(FUNCTIONS) + r")\b|\d+(?![\w.])|[-+*/()\s]")
 NUMERAL = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
@@ -62,7 +66,7 @@ def real_only(values):
 
 def evaluate(lines, probes):
     """(lines, probes). Numbers become long doubles first: 1/3 is not to be rounded to a double."""
-    names = {"__builtins__": {}, "sqrt": np.sqrt, "sin": np.sin, "exp": np.exp}
+    names = {"__builtins__": {}, "pi": 4 * np.arctan(LD(1)), **FUNCTIONS}
     names.update((f"x{v + 1}", column) for v, column in enumerate(probes))
     out = np.empty((len(lines), probes.shape[1]))
     for at in range(0, len(lines), BATCH):

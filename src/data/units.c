@@ -11,7 +11,7 @@
 
 #include "data/unit_impl.h"
 
-enum { DEPTH_MAX = 16, POWER_MAX = 60 };
+enum { DEPTH_MAX = 16, POWER_MAX = INT16_MAX };
 
 /* ---------------------------------------------------------------- dimensions ---------------- */
 
@@ -131,17 +131,18 @@ static sl_status read_power(int *num, int *den, reader *r, bool bare) {
     *num = *den = 1;
     if (take(r, "^") || take(r, "**")) {
         const bool bracket = take(r, "(");
+        const bool minus = r->at < r->end && (*r->at == '-' || (unsigned char)*r->at == 0xe2);
         bool good = take_signed(num, r);
         if (good && bracket && take(r, "/")) {
             good = take_digits(den, r) && *den > 0;
         } else if (good && take(r, ".5")) { // m^0.5, s^-1.5
-            *num = 2 * *num + (*from && memchr(from, '-', (size_t)(r->at - from)) ? -1 : 1);
+            good = r->at == r->end || !sl_isdigit(*r->at);
+            *num = 2 * *num + (minus ? -1 : 1);
             *den = 2;
         }
         if (!good || (bracket && !take(r, ")")))
             return fail_at(r, from,
-                           "a power is a whole number of at most 60, as m^2 or s^-1, or a "
-                           "fraction, as m^(1/2)");
+                           "a power is a whole number, as m^2 or s^-1, or a fraction, as m^(1/2)");
         return SL_OK;
     }
     if (take_raised(&(reader){ .at = r->at, .end = r->end }) >= 0)
@@ -149,7 +150,7 @@ static sl_status read_power(int *num, int *den, reader *r, bool bare) {
     const char next = from < r->end ? *from : 0, after = from + 1 < r->end ? from[1] : 0;
     const bool sign = next == '-' || next == '+';
     if (!bare || !(sl_isdigit(next) || (sign && sl_isdigit(after)))) return SL_OK;
-    return take_signed(num, r) ? SL_OK : fail_at(r, from, "a power of more than 60");
+    return take_signed(num, r) ? SL_OK : fail_at(r, from, "a power that is too high");
 }
 
 static bool is_name(char c) {

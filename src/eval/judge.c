@@ -178,7 +178,8 @@ sl_status sl_eval__judge(sl_judgement *out, sl_arena *a, const sl_infer *model, 
     j.distinct = d->cost.distinct;
     memcpy(j.invalid, d->cost.invalid, sizeof j.invalid);
     if (d->ranked > 0) SL_GO(judge_best(&j, a, d, p));
-    if (loss && model && p->tokens) SL_GO(measure_loss(&j.loss, a, model, p));
+    const bool fits = model && p->data.inputs <= sl_infer_about(model)->variables;
+    if (loss && fits && p->tokens) SL_GO(measure_loss(&j.loss, a, model, p));
     *out = j;
 done:
     sl_discovery_free(d);

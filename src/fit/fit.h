@@ -63,10 +63,10 @@ SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e
                                       const double *start, const sl_problem *p,
                                       const sl_refine_options *o);
 
-/* Constants of a fit, one at a time, the closest first, made whole numbers or fractions of small
- * denominator where that does not lower R2 (beyond rounding; within half a standard error where
- * there is noise), the others fitted again. *snapped: how many. A constant that becomes 0 or 1
- * drops out. */
+/* Constants of a fit, one at a time, the closest first, made whole numbers, fractions of small
+ * denominator, or such fractions of pi and roots, where that does not lower R2 (beyond rounding;
+ * within half a standard error where there is noise) and makes the description shorter, the others
+ * fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
 SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 

@@ -13,6 +13,19 @@ double sl_fit__log_mean(const double *v, int64_t n); // geometric mean
 /* Of functions: abs has the unit of its argument, all others need a number and are one. */
 #define SL_FIT__KEEPS_UNIT(op) ((op) == SL_OP_ABS)
 
+/* An exact number: a fraction times 1, pi, sqrt(2), ... (exact.c). */
+typedef struct sl_fit__exact {
+    sl_rat times;
+    int factor; // 0: the fraction alone
+} sl_fit__exact;
+#define SL_FIT__FACTORS 11
+double sl_fit__exact_value(sl_fit__exact x);
+const sl_node *sl_fit__exact_expr(sl_arena *a, sl_fit__exact x); // raw; NULL without memory
+/* *out := the cheapest number with a factor within the tolerance of v, if it has fewer bits than v has
+ * digits there. */
+SL_NODISCARD sl_status sl_fit__near_irrational(bool *found, sl_fit__exact *out, sl_arena *scratch,
+                                               double v, double tolerance);
+
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,
  * `bent`, are known, they are a linear least-squares problem. */

@@ -12,37 +12,43 @@
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
  *
+ *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(2), sqrt(pi), 1/sqrt(2 pi), ... the cheapest
+ * of fewer bits than the constant has digits (exact.c)
+ *
  * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
  * tried for every constant, 0 first.
  *
  * The closest number is tried first: it is put in place, the other constants are fitted again, and
  * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
- * standard errors make, and never by more than a twenty-fifth. Then all begins again, until nothing
- * is accepted any more; so a second call does nothing.
+ * standard errors make, and never by more than a twenty-fifth, and if its description length
+ * (describe.c) is the shorter. For exact data that is a verification at full precision: a residual
+ * that leaves the level of rounding costs bits in every row, the constant saves 40 once. Then all
+ * begins again, until nothing is accepted any more; so a second call does nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fit/fit_impl.h"
 
 typedef struct choice {
     int k; // of the constant, from 0
-    sl_rat value;
+    sl_fit__exact value;
     double distance; // in tolerances
 } choice;
 
-enum { EVALUATIONS = 60, MAX_CHOICES = 5 * SL_FIT_MAX_PARAMS };
+enum { EVALUATIONS = 60, MAX_CHOICES = 6 * SL_FIT_MAX_PARAMS };
 static const double EXACT = 1e-12; // 1 - R2 that is rounding
 
 /* ---------------------------------------------------------------- choices ------------------- */
 
-/* A fit, and what it leaves unexplained. */
+/* A fit, what it leaves unexplained, and its description length. */
 typedef struct state {
     sl_fit *fit;
-    double loss;
+    double loss, bits;
 } state;
 
 static bool is_exact(const state *s) { return s->loss <= SL_FIT__GOOD; }
@@ -53,15 +59,30 @@ static double tolerance(const state *s, int k) {
     return is_exact(s) ? fmax(small, 3 * se) : se / 2;
 }
 
-static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
-                  int64_t den) {
-    sl_rat value;
-    if (!sl_rat_make(&value, num, den)) return;
-    const double distance = fabs(s->fit->value[k] - sl_rat_double(value));
+static void add_choice(choice *list, int *n, const state *s, int k, double tol,
+                       sl_fit__exact value) {
+    const double distance = fabs(s->fit->value[k] - sl_fit__exact_value(value));
     if (!(distance <= tol)) return;
     for (int i = 0; i < *n; i++)
-        if (list[i].k == k && sl_rat_cmp(list[i].value, value) == 0) return;
+        if (list[i].k == k && list[i].value.factor == value.factor &&
+            sl_rat_cmp(list[i].value.times, value.times) == 0)
+            return;
     list[(*n)++] = (choice){ k, value, isinf(tol) ? -1 : distance / fmax(tol, 1e-300) };
+}
+
+static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
+                  int64_t den) {
+    sl_fit__exact value = { .factor = 0 };
+    if (sl_rat_make(&value.times, num, den)) add_choice(list, n, s, k, tol, value);
+}
+
+static sl_status offer_irrational(choice *list, int *n, const state *s, int k, sl_arena *scratch) {
+    const double v = s->fit->value[k], tol = fmax(tolerance(s, k), 1e-15 * fabs(v));
+    sl_fit__exact value;
+    bool found = false;
+    if (v != 0 && isfinite(tol)) SL_TRY(sl_fit__near_irrational(&found, &value, scratch, v, tol));
+    if (found) add_choice(list, n, s, k, tol, value);
+    return SL_OK;
 }
 
 static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
@@ -94,27 +115,50 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
 }
 
 /* 0 before 1 and -1 where any number will do. */
-static int rank(const choice *c) { return c->value.num != 0; }
+static int rank(const choice *c) { return c->value.times.num != 0; }
 
 static int cmp_choice(const void *a, const void *b) {
     const choice *x = a, *y = b;
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     if (rank(x) != rank(y)) return rank(x) - rank(y);
-    if (x->value.den != y->value.den) return x->value.den < y->value.den ? -1 : 1;
+    const sl_fit__exact u = x->value, v = y->value;
+    if (u.factor != v.factor) return u.factor < v.factor ? -1 : 1;
+    if (u.times.den != v.times.den) return u.times.den < v.times.den ? -1 : 1;
     if (x->k != y->k) return x->k < y->k ? -1 : 1;
-    return sl_rat_cmp(x->value, y->value);
+    return sl_rat_cmp(u.times, v.times);
 }
 
 /* ---------------------------------------------------------------- one of them --------------- */
 
+/* *out := e with constant k that expression, the others as they are: it takes the place of a
+ * variable that no formula has, which takes that of the constant. */
+static sl_status put_expr(const sl_node **out, sl_arena *a, const sl_node *e, int k,
+                          const sl_node *with) {
+    const sl_node *by[SL_EXPR_MAX_VARS] = { [SL_EXPR_MAX_VARS - 1] = with };
+    sl_node *copy = sl_arena_alloc(a, e->len * sizeof *copy);
+    if (!copy) return sl_fail_memory(e->len, sizeof *copy, "a formula");
+    memcpy(copy, e, e->len * sizeof *copy);
+    for (sl_node *c = copy; c < copy + e->len; c += sl_step(c))
+        if (c->op == SL_OP_PAR && c->arg == k + 1) {
+            c->op = SL_OP_VAR;
+            c->arg = SL_EXPR_MAX_VARS;
+        }
+    return sl_expr_substitute(out, a, copy, by, SL_EXPR_MAX_VARS);
+}
+
 /* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
  * Constants that tidying has taken away, as in 0*c2, go too. */
 static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a, const sl_node *e,
-                        int k, sl_rat v) {
+                        int k, sl_fit__exact v) {
     sl_rat exact[SL_FIT_MAX_PARAMS] = { { 0 } };
     bool known[SL_FIT_MAX_PARAMS] = { false }, found = true;
-    exact[k] = v;
+    exact[k] = v.times;
     known[k] = true;
+    if (v.factor != 0) {
+        const sl_node *number = sl_fit__exact_expr(a, v);
+        if (!number) return sl_fail(SL_ENOMEM, "no memory for an exact number");
+        SL_TRY(put_expr(&e, a, e, k, number));
+    }
     for (; found; e = *out) { // again, while the numbers of constants have gaps
         SL_TRY(sl_expr_bind(out, a, e, exact, known));
         SL_TRY(sl_expr_fold(out, a, *out));
@@ -145,6 +189,7 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
                             const sl_problem *p, const sl_refine_options *o) {
     const size_t mark = sl_arena_mark(a);
     double value[SL_FIT_MAX_PARAMS], loss;
+    sl_bits bits;
     sl_fit *fit = s->fit, trial;
     int n = fit->params;
     const sl_node *e;
@@ -161,10 +206,12 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     trial.evaluations += fit->evaluations;
     trial.starts = fit->starts;
     trial.stopped = trial.stopped || fit->stopped;
-    *accepted = is_as_good(trial.r2, loss, s, p);
+    SL_TRY(sl_fit_describe(&bits, &trial, p, NULL));
+    *accepted = is_as_good(trial.r2, loss, s, p) && bits.total < s->bits;
     if (*accepted) {
         *fit = trial;
         s->loss = loss;
+        s->bits = bits.total;
     } else {
         fit->evaluations = trial.evaluations;
         fit->stopped = trial.stopped;
@@ -203,14 +250,20 @@ sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
     *snapped = 0;
     if (isnan(fit->r2) || fit->params > SL_FIT_MAX_PARAMS) return SL_OK;
     state s = { .fit = fit };
+    sl_bits bits;
     SL_TRY(sl_fit__score(&fit->r2, &s.loss, fit->expr, fit->value, p));
+    SL_TRY(sl_fit_describe(&bits, fit, p, NULL));
+    s.bits = bits.total;
     bool accepted = true;
     while (accepted) {
         choice list[MAX_CHOICES];
         int n = 0;
         bool loose = false;
         for (int k = 0; k < fit->params; k++) loose = loose || isinf(fit->error[k]);
-        for (int k = 0; k < fit->params; k++) offer_all(list, &n, &s, k, loose);
+        for (int k = 0; k < fit->params; k++) {
+            offer_all(list, &n, &s, k, loose);
+            SL_TRY(offer_irrational(list, &n, &s, k, a));
+        }
         qsort(list, (size_t)n, sizeof *list, cmp_choice);
         accepted = false;
         for (int i = 0; i < n && !accepted && !fit->stopped; i++) {

@@ -16,13 +16,13 @@
 /* Work of a level. */
 static const sl_noise__effort efforts[] = {
     { .terms = 1024, .pair_terms = 256, .keep_one = 64, .keep_two = 64, .keep_three = 16,
-      .triple_pairs = 16, .monomials = 48, .offers = 16 },
-    { .terms = 4096, .pair_terms = 1024, .keep_one = 512, .keep_two = 512, .keep_three = 64,
-      .triple_pairs = 64, .monomials = 128, .offers = 24 },
-    { .terms = 16384, .pair_terms = 4096, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
-      .triple_pairs = 256, .monomials = 512, .offers = 40 },
-    { .terms = 65536, .pair_terms = 10240, .keep_one = 4096, .keep_two = 4096, .keep_three = 2048,
-      .triple_pairs = 1024, .monomials = 2048, .offers = 48 },
+      .triple_pairs = 16, .monomials = 48, .factors = 64, .offers = 16 },
+    { .terms = 4096, .pair_terms = 2048, .keep_one = 512, .keep_two = 512, .keep_three = 64,
+      .triple_pairs = 64, .monomials = 128, .factors = 1024, .offers = 24 },
+    { .terms = 16384, .pair_terms = 10240, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
+      .triple_pairs = 256, .monomials = 512, .factors = 4096, .offers = 40 },
+    { .terms = 65536, .pair_terms = 20480, .keep_one = 4096, .keep_two = 4096, .keep_three = 2048,
+      .triple_pairs = 1024, .monomials = 2048, .factors = 16384, .offers = 48 },
 };
 
 typedef struct state {
@@ -68,6 +68,10 @@ static sl_status make_weights(state *s, sl_search__job *j) {
     for (int i = 0; i < p->rows; i++) size += j->rows.y[i] * j->rows.y[i];
     double rounding = SL_MAX(j->precision, 0x1p-48);
     p->least = size * rounding * rounding;
+    for (int i = 0; i < p->rows && !j->rows.sigma; i++) {
+        double unit = sl_search__last_unit(j->digits, j->rows.y[i]);
+        p->least += unit * unit / 12;
+    }
     if (!j->rows.sigma) return SL_OK;
     double *w = sl_arena_alloc(&s->arena, (size_t)p->rows * sizeof *w);
     if (!w) return sl_fail_memory((size_t)p->rows, sizeof *w, "weights of rows");
@@ -142,6 +146,22 @@ static sl_status add_closures(list *l, const sl_noise__parts *p, int span, int m
     return SL_OK;
 }
 
+/* A polynomial times a power of a term of products. */
+static sl_status add_factors(list *l, const sl_noise__parts *p, int span, int factors) {
+    static const int powers[] = { 2, -2, 1, -1 };
+    const sl_noise__terms *t = &p->terms[SL_SIDE_PRODUCT];
+    const sl_noise__span *s = &p->span[span];
+    if (s->side != SL_SIDE_SUM || s->link != SL_NOISE__IDENTITY || s->base > 36) return SL_OK;
+    for (int k = 0; k < SL_MIN(t->n, factors); k++) {
+        for (int e = 0; e < SL_LEN(powers); e++) {
+            sl_noise__candidate c = { .span = span, .monomial = -1, .power = powers[e],
+                                      .at = { t->order[k] } };
+            SL_TRY(append(l, &c, 1));
+        }
+    }
+    return SL_OK;
+}
+
 static sl_status screen_span(list *l, const sl_noise__parts *p, int span,
                              const sl_noise__effort *e) {
     const int keep[SL_NOISE__TERMS] = { e->keep_one, e->keep_two, e->keep_three };
@@ -171,6 +191,7 @@ static sl_status gather_candidates(list *l, state *s, const sl_noise__effort *e)
     }
     for (int k = 0; k < p->spans && !sl_search__stop(p->j, true); k++) {
         SL_TRY(add_closures(l, p, k, e->monomials));
+        SL_TRY(add_factors(l, p, k, e->factors));
         SL_TRY(screen_span(l, p, k, e));
     }
     return SL_OK;

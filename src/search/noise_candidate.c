@@ -23,6 +23,12 @@ typedef struct work {
 
 /* ---------------------------------------------------------------- columns of terms ---------- */
 
+static int named_terms(const sl_noise__candidate *c) { return c->power ? 1 : c->n; }
+
+static sl_side named_side(const sl_noise__parts *p, const sl_noise__candidate *c) {
+    return c->power ? SL_SIDE_PRODUCT : p->span[c->span].side;
+}
+
 /* Terms that candidates name, each once, in the order of the candidates. */
 static sl_status list_columns(work *w, int n) {
     int total = 0;
@@ -32,13 +38,13 @@ static sl_status list_columns(work *w, int n) {
         if (!w->place[side]) return sl_fail_memory((size_t)terms, sizeof(int), "terms of models");
         for (int k = 0; k < terms; k++) w->place[side][k] = -1;
     }
-    for (int k = 0; k < n; k++) total += w->candidate[k].n;
+    for (int k = 0; k < n; k++) total += named_terms(&w->candidate[k]);
     w->column = sl_calloc((size_t)total, sizeof *w->column);
     if (!w->column) return sl_fail_memory((size_t)total, sizeof *w->column, "terms of models");
     for (int k = 0; k < n; k++) {
         const sl_noise__candidate *c = &w->candidate[k];
-        sl_side side = w->p->span[c->span].side;
-        for (int t = 0; t < c->n; t++) {
+        sl_side side = named_side(w->p, c);
+        for (int t = 0; t < named_terms(c); t++) {
             int *place = &w->place[side][c->at[t]];
             if (*place >= 0) continue;
             *place = w->columns;
@@ -197,6 +203,18 @@ static bool closure_scale(double *scale, sl_noise__outcome *o, const work *w,
     return true;
 }
 
+/* f^(power/2) by row; false where it is not real. */
+static bool factor_scale(double *scale, const work *w, const sl_noise__candidate *c) {
+    const sl_noise__column *f = &w->column[w->place[SL_SIDE_PRODUCT][c->at[0]]];
+    if (f->sign == 0 && c->power % 2) return false;
+    for (int i = 0; i < w->p->rows; i++) {
+        double size = sl_exp(0.5 * c->power * f->value[i]);
+        scale[i] *= c->power / 2 % 2 && f->signs[i] < 0 ? -size : size;
+        if (!isfinite(scale[i]) || scale[i] == 0) return false;
+    }
+    return true;
+}
+
 static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, const work *w,
                       const sl_noise__candidate *c) {
     const sl_noise__span *s = &w->p->span[c->span];
@@ -210,7 +228,7 @@ static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, c
         add_column(m, f->value, SL_NOISE__COEFFICIENT, w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
     }
     m->scale = scale;
-    return closure_scale(scale, o, w, c, s->link);
+    return closure_scale(scale, o, w, c, s->link) && (!c->power || factor_scale(scale, w, c));
 }
 
 /* ---------------------------------------------------------------- the fit ------------------- */
@@ -223,16 +241,17 @@ static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candida
                           .weight = p->weight, .sigma = p->sigma, .least = p->least };
     *o = (sl_noise__outcome){ .candidate = *c, .sign = 1 };
     o->fit.rss = o->fit.bits = o->fit.price = INFINITY;
-    for (int t = 0; t < c->n; t++) {
-        if (!w->column[w->place[s->side][c->at[t]]].real) return;
+    for (int t = 0; t < named_terms(c); t++) {
+        if (!w->column[w->place[named_side(p, c)][c->at[t]]].real) return;
     }
     if (s->base + c->n > SL_NOISE__COLUMNS) return;
     if (s->side == SL_SIDE_PRODUCT) product_model(&m, scale, o, w, c);
     else if (!sum_model(&m, scale, o, w, c)) return;
     sl_noise__fit_run(&o->fit, &m, true, w->steps, scratch);
     sl_noise__simplify(&o->fit, &m, w->steps, scratch);
-    // the family, and the monomial of a closure
+    // the family, and the factor of a polynomial
     double extra = 2 + (c->monomial > 0 ? 2 + log2(1 + c->monomial) : 0);
+    if (c->power) extra += TERM_BITS + p->terms[SL_SIDE_PRODUCT].cost[c->at[0]] + abs(c->power);
     o->fit.bits += extra, o->fit.price += extra;
 }
 

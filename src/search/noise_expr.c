@@ -172,8 +172,8 @@ static sl_status summands(builder *b) {
     return SL_OK;
 }
 
-/* y from eta and z: (eta/z)^(1/p). */
-static const sl_node *invert(builder *b, const sl_node *eta) {
+/* y from eta, z and f: (eta/z)^(1/p) times f. */
+static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *factor) {
     static const struct { int num, den; } inverse[SL_NOISE__LINK_COUNT] = {
         [SL_NOISE__IDENTITY] = { 1, 1 },
         [SL_NOISE__INVERSE] = { -1, 1 },
@@ -190,7 +190,20 @@ static const sl_node *invert(builder *b, const sl_node *eta) {
     sl_rat r = SL_RAT(1);
     (void)sl_rat_make(&r, inverse[b->s->link].num, inverse[b->s->link].den);
     const sl_node *e = power(b, eta, r);
+    if (e && factor) e = times(b, factor, e);
     return e && b->o->sign < 0 ? times(b, sl_expr_int(b->a, -1), e) : e;
+}
+
+/* *out := f^(power/2), of -f where f is negative and the power is not whole. */
+static sl_status factor_power(const sl_node **out, builder *b) {
+    sl_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
+    double probe[SL_NOISE__PROBES + 8];
+    bool rate, real = sl_store_value(probe, &rate, b->p->store, term);
+    const sl_node *e;
+    SL_TRY(sl_store_expr(&e, b->a, b->p->store, term));
+    bool negative = real && !rate && all_negative(probe, SL_MIN(b->p->rows, SL_NOISE__PROBES));
+    *out = real_power(b, e, negative, 0.5 * b->o->candidate.power, true);
+    return *out ? SL_OK : sl_fail(SL_ENOMEM, "no memory for a factor");
 }
 
 /* ---------------------------------------------------------------- the whole ----------------- */
@@ -199,9 +212,11 @@ sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_are
                          const sl_noise__parts *p, const sl_noise__outcome *o) {
     builder b = { .a = a, .p = p, .o = o, .s = &p->span[o->candidate.span], .value = value };
     bool is_product = b.s->side == SL_SIDE_PRODUCT;
+    const sl_node *factor = NULL;
     SL_TRY(is_product ? product(&b) : summands(&b));
     const sl_node *e = join(&b, is_product ? SL_OP_MUL : SL_OP_ADD, b.part, b.parts);
-    if (e && !is_product) e = invert(&b, e);
+    if (e && o->candidate.power) SL_TRY(factor_power(&factor, &b));
+    if (e && !is_product) e = invert(&b, e, factor);
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula of the search under noise");
     *params = b.params;
     *out = e;

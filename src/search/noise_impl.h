@@ -145,13 +145,15 @@ SL_NODISCARD sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job
                                               sl_side side, int want);
 void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j);
 
-/* A model to be fitted: terms of the store (places in sl_noise__terms), or a monomial z such that
- * y^p z is in the span (place in the store's list; -1: none). The smaller score the better. */
+/* A model to be fitted: terms of the store (places in sl_noise__terms); or a monomial z such that
+ * y^p z is in the span (place in the store's list; -1: none); or a term f of products such that
+ * y f^(-power/2) is in the span of a sum. The smaller score the better. */
 typedef struct sl_noise__candidate {
     double score;
     int span, n;
-    int at[SL_NOISE__TERMS];
+    int at[SL_NOISE__TERMS]; // terms of the span's side; with a power at[0] is f, and n is 0
     int monomial;
+    int power;               // of f, in halves; 0: there is none
 } sl_noise__candidate;
 
 /* The order of candidates: by score, then by terms, so that it is total. */
@@ -170,7 +172,7 @@ void sl_noise__top_finish(sl_noise__top *t); // sorted; nothing is added after t
  * kept. */
 typedef struct sl_noise__effort {
     int terms, pair_terms, keep_one, keep_two, keep_three, triple_pairs;
-    int monomials;
+    int monomials, factors; // that polynomials are multiplied by
     int offers;
 } sl_noise__effort;
 

@@ -11,7 +11,8 @@ int sl_noise__candidate_cmp(const void *a, const void *b) {
     if (p->span != q->span) return p->span - q->span;
     if (p->n != q->n) return p->n - q->n;
     if (p->monomial != q->monomial) return p->monomial - q->monomial;
-    for (int k = 0; k < p->n; k++) {
+    if (p->power != q->power) return p->power - q->power;
+    for (int k = 0; k < SL_MAX(p->n, p->power != 0); k++) {
         if (p->at[k] != q->at[k]) return p->at[k] - q->at[k];
     }
     return 0;

@@ -1,10 +1,10 @@
 /* offer - what becomes of a formula that a method has found.
  *
- * It is put into the variables of the whole table and looked at in every row. Constants that are exact
- * numbers to within rounding become so (snap.c) where the formula stays exact. Then it is judged by the
- * project's criterion: description length, and evidence, the bits that the data hold beyond those of
- * the formula and of the search that found it. Few rows and many constants leave none: such a formula
- * is dropped however well it fits. */
+ * It is put into the variables of the whole table and looked at in every row. Constants that are
+ * exact numbers to within rounding become so (snap.c) where the formula stays exact. Then it is
+ * judged by the project's criterion: description length, and evidence, the bits that the data hold
+ * beyond those of the formula and of the search that found it. Few rows and many constants leave
+ * none: such a formula is dropped however well it fits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     double size = 1e-3 * rms(p->y, p->rows);
     *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
-        double error = fabs(got[i] - p->y[i]), part = error == 0 ? 0 : error / (fabs(p->y[i]) + size);
+        double error = fabs(got[i] - p->y[i]),
+               part = error == 0 ? 0 : error / (fabs(p->y[i]) + size);
         if (!(part <= out->worst)) out->worst = part; // also NaN
     }
     if (isnan(out->worst)) out->worst = INFINITY;
@@ -130,6 +131,18 @@ static sl_status put_values(sl_fit *fit, sl_arena *a, const double *value, int n
     return SL_OK;
 }
 
+/* A shorter form, if it is exact too. */
+static sl_status simplify(const sl_node **e, const double *value, judged *g, sl_arena *a,
+                          const sl_search__job *j) {
+    const sl_node *shorter;
+    judged with;
+    SL_TRY(sl_search__simplify(&shorter, a, *e, value, j->all));
+    if (shorter == *e) return SL_OK;
+    SL_TRY(judge(&with, a, j, shorter, value));
+    if (is_exact(j, &with)) *e = shorter, *g = with;
+    return SL_OK;
+}
+
 /* Bits and evidence by the project's criterion. */
 static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
     sl_noise noise = { .precision = j->precision };
@@ -146,6 +159,7 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(judge(&g, a, j, f.fit.expr, value));
     if (!is_exact(j, &g)) return SL_OK;
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
+    SL_TRY(simplify(&f.fit.expr, value, &g, a, j));
     f.exact = true;
     f.fit.r2 = g.r2;
     SL_TRY(put_values(&f.fit, a, value, params));

@@ -8,19 +8,19 @@ enum { FIRST_BITS = 11, FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS, RING_BITS_M
 
 static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_spans__entry); }
 
-static sl_spans__entry *new_entries(sl_search__job *j, int64_t size) {
-    if (!sl_search__reserve(j, bytes_of(size))) return NULL;
-    sl_spans__entry *e = sl_malloc_wide((size_t)size, sizeof *e);
-    if (!e) {
-        sl_search__release(j, bytes_of(size));
-        return NULL;
-    }
-    return e;
+/* *out := so many slots, not cleared; NULL where max_memory does not allow them. */
+static sl_status new_entries(sl_spans__entry **out, sl_search__job *j, int64_t size) {
+    *out = NULL;
+    if (!sl_search__reserve(j, bytes_of(size))) return SL_OK;
+    *out = sl_malloc_wide((size_t)size, sizeof **out);
+    if (*out) return SL_OK;
+    sl_search__release(j, bytes_of(size));
+    return sl_fail_memory((size_t)size, sizeof **out, "a table of keys");
 }
 
 sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t limit) {
-    t->entry = new_entries(j, FIRST_SIZE);
-    if (!t->entry) return sl_fail_memory(FIRST_SIZE, sizeof *t->entry, "a table of keys");
+    SL_TRY(new_entries(&t->entry, j, FIRST_SIZE));
+    if (!t->entry) return SL_OK;
     memset(t->entry, 0, (size_t)bytes_of(FIRST_SIZE));
     t->size = FIRST_SIZE;
     t->ring_bits = FIRST_BITS;
@@ -55,25 +55,27 @@ static void move_shard(sl_spans__table *t, int shard) {
     }
 }
 
-/* Is it to grow for so many more entries? Then it has new slots, still to be filled. */
-static bool begin_growth(sl_spans__table *t, sl_search__job *j, int64_t more) {
+/* *grows: it has to for so many more entries, and has new slots, still to be filled. */
+static sl_status begin_growth(bool *grows, sl_spans__table *t, sl_search__job *j, int64_t more) {
     int64_t used = 0, size = t->size;
     int bits = t->ring_bits;
-    if (!t->entry || t->full) return false;
+    *grows = false;
+    if (!t->entry || t->full) return SL_OK;
     for (int i = 0; i < SL_SPANS__SHARDS; i++) used += t->used[i];
-    if (5 * (used + more) <= 3 * size) return false;
+    if (5 * (used + more) <= 3 * size) return SL_OK;
     while (5 * (used + more) > 3 * size) size *= 2, bits++;
     if (size < 1 << 17) size *= 2, bits++; // small ones fill soon
     sl_spans__entry *grown = NULL;
-    if (used < t->limit && bits <= RING_BITS_MAX) grown = new_entries(j, size);
+    if (used < t->limit && bits <= RING_BITS_MAX) SL_TRY(new_entries(&grown, j, size));
     t->full = !grown;
-    if (!grown) return false;
+    if (!grown) return SL_OK;
     t->old = t->entry;
     t->old_size = t->size;
     t->entry = grown;
     t->size = size;
     t->ring_bits = bits;
-    return true;
+    *grows = true;
+    return SL_OK;
 }
 
 typedef struct growth {
@@ -92,11 +94,14 @@ static sl_status grow_part(int64_t begin, int64_t end, int worker, void *payload
 sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans, sl_search__job *j,
                          int64_t more) {
     growth g = { .n = 0 };
-    for (int s = 0; s < spans; s++)
-        for (int t = 0; t < SL_SPANS__TABLES; t++)
-            if (begin_growth(&table[s][t], j, more)) g.list[g.n++] = &table[s][t];
-    if (g.n == 0) return SL_OK;
-    sl_status st = sl_par_for(j->pool, g.n * SL_SPANS__SHARDS, 1, grow_part, &g);
+    sl_status st = SL_OK;
+    bool grows;
+    for (int i = 0; i < spans * SL_SPANS__TABLES && st == SL_OK; i++) {
+        sl_spans__table *t = &table[i / SL_SPANS__TABLES][i % SL_SPANS__TABLES];
+        st = begin_growth(&grows, t, j, more);
+        if (st == SL_OK && grows) g.list[g.n++] = t;
+    }
+    if (g.n > 0 && st == SL_OK) st = sl_par_for(j->pool, g.n * SL_SPANS__SHARDS, 1, grow_part, &g);
     for (int i = 0; i < g.n; i++) {
         sl_free(g.list[i]->old);
         g.list[i]->old = NULL;

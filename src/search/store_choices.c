@@ -56,9 +56,9 @@ static sl_status functions(sl_store *s, sl_store__list_id list) {
     }
     qsort(all, (size_t)n, sizeof all[0], by_rank);
     for (int i = 0; i < n; i++)
-        SL_TRY(sl_store__list_add(s, list,
-                                  sl_term__choice((unsigned)all[i].constant, (unsigned)all[i].function),
-                                  all[i].rank));
+        SL_TRY(sl_store__list_add(
+            s, list, sl_term__choice((unsigned)all[i].constant, (unsigned)all[i].function),
+            all[i].rank));
     return SL_OK;
 }
 
@@ -90,6 +90,8 @@ sl_status sl_store__open_choices(sl_store *s) {
     static const int factor[] = { SL_STORE__SIN, SL_STORE__COS, SL_STORE__LOG };
     static const int summand[] = { SL_STORE__SIN, SL_STORE__COS,  SL_STORE__EXP,
                                    SL_STORE__LOG, SL_STORE__SQRT, SL_STORE__RECIPROCAL };
+    static const int algebraic[] = { SL_STORE__RECIPROCAL, SL_STORE__SQRT,  SL_STORE__LOG,
+                                     SL_STORE__SQUARE,     SL_STORE__RSQRT, SL_STORE__RSQUARE };
     const int all = sl_store__n_constants;
     SL_TRY(sl_store__list_add(s, SL_LIST_ONE, 0, 1));
     SL_TRY(signs(s));
@@ -106,6 +108,7 @@ sl_status sl_store__open_choices(sl_store *s) {
     SL_TRY(functions(s, SL_LIST_OF_ANY));
     SL_TRY(functions(s, SL_LIST_FACTOR));
     SL_TRY(plain(s, SL_LIST_PLAIN, NULL, 0));
+    SL_TRY(plain(s, SL_LIST_ALGEBRAIC, algebraic, SL_LEN(algebraic)));
     SL_TRY(plain(s, SL_LIST_PAIR_FACTOR, factor, SL_LEN(factor)));
     return plain(s, SL_LIST_PAIR, summand, SL_LEN(summand));
 }

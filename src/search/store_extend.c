@@ -8,7 +8,7 @@
 
 #include "search/store_impl.h"
 
-enum { KEY_PROBES = 7, GRAIN = 128, PURE_AHEAD = 12 };
+enum { KEY_PROBES = 7, GRAIN = 128, PURE_AHEAD = 12, SHORT_LEVEL = 9 };
 
 struct sl_store__batch {
     sl_store *store;
@@ -65,7 +65,8 @@ static bool is_monomial(const sl_store *s, uint32_t part) {
  * is one before it, in a logarithm a summand; a sign in an even or odd function is one before it or
  * none. */
 static bool is_redundant(const sl_store *s, sl_store__list_id list, sl_term t) {
-    if (list != SL_LIST_FUNCTIONS || sl_term__form(t) != SL_FORM_FUNCTION) return false;
+    if (list != SL_LIST_FUNCTIONS && list != SL_LIST_ELEMENTARY) return false;
+    if (sl_term__form(t) != SL_FORM_FUNCTION) return false;
     const sl_store__function *f = &sl_store__functions[sl_term__function(t)];
     const sl_term u = sl_store__term(s, sl_term__a(t));
     if (f->power && is_monomial(s, sl_term__a(t))) return true;
@@ -100,7 +101,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
         if (!sl_store__wanted(s, b->list, b->term[i]) || is_redundant(s, b->list, b->term[i]) ||
-            !sl_store__evaluate(v, s, b->term[i]) || is_number(s, b->list, b->term[i], v))
+            !sl_store__evaluate(v, s, b->term[i], s->stride) || is_number(s, b->list, b->term[i], v))
             continue;
         if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
             orient(&b->term[i], v, s->stride);
@@ -145,7 +146,8 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_
 }
 
 /* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v, double rank) {
+static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v,
+                      double rank) {
     uint32_t id = sl_term__a(t);
     bool stored = true;
     if (sl_term__form(t) != SL_FORM_SCALED || sl_term__constant(t) != 0)
@@ -174,9 +176,11 @@ static size_t most(sl_store__list_id list) {
     return list == SL_LIST_BINOMIALS ? (size_t)1 << 16 : (size_t)1 << 19;
 }
 
-/* One list by one level. Parts of a level are equal in rank: three quarters of its end. */
+/* One list by one level. Parts of a level are equal in rank: three quarters of its end; of short
+ * lists the rank is the place. */
 static sl_status extend(sl_store *s, sl_store__list_id list, int level) {
-    const double rank = level ? 0.75 * ldexp(1, level) : 1;
+    const bool by_place = list == SL_LIST_SHIFTED || list == SL_LIST_ELEMENTARY;
+    const double rank = by_place ? 0 : level ? 0.75 * ldexp(1, level) : 1;
     for (int i = 0; i < sl_store__n_families; i++) {
         const sl_store__family *f = &sl_store__families[i];
         sl_store__range r;
@@ -217,6 +221,8 @@ sl_status sl_store_extend(sl_store *s, int level) {
     level = SL_MIN(level, SL_STORE__LEVELS - 1);
     SL_TRY(sl_store__monomials_extend(s, one << SL_MIN(level + reach(SL_LIST_MONOMIALS), 30)));
     SL_TRY(sl_store__pure_extend(s, one << SL_MIN(level + PURE_AHEAD, 18)));
+    SL_TRY(extend_to(s, SL_LIST_SHIFTED, SHORT_LEVEL));
+    SL_TRY(extend_to(s, SL_LIST_ELEMENTARY, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_BINOMIALS, level + reach(SL_LIST_BINOMIALS)));
     while (s->level[SL_LIST_FUNCTIONS] < level && !sl_search__stop(s->job, false)) {
         const int next = s->level[SL_LIST_FUNCTIONS] + 1;

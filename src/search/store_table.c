@@ -68,6 +68,9 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
 #define Z SL_LIST_MONOMIALS
 #define P SL_LIST_PURE
 #define H SL_LIST_HINTS
+#define X SL_LIST_VARIABLES
+#define O SL_LIST_SHIFTED
+#define E SL_LIST_ELEMENTARY
 #define W SL_LIST_BINOMIALS
 #define A SL_LIST_ARGUMENTS
 #define R SL_LIST_FUNCTIONS
@@ -106,12 +109,15 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
       SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
 
 /* In the order in which they are walked. w: binomial, z: monomial, r: function of an argument, g:
- * expression of the enumeration by complexity.
+ * expression of the enumeration by complexity, e: function of x or of 1 +- q.
  *
  * On the product side a term f stands for c f^p: what is a power of one part, and any constant in
  * an exponent, is left out. On the sum side it stands for c f. */
 const sl_store__family sl_store__families[] = {
     // parts
+    PART("1 +- q", O, ONE_SCALED, Q, ONE, UNITS, 0, 0, 255, ALL, 0),
+    PART("f(x)", E, FUNCTION, X, ONE, PLAIN, 0, 0, 255, ALL, 0),
+    PART("f(1 +- q)", E, FUNCTION, O, ONE, SL_LIST_ALGEBRAIC, 0, 0, 255, ALL, 0),
     PART("q1 +- q2", W, SUM, Q, Q, UNITS, 0, 0, 255, UP, 0),
     PART("q1 + c q2", W, SUM, Q, Q, SL_LIST_OTHERS, 0, 0, 2, DISTINCT, MUL),
     PART("q1 + c q2", W, SUM, Q, Q, SL_LIST_OTHERS_12, 0, 3, 255, DISTINCT, MUL),
@@ -142,7 +148,7 @@ const sl_store__family sl_store__families[] = {
     EXPO("exp(w z)", PRODUCT, W, Z, 3, false, MUL),
     EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, Z, 3, false, MUL),
     TERM("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, Z, FACTOR, 2, ALL, false, MUL),
-    TERM("f(c z r)", PRODUCT, FUNCTION_PRODUCT, R, Z, FACTOR, 1, ALL, false, MUL),
+    TERM("f(c z e)", PRODUCT, FUNCTION_PRODUCT, E, Z, FACTOR, 3, ALL, false, MUL),
     TERM("1 + z1 f(c z2)", PRODUCT, ONE_PLUS, P, P, OF_Z, 1, ALL, false, MUL | ADDS),
     TERM("1 - z1 f(c z2)", PRODUCT, ONE_MINUS, P, P, OF_Z, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
     TERM("1 + z f(c w)", PRODUCT, ONE_PLUS, Z, W, OF_ANY, 1, ALL, false, MUL | ADDS),
@@ -175,9 +181,9 @@ const sl_store__family sl_store__families[] = {
     TERM("z f(c w)", SUM, TIMES, Z, W, OF_ANY, 2, ALL, false, MUL),
     TERM("z/w", SUM, QUOTIENT, Z, W, ONE, 5, ALL, false, DIV),
     TERM("f(c w z)", SUM, FUNCTION_PRODUCT, W, Z, OF_ANY, 1, ALL, false, MUL),
-    TERM("f(c z r)", SUM, FUNCTION_PRODUCT, R, Z, OF_Z, 1, ALL, false, MUL),
+    TERM("f(c z e)", SUM, FUNCTION_PRODUCT, E, Z, OF_Z, 3, ALL, false, MUL),
     TERM("z h", SUM, PRODUCT, Z, H, ONE, 4, ALL, false, MUL),
-    FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 3, 0, DOWN_OR_SAME, MUL),
+    FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 4, 0, DOWN_OR_SAME, MUL),
     TERM("r", SUM, SCALED, R, ONE, ONE, 0, ALL, false, 0),
     TERM("z r", SUM, PRODUCT, Z, R, ONE, -1, ALL, false, MUL),
     TERM("r1 r2", SUM, PRODUCT, R, R, ONE, -2, DOWN_OR_SAME, false, MUL),

@@ -1,9 +1,9 @@
 /* Walks: the tuples (first, second, choice) of a family whose ranks have a product in (low, high],
  * as a generator that stops when its caller's room is full and goes on from there.
  *
- * All three lists ascend in rank. So the outer loops end by a product that is too large, begin where
- * the largest of the inner ranks first suffices, and the first choice of a pair only moves down
- * while the second part moves up: a few nanoseconds a term, whatever the window. */
+ * All three lists ascend in rank. So the outer loops end by a product that is too large, begin
+ * where the largest of the inner ranks first suffices, and the first choice of a pair only moves
+ * down while the second part moves up: a few nanoseconds a term, whatever the window. */
 #include <math.h>
 
 #include "search/store_impl.h"
@@ -30,7 +30,7 @@ bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store
     const sl_store__list *c = &s->list[f->choices];
     *r = (sl_store__range){ .store = s, .family = f };
     r->by_choice = s->units && (f->choices == SL_LIST_OF_ANY || f->choices == SL_LIST_PLAIN ||
-                                f->choices == SL_LIST_PAIR);
+                                f->choices == SL_LIST_PAIR || f->choices == SL_LIST_ALGEBRAIC);
     if (level < f->first_level || l < 0 || !sl_store__family_open(s, f)) return false;
     if (!a->count || !b->count || !c->count) return false;
     r->high = ldexp(1, l);

@@ -106,6 +106,14 @@ def test_problems_without_a_truth(tmp_path):
     assert abs(value - 3.5 * 2.5 ** 2 / 2) < 1e-9, p
 
 
+def test_exponents_that_are_no_simple_fractions(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("name,formula,variables\ncobb-douglas,A*L**0.7*K**0.3,A:1:5 L:1:20 K:1:20\n"
+                    "rate,0.5*A**0.4321,A:1:5 idle:1:2\n")
+    r = evaluate("--formulas", path, "--timeout", "60", "--json", timeout=300)
+    assert r.code == 0 and r.json["all"]["exact"]["hits"] == 2, r
+
+
 @pytest.mark.parametrize("args, said", [
     (["--budgets", "1,0.1"], "must grow"),
     (["--budgets", "1,,2"], "must be seconds"),

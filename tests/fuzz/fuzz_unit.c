@@ -19,11 +19,8 @@ static void check(const sl_unit *u) {
     sl_unit back;
     if (!(u->factor > 0) || !isfinite(u->factor) || u->dimension.power[7] != 0) wrong("no unit");
     sl_dimension_print(&s, u->dimension);
-    for (int i = 0; i < 7; i++)
-        if (u->dimension.power[i] > 3600 || u->dimension.power[i] < -3600) goto done; // m^61
     if (sl_unit_parse(&back, sl_str_text(&s), s.len) != SL_OK) wrong("not read back");
     if (!sl_dimension_equal(back.dimension, u->dimension)) wrong("reads back as another one");
-done:
     sl_str_clear(&s);
 }
 

@@ -93,7 +93,7 @@ static void lack_of_memory(void **state) {
     sl_fixture *t = *state;
     const sl_node *out;
     sl_arena own = { 0 };
-    const char *text = "2*(sqrt(8*x1) - 3*(2*x2*x1)^2 + sin(-x1 + x2))";
+    const char *text = "2*(sqrt(8*x1) - 3*(2*x2*x1)^2 + sin(-x1 + x2) + atan(-x1)^x2)";
     const sl_node *e;
     SL_MUST(t, sl_expr_parse(&e, &own, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
     SL_EACH_ALLOCATION(t, sl_expr_merge(&out, &t->arena, e));

@@ -27,18 +27,25 @@ static const char *const tables[][COUNT] = {
     { "x9", "x10", "X1", "C1" },
     { "m", "mm", "mmm", "c" },
     { NULL, "x_1", "c_2", "" }, // taken only in the spelling of LaTeX
+    { "pi", "_pi", "M_PI", "__pi" },
+    { "e", "M_E", "ln", "abs" },
 };
 
 static sl_names names_of(int table) { return (sl_names){ tables[table], COUNT }; }
 
-/* sum of variable * constant^2 * exp(variable), over all. */
+/* sum of variable * constant^2 * exp(variable) * pi, and more, over all. */
 static const sl_node *all_of_them(sl_arena *a) {
     const sl_node *terms[COUNT];
     for (int i = 0; i < COUNT; i++) {
         const sl_node *x = sl_expr_var(a, i + 1), *c = sl_expr_par(a, i + 1);
         const sl_node *other = sl_expr_var(a, (i + 1) % COUNT + 1);
-        const sl_node *factors[] = { x, sl_expr_pow(a, c, SL_RAT(2)), sl_expr_fn(a, SL_OP_EXP, x),
-                                     sl_expr_pow(a, other, SL_RAT(3)), other };
+        const sl_node *factors[] = { x,
+                                     sl_expr_pow(a, c, SL_RAT(2)),
+                                     sl_expr_fn(a, SL_OP_EXP, x),
+                                     sl_expr_pow(a, other, SL_RAT(3)),
+                                     sl_expr_pi(a),
+                                     sl_expr_power(a, other, x),
+                                     other };
         terms[i] = sl_expr_nary(a, SL_OP_MUL, factors, SL_LEN(factors));
     }
     return sl_expr_nary(a, SL_OP_ADD, terms, COUNT);

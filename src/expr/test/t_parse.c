@@ -620,6 +620,7 @@ static void reading_survives_every_lack_of_memory(void **state) {
         { INFIX, "x1*(x2 + 3)^(1/4 + 1/4) - sin(x1)/(x2*exp(x1)) + Rational(1, 3) + ", "x1" },
         { LATEX, "\\frac{x_1}{2 x_2} \\sin^{1 + 1}(x_1) + \\mathrm{x1} - ", "x_1" },
         { PREFIX, "+ sin + * 2 x1 ^ x1 + 1 1/2 ", "x1" },
+        { INFIX, "log10(x1)^pi + ", "e" },
     };
     for (int i = 0; i < SL_LEN(some); i++) {
         size_t n;

@@ -148,6 +148,37 @@ static void random_raw_trees_are_in_it(void **state) {
     sl_universe_free(u);
 }
 
+/* Sets over operators that the default has not: what they make of the level below is in them, as
+ * the function that it is. */
+static void other_operators_make_sets_too(void **state) {
+    sl_fixture *t = *state;
+    static const char *const sets[] = { "log,cos,*", "abs,atan,-", "^,log,*", "tan,tanh,neg,/",
+                                        "sinh,cosh,asin,acos,+" };
+    for (int k = 0; k < SL_LEN(sets); k++) {
+        const sl_universe_options o = config(2, 2, sets[k], 0);
+        sl_universe *u = build(t, &o, 1);
+        int below = 0;
+        while (below < sl_universe_size(u) && sl_universe_level(u, below) < 2) below++;
+        for (int i = 0; i < below * below * SL_OPERATOR_COUNT; i++) {
+            const sl_operator op = (sl_operator)(i % SL_OPERATOR_COUNT);
+            const int p = i / SL_OPERATOR_COUNT / below, q = i / SL_OPERATOR_COUNT % below;
+            if (!(o.ops >> op & 1)) continue;
+            sl_arena_rewind(&t->arena, 0);
+            const sl_node *e =
+                sl_expr_apply(&t->arena, op, sl_universe_get(u, p), sl_universe_get(u, q));
+            if (!raw_tree_is_function(e)) continue;
+            const int64_t at = sl_universe_find(u, e);
+            sl_truth same;
+            SL_CHECK(t, at >= 0, "%s: %s of %d and %d is missing", sets[k], sl_operator_text(op), p,
+                     q);
+            SL_MUST(t, sl_expr_same(&same, &t->arena, e, sl_universe_get(u, at)));
+            SL_CHECK(t, !sl_no(same), "%s: %s of %d and %d is another function", sets[k],
+                     sl_operator_text(op), p, q);
+        }
+        sl_universe_free(u);
+    }
+}
+
 static void larger_sets_contain_smaller_ones(void **state) {
     sl_fixture *t = *state;
     static const int64_t sizes[] = { 10, 100, 400, 929 };
@@ -317,6 +348,7 @@ int main(void) {
         SL_TEST(any_number_of_threads_gives_the_same),
         SL_TEST(members_are_canonical_and_found),
         SL_TEST(random_raw_trees_are_in_it),
+        SL_TEST(other_operators_make_sets_too),
         SL_TEST(larger_sets_contain_smaller_ones),
         SL_TEST(seed_moves_the_sample_and_nothing_else),
         SL_TEST(withheld_members_are_a_seeded_share),

@@ -1,0 +1,177 @@
+/* b_lattice - how many pairs of a file the search recovers in how much time.
+ *
+ * The file has one pair a line, as `symlaw pairs --split test --out FILE` writes them. A pair counts
+ * as recovered if the formula agrees with its expression at fresh points: columns of different rows
+ * put together, and points between two rows. Time is told twice: on the clock, and as CPU time over
+ * the number of threads, which other work on the machine disturbs less.
+ *
+ *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y] [threads] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "io/io.h"
+#include "search/search.h"
+
+#ifndef SL_EXPR_ALL_OPERATORS
+#define SL_EXPR_ALL_OPERATORS SL_UNIVERSE_ALL_OPS
+#endif
+
+enum { FRESH = 400, BUDGETS = 5, ROWS_MAX = 4096 };
+static const double budgets[BUDGETS] = { 0.1, 0.5, 1, 3, 10 };
+
+typedef struct pair {
+    int columns, rows;
+    double x[SL_UNIVERSE_MAX_VARS][ROWS_MAX], y[ROWS_MAX];
+    const double *column[SL_UNIVERSE_MAX_VARS];
+    const sl_node *expr;
+} pair;
+
+typedef struct clocks {
+    double start, limit;
+    int threads;
+} clocks;
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static int watch(const sl_search_news *news, void *payload) {
+    (void)news;
+    const clocks *c = payload;
+    return (cpu_seconds() - c->start) / c->threads > c->limit;
+}
+
+static double rounded(double v, int digits) {
+    char text[64];
+    if (digits <= 0) return v;
+    sl_snprintf(text, sizeof text, "%.*e", digits - 1, v);
+    return sl_strtod(text, NULL);
+}
+
+static sl_status read_pair(pair *p, sl_arena *a, const char *line, size_t n, int digits) {
+    sl_json *j;
+    SL_TRY(sl_json_parse_line(&j, line, n));
+    const sl_json *x = sl_json_get(j, "x"), *y = sl_json_get(j, "y");
+    p->columns = SL_MIN(sl_json_count(x), SL_UNIVERSE_MAX_VARS);
+    p->rows = SL_MIN(sl_json_count(y), ROWS_MAX);
+    for (int i = 0; i < p->rows; i++) {
+        for (int c = 0; c < p->columns; c++)
+            p->x[c][i] = sl_json_real(sl_json_at(sl_json_at(x, c), i));
+        p->y[i] = rounded(sl_json_real(sl_json_at(y, i)), digits);
+    }
+    for (int c = 0; c < p->columns; c++) p->column[c] = p->x[c];
+    const char *text = sl_json_get_text(j, "expr", "0");
+    sl_status st = sl_expr_parse(&p->expr, a, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL);
+    sl_json_free(j);
+    return st;
+}
+
+/* Do both agree where both are real? tolerance is relative to the larger of them and of y. */
+static sl_status agree(bool *out, sl_arena *a, const pair *p, const sl_fit *fit, double tolerance) {
+    double *x[SL_UNIVERSE_MAX_VARS], *truth, *got;
+    const double *column[SL_UNIVERSE_MAX_VARS];
+    sl_rng rng;
+    sl_rng_init(&rng, 7, 1, 0);
+    truth = sl_arena_alloc(a, FRESH * sizeof *truth);
+    got = sl_arena_alloc(a, FRESH * sizeof *got);
+    for (int c = 0; c < p->columns; c++) column[c] = x[c] = sl_arena_alloc(a, FRESH * sizeof **x);
+    for (int i = 0; i < FRESH; i++) {
+        double t = sl_rng_uniform(&rng);
+        for (int c = 0; c < p->columns; c++) {
+            int r = (int)sl_rng_below(&rng, (uint32_t)p->rows), s = (int)sl_rng_below(&rng, (uint32_t)p->rows);
+            x[c][i] = i % 2 ? p->x[c][r] : t * p->x[c][r] + (1 - t) * p->x[c][s];
+        }
+    }
+    SL_TRY(sl_expr_eval(truth, a, p->expr, column, FRESH, NULL));
+    SL_TRY(sl_expr_eval(got, a, fit->expr, column, FRESH, fit->value));
+    int good = 0, bad = 0;
+    for (int i = 0; i < FRESH; i++) {
+        if (!isfinite(truth[i]) || !isfinite(got[i])) continue;
+        double size = fabs(truth[i]) + 1e-3 * fabs(p->y[i % p->rows]);
+        *(fabs(truth[i] - got[i]) <= tolerance * size ? &good : &bad) += 1;
+    }
+    *out = good >= 20 && bad <= (good + bad) / 50; // next to poles both lose their digits
+    return SL_OK;
+}
+
+typedef struct tally {
+    int pairs, found, wrong, by_cpu[BUDGETS], by_clock[BUDGETS];
+} tally;
+
+static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit, int digits) {
+    sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_result *r;
+    clocks c = { cpu_seconds(), limit, SL_MIN(sl_pool_threads(pool), 2) };
+    o.grammar = &grammar;
+    o.effort = SL_SEARCH_EFFORT_HIGH;
+    o.exact_only = true;
+    o.progress = watch;
+    o.payload = &c;
+    sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
+    SL_TRY(sl_search_run(&r, pool, &problem, &o));
+    double cpu = (cpu_seconds() - c.start) / c.threads;
+    bool found = r->count > 0 && r->formula[0].exact, right = false;
+    sl_str text = { 0 }, truth = { 0 };
+    sl_status st = sl_expr_print(&truth, SL_FORMAT_INFIX, p->expr, NULL);
+    if (found && st == SL_OK) {
+        st = agree(&right, a, p, &r->formula[0].fit, digits > 0 ? pow(10, 1 - digits) : 1e-6);
+        if (st == SL_OK)
+            st = sl_expr_print_values(&text, SL_FORMAT_INFIX, r->formula[0].fit.expr, NULL,
+                                      r->formula[0].fit.value);
+    }
+    printf("%d\t%s\t%.3f\t%.3f\t%d\t%.0f\t%s\t%s\t%s\n", t->pairs, !found ? "none" : right ? "right" : "WRONG",
+           cpu, r->seconds, found ? r->formula[0].level : -1, (double)r->memory / 1e6,
+           found ? r->formula[0].method : "-", sl_str_text(&text), sl_str_text(&truth));
+    fflush(stdout);
+    t->pairs++;
+    t->found += right;
+    t->wrong += found && !right;
+    for (int b = 0; b < BUDGETS; b++) {
+        t->by_cpu[b] += right && cpu <= budgets[b];
+        t->by_clock[b] += right && r->seconds <= budgets[b];
+    }
+    sl_search_result_free(r);
+    sl_str_clear(&text);
+    sl_str_clear(&truth);
+    return st;
+}
+
+static void print_tally(const tally *t) {
+    printf("pairs %d  right %d  wrong %d\n", t->pairs, t->found, t->wrong);
+    printf("seconds ");
+    for (int b = 0; b < BUDGETS; b++) printf("\t%g", budgets[b]);
+    printf("\nby CPU  ");
+    for (int b = 0; b < BUDGETS; b++) printf("\t%.3f", (double)t->by_cpu[b] / t->pairs);
+    printf("\nby clock");
+    for (int b = 0; b < BUDGETS; b++) printf("\t%.3f", (double)t->by_clock[b] / t->pairs);
+    printf("\n");
+}
+
+int main(int argc, char **argv) {
+    static pair p;
+    if (argc < 2) return printf("usage: %s FILE [pairs] [seconds] [digits] [threads]\n", argv[0]), 2;
+    int pairs = argc > 2 ? atoi(argv[2]) : 300, digits = argc > 4 ? atoi(argv[4]) : 0;
+    double limit = argc > 3 ? atof(argv[3]) : 10;
+    sl_pool *pool;
+    sl_arena a = { 0 };
+    tally t = { 0 };
+    FILE *f = fopen(argv[1], "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    if (!f || sl_pool_new(&pool, argc > 5 ? atoi(argv[5]) : 2) != SL_OK) return 1;
+    while (t.pairs < pairs && (n = getline(&line, &room, f)) > 0) {
+        sl_arena_rewind(&a, 0);
+        sl_status st = read_pair(&p, &a, line, (size_t)n, digits);
+        if (st == SL_OK) st = run(&t, pool, &p, &a, limit, digits);
+        if (st != SL_OK) return printf("%s\n", sl_last_error()), 1;
+    }
+    print_tally(&t);
+    free(line);
+    fclose(f);
+    sl_arena_clear(&a);
+    sl_pool_free(pool);
+    return t.pairs == 0;
+}

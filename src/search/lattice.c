@@ -1,0 +1,339 @@
+/* lattice - the grammar of pairs with whole constants, by meeting in the middle.
+ *
+ * An expression of depth 3 is two halves of depth 2 and an operator; a half is two inner expressions
+ * of depth 1 and an operator, or a function of one. Constants multiply the number of halves by about
+ * 20 each, so all that can be left free is:
+ *
+ *   sums       y = a f + b g + c says that f and g differ by what {1, y} spans, up to a factor. Six
+ *              probes, less two for the span, less one for the factor, leave three ratios: the key.
+ *              Two halves with one key are a formula, whatever a, b and c. Halves are stored and
+ *              compared in one pass; none is looked up twice.
+ *   products   y = f (a g + c), its inverse and both quotients: halves g are stored by ratios of
+ *              differences, which a and c do not change; y f, y / f, f / y and 1 / (y f) are looked
+ *              up.
+ *
+ * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a factor
+ * (what is looked up by products). Level n has the halves with n constants left then: up to
+ * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
+ * its formulas those of fewest constants are offered.
+ *
+ * Data with few digits: cells of keys are as wide as the rounding of y, and all cells within its
+ * reach are looked up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/lattice_impl.h"
+
+enum { OFFERS = 12 };
+
+/* ---------------------------------------------------------------- rows ---------------------- */
+
+/* Probes of moderate |y|, far apart in every column. */
+static void choose_probes(int *row, const sl_problem *p) {
+    enum { CANDIDATES = 24 };
+    int rows = (int)p->rows, order[400] = { 0 };
+    double size[400], sorted[400];
+    for (int i = 0; i < rows; i++) sorted[i] = fabs(p->y[i]);
+    sl_sort(sorted, rows);
+    double middle = sorted[rows * 2 / 5];
+    if (middle == 0) middle = sorted[rows - 1];
+    for (int i = 0; i < rows; i++) {
+        size[i] = fabs(log((fabs(p->y[i]) + 1e-300) / middle));
+        int at = i;
+        for (; at > 0 && size[order[at - 1]] > size[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    int candidates = SL_MIN(SL_MAX(CANDIDATES, rows * 3 / 8), rows), n = 0;
+    row[n++] = order[0];
+    while (n < SL_MIN(SL_LATTICE__CHOSEN, rows)) {
+        double most = -1;
+        int best = order[n];
+        for (int k = 0; k < candidates; k++) {
+            double apart = INFINITY;
+            for (int c = 0; c < n; c++) {
+                double least = INFINITY, sum = 0;
+                for (int v = 0; v < p->inputs; v++) {
+                    double d = fabs(p->x[v][order[k]] - p->x[v][row[c]]);
+                    least = SL_MIN(least, d), sum += d;
+                }
+                apart = SL_MIN(apart, least + 0.1 * sum);
+            }
+            if (apart > most) most = apart, best = order[k];
+        }
+        row[n++] = best;
+    }
+}
+
+/* The second probe is the one whose y differs most from the first's: p[i] divides by that. */
+static void order_probes(int *row, const double *y) {
+    int far = 1;
+    for (int k = 2; k < SL_LATTICE__PROBES; k++)
+        if (fabs(y[row[k]] - y[row[0]]) > fabs(y[row[far]] - y[row[0]])) far = k;
+    int second = row[1];
+    row[1] = row[far], row[far] = second;
+}
+
+static sl_status choose_rows(sl_lattice *l) {
+    const sl_problem *p = &l->job->rows;
+    bool taken[400] = { false };
+    choose_probes(l->row, p);
+    order_probes(l->row, p->y);
+    int n = SL_MIN(SL_LATTICE__CHOSEN, (int)p->rows);
+    for (int k = 0; k < n; k++) taken[l->row[k]] = true;
+    for (int i = 0; i < p->rows && n < SL_LATTICE__ROWS; i++)
+        if (!taken[i]) l->row[n++] = i;
+    l->rows = n;
+    for (int v = 0; v <= l->variables; v++) {
+        double *column = sl_arena_alloc(&l->job->arena, (size_t)n * sizeof *column);
+        if (!column) return sl_fail_memory((size_t)n, sizeof *column, "the lattice search");
+        const double *from = v < l->variables ? p->x[v] : p->y;
+        for (int r = 0; r < n; r++) column[r] = from[l->row[r]];
+        if (v < l->variables) l->x[v] = column;
+        else l->y = column;
+    }
+    l->smallest = INFINITY;
+    for (int r = 0; r < n; r++)
+        if (l->y[r] != 0) l->smallest = SL_MIN(l->smallest, fabs(l->y[r]));
+    for (int k = 0; k < SL_LATTICE__PROBES; k++) {
+        l->y_probe[k] = l->y[k];
+        l->project[k] = (l->y[k] - l->y[0]) / (l->y[1] - l->y[0]);
+    }
+    return SL_OK;
+}
+
+/* Cells as wide as several roundings of y. */
+static void set_precision(sl_lattice *l) {
+    double precision = l->job->precision;
+    l->noise = precision > 1e-12 ? precision : 0;
+    l->shift = 6;
+    while (l->noise > 0 && ldexp(1, l->shift - 23) < 64 * l->noise && l->shift < 16) l->shift++;
+}
+
+/* ---------------------------------------------------------------- open and close ------------ */
+
+static void close_lattice(void *state) {
+    sl_lattice *l = state;
+    if (!l) return;
+    sl_lattice__set *set[] = { &l->full, &l->scale, &l->shifted, &l->affine };
+    for (int i = 0; i < SL_LEN(set); i++)
+        sl_lattice__free(l, set[i]->slot, (size_t)set[i]->size, sizeof *set[i]->slot);
+    for (int i = 0; i < SL_LATTICE__LISTS; i++) {
+        sl_lattice__list *list = &l->list[i];
+        sl_lattice__free(l, list->id, (size_t)list->room, sizeof *list->id);
+        for (int k = 0; k < SL_LATTICE__PROBES; k++)
+            sl_lattice__free(l, list->value[k], (size_t)list->value_room[k], sizeof(double));
+    }
+    sl_lattice__free(l, l->inner, (size_t)l->inner_room, sizeof *l->inner);
+    sl_lattice__free(l, l->atom, (size_t)l->atom_room, sizeof *l->atom);
+    sl_lattice__free(l, l->ratio, (size_t)l->ratio_room, sizeof *l->ratio);
+    sl_lattice__table_clear(l, &l->sums);
+    sl_lattice__table_clear(l, &l->products);
+    sl_lattice__table_clear(l, &l->scales);
+    sl_free(l->factor);
+    if (l->hits)
+        for (int w = 0; w < sl_pool_threads(l->job->pool); w++) sl_free(l->hits[w].hit);
+    sl_free(l->hits);
+    sl_free(l->scratch);
+    sl_free(l);
+}
+
+/* Does the grammar say something of these data? */
+static bool applies(const sl_search__job *j) {
+    const sl_search_grammar *g = j->o->grammar;
+    return g && j->rows.inputs >= 1 && j->rows.inputs <= SL_UNIVERSE_MAX_VARS &&
+           j->rows.inputs <= g->variables && j->rows.rows > SL_LATTICE__PROBES + 1;
+}
+
+static sl_status open_lattice(void **state, sl_search__job *j) {
+    *state = NULL;
+    if (!applies(j)) return SL_OK;
+    sl_status st;
+    sl_lattice *l = sl_calloc(1, sizeof *l);
+    if (!l) return sl_fail_memory(1, sizeof *l, "the lattice search");
+    l->job = j;
+    l->kernels = sl_lattice__kernels_at(sl_cpu());
+    l->grammar = *j->o->grammar;
+    l->variables = j->rows.inputs;
+    int workers = sl_pool_threads(j->pool);
+    l->hits = sl_calloc((size_t)workers, sizeof *l->hits);
+    l->scratch = sl_malloc_wide((size_t)workers, sl_lattice__scratch_bytes());
+    if (!l->hits || !l->scratch) {
+        st = sl_fail_memory((size_t)workers, sl_lattice__scratch_bytes(), "the lattice search");
+        goto done;
+    }
+    SL_GO(choose_rows(l));
+    set_precision(l);
+    SL_GO(sl_lattice__atoms(l));
+    *state = l;
+    return SL_OK;
+done:
+    close_lattice(l);
+    return st;
+}
+
+/* ---------------------------------------------------------------- a level ------------------- */
+
+static int cmp_hit(const void *a, const void *b) {
+    const sl_lattice__hit *p = a, *q = b;
+    if (p->good != q->good) return p->good ? -1 : 1;
+    if (p->price != q->price) return p->price < q->price ? -1 : 1;
+    if (p->form != q->form) return p->form < q->form ? -1 : 1;
+    if (p->f != q->f) return p->f < q->f ? -1 : 1;
+    return p->g < q->g ? -1 : p->g > q->g;
+}
+
+typedef struct checking {
+    sl_lattice *l;
+    sl_lattice__hits all;
+} checking;
+
+static sl_status check_part(int64_t begin, int64_t end, int worker, void *payload) {
+    checking *c = payload;
+    sl_arena scratch = { 0 };
+    sl_status st = SL_OK;
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        if (sl_search__stop(c->l->job, worker == 0)) break;
+        st = sl_lattice__check(&c->all.hit[i], &scratch, c->l);
+    }
+    sl_arena_clear(&scratch);
+    return st;
+}
+
+/* The partner of a sum's half is what the table has by now under the key: the same whatever thread
+ * came first. Where that is the half itself or its like, the one it was seen with. */
+static void settle_partner(sl_lattice *l, sl_lattice__hit *h) {
+    if (h->form != SL_LATTICE__FORM_SUM || l->noise > 0) return;
+    uint64_t word = sl_lattice__table_get(&l->sums, h->key);
+    uint16_t tag = (uint16_t)word;
+    if (tag == h->tag_f) h->f = h->g, h->tag_f = h->tag_g;
+    h->g = word >> 16, h->tag_g = tag;
+}
+
+static sl_status gather_hits(checking *c) {
+    sl_lattice *l = c->l;
+    int64_t n = 0;
+    for (int w = 0; w < sl_pool_threads(l->job->pool); w++) n += l->hits[w].count;
+    if (n == 0) return SL_OK;
+    c->all.hit = sl_malloc((size_t)n, sizeof *c->all.hit);
+    if (!c->all.hit) return sl_fail_memory((size_t)n, sizeof *c->all.hit, "the hits of a search");
+    for (int w = 0; w < sl_pool_threads(l->job->pool); w++) {
+        if (l->hits[w].count)
+            memcpy(c->all.hit + c->all.count, l->hits[w].hit,
+                   (size_t)l->hits[w].count * sizeof *c->all.hit);
+        c->all.count += l->hits[w].count;
+        l->hits[w].count = 0;
+    }
+    for (int64_t i = 0; i < n; i++) settle_partner(l, &c->all.hit[i]);
+    return sl_par_for(l->job->pool, n, 64, check_part, c);
+}
+
+static sl_status offer_best(checking *c, int level) {
+    sl_lattice *l = c->l;
+    sl_arena a = { 0 };
+    sl_status st = SL_OK;
+    if (c->all.count) qsort(c->all.hit, (size_t)c->all.count, sizeof *c->all.hit, cmp_hit);
+    for (int64_t i = 0, offers = 0; i < c->all.count && c->all.hit[i].good; i++) {
+        const sl_lattice__hit *h = &c->all.hit[i];
+        if (i > 0 && cmp_hit(h, h - 1) == 0) continue;
+        if (offers++ == OFFERS) break;
+        const sl_node *e;
+        double value[5];
+        int params;
+        bool kept;
+        SL_GO(sl_lattice__expr(&e, value, &params, &a, l, h));
+        SL_GO(sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
+    }
+done:
+    sl_arena_clear(&a);
+    return st;
+}
+
+static sl_status settle_hits(sl_lattice *l, int level) {
+    checking c = { .l = l };
+    sl_status st = gather_hits(&c);
+    if (st == SL_OK) st = offer_best(&c, level);
+    sl_free(c.all.hit);
+    return st;
+}
+
+/* Room for further halves in a table. */
+static sl_status make_room(bool *done, sl_lattice *l, sl_lattice__table *t, int64_t halves) {
+    SL_TRY(sl_lattice__table_grow(done, l, t, t->count + halves));
+    if (t->size) sl_lattice__table_open(t, l);
+    return SL_OK;
+}
+
+/* Halves of so many constants: stored where there is room, else looked up. */
+static sl_status run_halves(sl_lattice *l, int constants) {
+    bool done = false, stored = false;
+    SL_TRY(sl_lattice__extend(&done, l, constants));
+    if (sl_search__stop(l->job, true)) return SL_OK;
+    if (constants <= SL_LATTICE__STORED) {
+        int64_t halves = sl_lattice__halves(l, constants, SL_LATTICE__STORE);
+        SL_TRY(make_room(&stored, l, &l->sums, halves));
+        if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
+    }
+    if (!l->sums.size || !l->products.size) return SL_OK;
+    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE));
+    bool again = stored && l->noise > 0; // sums that met in the pass that stored them were not seen
+    for (int c = again ? 0 : constants; c <= constants && (!stored || again); c++)
+        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_SUMS));
+    for (int c = stored ? 0 : constants; c <= constants; c++)
+        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
+    return SL_OK;
+}
+
+/* Products of three factors. */
+static sl_status run_triples(sl_lattice *l, int constants) {
+    bool stored = false;
+    if (constants < SL_LATTICE__STORED) {
+        SL_TRY(sl_lattice__factors(l, constants));
+        SL_TRY(make_room(&stored, l, &l->sums,
+                         sl_lattice__halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
+    }
+    if (!l->sums.size) return SL_OK;
+    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE_TRIPLES));
+    if (stored && l->noise == 0) return SL_OK;
+    return sl_lattice__walk(l, constants, SL_LATTICE__LOOK_TRIPLES);
+}
+
+/* ---------------------------------------------------------------- the list of levels -------- */
+
+typedef enum kind { HALVES, TRIPLES, TERMS } kind;
+
+/* From cheap to dear. What comes in one level is offered together. */
+static const struct stage {
+    int level;
+    kind kind;
+    int constants, fixed;
+    bool near; // see sl_lattice__terms
+} stages[] = {
+    { 0, HALVES, 0, 0, false }, { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },  { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false }, { 3, TRIPLES, 1, 0, false }, { 4, TERMS, 1, 2, true },
+    { 5, TERMS, 2, 1, true },   { 6, HALVES, 3, 0, false },  { 7, TRIPLES, 2, 0, false },
+    { 8, TERMS, 1, 2, false },  { 9, HALVES, 4, 0, false },
+};
+
+static sl_status run_stage(sl_lattice *l, const struct stage *s) {
+    switch (s->kind) {
+    case HALVES: return run_halves(l, s->constants);
+    case TRIPLES: return run_triples(l, s->constants);
+    default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);
+    }
+}
+
+static sl_status run_level(bool *more, void *state, int level) {
+    sl_lattice *l = state;
+    *more = false;
+    if (!l || !l->atom || !l->ratio) return SL_OK;
+    for (int i = 0; i < SL_LEN(stages); i++) {
+        if (stages[i].level > level) *more = true;
+        if (stages[i].level != level || sl_search__stop(l->job, true)) continue;
+        SL_TRY(run_stage(l, &stages[i]));
+    }
+    return settle_hits(l, level);
+}
+
+const sl_search__method sl_search__lattice = { "lattice", open_lattice, run_level, close_lattice };

@@ -1,0 +1,238 @@
+/* Inside src/search only: the parts of the lattice search. What it does is told in lattice.c. */
+#ifndef SL_SEARCH_LATTICE_IMPL_H
+#define SL_SEARCH_LATTICE_IMPL_H
+
+#include "search/lattice_kernels.h"
+#include "search/search_impl.h"
+
+enum {
+    SL_LATTICE__LEVELS = 5,   // constants of one half: 0 .. 4
+    SL_LATTICE__STORED = 2,   // halves of so many constants are stored, those of more only looked up
+    SL_LATTICE__INNERS = 1 << 20, // inner expressions at most: a code has 20 bits for each
+    SL_LATTICE__ROWS = 64,    // that hits are checked at
+    SL_LATTICE__CHOSEN = 8,   // rows chosen as probes: those of halves, two more for sums of terms
+};
+
+/* ---------------------------------------------------------------- inner expressions --------- */
+
+/* a x + b. */
+typedef struct sl_lattice__atom {
+    int32_t factor, summand;
+    int8_t variable, constants;
+} sl_lattice__atom;
+
+typedef enum sl_lattice__op {
+    SL_LATTICE__ATOM,
+    SL_LATTICE__SUM,
+    SL_LATTICE__DIFFERENCE,
+    SL_LATTICE__PRODUCT,
+    SL_LATTICE__QUOTIENT,
+    SL_LATTICE__EXP,
+    SL_LATTICE__SIN,
+    SL_LATTICE__SQRT,
+    SL_LATTICE__SQUARE, // of an atom, whose constants count once
+} sl_lattice__op;
+
+/* Depth 0 or 1: an atom, its square, two atoms and an operator, or factor * function(atom) + summand. */
+typedef struct sl_lattice__inner {
+    uint8_t op, constants;
+    int32_t left, right; // atoms
+    int32_t factor, summand;
+} sl_lattice__inner;
+
+/* A set of keys. */
+typedef struct sl_lattice__set {
+    uint64_t *slot; // 0: free
+    int64_t size, count;
+} sl_lattice__set;
+
+/* Inner expressions by number of constants. Within a number the primitive ones come first: those that
+ * no expression of fewer constants, or an earlier one, equals up to a factor (list FULL) or up to a
+ * factor and a summand (list SHIFT). */
+typedef struct sl_lattice__list {
+    int32_t *id;                         // places in sl_lattice.inner
+    double *value[SL_LATTICE__PROBES];
+    int32_t begin[SL_LATTICE__LEVELS + 1], middle[SL_LATTICE__LEVELS];
+    int64_t count, room, value_room[SL_LATTICE__PROBES];
+} sl_lattice__list;
+
+/* FULL: one of each value vector and its negative. SHIFT: one up to sign and summand. */
+/* FACTOR: halves of few constants up to a factor, to be multiplied once more; sums come last. */
+enum { SL_LATTICE__FULL, SL_LATTICE__SHIFT, SL_LATTICE__FACTOR, SL_LATTICE__LISTS };
+
+/* ---------------------------------------------------------------- halves -------------------- */
+
+/* Two inner expressions and an operator, a function of one plus a ratio of constants, or one alone.
+ * EXP_NEGATIVE is exp(-p). */
+typedef enum sl_lattice__family {
+    SL_LATTICE__HALF_SINGLE,
+    SL_LATTICE__HALF_SUM,
+    SL_LATTICE__HALF_DIFFERENCE,
+    SL_LATTICE__HALF_PRODUCT,
+    SL_LATTICE__HALF_QUOTIENT,
+    SL_LATTICE__HALF_EXP,
+    SL_LATTICE__HALF_EXP_NEGATIVE,
+    SL_LATTICE__HALF_SIN,
+    SL_LATTICE__HALF_SQRT,
+    SL_LATTICE__HALF_SQRT_NEGATIVE,
+    SL_LATTICE__HALF_SQUARE, // powers of one operand, whose constants count once
+    SL_LATTICE__HALF_CUBE,
+    SL_LATTICE__HALF_THREE_HALVES,
+    // of a half in sl_lattice.factor and an inner expression
+    SL_LATTICE__HALF_TIMES, // h d
+    SL_LATTICE__HALF_PER,   // h / d
+    SL_LATTICE__HALF_UNDER, // d / h
+} sl_lattice__family;
+
+/* constants:4 family:4 p:20 q:20. Smaller means simpler. q is a place among ratios for functions. */
+typedef uint64_t sl_lattice__code;
+#define SL_LATTICE__CODE(constants, family, p, q)                                          \
+    ((uint64_t)(constants) << 44 | (uint64_t)(family) << 40 | (uint64_t)(p) << 20 | (uint64_t)(q))
+
+/* ---------------------------------------------------------------- table --------------------- */
+
+typedef struct sl_lattice__slot {
+    _Atomic uint64_t key;  // 0: free
+    _Atomic uint64_t word; // complement of code:48 tag:16; 0 until written
+} sl_lattice__slot;
+
+enum { SL_LATTICE__FILTER_BITS = 24 };
+
+/* Halves by key, the smallest code of each; a bit filter in front. */
+typedef struct sl_lattice__table {
+    sl_lattice__slot *slot;
+    _Atomic uint32_t *filter; // bit by the top of a key
+    int64_t size;             // a power of 2
+    _Atomic int64_t count;
+} sl_lattice__table;
+
+/* ---------------------------------------------------------------- a lattice ----------------- */
+
+/* How two halves make y; the affine one has a free factor and summand.
+ *    id        y = */
+typedef enum sl_lattice__form {
+    SL_LATTICE__FORM_SUM,      // a f + b g + c
+    SL_LATTICE__FORM_ONE,      // a f + c
+    SL_LATTICE__FORM_TIMES,    // f (a g + c)
+    SL_LATTICE__FORM_PER,      // (a g + c) / f
+    SL_LATTICE__FORM_OVER,     // f / (a g + c)
+    SL_LATTICE__FORM_INVERSE,  // 1 / (f (a g + c))
+    SL_LATTICE__FORM_FACTOR,   // a f
+    SL_LATTICE__FORM_RECIPROCAL, // a / f
+    SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
+    SL_LATTICE__FORMS
+} sl_lattice__form;
+
+#define SL_LATTICE__NO_TERM UINT64_MAX
+
+typedef struct sl_lattice__hit {
+    uint64_t key;
+    sl_lattice__code f, g;
+    sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
+    uint16_t tag_f, tag_g;
+    uint8_t form;
+    bool good;               // verified, then:
+    double coefficient[5];   // of f, of g, the summand, of the others
+    double price;            // constants that are not trivial
+} sl_lattice__hit;
+
+typedef struct sl_lattice__hits {
+    sl_lattice__hit *hit;
+    int64_t count, room;
+} sl_lattice__hits;
+
+typedef struct sl_lattice__ratio {
+    int32_t num, den;
+    double value;
+} sl_lattice__ratio;
+
+typedef struct sl_lattice {
+    sl_search__job *job;
+    const sl_lattice__kernels *kernels;
+    sl_search_grammar grammar;
+    int variables;
+    int rows;                            // that hits are checked at
+    int row[SL_LATTICE__ROWS];           // probes first
+    double *x[SL_UNIVERSE_MAX_VARS], *y; // at these
+    double smallest;                     // |y| > 0
+    double noise;                        // relative error of y: rounding
+    int shift;                           // bits of a ratio's float that keys leave out
+
+    sl_lattice__atom *atom;
+    int32_t atoms, atom_begin[4]; // by number of constants
+    sl_lattice__ratio *ratio;
+    int64_t atom_room, ratio_room;
+    int32_t ratio_begin[4];       // 0; whole ones; others; end
+    sl_lattice__inner *inner;
+    int64_t inners, inner_room;
+    sl_lattice__set full, scale, shifted, affine; // keys of inner expressions that are listed
+    sl_lattice__list list[SL_LATTICE__LISTS];
+    int levels; // of inner expressions that are there
+    sl_lattice__code *factor; // codes of the list FACTOR
+    int64_t factors, factor_room;
+    int factor_levels;        // constants of those, plus 1
+
+    sl_lattice__table sums, products, scales;
+    double y_probe[SL_LATTICE__PROBES], project[SL_LATTICE__PROBES];
+    void *scratch;   // of all workers
+    sl_lattice__hits *hits; // by worker
+} sl_lattice;
+
+/* lattice_inner.c: atoms, ratios and lists. */
+SL_NODISCARD sl_status sl_lattice__atoms(sl_lattice *l);
+/* *done: there was room for those of so many constants. */
+SL_NODISCARD sl_status sl_lattice__extend(bool *done, sl_lattice *l, int constants);
+
+/* lattice_table.c */
+/* *done := false where max_memory does not allow it. Keeps what an older table holds. */
+SL_NODISCARD sl_status sl_lattice__table_grow(bool *done, sl_lattice *l, sl_lattice__table *t,
+                                              int64_t halves);
+void sl_lattice__table_clear(sl_lattice *l, sl_lattice__table *t);
+/* Lets halves pass the filter that explain y alone. */
+void sl_lattice__table_open(sl_lattice__table *t, const sl_lattice *l);
+/* The word that was there (0: none) under the key. Keeps the smaller code. From any thread. */
+uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word);
+uint64_t sl_lattice__table_get(const sl_lattice__table *t, uint64_t key);
+static inline bool sl_lattice__table_may_hold(const sl_lattice__table *t, uint32_t high) {
+    uint32_t bit = high >> (32 - SL_LATTICE__FILTER_BITS);
+    return atomic_load_explicit(&t->filter[bit >> 5], memory_order_relaxed) >> (bit & 31) & 1;
+}
+static inline void sl_lattice__table_prefetch(const sl_lattice__table *t, uint64_t key) {
+    __builtin_prefetch(&t->slot[(int64_t)(key & (uint64_t)(t->size - 1))]);
+}
+
+/* Bytes counted as the job's. SL_OK and NULL where max_memory does not allow them. */
+SL_NODISCARD sl_status sl_lattice__alloc(void **out, sl_lattice *l, size_t count, size_t size);
+void sl_lattice__free(sl_lattice *l, void *p, size_t count, size_t size);
+
+/* lattice_halves.c: passes over all halves of so many constants. */
+typedef enum sl_lattice__pass {
+    SL_LATTICE__STORE,         // halves: sums meet, both tables are filled
+    SL_LATTICE__STORE_TRIPLES, // products of three factors: the same for sums alone
+    SL_LATTICE__LOOK_SUMS,
+    SL_LATTICE__LOOK_TRIPLES,
+    SL_LATTICE__LOOK_PRODUCTS,
+    SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
+} sl_lattice__pass;
+int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
+size_t sl_lattice__scratch_bytes(void); // of a worker
+SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
+
+/* lattice_terms.c */
+SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
+/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of depth
+ * 1 where `near`; two with so many constants at most. */
+SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near);
+SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
+                                                int64_t more);
+void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);
+SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
+
+/* lattice_check.c */
+SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l);
+double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code h, int row);
+/* *out := the formula with free constants c1 .. c<params>, of these values. */
+SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params, sl_arena *a,
+                                        const sl_lattice *l, const sl_lattice__hit *hit);
+
+#endif

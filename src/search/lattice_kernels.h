@@ -1,0 +1,89 @@
+/* lattice_kernels - the inner loops of the lattice search, over blocks of halves.
+ *
+ * A half has values v[0] .. v[5] at six probes. Its keys are ratios that do not change under what is
+ * free in a formula:
+ *
+ *   affine    a v + b has the ratios (v[i] - v[0]) / (v[1] - v[0]), i = 2, 3, 4
+ *   project   a v + b y + c has the ratios e[i] / e[2], i = 3, 4, 5, where
+ *             e[i] = v[i] - v[0] - p[i] (v[1] - v[0]) and p[i] is (y[i] - y[0]) / (y[1] - y[0])
+ *
+ * Ratios are held as floats and rounded to cells: the cell is what is hashed. Two special triples
+ * stand for halves that have no ratios: LATTICE_NONE where a value is not finite or all are equal,
+ * LATTICE_ONE where the half alone explains y.
+ *
+ * The text is compiled once per instruction set. Every operation is one IEEE operation and sums have
+ * a fixed order, so all variants give the same bits. */
+#ifndef SL_SEARCH_LATTICE_KERNELS_H
+#define SL_SEARCH_LATTICE_KERNELS_H
+
+#include "base/base.h"
+
+enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256 };
+
+#define SL_LATTICE__NONE 2e33f
+#define SL_LATTICE__ONE 3e33f
+
+typedef struct sl_lattice__keys {
+    float ratio[3][SL_LATTICE__BLOCK];
+    float error[3][SL_LATTICE__BLOCK]; // of the ratios, where y is rounded
+    float tag[SL_LATTICE__BLOCK];      // a ratio that does not depend on y
+    uint32_t high[SL_LATTICE__BLOCK], low[SL_LATTICE__BLOCK];
+} sl_lattice__keys;
+
+/* Blocks of values by probe. */
+typedef struct sl_lattice__block {
+    double v[SL_LATTICE__PROBES][SL_LATTICE__BLOCK];
+} sl_lattice__block;
+
+typedef struct sl_lattice__kernels {
+    /* out = p op q[], op being + - * / or (reversed) q / p: 0 .. 4. */
+    void (*combine)(double *out, double p, const double *q, int n, int op);
+    /* noise: relative error of the values; 0 leaves keys->error alone. */
+    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, double noise);
+    void (*project)(sl_lattice__keys *keys, const double *const *v, int n, const double *p,
+                    double noise);
+    /* out = y v, y / v, v / y, 1 / (y v): 0 .. 3, at one probe; inverse_v = 1 / v. */
+    void (*against)(double *out, const double *v, const double *inverse_v, double y, int n, int what);
+    void (*invert)(double *out, const double *v, int n);
+    void (*root)(double *out, const double *v, int n);
+    /* v[i] / v[0], i = 1, 2, 3: what a factor does not change. */
+    void (*scale)(sl_lattice__keys *keys, const double *const *v, int n);
+    /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] / e[0],
+     * at 2 stride e[3] / e[0]. */
+    void (*reduce)(float *ratio, const double *const *v, const double *p, const double *q,
+                   const double (*w)[2], int n, int stride);
+    /* high, low := hashes of the cells. */
+    void (*hash)(sl_lattice__keys *keys, int n, int shift);
+} sl_lattice__kernels;
+
+extern const sl_lattice__kernels sl_lattice__kernels_base, sl_lattice__kernels_avx2,
+    sl_lattice__kernels_avx512;
+const sl_lattice__kernels *sl_lattice__kernels_at(sl_isa isa);
+
+static inline uint32_t sl_lattice__cell(float ratio, int shift) {
+    union {
+        float f;
+        uint32_t u;
+    } bits = { ratio };
+    return (bits.u + (1u << (shift - 1))) >> shift;
+}
+
+static inline uint32_t sl_lattice__mix(uint32_t h) {
+    h ^= h >> 15;
+    h *= 0x2C1B3C6Du;
+    h ^= h >> 12;
+    h *= 0x297A2D39u;
+    return h ^ h >> 15;
+}
+static inline uint32_t sl_lattice__high(uint32_t a, uint32_t b, uint32_t c) {
+    return sl_lattice__mix(a * 0x9E3779B1u + b * 0x85EBCA77u + c * 0xC2B2AE3Du);
+}
+static inline uint32_t sl_lattice__low(uint32_t a, uint32_t b, uint32_t c) {
+    return sl_lattice__mix(a * 0x27D4EB2Fu + b * 0x165667B1u + c * 0xD3A2646Du + 0x5bd1e995u);
+}
+static inline uint64_t sl_lattice__key(uint32_t a, uint32_t b, uint32_t c) {
+    uint64_t key = (uint64_t)sl_lattice__high(a, b, c) << 32 | sl_lattice__low(a, b, c);
+    return key ? key : 1;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* The text of all variants of lattice_kernels.h; the including file names the table. */
+#include <math.h>
+
+#include "search/lattice_kernels.h"
+
+/* Ratios below this are rounding errors of 0, those above LARGE say nothing. */
+#define SMALL 1e-9
+#define LARGE 1e30
+/* A part of its size that a vector may differ from a constant one by rounding alone. */
+#define FLAT 1e-11
+
+static void combine(double *restrict out, double p, const double *restrict q, int n, int op) {
+    switch (op) {
+    case 0:
+        for (int i = 0; i < n; i++) out[i] = p + q[i];
+        break;
+    case 1:
+        for (int i = 0; i < n; i++) out[i] = p - q[i];
+        break;
+    case 2:
+        for (int i = 0; i < n; i++) out[i] = p * q[i];
+        break;
+    case 3:
+        for (int i = 0; i < n; i++) out[i] = p / q[i];
+        break;
+    default:
+        for (int i = 0; i < n; i++) out[i] = q[i] / p;
+    }
+}
+
+/* r rounded to a float, 0 where it is tiny, a mark where flat or not finite. */
+static inline float settle(double r, bool none, bool one) {
+    r = fabs(r) < SMALL ? 0.0 : r;
+    r = one ? SL_LATTICE__ONE : r;
+    r = none ? SL_LATTICE__NONE : r;
+    return (float)r;
+}
+
+static void affine(sl_lattice__keys *restrict keys, const double *const *v, int n, double noise) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
+                 *restrict v4 = v[4];
+    const double flat = FLAT > 8 * noise ? FLAT : 8 * noise;
+    for (int i = 0; i < n; i++) {
+        double d1 = v1[i] - v0[i], d2 = v2[i] - v0[i], d3 = v3[i] - v0[i], d4 = v4[i] - v0[i];
+        double inverse = 1 / d1, size = fabs(v0[i]);
+        double r2 = d2 * inverse, r3 = d3 * inverse, r4 = d4 * inverse;
+        double reach = fabs(d1) + fabs(d2) + fabs(d3) + fabs(d4);
+        double sum = fabs(r2) + fabs(r3) + fabs(r4);
+        bool one = reach < flat * size;
+        bool none = !(sum < LARGE && reach < LARGE) && !one;
+        keys->ratio[0][i] = settle(r2, none, one);
+        keys->ratio[1][i] = settle(r3, none, one);
+        keys->ratio[2][i] = settle(r4, none, one);
+    }
+    if (noise == 0) return;
+    for (int i = 0; i < n; i++) {
+        double inverse = 1 / fabs(v1[i] - v0[i]);
+        double base = noise * (fabs(v0[i]) + fabs(v1[i])) * inverse;
+        for (int k = 0; k < 3; k++) {
+            double own = noise * (fabs(v0[i]) + fabs(v[k + 2][i])) * inverse;
+            keys->error[k][i] = (float)(own + base * fabs((double)keys->ratio[k][i]));
+        }
+    }
+}
+
+static void project(sl_lattice__keys *restrict keys, const double *const *v, int n, const double *p,
+                    double noise) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
+                 *restrict v4 = v[4], *restrict v5 = v[5];
+    const double p2 = p[2], p3 = p[3], p4 = p[4], p5 = p[5];
+    const double flat = FLAT > 8 * noise ? FLAT : 8 * noise;
+    for (int i = 0; i < n; i++) {
+        double d1 = v1[i] - v0[i], d2 = v2[i] - v0[i], d3 = v3[i] - v0[i], d4 = v4[i] - v0[i],
+               d5 = v5[i] - v0[i];
+        double e2 = d2 - p2 * d1, e3 = d3 - p3 * d1, e4 = d4 - p4 * d1, e5 = d5 - p5 * d1;
+        double inverse = 1 / e2;
+        double r3 = e3 * inverse, r4 = e4 * inverse, r5 = e5 * inverse;
+        double reach = fabs(d1) + fabs(d2) + fabs(d3) + fabs(d4) + fabs(d5);
+        double left = fabs(e2) + fabs(e3) + fabs(e4) + fabs(e5);
+        double sum = fabs(r3) + fabs(r4) + fabs(r5);
+        bool one = left < flat * reach;
+        bool none = !(reach < LARGE && reach > FLAT * fabs(v0[i])) || !(sum < LARGE || one);
+        keys->ratio[0][i] = settle(r3, none, one);
+        keys->ratio[1][i] = settle(r4, none, one);
+        keys->ratio[2][i] = settle(r5, none, one);
+        keys->tag[i] = (float)((d2 - d3 + d4) / (d1 + d5));
+    }
+    if (noise == 0) return;
+    for (int i = 0; i < n; i++) {
+        double d1 = fabs(v1[i] - v0[i]), d2 = v2[i] - v0[i];
+        double inverse = 1 / fabs(d2 - p2 * (v1[i] - v0[i]));
+        for (int k = 0; k < 3; k++) {
+            double own = noise * (1 + fabs(p[k + 3])) * d1 * inverse;
+            double base = noise * (1 + fabs(p2)) * d1 * inverse;
+            keys->error[k][i] = (float)(own + base * fabs((double)keys->ratio[k][i]));
+        }
+    }
+}
+
+static void scale(sl_lattice__keys *restrict keys, const double *const *v, int n) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
+    for (int i = 0; i < n; i++) {
+        double inverse = 1 / v0[i];
+        double r1 = v1[i] * inverse, r2 = v2[i] * inverse, r3 = v3[i] * inverse;
+        double sum = fabs(r1) + fabs(r2) + fabs(r3);
+        double reach = fabs(r1 - 1) + fabs(r2 - 1) + fabs(r3 - 1);
+        bool none = !(sum < LARGE && fabs(v0[i]) < LARGE && reach > FLAT);
+        keys->ratio[0][i] = settle(r1, none, false);
+        keys->ratio[1][i] = settle(r2, none, false);
+        keys->ratio[2][i] = settle(r3, none, false);
+    }
+}
+
+static void reduce(float *restrict ratio, const double *const *v, const double *restrict p,
+                   const double *restrict q, const double (*w)[2], int n, int stride) {
+    const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
+    const double a0 = w[0][0], a1 = w[1][0], a2 = w[2][0], a3 = w[3][0];
+    const double b0 = w[0][1], b1 = w[1][1], b2 = w[2][1], b3 = w[3][1];
+    float *restrict out1 = ratio, *restrict out2 = ratio + stride, *restrict out3 = out2 + stride;
+    for (int i = 0; i < n; i++) {
+        double e0 = v0[i] - a0 * p[i] - b0 * q[i], e1 = v1[i] - a1 * p[i] - b1 * q[i];
+        double e2 = v2[i] - a2 * p[i] - b2 * q[i], e3 = v3[i] - a3 * p[i] - b3 * q[i];
+        double inverse = 1 / e0;
+        double r1 = e1 * inverse, r2 = e2 * inverse, r3 = e3 * inverse;
+        double size = fabs(v0[i]) + fabs(v1[i]) + fabs(v2[i]) + fabs(v3[i]);
+        double left = fabs(e0) + fabs(e1) + fabs(e2) + fabs(e3);
+        double sum = fabs(r1) + fabs(r2) + fabs(r3);
+        bool none = !(sum < LARGE && left > 1e-9 * size);
+        out1[i] = settle(r1, none, false);
+        out2[i] = settle(r2, none, false);
+        out3[i] = settle(r3, none, false);
+    }
+}
+
+static void against(double *restrict out, const double *restrict v, const double *restrict inverse_v,
+                    double y, int n, int what) {
+    const double inverse_y = 1 / y;
+    switch (what) {
+    case 0:
+        for (int i = 0; i < n; i++) out[i] = y * v[i];
+        break;
+    case 1:
+        for (int i = 0; i < n; i++) out[i] = y * inverse_v[i];
+        break;
+    case 2:
+        for (int i = 0; i < n; i++) out[i] = v[i] * inverse_y;
+        break;
+    default:
+        for (int i = 0; i < n; i++) out[i] = inverse_v[i] * inverse_y;
+    }
+}
+
+static void invert(double *restrict out, const double *restrict v, int n) {
+    for (int i = 0; i < n; i++) out[i] = 1 / v[i];
+}
+
+static void root(double *restrict out, const double *restrict v, int n) {
+    for (int i = 0; i < n; i++) out[i] = sqrt(v[i]);
+}
+
+static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
+    for (int i = 0; i < n; i++) {
+        uint32_t a = sl_lattice__cell(keys->ratio[0][i], shift);
+        uint32_t b = sl_lattice__cell(keys->ratio[1][i], shift);
+        uint32_t c = sl_lattice__cell(keys->ratio[2][i], shift);
+        keys->high[i] = sl_lattice__high(a, b, c);
+        keys->low[i] = sl_lattice__low(a, b, c);
+    }
+}
+
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,
+                                      root,    scale,  reduce,  hash };

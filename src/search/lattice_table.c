@@ -1,0 +1,96 @@
+/* lattice_table - halves by key.
+ *
+ * Open addressing, filled by all threads at once. Of halves with one key the smallest code is kept:
+ * then the table's contents do not depend on the order of insertion. A word is written by compare and
+ * swap, and every thread sees the word that it replaces or loses against. So of two halves with one
+ * key and different tags at least one learns of the other, whatever the order: that is how a sum of
+ * two halves is found in the pass that stores them.
+ *
+ * A filter of 2 MB, one bit by the top of the key, answers most look-ups from the second-level
+ * cache. */
+#include <string.h>
+
+#include "search/lattice_impl.h"
+
+enum { FILTER_WORDS = (1 << SL_LATTICE__FILTER_BITS) / 32 };
+
+static uint64_t place_of(const sl_lattice__table *t, uint64_t key) {
+    return key & (uint64_t)(t->size - 1);
+}
+
+static void set_filter(sl_lattice__table *t, uint64_t key) {
+    uint32_t bit = (uint32_t)(key >> (64 - SL_LATTICE__FILTER_BITS));
+    atomic_fetch_or_explicit(&t->filter[bit >> 5], 1u << (bit & 31), memory_order_relaxed);
+}
+
+uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word) {
+    const uint64_t mine = ~word;
+    sl_lattice__slot *s;
+    for (uint64_t at = place_of(t, key);; at++) {
+        s = &t->slot[at & (uint64_t)(t->size - 1)];
+        uint64_t seen = atomic_load_explicit(&s->key, memory_order_relaxed);
+        if (seen == 0 &&
+            atomic_compare_exchange_strong_explicit(&s->key, &seen, key, memory_order_relaxed,
+                                                    memory_order_relaxed)) {
+            set_filter(t, key);
+            atomic_fetch_add_explicit(&t->count, 1, memory_order_relaxed);
+            seen = key;
+        }
+        if (seen == key) break;
+    }
+    uint64_t old = atomic_load_explicit(&s->word, memory_order_relaxed);
+    while (mine > old &&
+           !atomic_compare_exchange_weak_explicit(&s->word, &old, mine, memory_order_relaxed,
+                                                  memory_order_relaxed)) {}
+    return old ? ~old : 0;
+}
+
+uint64_t sl_lattice__table_get(const sl_lattice__table *t, uint64_t key) {
+    for (uint64_t at = place_of(t, key);; at++) {
+        const sl_lattice__slot *s = &t->slot[at & (uint64_t)(t->size - 1)];
+        uint64_t seen = atomic_load_explicit(&s->key, memory_order_relaxed);
+        if (seen == key) return ~atomic_load_explicit(&s->word, memory_order_relaxed);
+        if (seen == 0) return 0;
+    }
+}
+
+void sl_lattice__table_clear(sl_lattice *l, sl_lattice__table *t) {
+    sl_lattice__free(l, t->slot, (size_t)t->size, sizeof *t->slot);
+    sl_lattice__free(l, t->filter, FILTER_WORDS, sizeof *t->filter);
+    *t = (sl_lattice__table){ 0 };
+}
+
+static sl_status clear_part(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    sl_lattice__slot *slot = payload;
+    memset(slot + begin, 0, (size_t)(end - begin) * sizeof *slot);
+    return SL_OK;
+}
+
+sl_status sl_lattice__table_grow(bool *done, sl_lattice *l, sl_lattice__table *t, int64_t halves) {
+    int64_t size = 1 << 16;
+    while (size < halves + halves / 8) size *= 2;
+    *done = true;
+    if (size <= t->size) return SL_OK;
+    sl_lattice__table next = { .size = size };
+    void *p;
+    *done = false;
+    SL_TRY(sl_lattice__alloc(&p, l, (size_t)size, sizeof *next.slot));
+    if (!p) return SL_OK;
+    next.slot = p;
+    sl_status st;
+    SL_GO(sl_lattice__alloc(&p, l, FILTER_WORDS, sizeof *next.filter));
+    next.filter = p;
+    if (!p) goto done;
+    memset((void *)next.filter, 0, FILTER_WORDS * sizeof *next.filter);
+    SL_GO(sl_par_for(l->job->pool, size, 1 << 16, clear_part, next.slot));
+    for (int64_t i = 0; i < t->size; i++)
+        if (t->slot[i].key) (void)sl_lattice__table_put(&next, t->slot[i].key, ~t->slot[i].word);
+    *done = true;
+    sl_lattice__table_clear(l, t);
+    *t = next;
+    return SL_OK;
+done:
+    sl_lattice__table_clear(l, &next);
+    return st;
+}

@@ -1,0 +1,289 @@
+/* lattice_terms - what two halves do not reach: products of three factors, sums of three and four
+ * terms.
+ *
+ * Factors. Halves of few constants up to a factor become a list of their own, by which inner
+ * expressions are multiplied or divided once more (lattice_halves.c).
+ *
+ * Terms. y = a t + b u + c f + d g + e: for every t (and u) of few constants the vectors f and g are
+ * reduced modulo {1, y, t, u} and hashed; two that meet are a formula. Each choice of t and u has a
+ * small table of its own that stays in a thread's cache, so nothing is shared. All coefficients are
+ * free, and (x + 3) u is two terms without any constant. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/lattice_impl.h"
+
+/* ---------------------------------------------------------------- factors ------------------- */
+
+static int cmp_code(const void *a, const void *b) {
+    sl_lattice__code p = *(const sl_lattice__code *)a, q = *(const sl_lattice__code *)b;
+    return p < q ? -1 : p > q;
+}
+
+static bool is_sum(sl_lattice__code code) {
+    sl_lattice__family family = (sl_lattice__family)(code >> 40 & 15);
+    return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
+}
+
+/* Codes of t with so many constants, sorted. NULL: there was no room. */
+static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__table *t, int least,
+                          int most) {
+    *out = sl_malloc((size_t)SL_MAX(atomic_load(&t->count), 1), sizeof **out);
+    if (!*out) return sl_fail_memory((size_t)t->count, sizeof **out, "the lattice search");
+    *n = 0;
+    for (int64_t i = 0; i < t->size; i++) {
+        if (!t->slot[i].key) continue;
+        sl_lattice__code code = ~t->slot[i].word >> 16;
+        int constants = (int)(code >> 44 & 15);
+        if (constants >= least && constants <= most) (*out)[(*n)++] = code;
+    }
+    qsort(*out, (size_t)*n, sizeof **out, cmp_code);
+    return SL_OK;
+}
+
+static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code *code, int64_t n,
+                              int constants) {
+    sl_lattice__list *list = &l->list[SL_LATTICE__FACTOR];
+    *done = list->count + n < SL_LATTICE__INNERS;
+    if (*done) SL_TRY(sl_lattice__list_reserve(done, l, list, n));
+    if (!*done) return SL_OK;
+    sl_lattice__code *more = sl_realloc(l->factor, (size_t)(list->count + n + 1), sizeof *more);
+    if (!more) return sl_fail_memory((size_t)n, sizeof *more, "the lattice search");
+    l->factor = more;
+    list->begin[constants] = (int32_t)list->count;
+    for (int sums = 0; sums < 2; sums++) {
+        for (int64_t i = 0; i < n; i++) {
+            double v[SL_LATTICE__PROBES];
+            if (is_sum(code[i]) != (sums == 1)) continue;
+            for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = sl_lattice__half_at(l, code[i], k);
+            more[list->count] = code[i];
+            sl_lattice__list_add(list, (int32_t)list->count, v);
+        }
+        if (sums == 0) list->middle[constants] = (int32_t)list->count;
+    }
+    list->begin[constants + 1] = (int32_t)list->count;
+    l->factor_levels = constants + 1;
+    return SL_OK;
+}
+
+sl_status sl_lattice__factors(sl_lattice *l, int constants) {
+    sl_lattice__table *t = &l->scales;
+    sl_lattice__code *code = NULL;
+    int64_t n;
+    bool done;
+    if (l->factor_levels != constants) return SL_OK;
+    SL_TRY(sl_lattice__table_grow(&done, l, t, t->count + sl_lattice__halves(l, constants, SL_LATTICE__COLLECT)));
+    if (!done) return SL_OK;
+    SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__COLLECT));
+    sl_status st = codes_of(&code, &n, t, constants, constants);
+    if (st == SL_OK) st = keep_factors(&done, l, code, n, constants);
+    sl_free(code);
+    return st;
+}
+
+/* ---------------------------------------------------------------- terms --------------------- */
+
+enum { ROWS = SL_LATTICE__CHOSEN, FIXED_MAX = 2 };
+
+typedef struct terms {
+    sl_lattice *l;
+    int fixed;               // terms that are taken out besides 1 and y
+    int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
+    const sl_lattice__code *code;
+    double *value[ROWS];     // less those at row 0, y taken out: 6 are left; 1: how much of y it was
+    int64_t size;            // slots of a table
+    uint64_t *key;           // by worker
+    int32_t *term;
+    float *ratio;            // by worker: three columns
+} terms;
+
+/* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on; value[1] is the part of y. */
+static void reduce(terms *t, int64_t i) {
+    const sl_lattice *l = t->l;
+    double v[ROWS];
+    for (int r = 0; r < ROWS; r++) v[r] = sl_lattice__half_at(l, t->code[i], r);
+    double step = l->y[1] - l->y[0];
+    t->value[1][i] = (v[1] - v[0]) / step;
+    for (int r = 2; r < ROWS; r++)
+        t->value[r][i] = (v[r] - v[0]) - (l->y[r] - l->y[0]) / step * (v[1] - v[0]);
+}
+
+/* What is left of the rows when the fixed terms are taken out too: weights of the rows in each
+ * residual, by elimination with the largest pivot. Answers false where a fixed term vanishes. */
+typedef struct elimination {
+    int left;            // residuals: 6 - fixed
+    int pivot[FIXED_MAX];
+    int row[ROWS];       // of residual k
+    double weight[ROWS][FIXED_MAX]; // residual k = value[row[k]] - sum of weight[k][j] value[pivot[j]]
+    double weight_y[FIXED_MAX];     // the same for value[1]
+} elimination;
+
+static bool eliminate(elimination *e, const terms *t, const int64_t *fixed) {
+    double a[FIXED_MAX][ROWS], c[ROWS][FIXED_MAX] = { { 0 } };
+    bool used[ROWS] = { false };
+    for (int j = 0; j < t->fixed; j++) {
+        for (int r = 1; r < ROWS; r++) a[j][r] = t->value[r][fixed[j]];
+        double before = 0, after = 0;
+        for (int r = 2; r < ROWS; r++) before = SL_MAX(before, fabs(a[j][r]));
+        for (int i = 0; i < j; i++) {
+            double at = a[j][e->pivot[i]];
+            for (int r = 1; r < ROWS; r++) a[j][r] -= at * a[i][r];
+        }
+        int best = -1;
+        for (int r = 2; r < ROWS; r++)
+            if (!used[r] && fabs(a[j][r]) > after) after = fabs(a[j][r]), best = r;
+        if (best < 0 || !(after > 1e-9 * before)) return false;
+        used[best] = true;
+        e->pivot[j] = best;
+        double pivot = a[j][best];
+        for (int r = 1; r < ROWS; r++) a[j][r] /= pivot;
+    }
+    e->left = 0;
+    // value[row] = residual + sum a[j][row] * (value[pivot j] reduced by the pivots before)
+    for (int r = 1; r < ROWS; r++) {
+        if (used[r]) continue;
+        for (int j = t->fixed - 1; j >= 0; j--) {
+            c[r][j] = a[j][r];
+            for (int i = j + 1; i < t->fixed; i++) c[r][j] -= c[r][i] * a[j][e->pivot[i]];
+        }
+        if (r == 1) {
+            memcpy(e->weight_y, c[r], sizeof c[r]);
+            continue;
+        }
+        e->row[e->left] = r;
+        memcpy(e->weight[e->left++], c[r], sizeof c[r]);
+    }
+    return true;
+}
+
+/* Keys of all terms modulo the fixed ones, into the worker's columns. */
+static void fill_ratios(float *ratio, const terms *t, const elimination *e, int64_t n) {
+    const double *p0 = t->value[e->pivot[0]];
+    const double *p1 = t->value[e->pivot[t->fixed - 1]];
+    double w[4][2];
+    const double *v[4];
+    for (int k = 0; k < 4; k++) {
+        v[k] = t->value[e->row[k]];
+        w[k][0] = e->weight[k][0];
+        w[k][1] = t->fixed > 1 ? e->weight[k][1] : 0;
+    }
+    t->l->kernels->reduce(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
+}
+
+/* Residual of term i where the row has these weights. */
+static double residual(const terms *t, const elimination *e, int row, const double *weight,
+                       int64_t i) {
+    double v = t->value[row][i];
+    for (int j = 0; j < t->fixed; j++) v -= weight[j] * t->value[e->pivot[j]][i];
+    return v;
+}
+
+/* Two terms of one key: is y part of what makes them meet, or do they depend on each other and on
+ * the fixed ones without it? */
+static bool needs_y(const terms *t, const elimination *e, int64_t f, int64_t g) {
+    double a = residual(t, e, 1, e->weight_y, f) * residual(t, e, e->row[0], e->weight[0], g);
+    double b = residual(t, e, 1, e->weight_y, g) * residual(t, e, e->row[0], e->weight[0], f);
+    return fabs(a - b) > 1e-7 * (fabs(a) + fabs(b));
+}
+
+static sl_status meet(terms *t, int worker, const int64_t *fixed) {
+    const sl_lattice *l = t->l;
+    elimination e;
+    if (!eliminate(&e, t, fixed)) return SL_OK;
+    uint64_t *key = t->key + worker * t->size;
+    int32_t *term = t->term + worker * t->size;
+    float *ratio = t->ratio + 3 * worker * t->count;
+    fill_ratios(ratio, t, &e, t->count);
+    memset(key, 0, (size_t)t->size * sizeof *key);
+    // a sum of terms is found from its first fixed term only: the others come behind it
+    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) {
+        float r = ratio[i];
+        if (r == SL_LATTICE__NONE) continue;
+        uint64_t k = sl_lattice__key(sl_lattice__cell(r, l->shift),
+                                     sl_lattice__cell(ratio[t->count + i], l->shift),
+                                     sl_lattice__cell(ratio[2 * t->count + i], l->shift));
+        uint64_t at = k & (uint64_t)(t->size - 1);
+        while (key[at] && key[at] != k) at = (at + 1) & (uint64_t)(t->size - 1);
+        if (key[at] == k) {
+            if (!needs_y(t, &e, i, term[at])) continue;
+            sl_lattice__hit hit = { .f = t->code[i], .g = t->code[term[at]],
+                                    .form = SL_LATTICE__FORM_TERMS,
+                                    .others = { t->code[fixed[0]], SL_LATTICE__NO_TERM } };
+            if (t->fixed > 1) hit.others[1] = t->code[fixed[1]];
+            SL_TRY(sl_lattice__add_hit(&t->l->hits[worker], hit));
+            continue;
+        }
+        key[at] = k;
+        term[at] = (int32_t)i;
+    }
+    atomic_fetch_add_explicit(&l->job->tried, t->count, memory_order_relaxed);
+    return SL_OK;
+}
+
+static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload) {
+    terms *t = payload;
+    for (int64_t i = begin; i < end; i++) {
+        if (t->fixed == 1) {
+            if (sl_search__stop(t->l->job, worker == 0)) return SL_OK;
+            SL_TRY(meet(t, worker, &i));
+        }
+        for (int64_t k = i + 1; k < t->simple && t->fixed == 2; k++) {
+            if (sl_search__stop(t->l->job, worker == 0)) return SL_OK;
+            SL_TRY(meet(t, worker, (int64_t[]){ i, k }));
+        }
+    }
+    return SL_OK;
+}
+
+static sl_status run_terms(terms *t, sl_arena *a) {
+    sl_lattice *l = t->l;
+    size_t workers = (size_t)sl_pool_threads(l->job->pool);
+    t->size = 1024;
+    while (t->size < 2 * t->count) t->size *= 2;
+    int64_t bytes = (ROWS * 8 + (int64_t)workers * 12) * t->count + (int64_t)workers * 12 * t->size;
+    if (!sl_search__reserve(l->job, bytes)) return SL_OK;
+    bool enough = true;
+    for (int r = 1; r < ROWS; r++) {
+        t->value[r] = sl_arena_alloc(a, (size_t)t->count * sizeof(double));
+        enough = enough && t->value[r];
+    }
+    t->key = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->key);
+    t->term = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->term);
+    t->ratio = sl_arena_alloc(a, 3 * workers * (size_t)t->count * sizeof *t->ratio);
+    sl_status st = SL_OK;
+    if (!enough || !t->key || !t->term || !t->ratio)
+        st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");
+    for (int64_t i = 0; i < t->count && st == SL_OK; i++) reduce(t, i);
+    if (st == SL_OK) st = sl_par_for(l->job->pool, t->first, 1, meet_part, t);
+    sl_search__release(l->job, bytes);
+    return st;
+}
+
+/* Terms of a sum: no sums, and products of three factors only where they have so few constants. */
+static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool triple = (code[i] >> 40 & 15) >= SL_LATTICE__HALF_TIMES;
+        if (!is_sum(code[i]) && !(triple && (int)(code[i] >> 44) > triples)) code[kept++] = code[i];
+    }
+    return kept;
+}
+
+sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) {
+    sl_lattice__code *code = NULL;
+    sl_arena a = { 0 };
+    terms t = { .l = l, .fixed = fixed };
+    if (l->rows < ROWS + 2) return SL_OK;
+    sl_status st = codes_of(&code, &t.count, &l->sums, 0, constants);
+    t.code = code;
+    if (st == SL_OK) t.count = choose_terms(code, t.count, fixed > 1 ? -1 : near ? 1 : 0);
+    while (t.simple < t.count && code[t.simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
+        t.simple++;
+    t.first = t.simple;
+    while (near && t.first > 0 && code[t.first - 1] >> 40 != SL_LATTICE__HALF_SINGLE) t.first--;
+    if (st == SL_OK && t.count > 2) st = run_terms(&t, &a);
+    sl_arena_clear(&a);
+    sl_free(code);
+    return st;
+}

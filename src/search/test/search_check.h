@@ -1,0 +1,70 @@
+/* What tests of whole searches share: tables of a formula, and the judge of what is found. */
+#ifndef SL_SEARCH_CHECK_H
+#define SL_SEARCH_CHECK_H
+
+#include <math.h>
+#include <string.h>
+
+#include "fixture/fixture.h"
+#include "par/par.h"
+#include "search/search_impl.h"
+
+enum { INPUTS_MAX = SL_DATA_MAX_INPUTS, ROWS_MAX = 1000 };
+
+/* A table of random rows, y by a formula. */
+typedef struct planted {
+    double x[INPUTS_MAX][ROWS_MAX], y[ROWS_MAX];
+    const double *column[INPUTS_MAX];
+    const sl_node *formula;
+    sl_problem problem;
+    double low, high;
+} planted;
+
+static inline void draw_x(planted *p, sl_rng *rng) {
+    for (int v = 0; v < p->problem.inputs; v++)
+        for (int64_t i = 0; i < p->problem.rows; i++) p->x[v][i] = sl_rng_range(rng, p->low, p->high);
+}
+
+static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows, double low,
+                         double high) {
+    *p = (planted){ .low = low, .high = high };
+    p->problem = (sl_problem){ .inputs = inputs, .rows = rows, .x = p->column, .y = p->y };
+    for (int v = 0; v < inputs; v++) p->column[v] = p->x[v];
+    draw_x(p, &t->rng);
+    if (!text) {
+        for (int i = 0; i < rows; i++) p->y[i] = sl_rng_normal(&t->rng);
+        return;
+    }
+    SL_MUST(t, sl_expr_parse(&p->formula, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    SL_MUST(t, sl_expr_eval(p->y, &t->arena, p->formula, p->column, rows, NULL));
+}
+
+static inline sl_search_options options(int effort) {
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    o.effort = effort;
+    o.exact_only = true;
+    return o;
+}
+
+static inline const char *text_of(sl_fixture *t, const sl_search_formula *f) {
+    static char copy[1024];
+    sl_str text = { 0 };
+    SL_MUST(t, sl_expr_print_values(&text, SL_FORMAT_INFIX, f->fit.expr, NULL, f->fit.value));
+    sl_snprintf(copy, sizeof copy, "%s", sl_str_text(&text));
+    sl_str_clear(&text);
+    return copy;
+}
+
+/* Does it hold in rows that it has not seen? */
+static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) {
+    static double got[ROWS_MAX], want[ROWS_MAX];
+    bool good = true;
+    draw_x(p, &t->rng);
+    SL_MUST(t, sl_expr_eval(got, &t->arena, f->fit.expr, p->column, p->problem.rows, f->fit.value));
+    SL_MUST(t, sl_expr_eval(want, &t->arena, p->formula, p->column, p->problem.rows, NULL));
+    for (int64_t i = 0; i < p->problem.rows; i++)
+        good = good && fabs(got[i] - want[i]) <= 1e-6 * (fabs(want[i]) + 1e-3);
+    return good;
+}
+
+#endif

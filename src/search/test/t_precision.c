@@ -1,0 +1,79 @@
+#include <math.h>
+
+#include "fixture/fixture.h"
+#include "search/search_impl.h"
+
+enum { ROWS = 60 };
+
+static double rounded(double x, int decimals) {
+    char text[64];
+    sl_snprintf(text, sizeof text, "%.*f", decimals, x);
+    return sl_strtod(text, NULL);
+}
+
+static double significant(double x, int digits) {
+    char text[64];
+    sl_snprintf(text, sizeof text, "%.*e", digits - 1, x);
+    return sl_strtod(text, NULL);
+}
+
+static void digits_are_told(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 200); i++) {
+        double y[ROWS];
+        int digits = 2 + (int)sl_rng_below(&t->rng, 5), rows = 10 + (int)sl_rng_below(&t->rng, ROWS - 9);
+        // over some decades, so that both kinds look different
+        for (int k = 0; k < rows; k++) y[k] = exp(sl_rng_range(&t->rng, 1, 8));
+        for (int k = 0; k < rows; k++) y[k] = rounded(y[k], SL_MIN(digits, 4));
+        sl_digits d = sl_search__digits(y, rows);
+        SL_CHECK(t, d.kind == SL_DIGITS_DECIMALS && d.digits == SL_MIN(digits, 4),
+                 "%d decimals: kind %d, %d digits", digits, d.kind, d.digits);
+        for (int k = 0; k < rows; k++)
+            y[k] = significant(exp(sl_rng_range(&t->rng, -6, 3)) * (k % 2 ? -1 : 1), digits);
+        d = sl_search__digits(y, rows);
+        SL_CHECK(t, d.kind == SL_DIGITS_SIGNIFICANT && d.digits == digits,
+                 "%d digits: kind %d, %d digits", digits, d.kind, d.digits);
+    }
+}
+
+static void full_and_single_precision_are_told(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 100); i++) {
+        double y[ROWS];
+        for (int k = 0; k < ROWS; k++) y[k] = sl_rng_normal(&t->rng);
+        SL_CHECK(t, sl_search__digits(y, ROWS).kind == SL_DIGITS_FULL, "doubles are not full");
+        for (int k = 0; k < ROWS; k++) y[k] = (float)y[k];
+        SL_CHECK(t, sl_search__digits(y, ROWS).kind == SL_DIGITS_SINGLE, "floats are not single");
+        for (int k = 0; k < ROWS; k++) y[k] = (double)sl_rng_below(&t->rng, 1000);
+        SL_CHECK(t, sl_search__digits(y, ROWS).kind == SL_DIGITS_FULL, "whole numbers are exact");
+    }
+    double edge[4] = { 0, 1e300, 5e-324, -1e-310 };
+    SL_CHECK(t, sl_search__digits(edge, 4).kind == SL_DIGITS_FULL, "edges of doubles");
+    SL_CHECK(t, sl_search__digits(edge, 0).kind == SL_DIGITS_FULL, "no rows");
+}
+
+static void the_last_unit_bounds_the_rounding(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 300); i++) {
+        double x = exp(sl_rng_range(&t->rng, -8, 8));
+        int n = 2 + (int)sl_rng_below(&t->rng, 5);
+        double s = significant(x, n), d = rounded(x, n);
+        double unit = sl_search__last_unit((sl_digits){ SL_DIGITS_SIGNIFICANT, n }, s);
+        SL_CHECK(t, fabs(s - x) <= 0.5001 * unit && unit <= fabs(s) * pow(10, 1 - n) * 1.0001,
+                 "%g to %d digits: unit %g", x, n, unit);
+        unit = sl_search__last_unit((sl_digits){ SL_DIGITS_DECIMALS, n }, d);
+        SL_CHECK(t, fabs(d - x) <= 0.5001 * unit && fabs(unit * pow(10, n) - 1) < 1e-9,
+                 "%g to %d decimals: unit %g", x, n, unit);
+        unit = sl_search__last_unit((sl_digits){ SL_DIGITS_SINGLE, 0 }, (float)x);
+        SL_CHECK(t, fabs((float)x - x) <= unit && unit < 1e-7 * x, "%g as float: unit %g", x, unit);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(digits_are_told),
+        SL_TEST(full_and_single_precision_are_told),
+        SL_TEST(the_last_unit_bounds_the_rounding),
+    };
+    return sl_test_main("search.precision", tests, SL_LEN(tests));
+}
