@@ -268,8 +268,7 @@ static double pass_deadline(const sl_discover__control *c, bool more) {
 
 static bool has_search(const sl_discover__pool *p) {
     enum { LEAST_ROWS = 3 };
-    return p->o->search != SL_DISCOVER_MODEL && !p->rows.constant &&
-           p->rows.fit.rows >= LEAST_ROWS;
+    return p->o->search != SL_DISCOVER_MODEL && !p->rows.constant && p->rows.fit.rows >= LEAST_ROWS;
 }
 
 /* Is one of the search's formulas allowed? */
@@ -286,8 +285,7 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
     const bool search = has_search(p), ask = o->search != SL_DISCOVER_EXHAUSTIVE;
     const bool more = ask && (model || o->open_model || o->proposer);
     if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
-    if (search)
-        SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
+    if (search) SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
     SL_TRY(sl_discover__exclude(p));
     d->within_noise = search && d->search.end == SL_SEARCH_FOUND && has_formula(p);
     if (ask && !d->within_noise) SL_TRY(ask_model(d, p, model));
