@@ -192,22 +192,6 @@ static void residuals_with_structure_are_told(void **state) {
              alarms, found, tables);
 }
 
-static sl_status search_small(const noisy_table *n, const sl_search_options *o) {
-    sl_search_result *r;
-    SL_TRY(noise_run(&r, n, NULL, o, 0));
-    sl_search_result_free(r);
-    return SL_OK;
-}
-
-static void every_allocation_may_fail(void **state) {
-    sl_fixture *t = *state;
-    static noisy_table n;
-    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    o.ops = 1u << SL_OPERATOR_MUL; // a small store: a search is repeated for every allocation
-    noisy_table_make(&n, t, "2*x1", 1, 7, 1, 3, 0.01);
-    SL_EACH_ALLOCATION(t, search_small(&n, &o));
-}
-
 /* Without room the search does less and says so; it never fails for that. */
 static void memory_is_bounded(void **state) {
     sl_fixture *t = *state;
@@ -229,7 +213,6 @@ int main(void) {
         SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
         SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
         SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
-        SL_TEST(memory_is_bounded),           SL_TEST(every_allocation_may_fail),
-    };
+        SL_TEST(memory_is_bounded),       };
     return sl_test_main("search.noise", tests, SL_LEN(tests));
 }
