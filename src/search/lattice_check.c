@@ -124,6 +124,7 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     }
     m->t[r] = t;
     double size = fabs(t) + 1e-6 * l->smallest;
+    if (l->noise > 0) size *= l->rounding[r] / (fabs(y) * l->noise) + 1e-3; // rows by their own digits
     m->w[r] = 1 / (size * size);
     m->size = SL_MAX(m->size, fabs(t));
     return fabs(t) < 1e150 && m->w[r] < 1e300 && m->w[r] > 1e-300;
@@ -131,9 +132,9 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
 
 /* Does the fit hold in the rows from `from` on? */
 static bool holds(const linear *m, const double *coefficient, const sl_lattice *l, int from) {
-    double tolerance = l->noise > 0 ? 4 * l->noise : TOLERANCE;
     for (int r = from; r < m->rows; r++) {
         double sum = 0, size = 0;
+        double tolerance = l->noise > 0 ? 1.6 * l->rounding[r] / fabs(l->y[r]) : TOLERANCE;
         for (int k = 0; k < m->columns; k++) {
             sum += coefficient[k] * m->column[k][r];
             size += fabs(coefficient[k] * m->column[k][r]);
@@ -171,6 +172,21 @@ static double price_of(double v) {
     return v == 0 || v == 1 ? 0 : v == -1 ? 0.1 : is_whole(v) ? 1 : is_whole(2520 * v) ? 2 : 4;
 }
 
+/* Where y is rounded a coefficient is 0 or a small fraction if the formula holds with it too. */
+static void snap_rounded(double *coefficient, const linear *m, const sl_lattice *l) {
+    for (int k = 0; k < m->columns; k++) {
+        const double kept = coefficient[k];
+        coefficient[k] = 0;
+        bool good = holds(m, coefficient, l, 0);
+        for (int d = 1; d <= 12 && !good; d++) {
+            coefficient[k] = nearbyint(kept * d) / d;
+            good = coefficient[k] != 0 && fabs(coefficient[k] - kept) < 1e-3 * fabs(kept) &&
+                   holds(m, coefficient, l, 0);
+        }
+        if (!good) coefficient[k] = kept;
+    }
+}
+
 /* Coefficients by their place: of f, of g, the summand. */
 static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
     bool terms = h->form == SL_LATTICE__FORM_TERMS;
@@ -200,6 +216,7 @@ sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_la
         if (!set_row(&m, l, hit, m.rows)) return SL_OK;
     SL_TRY(fit(&good, coefficient, scratch, &m, l));
     if (!good) return SL_OK;
+    if (l->noise > 0) snap_rounded(coefficient, &m, l);
     settle(hit, &m, coefficient);
     hit->good = true;
     return SL_OK;

@@ -364,7 +364,7 @@ static sl_status look_products(const batch *b) {
         for (int k = 0; k < USED; k++)
             l->kernels->against(s->product.v[k], s->block.v[k], s->inverse.v[k], l->y_probe[k], b->n,
                                 what);
-        l->kernels->affine(&s->keys, v, b->n, l->noise);
+        l->kernels->affine(&s->keys, v, b->n, l->noise > 0 ? l->error : NULL);
         SL_TRY(look_up(b, &l->products, form[what], alone[what]));
     }
     return SL_OK;
@@ -380,12 +380,12 @@ static sl_status deal_with(const batch *b) {
         put_plain(b, &l->scales);
         return SL_OK;
     }
-    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise);
+    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise > 0 ? l->project_error : NULL);
     if (b->w->what == SL_LATTICE__LOOK_SUMS || b->w->what == SL_LATTICE__LOOK_TRIPLES)
         return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
     SL_TRY(put_sums(b, &l->sums));
     if (b->w->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;
-    l->kernels->affine(&b->s->keys, v, b->n, 0);
+    l->kernels->affine(&b->s->keys, v, b->n, NULL);
     put_plain(b, &l->products);
     return SL_OK;
 }

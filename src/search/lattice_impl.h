@@ -155,7 +155,9 @@ typedef struct sl_lattice {
     int row[SL_LATTICE__ROWS];           // probes first
     double *x[SL_UNIVERSE_MAX_VARS], *y; // at these
     double smallest;                     // |y| > 0
-    double noise;                        // relative error of y: rounding
+    double noise;                        // largest relative error of y by rounding; 0: none
+    double error[SL_LATTICE__PROBES], project_error[SL_LATTICE__PROBES]; // of y and of `project`
+    double *rounding;                    // error of y by row
     int shift;                           // bits of a ratio's float that keys leave out
 
     sl_lattice__atom *atom;
@@ -177,6 +179,9 @@ typedef struct sl_lattice {
     void *scratch;   // of all workers
     sl_lattice__hits *hits; // by worker
 } sl_lattice;
+
+/* Error by rounding of y[row] less what {1, y} gives by the rows 0 and 1. */
+double sl_lattice__error_at(const sl_lattice *l, int row);
 
 /* lattice_inner.c: atoms, ratios and lists. */
 SL_NODISCARD sl_status sl_lattice__atoms(sl_lattice *l);

@@ -38,10 +38,11 @@ typedef struct sl_lattice__block {
 typedef struct sl_lattice__kernels {
     /* out = p op q[], op being + - * / or (reversed) q / p: 0 .. 4. */
     void (*combine)(double *out, double p, const double *q, int n, int op);
-    /* noise: relative error of the values; 0 leaves keys->error alone. */
-    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, double noise);
+    /* error: relative ones of the values by probe; in project those of y less what the rows 0 and 1
+     * give, for a half whose coefficient is 1. NULL leaves keys->error alone. */
+    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, const double *error);
     void (*project)(sl_lattice__keys *keys, const double *const *v, int n, const double *p,
-                    double noise);
+                    const double *error);
     /* out = y v, y / v, v / y, 1 / (y v): 0 .. 3, at one probe; inverse_v = 1 / v. */
     void (*against)(double *out, const double *v, const double *inverse_v, double y, int n, int what);
     void (*invert)(double *out, const double *v, int n);
@@ -49,7 +50,7 @@ typedef struct sl_lattice__kernels {
     /* v[i] / v[0], i = 1, 2, 3: what a factor does not change. */
     void (*scale)(sl_lattice__keys *keys, const double *const *v, int n);
     /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] / e[0],
-     * at 2 stride e[3] / e[0]. */
+     * at 2 stride e[3] / e[0], at 3 stride |1 / e[0]|. */
     void (*reduce)(float *ratio, const double *const *v, const double *p, const double *q,
                    const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */

@@ -95,7 +95,7 @@ typedef struct terms {
     int64_t size;            // slots of a table
     uint64_t *key;           // by worker
     int32_t *term;
-    float *ratio;            // by worker: three columns
+    float *ratio;            // by worker: three columns, and one of |1 / residual 0|
 } terms;
 
 /* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on; value[1] is the part of y. */
@@ -187,37 +187,88 @@ static bool needs_y(const terms *t, const elimination *e, int64_t f, int64_t g) 
     return fabs(a - b) > 1e-7 * (fabs(a) + fabs(b));
 }
 
-static sl_status meet(terms *t, int worker, const int64_t *fixed) {
-    const sl_lattice *l = t->l;
+/* One choice of fixed terms at work. */
+typedef struct meeting {
+    terms *t;
+    int worker;
+    const int64_t *fixed;
     elimination e;
-    if (!eliminate(&e, t, fixed)) return SL_OK;
-    uint64_t *key = t->key + worker * t->size;
-    int32_t *term = t->term + worker * t->size;
-    float *ratio = t->ratio + 3 * worker * t->count;
-    fill_ratios(ratio, t, &e, t->count);
-    memset(key, 0, (size_t)t->size * sizeof *key);
-    // a sum of terms is found from its first fixed term only: the others come behind it
-    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) {
-        float r = ratio[i];
-        if (r == SL_LATTICE__NONE) continue;
-        uint64_t k = sl_lattice__key(sl_lattice__cell(r, l->shift),
-                                     sl_lattice__cell(ratio[t->count + i], l->shift),
-                                     sl_lattice__cell(ratio[2 * t->count + i], l->shift));
-        uint64_t at = k & (uint64_t)(t->size - 1);
-        while (key[at] && key[at] != k) at = (at + 1) & (uint64_t)(t->size - 1);
-        if (key[at] == k) {
-            if (!needs_y(t, &e, i, term[at])) continue;
-            sl_lattice__hit hit = { .f = t->code[i], .g = t->code[term[at]],
-                                    .form = SL_LATTICE__FORM_TERMS,
-                                    .others = { t->code[fixed[0]], SL_LATTICE__NO_TERM } };
-            if (t->fixed > 1) hit.others[1] = t->code[fixed[1]];
-            SL_TRY(sl_lattice__add_hit(&t->l->hits[worker], hit));
-            continue;
+    uint64_t *key;
+    int32_t *term;
+    const float *ratio;
+    double error[4]; // of the residuals, where y is rounded
+} meeting;
+
+static uint64_t place_of(const meeting *m, uint64_t key) {
+    const uint64_t mask = (uint64_t)(m->t->size - 1);
+    uint64_t at = key & mask;
+    while (m->key[at] && m->key[at] != key) at = (at + 1) & mask;
+    return at;
+}
+
+/* Term i has the key of another: a hit, unless y has no part in it. */
+static sl_status add_meeting(const meeting *m, int64_t i, int64_t other) {
+    const terms *t = m->t;
+    if (!needs_y(t, &m->e, i, other)) return SL_OK;
+    sl_lattice__hit hit = { .f = t->code[i], .g = t->code[other], .form = SL_LATTICE__FORM_TERMS,
+                            .others = { t->code[m->fixed[0]], SL_LATTICE__NO_TERM } };
+    if (t->fixed > 1) hit.others[1] = t->code[m->fixed[1]];
+    return sl_lattice__add_hit(&t->l->hits[m->worker], hit);
+}
+
+/* Cells of term i along one axis: its own first, then that which rounding of y may have moved it to. */
+static int cells_of(uint32_t cell[2], const meeting *m, int axis, int64_t i) {
+    const terms *t = m->t;
+    float r = m->ratio[axis * t->count + i];
+    cell[0] = sl_lattice__cell(r, t->l->shift);
+    if (t->l->noise == 0) return 1;
+    double e = (m->error[axis + 1] + m->error[0] * fabs((double)r)) *
+               (double)m->ratio[3 * t->count + i];
+    uint32_t low = sl_lattice__cell((float)(r - e), t->l->shift);
+    uint32_t high = sl_lattice__cell((float)(r + e), t->l->shift);
+    cell[1] = low != cell[0] ? low : high;
+    return cell[1] == cell[0] ? 1 : 2;
+}
+
+static sl_status meet_term(const meeting *m, int64_t i) {
+    uint32_t cell[3][2];
+    int n[3];
+    if (m->ratio[i] == SL_LATTICE__NONE) return SL_OK;
+    for (int axis = 0; axis < 3; axis++) n[axis] = cells_of(cell[axis], m, axis, i);
+    for (int way = n[0] * n[1] * n[2] - 1; way >= 0; way--) {
+        uint64_t key = sl_lattice__key(cell[0][way % n[0]], cell[1][way / n[0] % n[1]],
+                                       cell[2][way / (n[0] * n[1])]);
+        uint64_t at = place_of(m, key);
+        if (m->key[at]) {
+            SL_TRY(add_meeting(m, i, m->term[at]));
+        } else if (way == 0) {
+            m->key[at] = key;
+            m->term[at] = (int32_t)i;
         }
-        key[at] = k;
-        term[at] = (int32_t)i;
     }
-    atomic_fetch_add_explicit(&l->job->tried, t->count, memory_order_relaxed);
+    return SL_OK;
+}
+
+static void set_errors(meeting *m) {
+    const sl_lattice *l = m->t->l;
+    for (int k = 0; k < 4 && l->noise > 0; k++) {
+        m->error[k] = sl_lattice__error_at(l, m->e.row[k]);
+        for (int j = 0; j < m->t->fixed; j++)
+            m->error[k] += fabs(m->e.weight[k][j]) * sl_lattice__error_at(l, m->e.pivot[j]);
+    }
+}
+
+static sl_status meet(terms *t, int worker, const int64_t *fixed) {
+    float *ratio = t->ratio + 4 * worker * t->count;
+    meeting m = { .t = t, .worker = worker, .fixed = fixed, .key = t->key + worker * t->size,
+                  .term = t->term + worker * t->size, .ratio = ratio };
+    if (!eliminate(&m.e, t, fixed)) return SL_OK;
+    set_errors(&m);
+    fill_ratios(ratio, t, &m.e, t->count);
+    memset(m.key, 0, (size_t)t->size * sizeof *m.key);
+    // a sum of terms is found from its first fixed terms only: the others come behind them
+    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) SL_TRY(meet_term(&m, i));
+    atomic_fetch_add_explicit(&t->l->job->tried, t->count, memory_order_relaxed);
     return SL_OK;
 }
 
@@ -241,7 +292,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     size_t workers = (size_t)sl_pool_threads(l->job->pool);
     t->size = 1024;
     while (t->size < 2 * t->count) t->size *= 2;
-    int64_t bytes = (ROWS * 8 + (int64_t)workers * 12) * t->count + (int64_t)workers * 12 * t->size;
+    int64_t bytes = (ROWS * 8 + (int64_t)workers * 16) * t->count + (int64_t)workers * 12 * t->size;
     if (!sl_search__reserve(l->job, bytes)) return SL_OK;
     bool enough = true;
     for (int r = 1; r < ROWS; r++) {
@@ -250,7 +301,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     }
     t->key = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->key);
     t->term = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->term);
-    t->ratio = sl_arena_alloc(a, 3 * workers * (size_t)t->count * sizeof *t->ratio);
+    t->ratio = sl_arena_alloc(a, 4 * workers * (size_t)t->count * sizeof *t->ratio);
     sl_status st = SL_OK;
     if (!enough || !t->key || !t->term || !t->ratio)
         st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");

@@ -2,12 +2,11 @@
  *
  *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
  *                     thousand
- *   not known         residuals have no structure: those of neighbouring rows are as likely of equal
- *                     as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of
- *                     them and in each one alone; the statistic is the mean product of a residual and
- *                     its neighbour's, judged against its standard deviation for independent ones.
- *                     Nor do they follow a polynomial of second degree. Where y has few digits it is
- *                     enough that residuals are no larger than their rounding
+ *   not known         residuals have no structure: those of neighbouring rows are as likely of
+ * equal as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of them and in
+ * each one alone; the statistic is the mean product of a residual and its neighbour's, judged
+ * against its standard deviation for independent ones. Nor do they follow a polynomial of second
+ * degree. Where y has few digits it is enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
 #include <math.h>

@@ -65,15 +65,17 @@ static void pure_noise_has_no_formula(void **state) {
 
 static void same_bytes(sl_fixture *t, const sl_search_result *a, const sl_search_result *b,
                        int threads) {
-    SL_CHECK(t, a->count == b->count && a->tried == b->tried, "%d threads: %d formulas of %d tried, %d of %d",
-             threads, (int)b->count, (int)b->tried, (int)a->count, (int)a->tried);
+    SL_CHECK(t, a->count == b->count && a->tried == b->tried,
+             "%d threads: %d formulas of %d tried, %d of %d", threads, (int)b->count, (int)b->tried,
+             (int)a->count, (int)a->tried);
     for (int64_t k = 0; k < a->count; k++) {
         const sl_search_formula *p = &a->formula[k], *q = &b->formula[k];
         size_t bytes = (size_t)p->fit.params * sizeof(double);
-        SL_CHECK(t, sl_expr_equal(p->fit.expr, q->fit.expr) && p->fit.params == q->fit.params &&
-                        memcmp(p->fit.value, q->fit.value, bytes) == 0 &&
-                        memcmp(&p->bits, &q->bits, sizeof p->bits) == 0 &&
-                        p->evidence == q->evidence && p->front == q->front,
+        SL_CHECK(t,
+                 sl_expr_equal(p->fit.expr, q->fit.expr) && p->fit.params == q->fit.params &&
+                     memcmp(p->fit.value, q->fit.value, bytes) == 0 &&
+                     memcmp(&p->bits, &q->bits, sizeof p->bits) == 0 &&
+                     p->evidence == q->evidence && p->front == q->front,
                  "%d threads: formula %d differs", threads, (int)k);
     }
 }
@@ -226,16 +228,11 @@ static void memory_is_bounded(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(planted_formulas_are_found),
-        SL_TEST(pure_noise_has_no_formula),
-        SL_TEST(threads_do_not_matter),
-        SL_TEST(few_rows_are_enough_for_simple_formulas),
-        SL_TEST(sigma_by_row_is_used),
-        SL_TEST(a_known_sigma_decides),
-        SL_TEST(rounded_tables_are_searched),
-        SL_TEST(residuals_with_structure_are_told),
-        SL_TEST(memory_is_bounded),
-        SL_TEST(every_allocation_may_fail),
+        SL_TEST(planted_formulas_are_found),  SL_TEST(pure_noise_has_no_formula),
+        SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
+        SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
+        SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
+        SL_TEST(memory_is_bounded),           SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("search.noise", tests, SL_LEN(tests));
 }
