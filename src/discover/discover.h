@@ -220,7 +220,8 @@ typedef struct sl_discover_cost {
 typedef struct sl_discover_searched {
     int passes;          // 0: there was no search
     sl_search_end end;
-    double sigma;        // of the errors of y: given or estimated; 0: none seen
+    bool within_noise;   // its best formula leaves no more than the noise
+    double sigma;        // of the errors of y: given, or what its best formula leaves; 0: none seen
     int64_t tried, verified;
     int64_t memory;      // bytes at most
     int steps, hints;

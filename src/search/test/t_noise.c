@@ -184,9 +184,12 @@ static void residuals_with_structure_are_told(void **state) {
     for (int k = 0; k < tables; k++) {
         noisy_table_make(&n, t, "1", 2, 200, 0, 1, 0);
         for (int i = 0; i < 200; i++) r[i] = sl_rng_normal(&t->rng);
-        alarms += sl_noise__has_structure(r, n.x, 2, 200, &t->arena);
+        bool structure;
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, 200, &t->arena));
+        alarms += structure;
         for (int i = 0; i < 200; i++) r[i] += 2 * sin(6 * n.x[0][i]) * n.x[1][i];
-        found += sl_noise__has_structure(r, n.x, 2, 200, &t->arena);
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, 200, &t->arena));
+        found += structure;
     }
     SL_CHECK(t, alarms <= 1 + tables / 100 && found == tables, "%d false alarms and %d found of %d",
              alarms, found, tables);
