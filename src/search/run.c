@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/inner_impl.h"
 #include "search/search_impl.h"
 #include "search/noise_impl.h"
 #include "search/spans_impl.h"
@@ -20,6 +21,8 @@ typedef struct step {
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
+
+#define INNER(level, effort) { &sl_search__inner, level, effort }
 
 /* Up to here formulas are found that most tables have. */
 #define FIRST                                                                      \
@@ -41,17 +44,18 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST,
     BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
