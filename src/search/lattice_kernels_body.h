@@ -39,7 +39,7 @@ static inline float settle(double r, bool none, bool one) {
 static void affine(sl_lattice__keys *restrict keys, const double *const *v, int n,
                    const double *error) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
-                 *restrict v4 = v[4];
+                           *restrict v4 = v[4];
     const double flat = error ? 4 * (error[0] + error[1] + error[2] + error[3] + error[4]) : FLAT;
     for (int i = 0; i < n; i++) {
         double d1 = v1[i] - v0[i], d2 = v2[i] - v0[i], d3 = v3[i] - v0[i], d4 = v4[i] - v0[i];
@@ -68,7 +68,7 @@ static void affine(sl_lattice__keys *restrict keys, const double *const *v, int 
 static void project(sl_lattice__keys *restrict keys, const double *const *v, int n, const double *p,
                     const double *error) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
-                 *restrict v4 = v[4], *restrict v5 = v[5];
+                           *restrict v4 = v[4], *restrict v5 = v[5];
     const double p2 = p[2], p3 = p[3], p4 = p[4], p5 = p[5];
     const double flat = error ? p[0] : FLAT;
     for (int i = 0; i < n; i++) {
@@ -134,8 +134,8 @@ static void reduce(float *restrict ratio, const double *const *v, const double *
     }
 }
 
-static void against(double *restrict out, const double *restrict v, const double *restrict inverse_v,
-                    double y, int n, int what) {
+static void against(double *restrict out, const double *restrict v,
+                    const double *restrict inverse_v, double y, int n, int what) {
     const double inverse_y = 1 / y;
     switch (what) {
     case 0:
