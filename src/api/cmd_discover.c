@@ -269,8 +269,8 @@ static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) 
 
 /* ---------------------------------------------------------------- files beside the result --- */
 
-/* The picture and the list of candidates. Opened before the work, so that a name that cannot be written
- * is known at once; the formula is wanted all the same. */
+/* The picture and the list of candidates. Opened before the work, so that a name that cannot be
+ * written is known at once; the formula is wanted all the same. */
 typedef struct beside {
     sl_file *plot, *candidates;
     bool html; // of the picture
@@ -333,7 +333,8 @@ typedef struct source {
     char line[SL_FAIL_LINE];
 } source;
 
-/* With both engines a default model that cannot be read is no reason to lose what the search found. */
+/* With both engines a default model that cannot be read is no reason to lose what the search found.
+ */
 static sl_status open_late(const sl_infer **out, void *payload) {
     source *m = payload;
     if (!m->path) return SL_OK;
@@ -349,7 +350,15 @@ static sl_status open_late(const sl_infer **out, void *payload) {
     return sl_api__model_notes(&m->run->listener, m->model);
 }
 
-/* A model that was named must be there; one that is found may be missing where the search works too. */
+static bool has_default(void) {
+    sl_str path = { 0 };
+    const bool there = sl_api__model_default(&path) != SL_EINVAL; // else naming it tells why
+    sl_str_clear(&path);
+    return there;
+}
+
+/* A model that was named must be there; one that is found may be missing where the search works
+ * too. */
 static sl_status find_model(source *m, sl_api__run *run, int search) {
     const char *named = getenv("SYMLAW_MODEL");
     const bool told = value(run, OPT_MODEL)->told || (named && *named);
@@ -360,12 +369,11 @@ static sl_status find_model(source *m, sl_api__run *run, int search) {
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
-    const sl_status st = sl_api__model_named(&m->path, run);
-    if (st == SL_EINVAL && search == SL_DISCOVER_BOTH && !told) {
+    if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
         m->note = "none at hand; \"symlaw train\" makes one";
         return SL_OK;
     }
-    SL_TRY(st);
+    SL_TRY(sl_api__model_named(&m->path, run));
     m->note = "not asked: the search has found the formula";
     if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_api__model_open(&m->model, run, m->path));

@@ -89,8 +89,8 @@ sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_
 /* ---------------------------------------------------------------- the call ------------------ */
 
 /* A value here; the command also takes the name of a column. */
-#define SL_API__SIGMA(X)                                             \
-    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308,         \
+#define SL_API__SIGMA(X)                                     \
+    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308, \
       "standard deviation of the target's errors; 0: it is estimated")
 
 static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //

@@ -1,8 +1,8 @@
 /* lattice - the grammar of pairs with whole constants, by meeting in the middle.
  *
- * An expression of depth 3 is two halves of depth 2 and an operator; a half is two inner expressions
- * of depth 1 and an operator, or a function of one. Constants multiply the number of halves by about
- * 20 each, so all that can be left free is:
+ * An expression of depth 3 is two halves of depth 2 and an operator; a half is two inner
+ * expressions of depth 1 and an operator, or a function of one. Constants multiply the number of
+ * halves by about 20 each, so all that can be left free is:
  *
  *   sums       y = a f + b g + c says that f and g differ by what {1, y} spans, up to a factor. Six
  *              probes, less two for the span, less one for the factor, leave three ratios: the key.
@@ -12,8 +12,8 @@
  *              differences, which a and c do not change; y f, y / f, f / y and 1 / (y f) are looked
  *              up.
  *
- * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a factor
- * (what is looked up by products). Level n has the halves with n constants left then: up to
+ * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a
+ * factor (what is looked up by products). Level n has the halves with n constants left then: up to
  * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
  * its formulas those of fewest constants are offered.
  *
@@ -89,8 +89,10 @@ static sl_status choose_rows(sl_lattice *l) {
         if (!column) return sl_fail_memory((size_t)n, sizeof *column, "the lattice search");
         const double *from = v < l->variables ? p->x[v] : p->y;
         for (int r = 0; r < n; r++) column[r] = from[l->row[r]];
-        if (v < l->variables) l->x[v] = column;
-        else l->y = column;
+        if (v < l->variables)
+            l->x[v] = column;
+        else
+            l->y = column;
     }
     l->smallest = INFINITY;
     for (int r = 0; r < n; r++)
@@ -102,12 +104,36 @@ static sl_status choose_rows(sl_lattice *l) {
     return SL_OK;
 }
 
-/* Cells as wide as several roundings of y. */
-static void set_precision(sl_lattice *l) {
-    double precision = l->job->precision;
-    l->noise = precision > 1e-12 ? precision : 0;
+double sl_lattice__error_at(const sl_lattice *l, int row) {
+    double part = fabs((l->y[row] - l->y[0]) / (l->y[1] - l->y[0]));
+    return l->rounding[row] + l->rounding[0] + part * (l->rounding[1] + l->rounding[0]);
+}
+
+/* Half a unit of the last digit of y by row, where digits are few; then cells are as wide as
+ * several roundings of y. */
+static sl_status set_precision(sl_lattice *l) {
+    const sl_problem *p = &l->job->rows;
+    sl_digits digits = sl_search__digits(p->y, p->rows);
     l->shift = 6;
-    while (l->noise > 0 && ldexp(1, l->shift - 23) < 64 * l->noise && l->shift < 16) l->shift++;
+    l->rounding = sl_arena_alloc(&l->job->arena, (size_t)l->rows * sizeof *l->rounding);
+    if (!l->rounding) return sl_fail_memory((size_t)l->rows, sizeof(double), "the lattice search");
+    double typical = 0;
+    for (int r = 0; r < l->rows; r++) {
+        l->rounding[r] = 0.5 * sl_search__last_unit(digits, l->y[r]);
+        double part = l->y[r] != 0 ? l->rounding[r] / fabs(l->y[r]) : 0;
+        l->noise = SL_MAX(l->noise, part);
+        typical += part / l->rows;
+    }
+    if (l->noise < 1e-12) l->noise = 0;
+    while (l->noise > 0 && ldexp(1, l->shift - 23) < 256 * typical && l->shift < 14) l->shift++;
+    double step = fabs(l->y[1] - l->y[0]), flat = 0;
+    for (int k = 0; k < SL_LATTICE__PROBES; k++) {
+        l->error[k] = l->rounding[k] / fabs(l->y[k]);
+        l->project_error[k] = sl_lattice__error_at(l, k);
+        flat += l->project_error[k] / step;
+    }
+    l->project[0] = flat; // a half that differs from y by no more explains it alone
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- open and close ------------ */
@@ -163,7 +189,7 @@ static sl_status open_lattice(void **state, sl_search__job *j) {
         goto done;
     }
     SL_GO(choose_rows(l));
-    set_precision(l);
+    SL_GO(set_precision(l));
     SL_GO(sl_lattice__atoms(l));
     *state = l;
     return SL_OK;
@@ -232,6 +258,8 @@ static sl_status offer_best(checking *c, int level) {
     sl_lattice *l = c->l;
     sl_arena a = { 0 };
     sl_status st = SL_OK;
+    const double precision = l->job->precision;
+    l->job->precision = SL_MAX(precision, l->noise); // a formula is exact that holds up to rounding
     if (c->all.count) qsort(c->all.hit, (size_t)c->all.count, sizeof *c->all.hit, cmp_hit);
     for (int64_t i = 0, offers = 0; i < c->all.count && c->all.hit[i].good; i++) {
         const sl_lattice__hit *h = &c->all.hit[i];
@@ -245,6 +273,7 @@ static sl_status offer_best(checking *c, int level) {
         SL_GO(sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
     }
 done:
+    l->job->precision = precision;
     sl_arena_clear(&a);
     return st;
 }
@@ -287,8 +316,8 @@ static sl_status run_halves(sl_lattice *l, int constants) {
 /* Products of three factors. */
 static sl_status run_triples(sl_lattice *l, int constants) {
     bool stored = false;
+    SL_TRY(sl_lattice__factors(l, constants));
     if (constants < SL_LATTICE__STORED) {
-        SL_TRY(sl_lattice__factors(l, constants));
         SL_TRY(make_room(&stored, l, &l->sums,
                          sl_lattice__halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
     }

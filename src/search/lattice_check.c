@@ -1,9 +1,9 @@
 /* lattice_check - a hit at many rows: the free coefficients by least squares, then every row.
  *
- * Rows are weighted by 1/t^2, t being what the affine half has to give: else the rows of largest |y|
- * decide everything, and a formula that misses the small ones passes. A row's error is allowed to be
- * as large as rounding makes it, relative to the terms that are added, but terms that cancel to less
- * than a millionth are no formula. */
+ * Rows are weighted by 1/t^2, t being what the affine half has to give: else the rows of largest
+ * |y| decide everything, and a formula that misses the small ones passes. A row's error is allowed
+ * to be as large as rounding makes it, relative to the terms that are added, but terms that cancel
+ * to less than a millionth are no formula. */
 #include <math.h>
 #include <string.h>
 
@@ -42,8 +42,8 @@ typedef struct half {
 } half;
 
 static half half_of(sl_lattice__code h) {
-    return (half){ (int)(h >> 44 & 15), (sl_lattice__family)(h >> 40 & 15),
-                   (uint32_t)(h >> 20) & 0xFFFFF, (uint32_t)h & 0xFFFFF };
+    return (half){ sl_lattice__constants_of(h), sl_lattice__family_of(h),
+                   (uint32_t)(h >> 20) & 0x1FFFFF, (uint32_t)h & 0xFFFFF };
 }
 
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
@@ -124,6 +124,8 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     }
     m->t[r] = t;
     double size = fabs(t) + 1e-6 * l->smallest;
+    if (l->noise > 0)
+        size *= l->rounding[r] / (fabs(y) * l->noise) + 1e-3; // rows by their own digits
     m->w[r] = 1 / (size * size);
     m->size = SL_MAX(m->size, fabs(t));
     return fabs(t) < 1e150 && m->w[r] < 1e300 && m->w[r] > 1e-300;
@@ -131,9 +133,9 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
 
 /* Does the fit hold in the rows from `from` on? */
 static bool holds(const linear *m, const double *coefficient, const sl_lattice *l, int from) {
-    double tolerance = l->noise > 0 ? 4 * l->noise : TOLERANCE;
     for (int r = from; r < m->rows; r++) {
         double sum = 0, size = 0;
+        double tolerance = l->noise > 0 ? 1.6 * l->rounding[r] / fabs(l->y[r]) : TOLERANCE;
         for (int k = 0; k < m->columns; k++) {
             sum += coefficient[k] * m->column[k][r];
             size += fabs(coefficient[k] * m->column[k][r]);
@@ -161,14 +163,28 @@ static bool is_whole(double v) { return fabs(v - nearbyint(v)) <= 1e-7 * fabs(v)
 /* A coefficient whose term is nowhere seen beside t is none; one that is nearly 1 is 1. */
 static double tidy(double v, const double *column, const linear *m) {
     bool seen = false;
-    for (int r = 0; r < m->rows && !seen; r++)
-        seen = fabs(v * column[r]) > 1e-10 * fabs(m->t[r]);
+    for (int r = 0; r < m->rows && !seen; r++) seen = fabs(v * column[r]) > 1e-10 * fabs(m->t[r]);
     if (!seen) return 0;
     return fabs(fabs(v) - 1) < 1e-9 ? (v < 0 ? -1 : 1) : v;
 }
 
 static double price_of(double v) {
     return v == 0 || v == 1 ? 0 : v == -1 ? 0.1 : is_whole(v) ? 1 : is_whole(2520 * v) ? 2 : 4;
+}
+
+/* Where y is rounded a coefficient is 0 or a small fraction if the formula holds with it too. */
+static void snap_rounded(double *coefficient, const linear *m, const sl_lattice *l) {
+    for (int k = 0; k < m->columns; k++) {
+        const double kept = coefficient[k];
+        coefficient[k] = 0;
+        bool good = holds(m, coefficient, l, 0);
+        for (int d = 1; d <= 12 && !good; d++) {
+            coefficient[k] = nearbyint(kept * d) / d;
+            good = coefficient[k] != 0 && fabs(coefficient[k] - kept) < 1e-3 * fabs(kept) &&
+                   holds(m, coefficient, l, 0);
+        }
+        if (!good) coefficient[k] = kept;
+    }
 }
 
 /* Coefficients by their place: of f, of g, the summand. */
@@ -200,6 +216,7 @@ sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_la
         if (!set_row(&m, l, hit, m.rows)) return SL_OK;
     SL_TRY(fit(&good, coefficient, scratch, &m, l));
     if (!good) return SL_OK;
+    if (l->noise > 0) snap_rounded(coefficient, &m, l);
     settle(hit, &m, coefficient);
     hit->good = true;
     return SL_OK;
@@ -224,7 +241,8 @@ static const sl_node *apply(builder *b, sl_operator o, const sl_node *p, const s
     return p && (q || sl_operator_operands(o) == 1) ? sl_expr_apply(b->a, o, p, q) : NULL;
 }
 
-static const sl_node *with_constants(builder *b, const sl_node *u, int64_t factor, int64_t summand) {
+static const sl_node *with_constants(builder *b, const sl_node *u, int64_t factor,
+                                     int64_t summand) {
     if (factor != 1) u = two(b, SL_OP_MUL, sl_expr_int(b->a, factor), u);
     if (summand != 0) u = two(b, SL_OP_ADD, u, sl_expr_int(b->a, summand));
     return u;
@@ -242,7 +260,8 @@ static const sl_node *inner_expr(builder *b, uint32_t id) {
         [SL_LATTICE__SUM] = SL_OPERATOR_ADD,     [SL_LATTICE__DIFFERENCE] = SL_OPERATOR_SUB,
         [SL_LATTICE__PRODUCT] = SL_OPERATOR_MUL, [SL_LATTICE__QUOTIENT] = SL_OPERATOR_DIV,
         [SL_LATTICE__EXP] = SL_OPERATOR_EXP,     [SL_LATTICE__SIN] = SL_OPERATOR_SIN,
-        [SL_LATTICE__SQRT] = SL_OPERATOR_SQRT };
+        [SL_LATTICE__SQRT] = SL_OPERATOR_SQRT
+    };
     if (e->op == SL_LATTICE__ATOM) return p;
     if (e->op == SL_LATTICE__SQUARE) return p ? sl_expr_pow(b->a, p, SL_RAT(2)) : NULL;
     if (e->op < SL_LATTICE__EXP) return apply(b, operators[e->op], p, atom_expr(b, e->right));
@@ -288,11 +307,13 @@ static const sl_node *half_expr(builder *b, sl_lattice__code code) {
     p = function_expr(b, h.family, p);
     const sl_lattice__ratio *r = &b->l->ratio[h.q];
     if (r->num == 0) return p;
-    return sl_rat_make(&ratio, r->num, r->den) ? two(b, SL_OP_ADD, p, sl_expr_num(b->a, ratio)) : NULL;
+    return sl_rat_make(&ratio, r->num, r->den) ? two(b, SL_OP_ADD, p, sl_expr_num(b->a, ratio))
+                                               : NULL;
 }
 
 /* coefficient * u; u NULL: the coefficient alone. NULL is also an empty term: *there says which. */
-static const sl_node *term(builder *b, bool *there, double coefficient, const sl_node *u, bool alone) {
+static const sl_node *term(builder *b, bool *there, double coefficient, const sl_node *u,
+                           bool alone) {
     *there = coefficient != 0;
     if (!*there) return NULL;
     if (!alone && coefficient == 1) return u;
@@ -312,8 +333,8 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
     part[2] = term(b, &there[2], h->coefficient[2], NULL, true);
     for (int i = 0; i < 2 && h->form == SL_LATTICE__FORM_TERMS; i++)
         if (h->others[i] != SL_LATTICE__NO_TERM)
-            part[3 + i] = term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]),
-                               false);
+            part[3 + i] =
+                term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]), false);
     for (int i = 0; i < 5; i++) {
         if (!there[i]) continue;
         sum = any ? two(b, SL_OP_ADD, sum, part[i]) : part[i];

@@ -4,9 +4,9 @@
  * into units of one left operand and some hundred right ones, which threads take as they are free.
  * What a half is compared up to decides which operands are enough:
  *
- *   affine   (for sums, and for what is stored) a factor and a summand are free. So one operand of a
- *            sum is primitive up to both, factors of a product are primitive up to a factor.
- *   scale    (for look-ups of products) a factor is free, a summand is not.
+ *   affine   (for sums, and for what is stored) a factor and a summand are free. So one operand of
+ * a sum is primitive up to both, factors of a product are primitive up to a factor. scale    (for
+ * look-ups of products) a factor is free, a summand is not.
  *
  * Two operands of a sum with factors of their own, 2 p + 3 q, are a run of their own; where one of
  * them is primitive the other has the whole ratio. */
@@ -19,12 +19,12 @@ enum { UNIT = 4 * SL_LATTICE__BLOCK, RUNS_MAX = 128, GRAIN = 8 };
 
 typedef struct run {
     sl_lattice__family family;
-    int left, right;         // lists
+    int left, right; // lists
     int32_t p, p_end, q, q_end;
-    bool triangle;           // only q at or behind p
-    uint32_t families;       // of binary ones: bits
+    bool triangle;            // only q at or behind p
+    uint32_t families;        // of binary ones: bits
     int32_t ratio, ratio_end; // of functions
-    int64_t unit;            // the first
+    int64_t unit;             // the first
 } run;
 
 typedef struct walk {
@@ -67,8 +67,13 @@ static bool has(const walk *w, sl_operator o) { return w->l->grammar.ops >> o & 
 static void add_unary(walk *w, sl_lattice__family family, int list, int32_t q, int32_t q_end,
                       int ratios) {
     const int32_t *begin = w->l->ratio_begin;
-    add_run(w, (run){ .family = family, .right = list, .p_end = 1, .q = q, .q_end = q_end,
-                      .ratio = begin[ratios], .ratio_end = begin[ratios + 1] });
+    add_run(w, (run){ .family = family,
+                      .right = list,
+                      .p_end = 1,
+                      .q = q,
+                      .q_end = q_end,
+                      .ratio = begin[ratios],
+                      .ratio_end = begin[ratios + 1] });
 }
 
 static void add_functions(walk *w, int c, int ratios) {
@@ -101,9 +106,14 @@ static void add_products(walk *w, int c1, int c2) {
     if (has(w, SL_OPERATOR_MUL)) families |= 1u << 2;
     if (has(w, SL_OPERATOR_DIV)) families |= w->affine ? 3u << 3 : 1u << 3;
     if (c1 > c2 || !families) return;
-    add_run(w, (run){ .left = FULL, .right = FULL, .families = families, .triangle = c1 == c2,
-                      .p = begin_of(w, FULL, c1), .p_end = middle_of(w, FULL, c1),
-                      .q = begin_of(w, FULL, c2), .q_end = middle_of(w, FULL, c2) });
+    add_run(w, (run){ .left = FULL,
+                      .right = FULL,
+                      .families = families,
+                      .triangle = c1 == c2,
+                      .p = begin_of(w, FULL, c1),
+                      .p_end = middle_of(w, FULL, c1),
+                      .q = begin_of(w, FULL, c2),
+                      .q_end = middle_of(w, FULL, c2) });
 }
 
 static void add_sums(walk *w, int c1, int c2) {
@@ -130,8 +140,9 @@ static void add_sums(walk *w, int c1, int c2) {
  * times something is a sum of products, which is found as such. */
 static void add_triples(walk *w, int c1, int c2) {
     const int FACTOR = SL_LATTICE__FACTOR, FULL = SL_LATTICE__FULL;
-    run r = { .left = FACTOR, .right = FULL, .q = begin_of(w, FULL, c2),
-              .q_end = middle_of(w, FULL, c2) };
+    run r = {
+        .left = FACTOR, .right = FULL, .q = begin_of(w, FULL, c2), .q_end = middle_of(w, FULL, c2)
+    };
     uint32_t times = has(w, SL_OPERATOR_MUL) ? 1u << 2 : 0;
     uint32_t over = has(w, SL_OPERATOR_DIV) ? 1u << 4 : 0;
     r.p = begin_of(w, FACTOR, c1), r.p_end = middle_of(w, FACTOR, c1);
@@ -144,7 +155,9 @@ static void add_triples(walk *w, int c1, int c2) {
 
 static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
     bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES;
-    *w = (walk){ .l = l, .constants = c, .what = what,
+    *w = (walk){ .l = l,
+                 .constants = c,
+                 .what = what,
                  .affine = what != SL_LATTICE__LOOK_PRODUCTS && what != SL_LATTICE__COLLECT };
     for (int c1 = 0; triples && c1 <= c; c1++)
         if (c1 < l->factor_levels && c - c1 < l->levels) add_triples(w, c1, c - c1);
@@ -152,12 +165,12 @@ static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
     int list = w->affine ? SL_LATTICE__SHIFT : SL_LATTICE__FULL;
     if (c < l->levels)
         add_unary(w, SL_LATTICE__HALF_SINGLE, list, begin_of(w, list, c), middle_of(w, list, c), 0);
-    if (l->grammar.depth < 3) return;
-    for (int c1 = 0; c1 <= c; c1++) {
+    for (int c1 = 0; c1 <= c && l->grammar.depth >= 3; c1++) {
         if (c1 >= l->levels || c - c1 >= l->levels) continue;
         add_sums(w, c1, c - c1);
         add_products(w, c1, c - c1);
     }
+    if (l->grammar.depth < 2) return;
     for (int ratios = 0; ratios <= (w->affine ? 0 : SL_MIN(c, 2)); ratios++)
         if (c - ratios < l->levels) add_functions(w, c - ratios, ratios);
 }
@@ -170,7 +183,8 @@ int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what) 
         const run *r = &w.run[i];
         int64_t pairs = (int64_t)(r->p_end - r->p) * (r->q_end - r->q);
         if (r->triangle) pairs = (pairs + r->p_end - r->p) / 2;
-        n += r->families ? pairs * __builtin_popcount(r->families) : pairs * (r->ratio_end - r->ratio);
+        n += r->families ? pairs * __builtin_popcount(r->families)
+                         : pairs * (r->ratio_end - r->ratio);
     }
     return n;
 }
@@ -214,9 +228,9 @@ typedef struct batch {
     sl_lattice__hits *hits;
     int n;
     sl_lattice__family family;
-    bool swapped;       // q / p
-    uint32_t p;         // the left operand
-    const int32_t *id;  // right operands
+    bool swapped;      // q / p
+    uint32_t p;        // the left operand
+    const int32_t *id; // right operands
     int32_t ratio;
 } batch;
 
@@ -246,9 +260,12 @@ static void pointers(const double **v, const sl_lattice__block *block) {
 }
 
 static sl_status found(const batch *b, int k, uint64_t key, uint64_t word, sl_lattice__form form) {
-    return sl_lattice__add_hit(b->hits, (sl_lattice__hit){ .key = key, .f = code_of(b, k), .tag_f = tag_of(b, k),
-                                               .g = word >> 16, .tag_g = (uint16_t)word,
-                                               .form = (uint8_t)form });
+    return sl_lattice__add_hit(b->hits, (sl_lattice__hit){ .key = key,
+                                                           .f = code_of(b, k),
+                                                           .tag_f = tag_of(b, k),
+                                                           .g = word >> 16,
+                                                           .tag_g = (uint16_t)word,
+                                                           .form = (uint8_t)form });
 }
 
 /* Cells that a ratio may be in, one or two, where y is rounded. */
@@ -283,8 +300,10 @@ static sl_status look_rounded(const batch *b, const sl_lattice__table *t, sl_lat
     for (int k = 0; k < b->n; k++) {
         float r = b->s->keys.ratio[0][k];
         if (r == SL_LATTICE__NONE) continue;
-        if (r == SL_LATTICE__ONE) SL_TRY(found(b, k, 0, 0, alone));
-        else SL_TRY(look_around(b, t, k, form));
+        if (r == SL_LATTICE__ONE)
+            SL_TRY(found(b, k, 0, 0, alone));
+        else
+            SL_TRY(look_around(b, t, k, form));
     }
     return SL_OK;
 }
@@ -353,7 +372,8 @@ static sl_status look_products(const batch *b) {
     static const sl_lattice__form form[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
                                              SL_LATTICE__FORM_OVER, SL_LATTICE__FORM_INVERSE };
     static const sl_lattice__form alone[] = { SL_LATTICE__FORM_RECIPROCAL, SL_LATTICE__FORM_FACTOR,
-                                              SL_LATTICE__FORM_FACTOR, SL_LATTICE__FORM_RECIPROCAL };
+                                              SL_LATTICE__FORM_FACTOR,
+                                              SL_LATTICE__FORM_RECIPROCAL };
     const sl_lattice *l = b->w->l;
     scratch *s = b->s;
     const double *v[SL_LATTICE__PROBES];
@@ -362,9 +382,9 @@ static sl_status look_products(const batch *b) {
     for (int k = 0; k < USED; k++) l->kernels->invert(s->inverse.v[k], s->block.v[k], b->n);
     for (int what = 0; what < 4; what++) {
         for (int k = 0; k < USED; k++)
-            l->kernels->against(s->product.v[k], s->block.v[k], s->inverse.v[k], l->y_probe[k], b->n,
-                                what);
-        l->kernels->affine(&s->keys, v, b->n, l->noise);
+            l->kernels->against(s->product.v[k], s->block.v[k], s->inverse.v[k], l->y_probe[k],
+                                b->n, what);
+        l->kernels->affine(&s->keys, v, b->n, l->noise > 0 ? l->error : NULL);
         SL_TRY(look_up(b, &l->products, form[what], alone[what]));
     }
     return SL_OK;
@@ -380,12 +400,12 @@ static sl_status deal_with(const batch *b) {
         put_plain(b, &l->scales);
         return SL_OK;
     }
-    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise);
+    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise > 0 ? l->project_error : NULL);
     if (b->w->what == SL_LATTICE__LOOK_SUMS || b->w->what == SL_LATTICE__LOOK_TRIPLES)
         return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
     SL_TRY(put_sums(b, &l->sums));
     if (b->w->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;
-    l->kernels->affine(&b->s->keys, v, b->n, 0);
+    l->kernels->affine(&b->s->keys, v, b->n, NULL);
     put_plain(b, &l->products);
     return SL_OK;
 }
@@ -394,9 +414,10 @@ static sl_status deal_with(const batch *b) {
 
 static sl_status do_binary(batch *b, const run *r, int32_t i, int32_t q) {
     const sl_lattice *l = b->w->l;
-    static const sl_lattice__family family[] = {
-        SL_LATTICE__HALF_SUM, SL_LATTICE__HALF_DIFFERENCE, SL_LATTICE__HALF_PRODUCT,
-        SL_LATTICE__HALF_QUOTIENT, SL_LATTICE__HALF_QUOTIENT };
+    static const sl_lattice__family family[] = { SL_LATTICE__HALF_SUM, SL_LATTICE__HALF_DIFFERENCE,
+                                                 SL_LATTICE__HALF_PRODUCT,
+                                                 SL_LATTICE__HALF_QUOTIENT,
+                                                 SL_LATTICE__HALF_QUOTIENT };
     static const sl_lattice__family family_of_three[] = { 0, 0, SL_LATTICE__HALF_TIMES,
                                                           SL_LATTICE__HALF_PER,
                                                           SL_LATTICE__HALF_UNDER };
@@ -417,8 +438,8 @@ static sl_status do_binary(batch *b, const run *r, int32_t i, int32_t q) {
 /* out := the function of the family of q[]. */
 static void apply(double *out, const sl_lattice *l, sl_lattice__family family, const double *q,
                   int n) {
-    bool negative = family == SL_LATTICE__HALF_EXP_NEGATIVE ||
-                    family == SL_LATTICE__HALF_SQRT_NEGATIVE;
+    bool negative =
+        family == SL_LATTICE__HALF_EXP_NEGATIVE || family == SL_LATTICE__HALF_SQRT_NEGATIVE;
     for (int i = 0; i < n; i++) out[i] = negative ? -q[i] : q[i];
     switch (family) {
     case SL_LATTICE__HALF_EXP:
@@ -467,10 +488,15 @@ static sl_status do_unit(const walk *w, int64_t unit, scratch *s, sl_lattice__hi
     int32_t end = SL_MIN(q + UNIT, r->q_end);
     if (r->triangle) q = SL_MAX(q, i);
     for (; q < end; q += SL_LATTICE__BLOCK) {
-        batch b = { .w = w, .s = s, .hits = hits, .n = SL_MIN(SL_LATTICE__BLOCK, end - q),
+        batch b = { .w = w,
+                    .s = s,
+                    .hits = hits,
+                    .n = SL_MIN(SL_LATTICE__BLOCK, end - q),
                     .id = w->l->list[r->right].id + q };
-        if (r->families) SL_TRY(do_binary(&b, r, i, q));
-        else SL_TRY(do_unary(&b, r, q));
+        if (r->families)
+            SL_TRY(do_binary(&b, r, i, q));
+        else
+            SL_TRY(do_unary(&b, r, q));
     }
     return SL_OK;
 }

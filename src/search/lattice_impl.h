@@ -6,11 +6,12 @@
 #include "search/search_impl.h"
 
 enum {
-    SL_LATTICE__LEVELS = 5,   // constants of one half: 0 .. 4
-    SL_LATTICE__STORED = 2,   // halves of so many constants are stored, those of more only looked up
-    SL_LATTICE__INNERS = 1 << 20, // inner expressions at most: a code has 20 bits for each
-    SL_LATTICE__ROWS = 64,    // that hits are checked at
-    SL_LATTICE__CHOSEN = 8,   // rows chosen as probes: those of halves, two more for sums of terms
+    SL_LATTICE__LEVELS = 5, // constants of one half: 0 .. 4
+    SL_LATTICE__STORED = 2, // halves of so many constants are stored, those of more only looked up
+    SL_LATTICE__INNERS = 1 << 20,  // inner expressions at most: a code has 20 bits for them
+    SL_LATTICE__FACTORS = 1 << 21, // factors at most
+    SL_LATTICE__ROWS = 64,         // that hits are checked at
+    SL_LATTICE__CHOSEN = 8, // rows chosen as probes: those of halves, two more for sums of terms
 };
 
 /* ---------------------------------------------------------------- inner expressions --------- */
@@ -33,7 +34,8 @@ typedef enum sl_lattice__op {
     SL_LATTICE__SQUARE, // of an atom, whose constants count once
 } sl_lattice__op;
 
-/* Depth 0 or 1: an atom, its square, two atoms and an operator, or factor * function(atom) + summand. */
+/* Depth 0 or 1: an atom, its square, two atoms and an operator, or factor * function(atom) +
+ * summand. */
 typedef struct sl_lattice__inner {
     uint8_t op, constants;
     int32_t left, right; // atoms
@@ -46,11 +48,11 @@ typedef struct sl_lattice__set {
     int64_t size, count;
 } sl_lattice__set;
 
-/* Inner expressions by number of constants. Within a number the primitive ones come first: those that
- * no expression of fewer constants, or an earlier one, equals up to a factor (list FULL) or up to a
- * factor and a summand (list SHIFT). */
+/* Inner expressions by number of constants. Within a number the primitive ones come first: those
+ * that no expression of fewer constants, or an earlier one, equals up to a factor (list FULL) or up
+ * to a factor and a summand (list SHIFT). */
 typedef struct sl_lattice__list {
-    int32_t *id;                         // places in sl_lattice.inner
+    int32_t *id; // places in sl_lattice.inner
     double *value[SL_LATTICE__PROBES];
     int32_t begin[SL_LATTICE__LEVELS + 1], middle[SL_LATTICE__LEVELS];
     int64_t count, room, value_room[SL_LATTICE__PROBES];
@@ -84,10 +86,15 @@ typedef enum sl_lattice__family {
     SL_LATTICE__HALF_UNDER, // d / h
 } sl_lattice__family;
 
-/* constants:4 family:4 p:20 q:20. Smaller means simpler. q is a place among ratios for functions. */
+/* constants:3 family:4 p:21 q:20. Smaller means simpler. q is a place among ratios for functions.
+ */
 typedef uint64_t sl_lattice__code;
-#define SL_LATTICE__CODE(constants, family, p, q)                                          \
-    ((uint64_t)(constants) << 44 | (uint64_t)(family) << 40 | (uint64_t)(p) << 20 | (uint64_t)(q))
+#define SL_LATTICE__CODE(constants, family, p, q) \
+    ((uint64_t)(constants) << 45 | (uint64_t)(family) << 41 | (uint64_t)(p) << 20 | (uint64_t)(q))
+static inline int sl_lattice__constants_of(sl_lattice__code code) { return (int)(code >> 45 & 7); }
+static inline sl_lattice__family sl_lattice__family_of(sl_lattice__code code) {
+    return (sl_lattice__family)(code >> 41 & 15);
+}
 
 /* ---------------------------------------------------------------- table --------------------- */
 
@@ -111,13 +118,13 @@ typedef struct sl_lattice__table {
 /* How two halves make y; the affine one has a free factor and summand.
  *    id        y = */
 typedef enum sl_lattice__form {
-    SL_LATTICE__FORM_SUM,      // a f + b g + c
-    SL_LATTICE__FORM_ONE,      // a f + c
-    SL_LATTICE__FORM_TIMES,    // f (a g + c)
-    SL_LATTICE__FORM_PER,      // (a g + c) / f
-    SL_LATTICE__FORM_OVER,     // f / (a g + c)
-    SL_LATTICE__FORM_INVERSE,  // 1 / (f (a g + c))
-    SL_LATTICE__FORM_FACTOR,   // a f
+    SL_LATTICE__FORM_SUM,        // a f + b g + c
+    SL_LATTICE__FORM_ONE,        // a f + c
+    SL_LATTICE__FORM_TIMES,      // f (a g + c)
+    SL_LATTICE__FORM_PER,        // (a g + c) / f
+    SL_LATTICE__FORM_OVER,       // f / (a g + c)
+    SL_LATTICE__FORM_INVERSE,    // 1 / (f (a g + c))
+    SL_LATTICE__FORM_FACTOR,     // a f
     SL_LATTICE__FORM_RECIPROCAL, // a / f
     SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
     SL_LATTICE__FORMS
@@ -131,9 +138,9 @@ typedef struct sl_lattice__hit {
     sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
     uint16_t tag_f, tag_g;
     uint8_t form;
-    bool good;               // verified, then:
-    double coefficient[5];   // of f, of g, the summand, of the others
-    double price;            // constants that are not trivial
+    bool good;             // verified, then:
+    double coefficient[5]; // of f, of g, the summand, of the others
+    double price;          // constants that are not trivial
 } sl_lattice__hit;
 
 typedef struct sl_lattice__hits {
@@ -155,28 +162,33 @@ typedef struct sl_lattice {
     int row[SL_LATTICE__ROWS];           // probes first
     double *x[SL_UNIVERSE_MAX_VARS], *y; // at these
     double smallest;                     // |y| > 0
-    double noise;                        // relative error of y: rounding
-    int shift;                           // bits of a ratio's float that keys leave out
+    double noise;                        // largest relative error of y by rounding; 0: none
+    double error[SL_LATTICE__PROBES], project_error[SL_LATTICE__PROBES]; // of y and of `project`
+    double *rounding;                                                    // error of y by row
+    int shift; // bits of a ratio's float that keys leave out
 
     sl_lattice__atom *atom;
     int32_t atoms, atom_begin[4]; // by number of constants
     sl_lattice__ratio *ratio;
     int64_t atom_room, ratio_room;
-    int32_t ratio_begin[4];       // 0; whole ones; others; end
+    int32_t ratio_begin[4]; // 0; whole ones; others; end
     sl_lattice__inner *inner;
     int64_t inners, inner_room;
     sl_lattice__set full, scale, shifted, affine; // keys of inner expressions that are listed
     sl_lattice__list list[SL_LATTICE__LISTS];
-    int levels; // of inner expressions that are there
+    int levels;               // of inner expressions that are there
     sl_lattice__code *factor; // codes of the list FACTOR
     int64_t factors, factor_room;
-    int factor_levels;        // constants of those, plus 1
+    int factor_levels; // constants of those, plus 1
 
     sl_lattice__table sums, products, scales;
     double y_probe[SL_LATTICE__PROBES], project[SL_LATTICE__PROBES];
-    void *scratch;   // of all workers
+    void *scratch;          // of all workers
     sl_lattice__hits *hits; // by worker
 } sl_lattice;
+
+/* Error by rounding of y[row] less what {1, y} gives by the rows 0 and 1. */
+double sl_lattice__error_at(const sl_lattice *l, int row);
 
 /* lattice_inner.c: atoms, ratios and lists. */
 SL_NODISCARD sl_status sl_lattice__atoms(sl_lattice *l);
@@ -215,13 +227,13 @@ typedef enum sl_lattice__pass {
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_lattice__pass;
 int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
-size_t sl_lattice__scratch_bytes(void); // of a worker
+size_t sl_lattice__scratch_bytes(void);                                          // of a worker
 SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
 
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
-/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of depth
- * 1 where `near`; two with so many constants at most. */
+/* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of
+ * depth 1 where `near`; two with so many constants at most. */
 SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near);
 SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
                                                 int64_t more);
@@ -229,10 +241,12 @@ void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);
 SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
 
 /* lattice_check.c */
-SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l);
+SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch,
+                                         const sl_lattice *l);
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code h, int row);
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
-SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params, sl_arena *a,
-                                        const sl_lattice *l, const sl_lattice__hit *hit);
+SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params,
+                                        sl_arena *a, const sl_lattice *l,
+                                        const sl_lattice__hit *hit);
 
 #endif

@@ -1,9 +1,9 @@
 /* lattice_inner - expressions of depth 0 and 1 with constants, what halves are made of.
  *
- * Each is listed once: values at the probes, rounded, are its key. Four keys say how new it is. FULL:
- * no other has the same values up to sign; SCALE: up to a factor; SHIFT: up to sign and a summand;
- * AFFINE: up to a factor and a summand. Expressions come by number of constants, so the one that is
- * listed has the fewest. */
+ * Each is listed once: values at the probes, rounded, are its key. Four keys say how new it is.
+ * FULL: no other has the same values up to sign; SCALE: up to a factor; SHIFT: up to sign and a
+ * summand; AFFINE: up to a factor and a summand. Expressions come by number of constants, so the
+ * one that is listed has the fewest. */
 #include <math.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ void sl_lattice__free(sl_lattice *l, void *p, size_t count, size_t size) {
 }
 
 /* *p := room for `want` things, with the first `count` of the old ones. *done: there was room. */
-static sl_status grow(bool *done, sl_lattice *l, void **p, int64_t count, int64_t room, int64_t want,
-                      size_t size) {
+static sl_status grow(bool *done, sl_lattice *l, void **p, int64_t count, int64_t room,
+                      int64_t want, size_t size) {
     void *more;
     *done = false;
     SL_TRY(sl_lattice__alloc(&more, l, (size_t)want, size));
@@ -56,11 +56,11 @@ static bool is_summand(const sl_search_grammar *g, int b) {
 
 static int constants_of(int a, int b) { return (a != 1) + (b != 0); }
 
-/* Calls for every factor and summand with so many constants together; from[] and the loop bounds take
- * in 1 and 0, which are no constants. */
-#define EACH_PAIR(g, a, b, constants)                                                \
-    for (int a = SL_MIN((g)->low, 1); a <= SL_MAX((g)->high, 1); a++)                \
-        for (int b = SL_MIN((g)->low, 0); b <= SL_MAX((g)->high, 0); b++)            \
+/* Calls for every factor and summand with so many constants together; from[] and the loop bounds
+ * take in 1 and 0, which are no constants. */
+#define EACH_PAIR(g, a, b, constants)                                     \
+    for (int a = SL_MIN((g)->low, 1); a <= SL_MAX((g)->high, 1); a++)     \
+        for (int b = SL_MIN((g)->low, 0); b <= SL_MAX((g)->high, 0); b++) \
             if (is_factor(g, a) && is_summand(g, b) && constants_of(a, b) == (constants))
 
 static int64_t pairs_of(const sl_search_grammar *g, int constants) {
@@ -114,9 +114,8 @@ sl_status sl_lattice__atoms(sl_lattice *l) {
     l->atom_room = room;
     for (int c = 0; c <= 2; c++) {
         l->atom_begin[c] = l->atoms;
-        for (int v = 0; v < l->variables && c <= most; v++)
-            EACH_PAIR(g, a, b, c)
-                l->atom[l->atoms++] = (sl_lattice__atom){ a, b, (int8_t)v, (int8_t)c };
+        for (int v = 0; v < l->variables && c <= most; v++) EACH_PAIR(g, a, b, c)
+        l->atom[l->atoms++] = (sl_lattice__atom){ a, b, (int8_t)v, (int8_t)c };
     }
     l->atom_begin[3] = l->atoms;
     return make_ratios(l);
@@ -303,14 +302,15 @@ static double function_at(sl_lattice__op op, double x) {
     return op == SL_LATTICE__EXP ? sl_exp(x) : op == SL_LATTICE__SIN ? sl_sin(x) : sqrt(x);
 }
 
-static sl_status propose_function(maker *m, int32_t i, sl_operator o, sl_lattice__op op, int outer) {
+static sl_status propose_function(maker *m, int32_t i, sl_operator o, sl_lattice__op op,
+                                  int outer) {
     double u[SL_LATTICE__PROBES], v[SL_LATTICE__PROBES];
     if (!has(m->l, o) || (op == SL_LATTICE__SQRT && !m->root[i])) return SL_OK;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) u[k] = function_at(op, m->atom[i][k]);
     EACH_PAIR(&m->l->grammar, a, b, outer) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = a * u[k] + b;
-        SL_TRY(propose(m, v, (sl_lattice__inner){
-                                 .op = (uint8_t)op, .left = i, .factor = a, .summand = b }));
+        SL_TRY(propose(
+            m, v, (sl_lattice__inner){ .op = (uint8_t)op, .left = i, .factor = a, .summand = b }));
     }
     return SL_OK;
 }

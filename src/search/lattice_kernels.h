@@ -1,7 +1,7 @@
 /* lattice_kernels - the inner loops of the lattice search, over blocks of halves.
  *
- * A half has values v[0] .. v[5] at six probes. Its keys are ratios that do not change under what is
- * free in a formula:
+ * A half has values v[0] .. v[5] at six probes. Its keys are ratios that do not change under what
+ * is free in a formula:
  *
  *   affine    a v + b has the ratios (v[i] - v[0]) / (v[1] - v[0]), i = 2, 3, 4
  *   project   a v + b y + c has the ratios e[i] / e[2], i = 3, 4, 5, where
@@ -11,8 +11,8 @@
  * stand for halves that have no ratios: LATTICE_NONE where a value is not finite or all are equal,
  * LATTICE_ONE where the half alone explains y.
  *
- * The text is compiled once per instruction set. Every operation is one IEEE operation and sums have
- * a fixed order, so all variants give the same bits. */
+ * The text is compiled once per instruction set. Every operation is one IEEE operation and sums
+ * have a fixed order, so all variants give the same bits. */
 #ifndef SL_SEARCH_LATTICE_KERNELS_H
 #define SL_SEARCH_LATTICE_KERNELS_H
 
@@ -21,7 +21,7 @@
 enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256 };
 
 #define SL_LATTICE__NONE 2e33f
-#define SL_LATTICE__ONE 3e33f
+#define SL_LATTICE__ONE  3e33f
 
 typedef struct sl_lattice__keys {
     float ratio[3][SL_LATTICE__BLOCK];
@@ -38,18 +38,20 @@ typedef struct sl_lattice__block {
 typedef struct sl_lattice__kernels {
     /* out = p op q[], op being + - * / or (reversed) q / p: 0 .. 4. */
     void (*combine)(double *out, double p, const double *q, int n, int op);
-    /* noise: relative error of the values; 0 leaves keys->error alone. */
-    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, double noise);
+    /* error: relative ones of the values by probe; in project those of y less what the rows 0 and 1
+     * give, for a half whose coefficient is 1. NULL leaves keys->error alone. */
+    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, const double *error);
     void (*project)(sl_lattice__keys *keys, const double *const *v, int n, const double *p,
-                    double noise);
+                    const double *error);
     /* out = y v, y / v, v / y, 1 / (y v): 0 .. 3, at one probe; inverse_v = 1 / v. */
-    void (*against)(double *out, const double *v, const double *inverse_v, double y, int n, int what);
+    void (*against)(double *out, const double *v, const double *inverse_v, double y, int n,
+                    int what);
     void (*invert)(double *out, const double *v, int n);
     void (*root)(double *out, const double *v, int n);
     /* v[i] / v[0], i = 1, 2, 3: what a factor does not change. */
     void (*scale)(sl_lattice__keys *keys, const double *const *v, int n);
-    /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] / e[0],
-     * at 2 stride e[3] / e[0]. */
+    /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] /
+     * e[0], at 2 stride e[3] / e[0], at 3 stride |1 / e[0]|. */
     void (*reduce)(float *ratio, const double *const *v, const double *p, const double *q,
                    const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */

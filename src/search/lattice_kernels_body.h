@@ -36,10 +36,11 @@ static inline float settle(double r, bool none, bool one) {
     return (float)r;
 }
 
-static void affine(sl_lattice__keys *restrict keys, const double *const *v, int n, double noise) {
+static void affine(sl_lattice__keys *restrict keys, const double *const *v, int n,
+                   const double *error) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
-                 *restrict v4 = v[4];
-    const double flat = FLAT > 8 * noise ? FLAT : 8 * noise;
+                           *restrict v4 = v[4];
+    const double flat = error ? 4 * (error[0] + error[1] + error[2] + error[3] + error[4]) : FLAT;
     for (int i = 0; i < n; i++) {
         double d1 = v1[i] - v0[i], d2 = v2[i] - v0[i], d3 = v3[i] - v0[i], d4 = v4[i] - v0[i];
         double inverse = 1 / d1, size = fabs(v0[i]);
@@ -52,23 +53,24 @@ static void affine(sl_lattice__keys *restrict keys, const double *const *v, int 
         keys->ratio[1][i] = settle(r3, none, one);
         keys->ratio[2][i] = settle(r4, none, one);
     }
-    if (noise == 0) return;
+    if (!error) return;
     for (int i = 0; i < n; i++) {
         double inverse = 1 / fabs(v1[i] - v0[i]);
-        double base = noise * (fabs(v0[i]) + fabs(v1[i])) * inverse;
+        double first = error[0] * fabs(v0[i]);
+        double base = (first + error[1] * fabs(v1[i])) * inverse;
         for (int k = 0; k < 3; k++) {
-            double own = noise * (fabs(v0[i]) + fabs(v[k + 2][i])) * inverse;
+            double own = (first + error[k + 2] * fabs(v[k + 2][i])) * inverse;
             keys->error[k][i] = (float)(own + base * fabs((double)keys->ratio[k][i]));
         }
     }
 }
 
 static void project(sl_lattice__keys *restrict keys, const double *const *v, int n, const double *p,
-                    double noise) {
+                    const double *error) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
-                 *restrict v4 = v[4], *restrict v5 = v[5];
+                           *restrict v4 = v[4], *restrict v5 = v[5];
     const double p2 = p[2], p3 = p[3], p4 = p[4], p5 = p[5];
-    const double flat = FLAT > 8 * noise ? FLAT : 8 * noise;
+    const double flat = error ? p[0] : FLAT;
     for (int i = 0; i < n; i++) {
         double d1 = v1[i] - v0[i], d2 = v2[i] - v0[i], d3 = v3[i] - v0[i], d4 = v4[i] - v0[i],
                d5 = v5[i] - v0[i];
@@ -85,14 +87,12 @@ static void project(sl_lattice__keys *restrict keys, const double *const *v, int
         keys->ratio[2][i] = settle(r5, none, one);
         keys->tag[i] = (float)((d2 - d3 + d4) / (d1 + d5));
     }
-    if (noise == 0) return;
+    if (!error) return;
     for (int i = 0; i < n; i++) {
-        double d1 = fabs(v1[i] - v0[i]), d2 = v2[i] - v0[i];
-        double inverse = 1 / fabs(d2 - p2 * (v1[i] - v0[i]));
+        double inverse = 1 / fabs(v2[i] - v0[i] - p2 * (v1[i] - v0[i]));
         for (int k = 0; k < 3; k++) {
-            double own = noise * (1 + fabs(p[k + 3])) * d1 * inverse;
-            double base = noise * (1 + fabs(p2)) * d1 * inverse;
-            keys->error[k][i] = (float)(own + base * fabs((double)keys->ratio[k][i]));
+            double ratio = fabs((double)keys->ratio[k][i]);
+            keys->error[k][i] = (float)((error[k + 3] + error[2] * ratio) * inverse);
         }
     }
 }
@@ -117,6 +117,7 @@ static void reduce(float *restrict ratio, const double *const *v, const double *
     const double a0 = w[0][0], a1 = w[1][0], a2 = w[2][0], a3 = w[3][0];
     const double b0 = w[0][1], b1 = w[1][1], b2 = w[2][1], b3 = w[3][1];
     float *restrict out1 = ratio, *restrict out2 = ratio + stride, *restrict out3 = out2 + stride;
+    float *restrict out4 = out3 + stride;
     for (int i = 0; i < n; i++) {
         double e0 = v0[i] - a0 * p[i] - b0 * q[i], e1 = v1[i] - a1 * p[i] - b1 * q[i];
         double e2 = v2[i] - a2 * p[i] - b2 * q[i], e3 = v3[i] - a3 * p[i] - b3 * q[i];
@@ -129,11 +130,12 @@ static void reduce(float *restrict ratio, const double *const *v, const double *
         out1[i] = settle(r1, none, false);
         out2[i] = settle(r2, none, false);
         out3[i] = settle(r3, none, false);
+        out4[i] = (float)fabs(inverse);
     }
 }
 
-static void against(double *restrict out, const double *restrict v, const double *restrict inverse_v,
-                    double y, int n, int what) {
+static void against(double *restrict out, const double *restrict v,
+                    const double *restrict inverse_v, double y, int n, int what) {
     const double inverse_y = 1 / y;
     switch (what) {
     case 0:

@@ -1,10 +1,10 @@
 /* lattice_table - halves by key.
  *
  * Open addressing, filled by all threads at once. Of halves with one key the smallest code is kept:
- * then the table's contents do not depend on the order of insertion. A word is written by compare and
- * swap, and every thread sees the word that it replaces or loses against. So of two halves with one
- * key and different tags at least one learns of the other, whatever the order: that is how a sum of
- * two halves is found in the pass that stores them.
+ * then the table's contents do not depend on the order of insertion. A word is written by compare
+ * and swap, and every thread sees the word that it replaces or loses against. So of two halves with
+ * one key and different tags at least one learns of the other, whatever the order: that is how a
+ * sum of two halves is found in the pass that stores them.
  *
  * A filter of 2 MB, one bit by the top of the key, answers most look-ups from the second-level
  * cache. */
@@ -29,9 +29,8 @@ uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word
     for (uint64_t at = place_of(t, key);; at++) {
         s = &t->slot[at & (uint64_t)(t->size - 1)];
         uint64_t seen = atomic_load_explicit(&s->key, memory_order_relaxed);
-        if (seen == 0 &&
-            atomic_compare_exchange_strong_explicit(&s->key, &seen, key, memory_order_relaxed,
-                                                    memory_order_relaxed)) {
+        if (seen == 0 && atomic_compare_exchange_strong_explicit(
+                             &s->key, &seen, key, memory_order_relaxed, memory_order_relaxed)) {
             set_filter(t, key);
             atomic_fetch_add_explicit(&t->count, 1, memory_order_relaxed);
             seen = key;
@@ -39,9 +38,9 @@ uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word
         if (seen == key) break;
     }
     uint64_t old = atomic_load_explicit(&s->word, memory_order_relaxed);
-    while (mine > old &&
-           !atomic_compare_exchange_weak_explicit(&s->word, &old, mine, memory_order_relaxed,
-                                                  memory_order_relaxed)) {}
+    while (mine > old && !atomic_compare_exchange_weak_explicit(
+                             &s->word, &old, mine, memory_order_relaxed, memory_order_relaxed)) {
+    }
     return old ? ~old : 0;
 }
 

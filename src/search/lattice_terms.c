@@ -4,10 +4,10 @@
  * Factors. Halves of few constants up to a factor become a list of their own, by which inner
  * expressions are multiplied or divided once more (lattice_halves.c).
  *
- * Terms. y = a t + b u + c f + d g + e: for every t (and u) of few constants the vectors f and g are
- * reduced modulo {1, y, t, u} and hashed; two that meet are a formula. Each choice of t and u has a
- * small table of its own that stays in a thread's cache, so nothing is shared. All coefficients are
- * free, and (x + 3) u is two terms without any constant. */
+ * Terms. y = a t + b u + c f + d g + e: for every t (and u) of few constants the vectors f and g
+ * are reduced modulo {1, y, t, u} and hashed; two that meet are a formula. Each choice of t and u
+ * has a small table of its own that stays in a thread's cache, so nothing is shared. All
+ * coefficients are free, and (x + 3) u is two terms without any constant. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int cmp_code(const void *a, const void *b) {
 }
 
 static bool is_sum(sl_lattice__code code) {
-    sl_lattice__family family = (sl_lattice__family)(code >> 40 & 15);
+    sl_lattice__family family = sl_lattice__family_of(code);
     return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
 }
 
@@ -35,7 +35,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
     for (int64_t i = 0; i < t->size; i++) {
         if (!t->slot[i].key) continue;
         sl_lattice__code code = ~t->slot[i].word >> 16;
-        int constants = (int)(code >> 44 & 15);
+        int constants = sl_lattice__constants_of(code);
         if (constants >= least && constants <= most) (*out)[(*n)++] = code;
     }
     qsort(*out, (size_t)*n, sizeof **out, cmp_code);
@@ -45,7 +45,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
 static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code *code, int64_t n,
                               int constants) {
     sl_lattice__list *list = &l->list[SL_LATTICE__FACTOR];
-    *done = list->count + n < SL_LATTICE__INNERS;
+    *done = list->count + n < SL_LATTICE__FACTORS;
     if (*done) SL_TRY(sl_lattice__list_reserve(done, l, list, n));
     if (!*done) return SL_OK;
     sl_lattice__code *more = sl_realloc(l->factor, (size_t)(list->count + n + 1), sizeof *more);
@@ -73,7 +73,8 @@ sl_status sl_lattice__factors(sl_lattice *l, int constants) {
     int64_t n;
     bool done;
     if (l->factor_levels != constants) return SL_OK;
-    SL_TRY(sl_lattice__table_grow(&done, l, t, t->count + sl_lattice__halves(l, constants, SL_LATTICE__COLLECT)));
+    SL_TRY(sl_lattice__table_grow(
+        &done, l, t, t->count + sl_lattice__halves(l, constants, SL_LATTICE__COLLECT)));
     if (!done) return SL_OK;
     SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__COLLECT));
     sl_status st = codes_of(&code, &n, t, constants, constants);
@@ -88,14 +89,14 @@ enum { ROWS = SL_LATTICE__CHOSEN, FIXED_MAX = 2 };
 
 typedef struct terms {
     sl_lattice *l;
-    int fixed;               // terms that are taken out besides 1 and y
+    int fixed;                    // terms that are taken out besides 1 and y
     int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
     const sl_lattice__code *code;
-    double *value[ROWS];     // less those at row 0, y taken out: 6 are left; 1: how much of y it was
-    int64_t size;            // slots of a table
-    uint64_t *key;           // by worker
+    double *value[ROWS]; // less those at row 0, y taken out: 6 are left; 1: how much of y it was
+    int64_t size;        // slots of a table
+    uint64_t *key;       // by worker
     int32_t *term;
-    float *ratio;            // by worker: three columns
+    float *ratio; // by worker: three columns, and one of |1 / residual 0|
 } terms;
 
 /* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on; value[1] is the part of y. */
@@ -112,11 +113,12 @@ static void reduce(terms *t, int64_t i) {
 /* What is left of the rows when the fixed terms are taken out too: weights of the rows in each
  * residual, by elimination with the largest pivot. Answers false where a fixed term vanishes. */
 typedef struct elimination {
-    int left;            // residuals: 6 - fixed
+    int left; // residuals: 6 - fixed
     int pivot[FIXED_MAX];
-    int row[ROWS];       // of residual k
-    double weight[ROWS][FIXED_MAX]; // residual k = value[row[k]] - sum of weight[k][j] value[pivot[j]]
-    double weight_y[FIXED_MAX];     // the same for value[1]
+    int row[ROWS]; // of residual k
+    double weight[ROWS]
+                 [FIXED_MAX];   // residual k = value[row[k]] - sum of weight[k][j] value[pivot[j]]
+    double weight_y[FIXED_MAX]; // the same for value[1]
 } elimination;
 
 static bool eliminate(elimination *e, const terms *t, const int64_t *fixed) {
@@ -187,37 +189,95 @@ static bool needs_y(const terms *t, const elimination *e, int64_t f, int64_t g) 
     return fabs(a - b) > 1e-7 * (fabs(a) + fabs(b));
 }
 
-static sl_status meet(terms *t, int worker, const int64_t *fixed) {
-    const sl_lattice *l = t->l;
+/* One choice of fixed terms at work. */
+typedef struct meeting {
+    terms *t;
+    int worker;
+    const int64_t *fixed;
     elimination e;
-    if (!eliminate(&e, t, fixed)) return SL_OK;
-    uint64_t *key = t->key + worker * t->size;
-    int32_t *term = t->term + worker * t->size;
-    float *ratio = t->ratio + 3 * worker * t->count;
-    fill_ratios(ratio, t, &e, t->count);
-    memset(key, 0, (size_t)t->size * sizeof *key);
-    // a sum of terms is found from its first fixed term only: the others come behind it
-    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) {
-        float r = ratio[i];
-        if (r == SL_LATTICE__NONE) continue;
-        uint64_t k = sl_lattice__key(sl_lattice__cell(r, l->shift),
-                                     sl_lattice__cell(ratio[t->count + i], l->shift),
-                                     sl_lattice__cell(ratio[2 * t->count + i], l->shift));
-        uint64_t at = k & (uint64_t)(t->size - 1);
-        while (key[at] && key[at] != k) at = (at + 1) & (uint64_t)(t->size - 1);
-        if (key[at] == k) {
-            if (!needs_y(t, &e, i, term[at])) continue;
-            sl_lattice__hit hit = { .f = t->code[i], .g = t->code[term[at]],
-                                    .form = SL_LATTICE__FORM_TERMS,
-                                    .others = { t->code[fixed[0]], SL_LATTICE__NO_TERM } };
-            if (t->fixed > 1) hit.others[1] = t->code[fixed[1]];
-            SL_TRY(sl_lattice__add_hit(&t->l->hits[worker], hit));
-            continue;
+    uint64_t *key;
+    int32_t *term;
+    const float *ratio;
+    double error[4]; // of the residuals, where y is rounded
+} meeting;
+
+static uint64_t place_of(const meeting *m, uint64_t key) {
+    const uint64_t mask = (uint64_t)(m->t->size - 1);
+    uint64_t at = key & mask;
+    while (m->key[at] && m->key[at] != key) at = (at + 1) & mask;
+    return at;
+}
+
+/* Term i has the key of another: a hit, unless y has no part in it. */
+static sl_status add_meeting(const meeting *m, int64_t i, int64_t other) {
+    const terms *t = m->t;
+    if (!needs_y(t, &m->e, i, other)) return SL_OK;
+    sl_lattice__hit hit = { .f = t->code[i],
+                            .g = t->code[other],
+                            .form = SL_LATTICE__FORM_TERMS,
+                            .others = { t->code[m->fixed[0]], SL_LATTICE__NO_TERM } };
+    if (t->fixed > 1) hit.others[1] = t->code[m->fixed[1]];
+    return sl_lattice__add_hit(&t->l->hits[m->worker], hit);
+}
+
+/* Cells of term i along one axis: its own first, then that which rounding of y may have moved it
+ * to. */
+static int cells_of(uint32_t cell[2], const meeting *m, int axis, int64_t i) {
+    const terms *t = m->t;
+    float r = m->ratio[axis * t->count + i];
+    cell[0] = sl_lattice__cell(r, t->l->shift);
+    if (t->l->noise == 0) return 1;
+    double e =
+        (m->error[axis + 1] + m->error[0] * fabs((double)r)) * (double)m->ratio[3 * t->count + i];
+    uint32_t low = sl_lattice__cell((float)(r - e), t->l->shift);
+    uint32_t high = sl_lattice__cell((float)(r + e), t->l->shift);
+    cell[1] = low != cell[0] ? low : high;
+    return cell[1] == cell[0] ? 1 : 2;
+}
+
+static sl_status meet_term(const meeting *m, int64_t i) {
+    uint32_t cell[3][2];
+    int n[3];
+    if (m->ratio[i] == SL_LATTICE__NONE) return SL_OK;
+    for (int axis = 0; axis < 3; axis++) n[axis] = cells_of(cell[axis], m, axis, i);
+    for (int way = n[0] * n[1] * n[2] - 1; way >= 0; way--) {
+        uint64_t key = sl_lattice__key(cell[0][way % n[0]], cell[1][way / n[0] % n[1]],
+                                       cell[2][way / (n[0] * n[1])]);
+        uint64_t at = place_of(m, key);
+        if (m->key[at]) {
+            SL_TRY(add_meeting(m, i, m->term[at]));
+        } else if (way == 0) {
+            m->key[at] = key;
+            m->term[at] = (int32_t)i;
         }
-        key[at] = k;
-        term[at] = (int32_t)i;
     }
-    atomic_fetch_add_explicit(&l->job->tried, t->count, memory_order_relaxed);
+    return SL_OK;
+}
+
+static void set_errors(meeting *m) {
+    const sl_lattice *l = m->t->l;
+    for (int k = 0; k < 4 && l->noise > 0; k++) {
+        m->error[k] = sl_lattice__error_at(l, m->e.row[k]);
+        for (int j = 0; j < m->t->fixed; j++)
+            m->error[k] += fabs(m->e.weight[k][j]) * sl_lattice__error_at(l, m->e.pivot[j]);
+    }
+}
+
+static sl_status meet(terms *t, int worker, const int64_t *fixed) {
+    float *ratio = t->ratio + 4 * worker * t->count;
+    meeting m = { .t = t,
+                  .worker = worker,
+                  .fixed = fixed,
+                  .key = t->key + worker * t->size,
+                  .term = t->term + worker * t->size,
+                  .ratio = ratio };
+    if (!eliminate(&m.e, t, fixed)) return SL_OK;
+    set_errors(&m);
+    fill_ratios(ratio, t, &m.e, t->count);
+    memset(m.key, 0, (size_t)t->size * sizeof *m.key);
+    // a sum of terms is found from its first fixed terms only: the others come behind them
+    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) SL_TRY(meet_term(&m, i));
+    atomic_fetch_add_explicit(&t->l->job->tried, t->count, memory_order_relaxed);
     return SL_OK;
 }
 
@@ -241,7 +301,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     size_t workers = (size_t)sl_pool_threads(l->job->pool);
     t->size = 1024;
     while (t->size < 2 * t->count) t->size *= 2;
-    int64_t bytes = (ROWS * 8 + (int64_t)workers * 12) * t->count + (int64_t)workers * 12 * t->size;
+    int64_t bytes = (ROWS * 8 + (int64_t)workers * 16) * t->count + (int64_t)workers * 12 * t->size;
     if (!sl_search__reserve(l->job, bytes)) return SL_OK;
     bool enough = true;
     for (int r = 1; r < ROWS; r++) {
@@ -250,7 +310,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     }
     t->key = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->key);
     t->term = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->term);
-    t->ratio = sl_arena_alloc(a, 3 * workers * (size_t)t->count * sizeof *t->ratio);
+    t->ratio = sl_arena_alloc(a, 4 * workers * (size_t)t->count * sizeof *t->ratio);
     sl_status st = SL_OK;
     if (!enough || !t->key || !t->term || !t->ratio)
         st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");
@@ -264,8 +324,9 @@ static sl_status run_terms(terms *t, sl_arena *a) {
 static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool triple = (code[i] >> 40 & 15) >= SL_LATTICE__HALF_TIMES;
-        if (!is_sum(code[i]) && !(triple && (int)(code[i] >> 44) > triples)) code[kept++] = code[i];
+        bool triple = sl_lattice__family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
+        if (!is_sum(code[i]) && !(triple && sl_lattice__constants_of(code[i]) > triples))
+            code[kept++] = code[i];
     }
     return kept;
 }
@@ -281,7 +342,9 @@ sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) 
     while (t.simple < t.count && code[t.simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
         t.simple++;
     t.first = t.simple;
-    while (near && t.first > 0 && code[t.first - 1] >> 40 != SL_LATTICE__HALF_SINGLE) t.first--;
+    while (near && t.first > 0 &&
+           sl_lattice__family_of(code[t.first - 1]) != SL_LATTICE__HALF_SINGLE)
+        t.first--;
     if (st == SL_OK && t.count > 2) st = run_terms(&t, &a);
     sl_arena_clear(&a);
     sl_free(code);

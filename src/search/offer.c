@@ -17,6 +17,9 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
+/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data, and
+ * few of them are allowed. */
+static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 2;
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
@@ -55,7 +58,8 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
 }
 
 static bool is_exact(const sl_search__job *j, const judged *g) {
-    return g->worst <= EXACT_UNITS * j->precision;
+    double units = j->precision > ROUNDED ? ROUNDED_UNITS : EXACT_UNITS;
+    return g->worst <= units * j->precision;
 }
 
 /* ---------------------------------------------------------------- constants ----------------- */

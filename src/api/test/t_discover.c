@@ -24,8 +24,7 @@ static void plane_fill(plane *p, sl_rng *rng) {
     p->columns[1] = p->x[1];
 }
 
-static const char quick[] =
-    "{\"search\":\"model\",\"samples\":6,\"refine\":3,\"threads\":1}";
+static const char quick[] = "{\"search\":\"model\",\"samples\":6,\"refine\":3,\"threads\":1}";
 
 /* A model of a few numbers after a few steps, made once. */
 static const char *model_path(sl_fixture *t) {
@@ -235,9 +234,12 @@ static void json_has_everything(void **state) {
     sl_trained *m = opened(t);
     sl_found *found = NULL;
     char *text = NULL;
-    SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL,
-                           "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}", NULL,
-                           NULL));
+    SL_MUST(
+        t,
+        sl_discover(
+            &found, m, p.columns, 2, p.y, ROWS, NULL,
+            "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}",
+            NULL, NULL));
     SL_MUST(t, sl_found_json(&text, found));
     sl_json *j = parsed(t, text, strlen(text));
     const sl_json *list = sl_json_get(j, "candidates"), *counts = sl_json_get(j, "counts");

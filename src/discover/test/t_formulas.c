@@ -1,4 +1,5 @@
-/* Formulas of a made-up search: the form they are shown in, and their twins with simple exponents. */
+/* Formulas of a made-up search: the form they are shown in, and their twins with simple exponents.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -25,9 +26,8 @@ static void set_up(sl_fixture *t, bench *b) {
     }
     for (int i = 0; i < ROWS; i++) b->y[i] = 2.5 * b->x[0][i] * sqrt(b->x[0][i]);
     b->p = (sl_problem){ .inputs = 3, .rows = ROWS, .x = b->columns, .y = b->y };
-    b->pool = (sl_discover__pool){
-        .arena = &b->d.arena, .o = &b->o, .cost = &b->d.cost, .workers = 1
-    };
+    b->pool =
+        (sl_discover__pool){ .arena = &b->d.arena, .o = &b->o, .cost = &b->d.cost, .workers = 1 };
     b->pool.scratch = &b->scratch;
     b->pool.rows.fit = b->p;
 }

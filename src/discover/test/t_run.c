@@ -1,5 +1,5 @@
-/* A whole discovery with a model that knows nothing, and no search: what becomes of samples, and what
- * does not depend on threads. */
+/* A whole discovery with a model that knows nothing, and no search: what becomes of samples, and
+ * what does not depend on threads. */
 #include <math.h>
 #include <string.h>
 
@@ -508,10 +508,14 @@ static void lack_of_memory_is_told(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(threads_make_no_difference),   SL_TEST(the_list_is_what_it_says),
-        SL_TEST(the_front_is_not_beaten),      SL_TEST(baselines_need_no_model),
-        SL_TEST(held_rows_are_held),           SL_TEST(scaled_inputs_are_scaled_back),
-        SL_TEST(a_cut_leaves_the_best_so_far), SL_TEST(what_makes_no_sense_is_refused),
+        SL_TEST(threads_make_no_difference),
+        SL_TEST(the_list_is_what_it_says),
+        SL_TEST(the_front_is_not_beaten),
+        SL_TEST(baselines_need_no_model),
+        SL_TEST(held_rows_are_held),
+        SL_TEST(scaled_inputs_are_scaled_back),
+        SL_TEST(a_cut_leaves_the_best_so_far),
+        SL_TEST(what_makes_no_sense_is_refused),
         SL_TEST(the_model_is_asked_only_if_needed),
         SL_TEST(options_hold_for_all_candidates),
         SL_TEST(a_search_may_be_cancelled),

@@ -1,6 +1,6 @@
 /* b_formulas - which formulas of a file the search finds, and after how long.
  *
- *     build/bench/search.formulas examples/feynman.csv [seconds] [threads] [seed] [rows] [name]
+ *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows] [name]
  *
  * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
  * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:

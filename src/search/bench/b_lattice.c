@@ -1,11 +1,12 @@
 /* b_lattice - how many pairs of a file the search recovers in how much time.
  *
- * The file has one pair a line, as `symlaw pairs --split test --out FILE` writes them. A pair counts
- * as recovered if the formula agrees with its expression at fresh points: columns of different rows
- * put together, and points between two rows. Time is told twice: on the clock, and as CPU time over
- * the number of threads, which other work on the machine disturbs less.
+ * The file has one pair a line, as `symlaw pairs --split test --out FILE` writes them. A pair
+ * counts as recovered if the formula agrees with its expression at fresh points: columns of
+ * different rows put together, and points between two rows. Time is told twice: on the clock, and
+ * as CPU time over the number of threads, which other work on the machine disturbs less.
  *
- *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y] [threads] */
+ *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y]
+ * [threads] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,8 @@ static sl_status agree(bool *out, sl_arena *a, const pair *p, const sl_fit *fit,
     for (int i = 0; i < FRESH; i++) {
         double t = sl_rng_uniform(&rng);
         for (int c = 0; c < p->columns; c++) {
-            int r = (int)sl_rng_below(&rng, (uint32_t)p->rows), s = (int)sl_rng_below(&rng, (uint32_t)p->rows);
+            int r = (int)sl_rng_below(&rng, (uint32_t)p->rows),
+                s = (int)sl_rng_below(&rng, (uint32_t)p->rows);
             x[c][i] = i % 2 ? p->x[c][r] : t * p->x[c][r] + (1 - t) * p->x[c][s];
         }
     }
@@ -99,7 +101,8 @@ typedef struct tally {
     int pairs, found, wrong, by_cpu[BUDGETS], by_clock[BUDGETS];
 } tally;
 
-static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit, int digits) {
+static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit,
+                     int digits) {
     sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
@@ -121,7 +124,10 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
             st = sl_expr_print_values(&text, SL_FORMAT_INFIX, r->formula[0].fit.expr, NULL,
                                       r->formula[0].fit.value);
     }
-    printf("%d\t%s\t%.3f\t%.3f\t%d\t%.0f\t%s\t%s\t%s\n", t->pairs, !found ? "none" : right ? "right" : "WRONG",
+    printf("%d\t%s\t%.3f\t%.3f\t%d\t%.0f\t%s\t%s\t%s\n", t->pairs,
+           !found  ? "none"
+           : right ? "right"
+                   : "WRONG",
            cpu, r->seconds, found ? r->formula[0].level : -1, (double)r->memory / 1e6,
            found ? r->formula[0].method : "-", sl_str_text(&text), sl_str_text(&truth));
     fflush(stdout);
@@ -151,7 +157,8 @@ static void print_tally(const tally *t) {
 
 int main(int argc, char **argv) {
     static pair p;
-    if (argc < 2) return printf("usage: %s FILE [pairs] [seconds] [digits] [threads]\n", argv[0]), 2;
+    if (argc < 2)
+        return printf("usage: %s FILE [pairs] [seconds] [digits] [threads]\n", argv[0]), 2;
     int pairs = argc > 2 ? atoi(argv[2]) : 300, digits = argc > 4 ? atoi(argv[4]) : 0;
     double limit = argc > 3 ? atof(argv[3]) : 10;
     sl_pool *pool;

@@ -25,8 +25,12 @@ static double respond(sl_noise__link link, double eta) {
 }
 
 static void make(example *e, sl_rng *rng, sl_noise__link link, const double *truth, double noise) {
-    e->m = (sl_noise__model){ .link = link, .rows = ROWS, .columns = COLUMNS, .y = e->y,
-                              .scale = e->scale, .weight = e->weight };
+    e->m = (sl_noise__model){ .link = link,
+                              .rows = ROWS,
+                              .columns = COLUMNS,
+                              .y = e->y,
+                              .scale = e->scale,
+                              .weight = e->weight };
     for (int j = 0; j < COLUMNS; j++) {
         e->m.column[j] = e->column[j];
         e->m.kind[j] = j ? SL_NOISE__EXPONENT : SL_NOISE__FACTOR;
@@ -69,20 +73,24 @@ static void fits_are_at_the_least_squares(void **state) {
         make(&e, &t->rng, link, truth, 0.05);
         sl_noise__fit_run(&f, &e.m, true, 12, e.scratch);
         double least = squares_of(&e, f.coefficient), mu[ROWS];
-        SL_CHECK(t, fabs(f.rss - least) <= 1e-9 * least, "link %d: %g is not %g", link, f.rss, least);
+        SL_CHECK(t, fabs(f.rss - least) <= 1e-9 * least, "link %d: %g is not %g", link, f.rss,
+                 least);
         for (int j = 0; j < COLUMNS; j++) {
             for (int side = -1; side <= 1; side += 2) {
                 double moved[COLUMNS];
                 memcpy(moved, f.coefficient, sizeof moved);
                 moved[j] += side * 1e-3;
-                SL_CHECK(t, squares_of(&e, moved) > least * (1 - 1e-6), "link %d: coefficient %d is not"
-                         " at the minimum", link, j);
+                SL_CHECK(t, squares_of(&e, moved) > least * (1 - 1e-6),
+                         "link %d: coefficient %d is not"
+                         " at the minimum",
+                         link, j);
             }
         }
         sl_noise__predict(mu, &e.m, &f);
         double again = 0;
         for (int i = 0; i < ROWS; i++) again += pow(e.weight[i] * (e.y[i] - mu[i]), 2);
-        SL_CHECK(t, fabs(again - least) <= 1e-9 * least, "link %d: predictions leave %g", link, again);
+        SL_CHECK(t, fabs(again - least) <= 1e-9 * least, "link %d: predictions leave %g", link,
+                 again);
     }
 }
 
@@ -95,13 +103,13 @@ static void fixed_coefficients_stay(void **state) {
         sl_noise__fit_run(&f, &e.m, true, 20, e.scratch);
         SL_CHECK(t, f.coefficient[1] == 0.5, "link %d: moved to %g", k, f.coefficient[1]);
         for (int j = 0; j < COLUMNS; j++)
-            SL_CHECK(t, fabs(f.coefficient[j] - truth[j]) < 1e-6, "link %d: coefficient %d is %g", k, j,
-                     f.coefficient[j]);
+            SL_CHECK(t, fabs(f.coefficient[j] - truth[j]) < 1e-6, "link %d: coefficient %d is %g",
+                     k, j, f.coefficient[j]);
     }
 }
 
-/* Exponents of all simple kinds become exact, columns that say nothing go, and what is no simple number
- * stays free. */
+/* Exponents of all simple kinds become exact, columns that say nothing go, and what is no simple
+ * number stays free. */
 static void coefficients_become_simple(void **state) {
     sl_fixture *t = *state;
     static example e;
@@ -147,7 +155,8 @@ static void lists_keep_the_best(void **state) {
         sl_noise__candidate all[ALL], list[ROOM];
         sl_noise__top top = { .room = ROOM, .worst = INFINITY, .list = list };
         for (int i = 0; i < ALL; i++) { // many equal scores
-            all[i] = (sl_noise__candidate){ .score = sl_rng_below(&t->rng, 40), .n = 1, .at = { i } };
+            all[i] =
+                (sl_noise__candidate){ .score = sl_rng_below(&t->rng, 40), .n = 1, .at = { i } };
         }
         for (int i = ALL - 1; i > 0; i--) {
             int other = (int)sl_rng_below(&t->rng, (uint32_t)i + 1);
@@ -169,10 +178,8 @@ static void lists_keep_the_best(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(fits_are_at_the_least_squares),
-        SL_TEST(fixed_coefficients_stay),
-        SL_TEST(coefficients_become_simple),
-        SL_TEST(equal_columns_do_no_harm),
+        SL_TEST(fits_are_at_the_least_squares), SL_TEST(fixed_coefficients_stay),
+        SL_TEST(coefficients_become_simple),    SL_TEST(equal_columns_do_no_harm),
         SL_TEST(lists_keep_the_best),
     };
     return sl_test_main("search.noise_fit", tests, SL_LEN(tests));
