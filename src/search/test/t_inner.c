@@ -121,7 +121,7 @@ static void noise_leaves_the_law(void **state) {
     }
 }
 
-/* Numbers without a law have none. */
+/* Numbers without a law have none, and what comes closest is not called one. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
     static const int rows[] = { 3, 5, 7, 8, 12, 40, 100 };
@@ -129,9 +129,11 @@ static void random_numbers_have_no_formula(void **state) {
         sl_search_result *r;
         sl_search_options o = options(SL_SEARCH_EFFORT_NORMAL);
         int n = rows[k % SL_LEN(rows)];
+        o.exact_only = k < SL_LEN(rows);
         plant(&table, t, NULL, 1 + k % 3, n, k % 2 ? -2 : 1, 3);
         SL_MUST(t, run_inner(&r, NULL, &table.problem, &o, n == 8));
-        SL_CHECK(t, r->count == 0, "%d rows: %s", n, text_of(t, &r->formula[0]));
+        SL_CHECK(t, r->count == 0 || (!o.exact_only && !r->within_noise), "%d rows: %s", n,
+                 text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }
 }
