@@ -31,7 +31,7 @@ import numpy as np
 from judge_search import judge, read_problems
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = Path("examples"  / "formulas")
+EXAMPLES = Path("examples") / "formulas"
 
 
 def machine():

@@ -211,13 +211,14 @@ static void close_inner(void *state) {
 /* Without memory for its columns the method has no monomials, and its levels do nothing. */
 static sl_status open_inner(void **state, sl_search__job *j) {
     enum { COLUMNS = 300 }; // of the base, of targets and monomials, at most
+    enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits what is left of any other formula
     sl_inner *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "the search for inner constants");
     s->job = j;
     int64_t bytes =
         COLUMNS * SL_MAX(j->rows.rows, (int64_t)SL_INNER__PROBES) * (int64_t)sizeof(double);
     sl_status st = SL_OK;
-    if (sl_search__reserve(j, bytes)) {
+    if (j->rows.rows >= ROWS_LEAST && sl_search__reserve(j, bytes)) {
         s->bytes = bytes;
         st = sl_inner__prepare(s);
     }
