@@ -37,7 +37,7 @@ typedef struct step {
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
-    BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),            \
+    BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
     LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
