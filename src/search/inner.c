@@ -140,7 +140,8 @@ static int sort(sl_inner__candidate *c, int n, const sl_inner *s, double rows) {
 
 static sl_status offer_best(sl_inner *s, const sl_inner__candidate *c, int n,
                             const struct effort *e) {
-    bool noise = !s->job->o->exact_only, exact;
+    enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits what is left of any other formula
+    bool noise = !s->job->o->exact_only && s->rows >= ROWS_LEAST, exact;
     int tried = 0, noisy = 0;
     for (int i = 0; i < n && !sl_search__stop(s->job, true); i++) {
         bool close = c[i].left < EXACT_LEFT[inner_constants(c[i].family) - 1] && tried < e->exact;
@@ -211,14 +212,13 @@ static void close_inner(void *state) {
 /* Without memory for its columns the method has no monomials, and its levels do nothing. */
 static sl_status open_inner(void **state, sl_search__job *j) {
     enum { COLUMNS = 300 }; // of the base, of targets and monomials, at most
-    enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits what is left of any other formula
     sl_inner *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "the search for inner constants");
     s->job = j;
     int64_t bytes =
         COLUMNS * SL_MAX(j->rows.rows, (int64_t)SL_INNER__PROBES) * (int64_t)sizeof(double);
     sl_status st = SL_OK;
-    if (j->rows.rows >= ROWS_LEAST && sl_search__reserve(j, bytes)) {
+    if (sl_search__reserve(j, bytes)) {
         s->bytes = bytes;
         st = sl_inner__prepare(s);
     }
