@@ -2,8 +2,8 @@
  *
  *     cc discover.c $(pkg-config --cflags --libs symlaw) -o discover && ./discover
  *
- * An argument names a model that "symlaw train" has made, a run's folder or a file of weights; without
- * one it is the default model, which is installed with the library. */
+ * The search needs no model. An argument names one that "symlaw train" has made, a run's folder or a file
+ * of weights: it is asked where the search finds nothing within the noise. */
 #include <stdio.h>
 #include <symlaw/symlaw.h>
 
@@ -18,8 +18,9 @@ static int show(const sl_found *found, int64_t i) {
     int failed =
         sl_found_formula(&f, found, i) != SL_OK || sl_formula_print(&text, f, "c") != SL_OK;
     if (!failed) {
-        printf("R2 %.9f  %-8s metres = %s\n", sl_found_r2(found, i), sl_found_status(found, i),
-               text);
+        printf("%s metres = %s\n", i == 0 ? "=>" : "  ", text);
+        printf("    error %.2g, %d nodes, %.1f bits, by the %s\n", sl_found_error(found, i),
+               sl_found_size(found, i), sl_found_bits(found, i), sl_found_source(found, i));
         for (int k = 0; k < sl_found_constants(found, i); k++) {
             double error, value = sl_found_constant(found, i, k, &error);
             printf("    %g with a standard error of %g\n", value, error);
@@ -47,9 +48,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: discover [MODEL]\n");
         return 2;
     }
-    int failed = sl_model_open(&model, argc > 1 ? argv[1] : NULL) != SL_OK ||
+    int failed = (argc > 1 && sl_model_open(&model, argv[1]) != SL_OK) ||
                  sl_discover(&found, model, columns, 1, metres, ROWS, names,
-                             "{\"effort\":\"normal\",\"timeout\":60}", on_event, NULL) != SL_OK;
+                             "{\"effort\":\"normal\",\"ops\":\"sqrt,exp,log\",\"timeout\":60}",
+                             on_event, NULL) != SL_OK;
+    if (!failed && !sl_found_within_noise(found)) printf("only approximations:\n");
     for (int64_t i = 0; !failed && i < sl_found_count(found) && i < 3; i++) failed = show(found, i);
     if (failed) fprintf(stderr, "discover: %s\n", sl_last_error());
     sl_found_free(found);

@@ -31,7 +31,7 @@ import numpy as np
 from judge_search import judge, read_problems
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = Path("examples")
+EXAMPLES = Path("examples") / "formulas"
 
 
 def machine():
@@ -126,7 +126,7 @@ def part_feynman(bench):
 
 
 def part_public(bench):
-    path = EXAMPLES / "formulas.csv"
+    path = EXAMPLES / "public.csv"
     result, found = bench.evaluate(path, "--budgets", "0.1,1,3")
     table(["set", "0.1 s", "1 s", "3 s", "false"], [["public formulas", *curve(result), bench.false(path, found)]])
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Judges answers of the search by values alone: is what was found the formula that made the data?
 
-    symlaw eval --search exhaustive --formulas examples/feynman.csv --budgets 1 --predictions p.jsonl
-    python3 tools/judge_search.py examples/feynman.csv p.jsonl
+    symlaw eval --search exhaustive --formulas examples/formulas/feynman.csv --budgets 1 --predictions p.jsonl
+    python3 tools/judge_search.py examples/formulas/feynman.csv p.jsonl
 
 The first file is a table of formulas (name, formula and variables, or lo and hi) or JSON lines of pairs (id, x,
 y, expr). Of each formula 1,000 rows are drawn here, by NumPy's own generator, from the ranges of the table or

@@ -2,7 +2,7 @@
 """The search beside Operon, genetic programming in C++, in one run: the same rows, the same time, one thread each.
 
     python3 -m venv /tmp/operon && /tmp/operon/bin/pip install pyoperon
-    /tmp/operon/bin/python tools/peer_operon.py examples/feynman.csv examples/textbook.csv [--seconds 10]
+    /tmp/operon/bin/python tools/peer_operon.py examples/formulas/feynman.csv examples/formulas/textbook.csv [--seconds 10]
 
 For each formula 200 rows are drawn here. Both get them and the time; problem after problem, one after the other, so
 that a machine that slows down slows both. An answer is right if it differs from the truth by less than 1e-6 (or 1e-4: constants of genetic

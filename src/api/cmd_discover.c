@@ -53,9 +53,10 @@ static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)           
 
 static const char help[] =
     "Finds the formula behind a table of numbers. The first line is the answer: the\n"
-    "formula of least description length, which is the bits of the formula and of what\n"
-    "it leaves of the data. Behind it comes the front: the best formula of each size,\n"
-    "with its error. If nothing is as good as the noise allows, the answer says so.\n"
+    "formula of least description length, which is the bits of the formula and of\n"
+    "what it leaves of the data. Behind it comes the front: the best formula of\n"
+    "each size, with its error. If nothing is as good as the noise allows, the\n"
+    "answer says so.\n"
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv                      the last column, by the others\n"
@@ -63,7 +64,7 @@ static const char help[] =
     "  symlaw discover data.csv --target T --inputs a,m\n"
     "  symlaw discover data.csv --ops sqrt,exp --max-size 12\n"
     "  symlaw discover data.csv --units m=kg,v=m/s,E=J\n"
-    "  symlaw discover data.csv --sigma 0.02         or --sigma COLUMN, --weights COLUMN\n"
+    "  symlaw discover data.csv --sigma 0.02         or the name of a column\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
     "  symlaw discover data.csv --plot fit.html      a picture with it\n"
@@ -71,41 +72,43 @@ static const char help[] =
     "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
     "\n"
     "Two engines propose formulas (--search). The search enumerates them, with real\n"
-    "constants and powers, for up to 16 inputs; it needs no model and most laws take it\n"
-    "milliseconds. Where it finds nothing within the noise, a model is asked for\n"
-    "samples; their constants are fitted, and parts of them join a second search.\n"
-    "Constants close to whole numbers or small fractions become them where that costs\n"
-    "nothing.\n"
+    "constants and powers, for up to 16 inputs; it needs no model and most laws\n"
+    "take it milliseconds. Where it finds nothing within the noise, a model is\n"
+    "asked for samples; their constants are fitted, and parts of them join a second\n"
+    "search. Constants close to whole numbers or small fractions become them where\n"
+    "that costs nothing.\n"
     "\n"
-    "A small model comes with the program. Larger ones come from \"symlaw train\": name\n"
-    "one with --model, or once and for all with the variable SYMLAW_MODEL. Without\n"
-    "these runs/best.safetensors is taken, where a study leaves its best model, and\n"
-    "else the one that is installed. A model takes as many inputs as it was trained\n"
-    "on, two as a rule, and is shown those that explain most of the target's variance.\n"
-    "Of more than 16 columns those that explain most are taken, and the table says so.\n"
+    "A small model comes with the program. Larger ones come from \"symlaw train\":\n"
+    "name one with --model, or once and for all with the variable SYMLAW_MODEL.\n"
+    "Without these runs/best.safetensors is taken, where a study leaves its best\n"
+    "model, and else the one that is installed. A model takes as many inputs as it\n"
+    "was trained on, two as a rule, and is shown those that explain most of the\n"
+    "target's variance. Of more than 16 columns those that explain most are taken,\n"
+    "and the table says so.\n"
     "\n"
     "Tables: cells between commas, semicolons, tabs, bars or blanks, in quotes or\n"
     "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
     "NaN or an infinity where a number is needed are dropped and counted. Text in a\n"
-    "column of numbers is an error that names row and column. A unit in a name, as in\n"
-    "\"v (m/s)\", is the column's unit, and v is its name. Formulas whose units do not\n"
-    "agree are left out; a constant has the unit that makes them agree.\n"
+    "column of numbers is an error that names row and column. A unit in a name, as\n"
+    "in \"v (m/s)\", is the column's unit, and v is its name. Formulas whose units do\n"
+    "not agree are left out; a constant has the unit that makes them agree.\n"
     "\n"
     "Figures: error and R2 are of the rows that were fitted; --holdout keeps rows\n"
-    "aside for an honest second R2. Constants have standard errors and are shown as far\n"
-    "as these leave digits, or as many as the formula needs to be real in every row and\n"
-    "to keep its R2; JSON and formulas to paste have all digits. \"by chance: 1 in\n"
-    "2^50\" says how often data without a law would let a search of this length find a\n"
-    "formula as good. SymPy text has columns as x1, x2, ..., Python and C only those\n"
-    "whose name is no word of the language; a comment says which.\n"
+    "aside for an honest second R2. Constants have standard errors and are shown as\n"
+    "far as these leave digits, or as many as the formula needs to be real in every\n"
+    "row and to keep its R2; JSON and formulas to paste have all digits. \"by\n"
+    "chance: 1 in 2^50\" says how often data without a law would let a search of\n"
+    "this length find a formula as good. SymPy text has columns as x1, x2, ...,\n"
+    "Python and C only those whose name is no word of the language; a comment says\n"
+    "which.\n"
     "\n"
     "How much work is done is up to --effort, so the answer is the same for any\n"
-    "number of threads. The search keeps to --max-memory. --timeout ends it earlier,\n"
-    "counted from the start and with reading, with the best so far, which is marked as\n"
-    "cut; the exit code is that of any other answer. Ctrl-C shows the best so far too,\n"
-    "with exit code 130. The exit code is 1 when no formula was found, and 3 when\n"
-    "--plot, --candidates or --out could not be written: the formula is printed all\n"
-    "the same.";
+    "number of threads. The search keeps to --max-memory. --timeout ends it\n"
+    "earlier, counted from the start and with reading, with the best so far, which\n"
+    "is marked as cut; the exit code is that of any other answer. Ctrl-C shows the\n"
+    "best so far too, with exit code 130. The exit code is 1 when no formula was\n"
+    "found, and 3 when --plot, --candidates or --out could not be written: the\n"
+    "formula is printed all the same.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
@@ -266,8 +269,8 @@ static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) 
 
 /* ---------------------------------------------------------------- files beside the result --- */
 
-/* The picture and the list of candidates. Opened before the work, so that a name that cannot be written
- * is known at once; the formula is wanted all the same. */
+/* The picture and the list of candidates. Opened before the work, so that a name that cannot be
+ * written is known at once; the formula is wanted all the same. */
 typedef struct beside {
     sl_file *plot, *candidates;
     bool html; // of the picture
@@ -330,7 +333,8 @@ typedef struct source {
     char line[SL_FAIL_LINE];
 } source;
 
-/* With both engines a default model that cannot be read is no reason to lose what the search found. */
+/* With both engines a default model that cannot be read is no reason to lose what the search found.
+ */
 static sl_status open_late(const sl_infer **out, void *payload) {
     source *m = payload;
     if (!m->path) return SL_OK;
@@ -346,7 +350,15 @@ static sl_status open_late(const sl_infer **out, void *payload) {
     return sl_api__model_notes(&m->run->listener, m->model);
 }
 
-/* A model that was named must be there; one that is found may be missing where the search works too. */
+static bool has_default(void) {
+    sl_str path = { 0 };
+    const bool there = sl_api__model_default(&path) != SL_EINVAL; // else naming it tells why
+    sl_str_clear(&path);
+    return there;
+}
+
+/* A model that was named must be there; one that is found may be missing where the search works
+ * too. */
 static sl_status find_model(source *m, sl_api__run *run, int search) {
     const char *named = getenv("SYMLAW_MODEL");
     const bool told = value(run, OPT_MODEL)->told || (named && *named);
@@ -357,12 +369,11 @@ static sl_status find_model(source *m, sl_api__run *run, int search) {
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
-    const sl_status st = sl_api__model_named(&m->path, run);
-    if (st == SL_EINVAL && search == SL_DISCOVER_BOTH && !told) {
+    if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
         m->note = "none at hand; \"symlaw train\" makes one";
         return SL_OK;
     }
-    SL_TRY(st);
+    SL_TRY(sl_api__model_named(&m->path, run));
     m->note = "not asked: the search has found the formula";
     if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_api__model_open(&m->model, run, m->path));

@@ -112,7 +112,9 @@ static void add_origin(sl_str *s, const sl_api__finding *f, const sl_candidate *
         sl_str_addf(s, "search, %s, level %d", c->method ? c->method : "-", c->level);
         if (!f->found->model_asked) sl_str_add(s, "; the model was not asked");
         break;
-    case SL_SOURCE_BASELINE: sl_str_add(s, "the baselines: a constant, inputs, a linear formula"); break;
+    case SL_SOURCE_BASELINE:
+        sl_str_add(s, "the baselines: a constant, inputs, a linear formula");
+        break;
     case SL_SOURCE_COUNT: break;
     }
     sl_str_add_char(s, '\n');
@@ -143,8 +145,7 @@ static sl_status add_best(sl_str *s, page *p) {
     const sl_api__finding *f = p->f;
     const sl_candidate *c = &f->found->candidate[0];
     char text[24];
-    if (!f->found->within_noise)
-        sl_str_add(s, "no formula within the noise; best approximation: ");
+    if (!f->found->within_noise) sl_str_add(s, "no formula within the noise; best approximation: ");
     SL_TRY(add_target(s, f));
     sl_str_add(s, " = ");
     SL_TRY(add_formula(s, p, c));
@@ -262,4 +263,3 @@ sl_status sl_api__finding_table(sl_str *s, const sl_api__finding *f) {
     sl_arena_clear(&p.arena);
     return st;
 }
-

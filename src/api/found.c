@@ -49,10 +49,16 @@ static int on_progress(const char *what, double done, double total, const sl_can
     return sl_api__tell(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
 }
 
+/* Formulas without sums and products are no wish of anybody. */
+static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
+                                   1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
+                                   1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
+
 sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run) {
     const char *ops = sl_api__named(run, "ops")->text[0];
     *out = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
     if (ops) SL_TRY(sl_universe_ops_parse(&out->ops, ops));
+    out->ops |= arithmetic;
     out->max_size = (int)sl_api__named(run, "max-size")->whole;
     out->max_memory = (int64_t)(sl_api__named(run, "max-memory")->real * 1e9);
     return SL_OK;
@@ -83,8 +89,8 @@ sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_
 /* ---------------------------------------------------------------- the call ------------------ */
 
 /* A value here; the command also takes the name of a column. */
-#define SL_API__SIGMA(X)                                             \
-    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308,         \
+#define SL_API__SIGMA(X)                                     \
+    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308, \
       "standard deviation of the target's errors; 0: it is estimated")
 
 static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //

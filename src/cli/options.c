@@ -193,8 +193,8 @@ static bool is_single(const slot *slots, const sl_command_info *info, int calls)
     return true;
 }
 
-/* Words for the calls, the options of all of them, and whether each has a heading: not where what is
- * printed is for a program to read. */
+/* Words for the calls, the options of all of them, and whether each has a heading: not where what
+ * is printed is for a program to read. */
 static void collect(sl_cli__args *out, const slot *slots, const sl_command_info *info) {
     sl_cli__addf(&out->json, "{");
     out->heading = true;
@@ -211,8 +211,8 @@ static void collect(sl_cli__args *out, const slot *slots, const sl_command_info 
     out->heading = out->heading && out->n_words > 1;
 }
 
-void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
-                          const sl_command_info *info, int call) {
+void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args, const sl_command_info *info,
+                          int call) {
     sl_cli__add(json, args->json.text, args->json.len);
     if (call < args->n_words) add_value(json, sl_cli__positional(info, 0), &args->words[call]);
     sl_cli__addf(json, "}");

@@ -7,7 +7,7 @@
  * bags of as many rows as it was trained on and is sampled. In SL_DISCOVER_BOTH the search comes
  * first, which takes milliseconds; if it ends with a formula that leaves no more than the noise, the
  * model is not asked, nor even loaded. Else the model's samples join, the best are refined, and the
- * search runs once more with parts of the samples as terms of low cost (search_both.c).
+ * search runs once more with parts of the samples as terms of low cost (search.c).
  *
  * A sample becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
  * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants that
@@ -220,7 +220,8 @@ typedef struct sl_discover_cost {
 typedef struct sl_discover_searched {
     int passes;          // 0: there was no search
     sl_search_end end;
-    double sigma;        // of the errors of y: given or estimated; 0: none seen
+    bool within_noise;   // its best formula leaves no more than the noise
+    double sigma;        // of the errors of y: given, or what its best formula leaves; 0: none seen
     int64_t tried, verified;
     int64_t memory;      // bytes at most
     int steps, hints;

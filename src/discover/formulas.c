@@ -1,9 +1,10 @@
 /* formulas - what a search has found, as candidates in the form that people would write.
  *
- * They are fitted and snapped already. Two things are done to their powers. A constant under a power
- * moves in front of it: sqrt(4.02 l) is 2.006 sqrt(l). And a formula with fitted exponents gets a twin
- * with the simple fractions next to them, its other constants fitted again: where errors are not quite
- * random, as those of real planets, a^1.49968 leaves less than a^(3/2), but takes more bits to say. */
+ * They are fitted and snapped already. Two things are done to their powers. A constant under a
+ * power moves in front of it: sqrt(4.02 l) is 2.006 sqrt(l). And a formula with fitted exponents
+ * gets a twin with the simple fractions next to them, its other constants fitted again: where
+ * errors are not quite random, as those of real planets, a^1.49968 leaves less than a^(3/2), but
+ * takes more bits to say. */
 #include <math.h>
 
 #include "discover/discover_impl.h"
@@ -59,8 +60,8 @@ static int find_exponents(sl_rat *fraction, bool *known, const sl_node *e, const
 }
 
 /* *out := the twin with fractions for exponents, fitted; expr NULL: there is none. */
-static sl_status make_twin(sl_fit *out, sl_discover__pool *p, const sl_node *e,
-                           const double *value, int params) {
+static sl_status make_twin(sl_fit *out, sl_discover__pool *p, const sl_node *e, const double *value,
+                           int params) {
     bool known[SL_FIT_MAX_PARAMS] = { false };
     sl_rat fraction[SL_FIT_MAX_PARAMS];
     double start[SL_FIT_MAX_PARAMS];

@@ -1,9 +1,9 @@
 /* neat - the form of a found formula that people would write.
  *
  * A search builds formulas of what it happens to combine: (a w - a c)/(d/k) for k a (w - c)/d. Two
- * other forms are tried: the canonical one, which is a sum of products, and that sum with what all its
- * terms have in common in front of it. The one of fewest nodes is kept, the given one among equals. All
- * have the same constants and the same values wherever they are real. */
+ * other forms are tried: the canonical one, which is a sum of products, and that sum with what all
+ * its terms have in common in front of it. The one of fewest nodes is kept, the given one among
+ * equals. All have the same constants and the same values wherever they are real. */
 #include "discover/discover_impl.h"
 
 enum { FACTORS_MAX = 32 };

@@ -47,8 +47,8 @@ static bool has_other_function(const sl_node *e, uint32_t ops) {
     return false;
 }
 
-/* Do the units of e agree, as far as they are known? Where they do not, they may if exact numbers have
- * units too: 10 in m v^2/2 + 10 m h was a constant until it was snapped. */
+/* Do the units of e agree, as far as they are known? Where they do not, they may if exact numbers
+ * have units too: 10 in m v^2/2 + 10 m h was a constant until it was snapped. */
 static sl_status try_units(bool *out, sl_arena *scratch, const sl_node *e, const sl_units *units) {
     double value[SL_FIT_MAX_PARAMS] = { 0 };
     sl_fit_dimensions d;

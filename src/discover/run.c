@@ -268,38 +268,47 @@ static double pass_deadline(const sl_discover__control *c, bool more) {
 
 static bool has_search(const sl_discover__pool *p) {
     enum { LEAST_ROWS = 3 };
-    return p->o->search != SL_DISCOVER_MODEL && !p->rows.constant &&
-           p->rows.fit.rows >= LEAST_ROWS;
+    return p->o->search != SL_DISCOVER_MODEL && !p->rows.constant && p->rows.fit.rows >= LEAST_ROWS;
 }
 
-/* Fills the pool. */
+/* Is one of the search's formulas allowed? */
+static bool has_formula(const sl_discover__pool *p) {
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->work[i].c.source == SL_SOURCE_SEARCH && p->work[i].c.state >= SL_CANDIDATE_SCORED)
+            return true;
+    return false;
+}
+
+/* Fills the pool. d->within_noise: by a formula of the search. */
 static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *model) {
     const sl_discover_options *o = p->o;
     const bool search = has_search(p), ask = o->search != SL_DISCOVER_EXHAUSTIVE;
     const bool more = ask && (model || o->open_model || o->proposer);
     if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
-    if (search)
-        SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
-    const bool found = search && d->search.end == SL_SEARCH_FOUND;
-    if (ask && !found) SL_TRY(ask_model(d, p, model));
+    if (search) SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
+    SL_TRY(sl_discover__exclude(p));
+    d->within_noise = search && d->search.within_noise && has_formula(p);
+    if (ask && !d->within_noise) SL_TRY(ask_model(d, p, model));
     SL_TRY(sl_discover__exclude(p));
     SL_TRY(sl_discover__refine(p));
     if (search && d->model_asked && !sl_discover__stop(&p->control, true))
         SL_TRY(sl_discover__search(p, &d->search, p->control.deadline, true));
-    return sl_discover__exclude(p);
+    SL_TRY(sl_discover__exclude(p));
+    d->within_noise = search && d->search.within_noise && has_formula(p);
+    return SL_OK;
 }
 
 /* How much more than the noise may be left by a formula that was fitted to it. */
 static const double NOISE_SLACK = 1.1;
 
-/* Nothing is known of the noise where there was no search. */
-static bool is_within_noise(const sl_discovery *d) {
-    const sl_discover_searched *s = &d->search;
+/* Of a formula that is not the search's: nothing is known of the noise where there was no search and
+ * nobody has told sigma. */
+static bool is_within_noise(const sl_discovery *d, double sigma) {
     if (d->ranked == 0) return false;
     const sl_candidate *best = &d->candidate[0];
-    if (s->passes == 0 || s->end == SL_SEARCH_FOUND || best->exact) return true;
+    if (d->search.passes == 0 || d->within_noise || best->exact) return true;
     if (best->r2 >= 1 - SL_DISCOVER__TIE) return true;
-    return s->sigma > 0 && best->rms <= NOISE_SLACK * s->sigma;
+    return sigma > 0 && best->rms <= NOISE_SLACK * sigma;
 }
 
 static sl_cut cut_of(sl_discover__control *c) {
@@ -314,7 +323,7 @@ static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer 
     SL_TRY(propose(d, p, model));
     p->control.best = NULL; // the list is about to move
     SL_TRY(sl_discover__list(d, p));
-    d->within_noise = is_within_noise(d);
+    d->within_noise = is_within_noise(d, o->exhaustive.sigma);
     d->rows_fit = p->rows.fit.rows;
     d->rows_held = p->rows.held.rows;
     d->fitted = p->rows.fitted;

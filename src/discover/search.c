@@ -1,8 +1,8 @@
 /* search - a search's formulas as candidates.
  *
  * It works on the rows that are fitted and reports through the same progress as sampling does. Its
- * second pass gets the samples of a model as hints: whole formulas as the model wrote them, of which
- * the search takes parts as terms of low cost. */
+ * second pass gets the samples of a model as hints: whole formulas as the model wrote them, of
+ * which the search takes parts as terms of low cost. */
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +67,7 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     s->passes++;
     s->end = r->end;
     s->sigma = r->sigma;
+    s->within_noise = r->within_noise;
     s->tried += r->tried;
     s->verified += r->verified;
     s->memory = SL_MAX(s->memory, r->memory);
@@ -74,7 +75,8 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     s->hints = hints;
 }
 
-/* Of the whole discovery: a search that ran out of its own share of the time has cut nothing yet. */
+/* Of the whole discovery: a search that ran out of its own share of the time has cut nothing yet.
+ */
 static void take_cut(sl_discover__pool *p, const sl_search_result *r) {
     int none = SL_CUT_NONE;
     if (r->end == SL_SEARCH_CANCEL)
@@ -85,8 +87,10 @@ static void take_cut(sl_discover__pool *p, const sl_search_result *r) {
 sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s, double deadline,
                               bool hints) {
     const double start = sl_clock();
+    static const sl_search_grammar small = SL_SEARCH_GRAMMAR_INIT; // whole constants in every node
     const sl_node *hint[HINTS_MAX];
     sl_search_options o = p->o->exhaustive;
+    if (!o.grammar && p->rows.fit.inputs <= small.variables) o.grammar = &small;
     o.effort = p->o->effort;
     o.deadline = deadline;
     o.progress = on_progress;

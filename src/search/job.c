@@ -1,14 +1,14 @@
 /* job - the rows that are searched.
  *
  * A table as it comes has columns that say nothing (constant, or a multiple of another), repeated
- * rows, and more rows than a search needs. What is searched is a part of it: columns that differ, at
- * most ROWS_MAX rows, and those ordered so that any first k are good probes:
+ * rows, and more rows than a search needs. What is searched is a part of it: columns that differ,
+ * at most ROWS_MAX rows, and those ordered so that any first k are good probes:
  *
  *   - far apart. Terms are compared by what is left of them outside a span of low-degree functions,
  *     and close points leave little. Each next row is the one farthest from those before it, in
  *     ranks, so that the unit of a column does not matter.
- *   - of moderate |y|. Where y nearly cancels its relative error is large, and the largest drown the
- *     others; so the smallest tenth and the largest twentieth come last.
+ *   - of moderate |y|. Where y nearly cancels its relative error is large, and the largest drown
+ * the others; so the smallest tenth and the largest twentieth come last.
  *
  * Formulas are judged on all rows in the end (offer.c). */
 #include <math.h>
@@ -112,8 +112,8 @@ static void ranks(double *rank, keyed *room, const double *x, int n) {
 typedef struct layout {
     int n, inputs;
     double *rank[SL_DATA_MAX_INPUTS];
-    double *gap;  // squared distance to the nearest row taken
-    bool *apart;  // too small or too large a |y| to be a probe
+    double *gap; // squared distance to the nearest row taken
+    bool *apart; // too small or too large a |y| to be a probe
     int *order;
 } layout;
 
@@ -230,6 +230,7 @@ sl_status sl_search__prepare(sl_search__job *j) {
     int64_t *list = sl_malloc((size_t)j->all->rows, sizeof *list);
     if (!list) return sl_fail_memory((size_t)j->all->rows, sizeof *list, "the rows of a search");
     j->rows = *j->all;
+    j->digits = sl_search__digits(j->all->y, j->all->rows);
     choose_columns(j);
     SL_GO(distinct_rows(list, &n, j));
     if (n > ROWS_MAX) { // evenly over the table

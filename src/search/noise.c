@@ -1,10 +1,10 @@
 /* noise - the search where y has errors and exact keys say nothing.
  *
- * Terms of the store are compared by what they and T(y) leave outside a span of columns that are free
- * (noise_span.c), one, two and three at a time (noise_screen.c). The best thousands of each family are
- * fitted in all rows in the space of y and their exponents and coefficients made simple numbers as
- * long as that shortens the description (noise_candidate.c); the best few of these, and the best of
- * each size, are offered as formulas.
+ * Terms of the store are compared by what they and T(y) leave outside a span of columns that are
+ * free (noise_span.c), one, two and three at a time (noise_screen.c). The best thousands of each
+ * family are fitted in all rows in the space of y and their exponents and coefficients made simple
+ * numbers as long as that shortens the description (noise_candidate.c); the best few of these, and
+ * the best of each size, are offered as formulas.
  *
  * Screening sees a few dozen rows and a crude transform of y, so it must let many through: at 10
  * percent of noise the true formula is often some hundreds of places down. Fits are what decide. */
@@ -15,20 +15,48 @@
 
 /* Work of a level. */
 static const sl_noise__effort efforts[] = {
-    { .terms = 1024, .pair_terms = 256, .keep_one = 64, .keep_two = 64, .keep_three = 16,
-      .triple_pairs = 16, .monomials = 48, .factors = 64, .offers = 16 },
-    { .terms = 4096, .pair_terms = 2048, .keep_one = 512, .keep_two = 512, .keep_three = 64,
-      .triple_pairs = 64, .monomials = 128, .factors = 1024, .offers = 24 },
-    { .terms = 16384, .pair_terms = 10240, .keep_one = 2048, .keep_two = 2048, .keep_three = 512,
-      .triple_pairs = 256, .monomials = 512, .factors = 4096, .offers = 40 },
-    { .terms = 65536, .pair_terms = 20480, .keep_one = 4096, .keep_two = 4096, .keep_three = 2048,
-      .triple_pairs = 1024, .monomials = 2048, .factors = 16384, .offers = 48 },
+    { .terms = 1024,
+      .pair_terms = 256,
+      .keep_one = 64,
+      .keep_two = 64,
+      .keep_three = 16,
+      .triple_pairs = 16,
+      .monomials = 48,
+      .factors = 64,
+      .offers = 16 },
+    { .terms = 4096,
+      .pair_terms = 2048,
+      .keep_one = 512,
+      .keep_two = 512,
+      .keep_three = 64,
+      .triple_pairs = 64,
+      .monomials = 128,
+      .factors = 1024,
+      .offers = 24 },
+    { .terms = 16384,
+      .pair_terms = 10240,
+      .keep_one = 2048,
+      .keep_two = 2048,
+      .keep_three = 512,
+      .triple_pairs = 256,
+      .monomials = 512,
+      .factors = 4096,
+      .offers = 40 },
+    { .terms = 65536,
+      .pair_terms = 20480,
+      .keep_one = 4096,
+      .keep_two = 4096,
+      .keep_three = 2048,
+      .triple_pairs = 1024,
+      .monomials = 2048,
+      .factors = 16384,
+      .offers = 48 },
 };
 
 typedef struct state {
     sl_noise__parts parts;
     sl_arena arena;
-    uint64_t best;  // hash of the best formula's expression after the last level; 0: none
+    uint64_t best; // hash of the best formula's expression after the last level; 0: none
 } state;
 
 /* Families, and the most columns of each.   side  link  degree */
@@ -37,14 +65,10 @@ static const struct family {
     sl_noise__link link;
     int degree;
 } families[] = {
-    { SL_SIDE_PRODUCT, SL_NOISE__LOG, 0 },
-    { SL_SIDE_SUM, SL_NOISE__IDENTITY, 1 },
-    { SL_SIDE_SUM, SL_NOISE__IDENTITY, 2 },
-    { SL_SIDE_SUM, SL_NOISE__INVERSE, 1 },
-    { SL_SIDE_SUM, SL_NOISE__INVERSE, 2 },
-    { SL_SIDE_SUM, SL_NOISE__SQUARE, 1 },
-    { SL_SIDE_SUM, SL_NOISE__SQUARE, 2 },
-    { SL_SIDE_SUM, SL_NOISE__INVERSE_SQUARE, 1 },
+    { SL_SIDE_PRODUCT, SL_NOISE__LOG, 0 },        { SL_SIDE_SUM, SL_NOISE__IDENTITY, 1 },
+    { SL_SIDE_SUM, SL_NOISE__IDENTITY, 2 },       { SL_SIDE_SUM, SL_NOISE__INVERSE, 1 },
+    { SL_SIDE_SUM, SL_NOISE__INVERSE, 2 },        { SL_SIDE_SUM, SL_NOISE__SQUARE, 1 },
+    { SL_SIDE_SUM, SL_NOISE__SQUARE, 2 },         { SL_SIDE_SUM, SL_NOISE__INVERSE_SQUARE, 1 },
     { SL_SIDE_SUM, SL_NOISE__INVERSE_SQUARE, 2 },
 };
 
@@ -68,6 +92,10 @@ static sl_status make_weights(state *s, sl_search__job *j) {
     for (int i = 0; i < p->rows; i++) size += j->rows.y[i] * j->rows.y[i];
     double rounding = SL_MAX(j->precision, 0x1p-48);
     p->least = size * rounding * rounding;
+    for (int i = 0; i < p->rows && !j->rows.sigma; i++) {
+        double unit = sl_search__last_unit(j->digits, j->rows.y[i]);
+        p->least += unit * unit / 12;
+    }
     if (!j->rows.sigma) return SL_OK;
     double *w = sl_arena_alloc(&s->arena, (size_t)p->rows * sizeof *w);
     if (!w) return sl_fail_memory((size_t)p->rows, sizeof *w, "weights of rows");
@@ -100,8 +128,7 @@ static sl_status open_noise(void **out, sl_search__job *j) {
     for (int k = 0; k < SL_LEN(families); k++) {
         if (!fits_family(j, &families[k])) continue;
         SL_GO(sl_noise__span_make(&p->span[p->spans++], &s->arena, j, p->weight, families[k].side,
-                                  families[k].link, families[k].degree,
-                                  sl_store_stride(p->store)));
+                                  families[k].link, families[k].degree, sl_store_stride(p->store)));
     }
     *out = s;
     return SL_OK;
@@ -150,8 +177,9 @@ static sl_status add_factors(list *l, const sl_noise__parts *p, int span, int fa
     if (s->side != SL_SIDE_SUM || s->link != SL_NOISE__IDENTITY || s->base > 36) return SL_OK;
     for (int k = 0; k < SL_MIN(t->n, factors); k++) {
         for (int e = 0; e < SL_LEN(powers); e++) {
-            sl_noise__candidate c = { .span = span, .monomial = -1, .power = powers[e],
-                                      .at = { t->order[k] } };
+            sl_noise__candidate c = {
+                .span = span, .monomial = -1, .power = powers[e], .at = { t->order[k] }
+            };
             SL_TRY(append(l, &c, 1));
         }
     }
@@ -170,8 +198,8 @@ static sl_status screen_span(list *l, const sl_noise__parts *p, int span,
     for (int k = 0, at = 0; k < SL_NOISE__TERMS; at += keep[k++]) {
         top[k] = (sl_noise__top){ .room = keep[k], .worst = INFINITY, .list = room + at };
     }
-    sl_status st = sl_noise__screen(top, p->j, &p->span[span], span,
-                                    &p->terms[p->span[span].side], e);
+    sl_status st =
+        sl_noise__screen(top, p->j, &p->span[span], span, &p->terms[p->span[span].side], e);
     for (int k = 0; k < SL_NOISE__TERMS && st == SL_OK; k++) {
         sl_noise__top_finish(&top[k]);
         st = append(l, top[k].list, top[k].n);
@@ -211,9 +239,10 @@ static int cmp_price(const void *a, const void *b) {
     return sl_noise__outcome_cmp(p, q);
 }
 
-/* chosen[] := the best by bits, then the front of price against error; outcomes are sorted by bits. */
-static int choose(sl_noise__outcome **chosen, sl_noise__outcome *o, sl_noise__outcome **order, int n,
-                  int offers) {
+/* chosen[] := the best by bits, then the front of price against error; outcomes are sorted by bits.
+ */
+static int choose(sl_noise__outcome **chosen, sl_noise__outcome *o, sl_noise__outcome **order,
+                  int n, int offers) {
     int taken = 0, finite = 0;
     while (finite < n && isfinite(o[finite].fit.bits)) order[finite] = &o[finite], finite++;
     for (int k = 0; k < finite && taken < offers / 2; k++) {

@@ -4,8 +4,8 @@
 
 #include "search/noise_impl.h"
 
-/* Costs of the store begin at -7, because families run up to seven levels ahead; with this on top the
- * sum of 2^-bits over all terms is about 1, as of a code. */
+/* Costs of the store begin at -7, because families run up to seven levels ahead; with this on top
+ * the sum of 2^-bits over all terms is about 1, as of a code. */
 static const double TERM_BITS = 12;
 
 typedef struct work {
@@ -14,11 +14,11 @@ typedef struct work {
     sl_noise__outcome *out;
     sl_noise__column *column;
     int columns;
-    int steps;          // of Gauss and Newton
-    int *place[2];      // by side: of a term among the columns, -1: none
-    double *block;      // values of columns
+    int steps;     // of Gauss and Newton
+    int *place[2]; // by side: of a term among the columns, -1: none
+    double *block; // values of columns
     int8_t *sign_block;
-    double *scratch;    // of each thread
+    double *scratch; // of each thread
 } work;
 
 /* ---------------------------------------------------------------- columns of terms ---------- */
@@ -116,8 +116,8 @@ static int sign_at(const signs *s, int k, int row) {
     return s->term[k - s->inputs][row];
 }
 
-static void choose_signs(double *scale, uint32_t *odd, int *overall, const signs *s, const double *y,
-                         int rows) {
+static void choose_signs(double *scale, uint32_t *odd, int *overall, const signs *s,
+                         const double *y, int rows) {
     double most = -1;
     for (uint32_t set = 0; set < 1u << SL_MIN(s->n, 6); set++) {
         double sum = 0;
@@ -128,7 +128,8 @@ static void choose_signs(double *scale, uint32_t *odd, int *overall, const signs
             }
             sum += sign * y[i];
         }
-        if (fabs(sum) > most * (1 + 1e-9)) most = fabs(sum), *odd = set, *overall = sum < 0 ? -1 : 1;
+        if (fabs(sum) > most * (1 + 1e-9))
+            most = fabs(sum), *odd = set, *overall = sum < 0 ? -1 : 1;
     }
     for (int i = 0; i < rows; i++) {
         scale[i] = *overall;
@@ -138,7 +139,8 @@ static void choose_signs(double *scale, uint32_t *odd, int *overall, const signs
     }
 }
 
-static void add_column(sl_noise__model *m, const double *column, sl_noise__kind kind, double price) {
+static void add_column(sl_noise__model *m, const double *column, sl_noise__kind kind,
+                       double price) {
     m->column[m->columns] = column;
     m->kind[m->columns] = kind;
     m->price[m->columns++] = price;
@@ -181,8 +183,8 @@ static bool closure_scale(double *scale, sl_noise__outcome *o, const work *w,
     double sum = 0, sign = 1;
     for (int i = 0; i < p->rows; i++) sum += p->j->rows.y[i];
     if (even && sum < 0) sign = o->sign = -1;
-    const int8_t *power = c->monomial < 0 ? NULL
-                                          : sl_store_monomial_exponents(p->store, c->monomial);
+    const int8_t *power =
+        c->monomial < 0 ? NULL : sl_store_monomial_exponents(p->store, c->monomial);
     for (int i = 0; i < p->rows; i++) {
         double z = 1;
         for (int v = 0; power && v < p->j->rows.inputs; v++) {
@@ -225,7 +227,8 @@ static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, c
     }
     for (int t = 0; t < c->n; t++) {
         const sl_noise__column *f = &w->column[w->place[s->side][c->at[t]]];
-        add_column(m, f->value, SL_NOISE__COEFFICIENT, w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
+        add_column(m, f->value, SL_NOISE__COEFFICIENT,
+                   w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
     }
     m->scale = scale;
     return closure_scale(scale, o, w, c, s->link) && (!c->power || factor_scale(scale, w, c));
@@ -233,20 +236,27 @@ static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, c
 
 /* ---------------------------------------------------------------- the fit ------------------- */
 
-static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candidate *c, double *room) {
+static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candidate *c,
+                    double *room) {
     const sl_noise__parts *p = w->p;
     const sl_noise__span *s = &p->span[c->span];
     double *scale = room, *scratch = room + p->rows;
-    sl_noise__model m = { .link = s->link, .rows = p->rows, .y = p->j->rows.y,
-                          .weight = p->weight, .sigma = p->sigma, .least = p->least };
+    sl_noise__model m = { .link = s->link,
+                          .rows = p->rows,
+                          .y = p->j->rows.y,
+                          .weight = p->weight,
+                          .sigma = p->sigma,
+                          .least = p->least };
     *o = (sl_noise__outcome){ .candidate = *c, .sign = 1 };
     o->fit.rss = o->fit.bits = o->fit.price = INFINITY;
     for (int t = 0; t < named_terms(c); t++) {
         if (!w->column[w->place[named_side(p, c)][c->at[t]]].real) return;
     }
     if (s->base + c->n > SL_NOISE__COLUMNS) return;
-    if (s->side == SL_SIDE_PRODUCT) product_model(&m, scale, o, w, c);
-    else if (!sum_model(&m, scale, o, w, c)) return;
+    if (s->side == SL_SIDE_PRODUCT)
+        product_model(&m, scale, o, w, c);
+    else if (!sum_model(&m, scale, o, w, c))
+        return;
     sl_noise__fit_run(&o->fit, &m, true, w->steps, scratch);
     sl_noise__simplify(&o->fit, &m, w->steps, scratch);
     // the family, and the factor of a polynomial

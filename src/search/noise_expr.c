@@ -1,5 +1,5 @@
-/* A fitted model as an expression. Coefficients that were chosen are exact numbers in it, the others
- * free constants. */
+/* A fitted model as an expression. Coefficients that were chosen are exact numbers in it, the
+ * others free constants. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,14 +48,17 @@ static sl_rat rational(double value) {
     return r;
 }
 
-static const sl_node *number(builder *b, double value) { return sl_expr_num(b->a, rational(value)); }
+static const sl_node *number(builder *b, double value) {
+    return sl_expr_num(b->a, rational(value));
+}
 
 static const sl_node *power(builder *b, const sl_node *base, sl_rat exponent) {
     if (!base || sl_rat_is(exponent, 1)) return base;
     return sl_expr_pow(b->a, base, exponent);
 }
 
-/* base^exponent where base has one sign: of -base if that is negative and the exponent is not whole. */
+/* base^exponent where base has one sign: of -base if that is negative and the exponent is not
+ * whole. */
 static const sl_node *real_power(builder *b, const sl_node *base, bool negative, double exponent,
                                  bool fixed) {
     sl_rat r = rational(exponent);
@@ -126,8 +129,10 @@ static sl_status product(builder *b) {
         if (f->coefficient[c] != 0)
             SL_TRY(product_term(b, t, f->coefficient[c], f->fixed[c], &sign));
     }
-    if (!f->fixed[0]) b->part[b->parts++] = free_constant(b, sign * sl_exp(f->coefficient[0]));
-    else if (sign < 0 || !b->parts) b->part[b->parts++] = sl_expr_int(b->a, sign);
+    if (!f->fixed[0])
+        b->part[b->parts++] = free_constant(b, sign * sl_exp(f->coefficient[0]));
+    else if (sign < 0 || !b->parts)
+        b->part[b->parts++] = sl_expr_int(b->a, sign);
     return SL_OK;
 }
 
@@ -147,8 +152,8 @@ static const sl_node *monomial(builder *b, const int8_t *halves) {
 static const sl_node *summand(builder *b, const sl_node *e, int c) {
     const sl_noise__fit *f = &b->o->fit;
     if (!e || (f->fixed[c] && f->coefficient[c] == 1)) return e;
-    const sl_node *by = f->fixed[c] ? number(b, f->coefficient[c])
-                                    : free_constant(b, f->coefficient[c]);
+    const sl_node *by =
+        f->fixed[c] ? number(b, f->coefficient[c]) : free_constant(b, f->coefficient[c]);
     return times(b, by, e);
 }
 
@@ -174,7 +179,9 @@ static sl_status summands(builder *b) {
 
 /* y from eta, z and f: (eta/z)^(1/p) times f. */
 static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *factor) {
-    static const struct { int num, den; } inverse[SL_NOISE__LINK_COUNT] = {
+    static const struct {
+        int num, den;
+    } inverse[SL_NOISE__LINK_COUNT] = {
         [SL_NOISE__IDENTITY] = { 1, 1 },
         [SL_NOISE__INVERSE] = { -1, 1 },
         [SL_NOISE__SQUARE] = { 1, 2 },

@@ -1,31 +1,27 @@
 /* Least squares of y = scale m(eta), eta linear in known columns, in the space of y.
  *
  * A product is linear in its exponents after a logarithm, but the logarithm of a noisy y is biased
- * and of unequal variance. So the weighted linear fit of T(y) is only the start; Gauss-Newton on the
- * residuals of y itself follows. One step is a linear problem again with columns d mu/d eta times the
- * old ones: m x m normal equations, the same that the choice of simple coefficients works on
- * (noise_simplify.c).
+ * and of unequal variance. So the weighted linear fit of T(y) is only the start; Gauss-Newton on
+ * the residuals of y itself follows. One step is a linear problem again with columns d mu/d eta
+ * times the old ones: m x m normal equations, the same that the choice of simple coefficients works
+ * on (noise_simplify.c).
  *
- * Normal equations square the condition number. Columns are scaled to unit length first, and what is
- * fitted here is fitted once more by fit/ before anyone sees it. */
+ * Normal equations square the condition number. Columns are scaled to unit length first, and what
+ * is fitted here is fitted once more by fit/ before anyone sees it. */
 #include <math.h>
 
 #include "search/noise_impl.h"
 
 typedef sl_noise__equations equations;
 
-/* mu = m(eta) and its derivative. Outside the domain roots are those of a small positive number: the
- * fit may pass there, the answer is looked at again in all rows. */
+/* mu = m(eta) and its derivative. Outside the domain roots are those of a small positive number:
+ * the fit may pass there, the answer is looked at again in all rows. */
 static inline void respond(double *mu, double *slope, sl_noise__link link, double eta) {
     const double small = 1e-12;
     double u;
     switch (link) {
-    case SL_NOISE__LOG:
-        *mu = *slope = sl_exp(eta > 300 ? 300 : eta);
-        return;
-    case SL_NOISE__INVERSE:
-        *mu = 1 / eta, *slope = -*mu * *mu;
-        return;
+    case SL_NOISE__LOG: *mu = *slope = sl_exp(eta > 300 ? 300 : eta); return;
+    case SL_NOISE__INVERSE: *mu = 1 / eta, *slope = -*mu * *mu; return;
     case SL_NOISE__SQUARE:
         u = sqrt(eta > small ? eta : small);
         *mu = u, *slope = 0.5 / u;
@@ -115,8 +111,8 @@ static void assemble(equations *e, const sl_noise__model *m, const bool *fixed,
     }
 }
 
-/* x[] := the solution, by Cholesky of the matrix scaled to a diagonal of 1. Directions that the data
- * do not determine get 0. */
+/* x[] := the solution, by Cholesky of the matrix scaled to a diagonal of 1. Directions that the
+ * data do not determine get 0. */
 static void solve(double *x, equations *e) {
     double scale[SL_NOISE__COLUMNS];
     for (int a = 0; a < e->n; a++) {
@@ -127,8 +123,10 @@ static void solve(double *x, equations *e) {
         for (int b = 0; b <= a; b++) {
             double sum = a == b ? 1 : e->matrix[a][b] * scale[a] * scale[b];
             for (int k = 0; k < b; k++) sum -= e->matrix[a][k] * e->matrix[b][k];
-            if (a == b) e->matrix[a][a] = sum > 1e-13 && scale[a] > 0 ? sqrt(sum) : 0;
-            else e->matrix[a][b] = e->matrix[b][b] > 0 ? sum / e->matrix[b][b] : 0;
+            if (a == b)
+                e->matrix[a][a] = sum > 1e-13 && scale[a] > 0 ? sqrt(sum) : 0;
+            else
+                e->matrix[a][b] = e->matrix[b][b] > 0 ? sum / e->matrix[b][b] : 0;
         }
     }
     for (int a = 0; a < e->n; a++) {

@@ -225,9 +225,10 @@ SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise_
 
 int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
 
-/* Do residuals of neighbouring rows go together? Without memory: false. */
-bool sl_noise__has_structure(const double *r, const double *const *x, int inputs, int n,
-                             sl_arena *scratch);
+/* *out := do residuals of neighbouring rows go together? */
+SL_NODISCARD sl_status sl_noise__has_structure(bool *out, const double *r,
+                                               const double *const *x, int inputs, int n,
+                                               sl_arena *scratch);
 
 /* An outcome as an expression with free constants of these values. */
 SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,

@@ -2,11 +2,11 @@
  *
  *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
  *                     thousand
- *   not known         residuals have no structure: those of neighbouring rows are as likely of equal
- *                     as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of
- *                     them and in each one alone; the statistic is the mean product of a residual and
- *                     its neighbour's, judged against its standard deviation for independent ones.
- *                     Nor do they follow a polynomial of second degree
+ *   not known         residuals have no structure: those of neighbouring rows are as likely of
+ * equal as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of them and in
+ * each one alone; the statistic is the mean product of a residual and its neighbour's, judged
+ * against its standard deviation for independent ones. Nor do they follow a polynomial of second
+ * degree. Where y has few digits it is enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
 #include <math.h>
@@ -72,59 +72,76 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
 
 /* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at most a
  * quarter of the rows, linear ones first. */
-static int polynomial_columns(const double **column, sl_arena *a, const double *const *x, int inputs,
-                              int n) {
+static sl_status polynomial_columns(int *out, const double **column, sl_arena *a,
+                                    const double *const *x, int inputs, int n) {
     double *unit[SL_DATA_MAX_INPUTS];
     int columns = 0;
     for (int v = 0; v < inputs; v++) {
         double mean = sl_mean(x[v], n), s = sqrt(sl_variance(x[v], n));
         unit[v] = sl_arena_alloc(a, (size_t)n * sizeof(double));
-        if (!unit[v]) return 0;
+        if (!unit[v]) return sl_fail_memory((size_t)n, sizeof(double), "a polynomial");
         for (int i = 0; i < n; i++) unit[v][i] = s > 0 ? (x[v][i] - mean) / s : 0;
         if (columns < n / 4) column[columns++] = unit[v];
     }
     for (int v = 0; v < inputs; v++) {
         for (int w = 0; w <= v && columns < n / 4; w++) {
             double *c = sl_arena_alloc(a, (size_t)n * sizeof *c);
-            if (!c) return 0;
+            if (!c) return sl_fail_memory((size_t)n, sizeof *c, "a polynomial");
             for (int i = 0; i < n; i++) c[i] = unit[v][i] * unit[w][i];
             column[columns++] = c;
         }
     }
-    return columns;
+    *out = columns;
+    return SL_OK;
 }
 
-/* Does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood ratio
- * with Bartlett's factor. */
-static bool follows_polynomial(const double *r, const double *const *x, int inputs, int n,
-                               double probability, sl_arena *a) {
+/* *out := does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood
+ * ratio with Bartlett's factor. */
+static sl_status follows_polynomial(bool *out, const double *r, const double *const *x, int inputs,
+                                    int n, double probability, sl_arena *a) {
     enum { COLUMNS = SL_DATA_MAX_INPUTS * (SL_DATA_MAX_INPUTS + 3) / 2 };
     const double *column[COLUMNS];
     double coefficient[COLUMNS], squares = 0;
     sl_lsq fit;
-    int columns = polynomial_columns(column, a, x, inputs, n);
+    int columns;
+    *out = false;
+    SL_TRY(polynomial_columns(&columns, column, a, x, inputs, n));
     for (int i = 0; i < n; i++) squares += r[i] * r[i];
-    if (!columns || sl_lsq_fit(&fit, coefficient, NULL, a, column, r, NULL, n, columns) != SL_OK)
-        return false;
-    if (!fit.rank || !(fit.sse > 0)) return false;
+    if (!columns) return SL_OK;
+    SL_TRY(sl_lsq_fit(&fit, coefficient, NULL, a, column, r, NULL, n, columns));
+    if (!fit.rank || !(fit.sse > 0)) return SL_OK;
     double statistic = (n - 1 - 0.5 * (fit.rank + 1)) * log(squares / fit.sse);
-    return sl_chi2_tail(statistic, fit.rank) < probability;
+    *out = sl_chi2_tail(statistic, fit.rank) < probability;
+    return SL_OK;
 }
 
-bool sl_noise__has_structure(const double *r, const double *const *x, int inputs, int n,
-                             sl_arena *scratch) {
+sl_status sl_noise__has_structure(bool *out, const double *r, const double *const *x, int inputs,
+                                  int n, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
+    if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
+    double each = PROBABILITY / (inputs + 2), limit = -sl_normal_quantile(each);
     bool found = false;
-    if (room && nearest) {
-        double each = PROBABILITY / (inputs + 2), limit = -sl_normal_quantile(each);
-        for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
-        if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
-        if (!found) found = follows_polynomial(r, x, inputs, n, each, scratch);
-    }
+    for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
+    if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
+    if (!found) SL_TRY(follows_polynomial(&found, r, x, inputs, n, each, scratch));
     sl_arena_rewind(scratch, mark);
-    return found;
+    *out = found;
+    return SL_OK;
+}
+
+/* Are residuals of unweighted rows no larger than the rounding of y to its digits makes them? The
+ * roundings are uniform, so chi-square is only a bound, on the safe side. */
+static bool is_rounding(const sl_search__job *j, const double *r, int n) {
+    double squares = 0;
+    if (j->all->sigma || j->digits.kind == SL_DIGITS_FULL) return false;
+    for (int i = 0; i < n; i++) {
+        double unit = sl_search__last_unit(j->digits, j->all->y[i]);
+        if (!(unit > 0)) return false;
+        squares += 12 * r[i] * r[i] / (unit * unit);
+    }
+    return sl_chi2_tail(squares, n) > PROBABILITY;
 }
 
 /* Weighted residuals of the first rows; their sum of squares over all rows. */
@@ -157,8 +174,12 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
             double unit = p->sigma ? 1 : j->o->sigma;
             *within = sl_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
         } else {
-            *within = !sl_noise__has_structure(r, p->x, p->inputs, (int)SL_MIN(p->rows, ROWS_MAX),
-                                               &a);
+            int n = (int)SL_MIN(p->rows, ROWS_MAX);
+            bool structure = false;
+            *within = is_rounding(j, r, n);
+            if (!*within)
+                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, n, &a);
+            *within = *within || !structure;
         }
         if (f->evidence < EVIDENCE_LEAST || p->rows < f->fit.params + 3) *within = false;
     }

@@ -1,5 +1,5 @@
-/* What becomes of a formula that leaves something of y: fitted in all rows of the table, made of exact
- * numbers where that shortens the description, and kept if it belongs to the front. */
+/* What becomes of a formula that leaves something of y: fitted in all rows of the table, made of
+ * exact numbers where that shortens the description, and kept if it belongs to the front. */
 #include <math.h>
 
 #include "search/search_impl.h"
@@ -16,8 +16,9 @@ static bool stop_fit(void *payload) { return sl_search__stop(payload, false); }
 static sl_status fit_and_snap(sl_fit *fit, sl_bits *bits, sl_search__job *j, const sl_node *e,
                               const double *value, int params) {
     sl_arena *a = &j->result->arena;
-    const sl_refine_options o = { .evaluations = 60, .restarts = -1, .stop = stop_fit,
-                                  .payload = j };
+    const sl_refine_options o = {
+        .evaluations = 60, .restarts = -1, .stop = stop_fit, .payload = j
+    };
     sl_noise noise = known_noise(j);
     SL_TRY(sl_fit_constants(fit, a, e, params, value, j->all, &o));
     SL_TRY(sl_fit_describe(bits, fit, j->all, &noise));
@@ -58,8 +59,8 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
         sl_arena_rewind(a, mark);
         return SL_OK;
     }
-    SL_TRY(sl_fit_evidence(&f.evidence, &f.bits, j->all, &noise,
-                           1 + (double)atomic_load(&j->tried)));
+    SL_TRY(
+        sl_fit_evidence(&f.evidence, &f.bits, j->all, &noise, 1 + (double)atomic_load(&j->tried)));
     f.seconds = sl_clock() - j->start;
     *kept = true;
     return sl_search__keep(j, &f);

@@ -1,11 +1,12 @@
 /* Screening: which terms, pairs and triples explain most of T(y) outside a span.
  *
- * Terms and T(y) are vectors of a few dozen dimensions of unit length. One term leaves 1 - (f.y)^2 of
- * y; a pair is known from f.g, f.y and g.y (noise_kernels.h); a triple is a third term for one of the
- * best pairs, both taken out of all others. A score is dims/2 log2(what is left) + the terms' bits.
+ * Terms and T(y) are vectors of a few dozen dimensions of unit length. One term leaves 1 - (f.y)^2
+ * of y; a pair is known from f.g, f.y and g.y (noise_kernels.h); a triple is a third term for one
+ * of the best pairs, both taken out of all others. A score is dims/2 log2(what is left) + the
+ * terms' bits.
  *
- * Pairs are cut into blocks of terms, each with a list of its own, merged in order: the same for any
- * number of threads. */
+ * Pairs are cut into blocks of terms, each with a list of its own, merged in order: the same for
+ * any number of threads. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -17,16 +18,16 @@ typedef struct screen {
     const sl_noise__terms *t;
     const sl_noise__effort *e;
     int span;
-    int n;           // terms that stick out of the span and are unlike those before them
-    int *at;         // place in t of each
-    float *q;        // dims each
-    float *y;        // q.target
-    float *tile;     // the first pair_terms, SL_NOISE__TILE at a time, dimension by dimension
+    int n;       // terms that stick out of the span and are unlike those before them
+    int *at;     // place in t of each
+    float *q;    // dims each
+    float *y;    // q.target
+    float *tile; // the first pair_terms, SL_NOISE__TILE at a time, dimension by dimension
     float *tile_y;
     int tiles;
     sl_noise__top *block; // of pairs, by tile
     sl_noise__pairs_fn pairs;
-    double unit;     // bits of all of T(y)
+    double unit; // bits of all of T(y)
 } screen;
 
 static float inner(const float *a, const float *b, int n) {
@@ -56,8 +57,8 @@ static sl_status project_terms(int64_t begin, int64_t end, int worker, void *pay
     const screen *c = p->c;
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
-        p->outside[k] = sl_noise__project(p->raw + k * c->s->dims, c->s,
-                                          c->t->value + k * c->t->stride);
+        p->outside[k] =
+            sl_noise__project(p->raw + k * c->s->dims, c->s, c->t->value + k * c->t->stride);
     }
     return SL_OK;
 }
@@ -129,7 +130,8 @@ static void make_tiles(screen *c) {
             int i = t * SL_NOISE__TILE + k;
             bool there = i < c->n;
             for (int d = 0; d < dims; d++) {
-                tile[d * SL_NOISE__TILE + k] = there ? c->q[(size_t)i * (size_t)dims + (size_t)d] : 0;
+                tile[d * SL_NOISE__TILE + k] =
+                    there ? c->q[(size_t)i * (size_t)dims + (size_t)d] : 0;
             }
             c->tile_y[i] = there ? c->y[i] : 0;
         }
@@ -190,7 +192,8 @@ static sl_status two_terms(sl_noise__top *top, screen *c) {
         st = sl_fail_memory((size_t)(c->tiles * room), sizeof *lists, "pairs of terms");
     } else {
         for (int b = 0; b < c->tiles; b++) {
-            c->block[b] = (sl_noise__top){ .room = room, .worst = INFINITY,
+            c->block[b] = (sl_noise__top){ .room = room,
+                                           .worst = INFINITY,
                                            .list = lists + (size_t)b * (size_t)room };
         }
         make_tiles(c);
@@ -208,7 +211,7 @@ static sl_status two_terms(sl_noise__top *top, screen *c) {
 typedef struct triples {
     const screen *c;
     const sl_noise__candidate *pair;
-    const int *place; // of a term of t among the projected ones
+    const int *place;          // of a term of t among the projected ones
     sl_noise__candidate *best; // one for each pair
 } triples;
 
@@ -252,7 +255,8 @@ static sl_status third_terms(int64_t begin, int64_t end, int worker, void *paylo
     return SL_OK;
 }
 
-static sl_status three_terms(sl_noise__top *top, screen *c, const sl_noise__candidate *pair, int n) {
+static sl_status three_terms(sl_noise__top *top, screen *c, const sl_noise__candidate *pair,
+                             int n) {
     int *place = sl_malloc((size_t)c->t->n, sizeof *place);
     sl_noise__candidate *best = sl_malloc((size_t)n, sizeof *best);
     sl_status st = SL_OK;
@@ -288,15 +292,15 @@ static sl_status run(sl_noise__top *top, screen *c) {
 sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
                            const sl_noise__span *s, int span, const sl_noise__terms *t,
                            const sl_noise__effort *e) {
-    screen c = { .j = j, .s = s, .t = t, .e = e, .span = span,
-                 .pairs = sl_noise__pairs_at(sl_cpu()) };
+    screen c = {
+        .j = j, .s = s, .t = t, .e = e, .span = span, .pairs = sl_noise__pairs_at(sl_cpu())
+    };
     if (s->dims < 2 || !t->n) return SL_OK;
     c.unit = 0.5 * s->dims * log2(s->target_square);
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     size_t dims = (size_t)s->dims, n = (size_t)t->n, paired = (size_t)tiles * SL_NOISE__TILE;
-    int64_t bytes = (int64_t)(n * (dims * 8 + 24) + paired * (dims * 4 + 4)
-                              + (size_t)tiles * (size_t)block_room(e)
-                                    * sizeof(sl_noise__candidate));
+    int64_t bytes = (int64_t)(n * (dims * 8 + 24) + paired * (dims * 4 + 4) +
+                              (size_t)tiles * (size_t)block_room(e) * sizeof(sl_noise__candidate));
     if (!sl_search__reserve(j, bytes)) return SL_OK;
     c.at = sl_malloc(n, sizeof *c.at);
     c.y = sl_malloc(n, sizeof *c.y);

@@ -1,14 +1,14 @@
 /* Simple coefficients, by description length.
  *
- * Around its least squares a fit's sum of squares is a quadratic form, so the price of any value v of
- * a coefficient b is known without a further fit: (v - b)^2 / C_bb more, C the inverse of the normal
- * matrix, with the others moved to their best places given v. Every step tries all simple values of
- * all free coefficients, takes the one that shortens the description most, and updates C by a
- * rank-one correction. A value of 0 drops the column and its price.
+ * Around its least squares a fit's sum of squares is a quadratic form, so the price of any value v
+ * of a coefficient b is known without a further fit: (v - b)^2 / C_bb more, C the inverse of the
+ * normal matrix, with the others moved to their best places given v. Every step tries all simple
+ * values of all free coefficients, takes the one that shortens the description most, and updates C
+ * by a rank-one correction. A value of 0 drops the column and its price.
  *
- * Bits: of residuals, n/2 log2(rss/n) or chi-square where sigma is known; of coefficients, the table
- * below. A free number of n rows costs about log2(n)/2, its precision; exponents of laws are small
- * rationals, so a free exponent has to earn much more. */
+ * Bits: of residuals, n/2 log2(rss/n) or chi-square where sigma is known; of coefficients, the
+ * table below. A free number of n rows costs about log2(n)/2, its precision; exponents of laws are
+ * small rationals, so a free exponent has to earn much more. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -18,13 +18,14 @@ typedef struct simple_value {
 } simple_value;
 
 static const simple_value exponents[] = {
-    { 0, 0.5 }, { 1, 1.5 },   { 2, 3 },     { 0.5, 3.5 }, { 3, 4.5 },     { 1.5, 5 }, { 4, 5.5 },
-    { 1 / 3., 6.5 }, { 2 / 3., 6.5 }, { 2.5, 7 }, { 5, 8 },     { 6, 8 },       { 0.25, 8 },
-    { 0.75, 8.5 },  { 4 / 3., 8.5 }, { 3.5, 9 },
+    { 0, 0.5 },  { 1, 1.5 },      { 2, 3 },        { 0.5, 3.5 }, { 3, 4.5 }, { 1.5, 5 },
+    { 4, 5.5 },  { 1 / 3., 6.5 }, { 2 / 3., 6.5 }, { 2.5, 7 },   { 5, 8 },   { 6, 8 },
+    { 0.25, 8 }, { 0.75, 8.5 },   { 4 / 3., 8.5 }, { 3.5, 9 },
 };
 static const simple_value odd_exponents[] = { { 1, 1.5 }, { 3, 5 } };
 static const simple_value even_exponents[] = { { 0, 0.5 }, { 2, 3 }, { 4, 6 } };
-static const simple_value rates[] = { { 0, 0.5 }, { 1, 2 }, { 0.5, 3 }, { 2, 3 }, { 0.25, 5 }, { 4, 5 } };
+static const simple_value rates[] = { { 0, 0.5 }, { 1, 2 },    { 0.5, 3 },
+                                      { 2, 3 },   { 0.25, 5 }, { 4, 5 } };
 static const simple_value coefficients[] = { { 0, 0.5 }, { 1, 2 }, { 2, 4 }, { 0.5, 4 } };
 static const simple_value factors[] = { { 0, 1 } };
 
@@ -123,7 +124,8 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
             double v = tables[m->kind[j]].values[k].value;
             if (b < 0) v = 0 - v;
             double rss = f->rss + (v - b) * (v - b) / e->matrix[a][a];
-            double gain = now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, false);
+            double gain =
+                now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, false);
             if (gain > best.gain) best = (step){ a, v, gain, rss };
         }
     }

@@ -1,9 +1,9 @@
-/* Spans: the columns that every model of a family may have for nothing, and the projector onto what is
- * left of a few rows without them.
+/* Spans: the columns that every model of a family may have for nothing, and the projector onto what
+ * is left of a few rows without them.
  *
- * An error of y is 1/|dT/dy| times smaller in T(y); rows are weighted by the inverse, so that an error
- * counts alike in every row and family. The weights use the noisy y itself: good enough to compare
- * terms by, and the fit that follows does not use them. */
+ * An error of y is 1/|dT/dy| times smaller in T(y); rows are weighted by the inverse, so that an
+ * error counts alike in every row and family. The weights use the noisy y itself: good enough to
+ * compare terms by, and the fit that follows does not use them. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -30,7 +30,8 @@ static sl_status product_columns(sl_noise__span *s, sl_arena *a, const sl_search
         if (v >= 0 && !has_log(j->columns[v], rows)) continue;
         s->variable[s->base] = v;
         double *c = new_column(s, a, rows);
-        if (!c) return sl_fail_memory((size_t)rows, sizeof *c, "a column of the search under noise");
+        if (!c)
+            return sl_fail_memory((size_t)rows, sizeof *c, "a column of the search under noise");
         for (int64_t i = 0; i < rows; i++) c[i] = v < 0 ? 1 : fabs(j->columns[v][i]);
         if (v >= 0) sl_log_array(c, c, (int)rows);
     }
@@ -38,8 +39,8 @@ static sl_status product_columns(sl_noise__span *s, sl_arena *a, const sl_search
 }
 
 /* All monomials of a degree, in the order of their powers. */
-static sl_status monomial_columns(sl_noise__span *s, sl_arena *a, const sl_search__job *j, int8_t *power,
-                                  int from, int left) {
+static sl_status monomial_columns(sl_noise__span *s, sl_arena *a, const sl_search__job *j,
+                                  int8_t *power, int from, int left) {
     int64_t rows = j->rows.rows;
     if (left > 0) {
         for (int v = from; v < j->rows.inputs; v++) {

@@ -5,8 +5,8 @@
 #include "search/noise_impl.h"
 
 static int64_t bytes_of(int room, int stride) {
-    return (int64_t)room
-           * (int64_t)(sizeof(sl_term) + sizeof(float) + sizeof(int) + (size_t)stride * sizeof(double));
+    return (int64_t)room * (int64_t)(sizeof(sl_term) + sizeof(float) + sizeof(int) +
+                                     (size_t)stride * sizeof(double));
 }
 
 void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j) {
@@ -27,7 +27,8 @@ static sl_status grow(bool *enough, sl_noise__terms *t, sl_search__job *j, int r
     if (value) t->value = value;
     if (!term || !cost || !value) {
         sl_search__release(j, bytes_of(room, t->stride));
-        return sl_fail_memory((size_t)room, (size_t)t->stride * sizeof(double), "terms of a search");
+        return sl_fail_memory((size_t)room, (size_t)t->stride * sizeof(double),
+                              "terms of a search");
     }
     if (t->room) sl_search__release(j, bytes_of(t->room, t->stride));
     t->room = room;

@@ -1,5 +1,5 @@
-/* Lists of the best candidates. The order is total, so what a list holds does not depend on the order
- * in which candidates came. */
+/* Lists of the best candidates. The order is total, so what a list holds does not depend on the
+ * order in which candidates came. */
 #include <math.h>
 #include <stdlib.h>
 

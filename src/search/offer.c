@@ -1,10 +1,10 @@
 /* offer - what becomes of a formula that a method has found.
  *
- * It is put into the variables of the whole table and looked at in every row. Constants that are exact
- * numbers to within rounding become so (snap.c) where the formula stays exact. Then it is judged by the
- * project's criterion: description length, and evidence, the bits that the data hold beyond those of
- * the formula and of the search that found it. Few rows and many constants leave none: such a formula
- * is dropped however well it fits. */
+ * It is put into the variables of the whole table and looked at in every row. Constants that are
+ * exact numbers to within rounding become so (snap.c) where the formula stays exact. Then it is
+ * judged by the project's criterion: description length, and evidence, the bits that the data hold
+ * beyond those of the formula and of the search that found it. Few rows and many constants leave
+ * none: such a formula is dropped however well it fits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     double size = 1e-3 * rms(p->y, p->rows);
     *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
-        double error = fabs(got[i] - p->y[i]), part = error == 0 ? 0 : error / (fabs(p->y[i]) + size);
+        double error = fabs(got[i] - p->y[i]),
+               part = error == 0 ? 0 : error / (fabs(p->y[i]) + size);
         if (!(part <= out->worst)) out->worst = part; // also NaN
     }
     if (isnan(out->worst)) out->worst = INFINITY;

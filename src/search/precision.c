@@ -1,9 +1,9 @@
 /* precision - with how many digits a column was written down.
  *
- * A file that says 3.14 says 3.135 .. 3.145: an error of known size, uniform over one unit of the last
- * digit. Three kinds are told apart: numbers of single precision, of fixed decimals (3.10, 412.25) and
- * of significant digits (3.1e-5, 41). Of rounded numbers nine in ten need the last digit; that share
- * tells fixed decimals from significant digits where both would do.
+ * A file that says 3.14 says 3.135 .. 3.145: an error of known size, uniform over one unit of the
+ * last digit. Three kinds are told apart: numbers of single precision, of fixed decimals (3.10,
+ * 412.25) and of significant digits (3.1e-5, 41). Of rounded numbers nine in ten need the last
+ * digit; that share tells fixed decimals from significant digits where both would do.
  *
  * Whole numbers are left alone: they may be counts, or exact. So are columns of which every number
  * needs more than DIGITS_MAX digits. */
@@ -23,9 +23,7 @@ static bool is_multiple(double value, int decimals) {
 }
 
 /* The decimal exponent: 10^e <= |value| < 10^(e+1). */
-static int exponent_of(double value) {
-    return (int)floor(log10(fabs(value)));
-}
+static int exponent_of(double value) { return (int)floor(log10(fabs(value))); }
 
 /* Decimals that a value needs, negative for whole tens; FULL if it has more than DIGITS_MAX
  * digits. */

@@ -3,8 +3,8 @@
  *     y D(x) = N(x),   degrees ascending, all coefficients free
  *
  * The columns 1, x, x^2, ..., then y, y x, ... are made orthogonal one after the other; a column of
- * y that the ones before it leave nothing of is a formula. Terms that it does not need are dropped and
- * the others fitted again.
+ * y that the ones before it leave nothing of is a formula. Terms that it does not need are dropped
+ * and the others fitted again.
  *
  * A quotient with many coefficients comes close to any smooth function. So a formula found here has
  * few of them beside the rows that were fitted, and it has to hold in the other rows too. */
@@ -28,7 +28,7 @@ typedef struct quotient {
     double **unit;                       // the orthogonal ones, rows that are fitted
     int *used;                           // columns that gave them
     double *weight;
-    int level, numerator, n;             // columns of N; of both
+    int level, numerator, n; // columns of N; of both
     int64_t rows, fitted;
 } quotient;
 
@@ -116,14 +116,16 @@ static sl_status solve(double *coefficient, int *used, int *n, quotient *q, int 
             double most = 0;
             for (int64_t k = 0; k < q->rows; k++)
                 most = SL_MAX(most, fabs(coefficient[i] * column[i][k]));
-            if (most > NOTHING * largest) coefficient[kept] = coefficient[i], used[kept++] = used[i];
+            if (most > NOTHING * largest)
+                coefficient[kept] = coefficient[i], used[kept++] = used[i];
         }
         *n = kept;
     }
     return SL_OK;
 }
 
-static const sl_node *add(sl_write *w, const sl_node *sum, double c, const int8_t *power, int inputs) {
+static const sl_node *add(sl_write *w, const sl_node *sum, double c, const int8_t *power,
+                          int inputs) {
     const sl_node *e = sl_write_monomial(w, power, inputs);
     e = sl_write_times(w, sl_write_constant(w, c), e);
     return sum ? sl_write_plus(w, sum, e) : e;
@@ -137,8 +139,10 @@ static sl_status offer(bool *kept, quotient *q, int y, const double *coefficient
     const sl_node *top = NULL, *bottom = sl_write_monomial(&w, q->power[y], inputs), *e;
     for (int i = 0; i < n; i++) {
         int c = used[i];
-        if (c < q->numerator) top = add(&w, top, coefficient[i], q->power[c], inputs);
-        else bottom = add(&w, bottom, -coefficient[i], q->power[c], inputs);
+        if (c < q->numerator)
+            top = add(&w, top, coefficient[i], q->power[c], inputs);
+        else
+            bottom = add(&w, bottom, -coefficient[i], q->power[c], inputs);
     }
     *kept = false;
     if (!top) return sl_write_status(&w);
@@ -191,8 +195,11 @@ static sl_status open_quotient(void **state, sl_search__job *j) {
     return SL_OK;
 }
 
-/* Sums of both degrees by number of inputs: up to the first at level 0, to the second at level 1. */
-static const int8_t degree_sums[][2] = { { 0, 0 }, { 6, 8 }, { 4, 8 }, { 2, 4 }, { 2, 4 }, { 2, 3 } };
+/* Sums of both degrees by number of inputs: up to the first at level 0, to the second at level 1.
+ */
+static const int8_t degree_sums[][2] = {
+    { 0, 0 }, { 6, 8 }, { 4, 8 }, { 2, 4 }, { 2, 4 }, { 2, 3 }
+};
 
 static sl_status level_quotient(bool *more, void *state, int level) {
     quotient *q = state;

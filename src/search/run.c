@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/inner_impl.h"
 #include "search/search_impl.h"
 #include "search/noise_impl.h"
 #include "search/spans_impl.h"
@@ -23,32 +24,58 @@ typedef struct step {
 
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
-static const step steps[] = {
-    LATTICE(0, SL_SEARCH_EFFORT_LOW),  LATTICE(1, SL_SEARCH_EFFORT_LOW),
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW),
-    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },
-    BOTH(0, SL_SEARCH_EFFORT_LOW),     BOTH(1, SL_SEARCH_EFFORT_LOW),
-    BOTH(2, SL_SEARCH_EFFORT_LOW),     BOTH(3, SL_SEARCH_EFFORT_LOW),
-    LATTICE(2, SL_SEARCH_EFFORT_LOW),  LATTICE(3, SL_SEARCH_EFFORT_LOW),
-    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },
-    BOTH(4, SL_SEARCH_EFFORT_LOW),     NOISE(0, SL_SEARCH_EFFORT_LOW),
-    BOTH(5, SL_SEARCH_EFFORT_LOW),     BOTH(6, SL_SEARCH_EFFORT_LOW),
-    CLOSURE(1, SL_SEARCH_EFFORT_LOW),  CLOSURE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    NOISE(1, SL_SEARCH_EFFORT_LOW),    BOTH(7, SL_SEARCH_EFFORT_LOW),
-    NOISE(2, SL_SEARCH_EFFORT_LOW),    LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), BOTH(9, SL_SEARCH_EFFORT_NORMAL),
-    CLOSURE(3, SL_SEARCH_EFFORT_NORMAL),
-    LATTICE(6, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(10, SL_SEARCH_EFFORT_NORMAL), BOTH(11, SL_SEARCH_EFFORT_HIGH),
-    LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),
-    LATTICE(9, SL_SEARCH_EFFORT_HIGH),
-    BOTH(12, SL_SEARCH_EFFORT_HIGH),   BOTH(13, SL_SEARCH_EFFORT_HIGH),
-    { NULL, 0, 0 }, // the end
+#define INNER(level, effort) { &sl_search__inner, level, effort }
+
+/* Up to here formulas are found that most tables have. */
+#define FIRST                                                                      \
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
+    BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
+    BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }
+
+#define LATTICES                                                                   \
+    LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
+    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+
+#define LAST                                                                       \
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
+    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
+    LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
+    LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
+
+/* y of full precision: most likely it was computed, and has an exact formula or none. */
+static const step steps_exact[] = {
+    FIRST, LATTICES,
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
-enum { STEPS = SL_LEN(steps) - 1, METHODS_MAX = 16 };
+/* y of few digits, or with errors of known size. */
+static const step steps_measured[] = {
+    FIRST,
+    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
+    LATTICE(4, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    INNER(0, SL_SEARCH_EFFORT_LOW), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
+};
+
+enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16 };
+_Static_assert(SL_LEN(steps_measured) == STEPS, "both orders have the same steps");
+
+static const step *steps_of(const sl_search__job *j) {
+    bool known = j->o->sigma > 0 || j->all->sigma;
+    bool full = sl_search__digits(j->all->y, j->all->rows).kind == SL_DIGITS_FULL;
+    return full && !known ? steps_exact : steps_measured;
+}
 
 /* ---------------------------------------------------------------- stopping ------------------ */
 
@@ -128,8 +155,10 @@ static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
 static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
+    const step *steps = steps_of(j);
     j->news.steps = STEPS;
-    for (int i = 0; i < STEPS && st == SL_OK; i++) {
+    // no column that differs from row to row: nothing explains y
+    for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (steps[i].effort > j->o->effort) continue;
         j->news.step = i;
         if (sl_search__stop(j, true)) break;

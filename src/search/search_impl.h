@@ -8,6 +8,18 @@
 
 /* ---------------------------------------------------------------- a search at work ---------- */
 
+/* With how many digits y was written down: see precision.c. */
+typedef enum sl_digits_kind {
+    SL_DIGITS_FULL,        // of a double, or not to be told
+    SL_DIGITS_SINGLE,      // of a float
+    SL_DIGITS_DECIMALS,    // behind the point
+    SL_DIGITS_SIGNIFICANT,
+} sl_digits_kind;
+typedef struct sl_digits {
+    sl_digits_kind kind;
+    int digits;
+} sl_digits;
+
 typedef struct sl_search__job {
     const sl_problem *all;   // as given
     sl_problem rows;         // what is searched: columns that matter, rows without repetition, well
@@ -20,6 +32,7 @@ typedef struct sl_search__job {
     sl_arena arena;          // of the search
     sl_search_result *result;
     double start;            // on sl_clock()
+    sl_digits digits;        // that y was written down with
     double precision;        // relative size of the rounding of y: 2^-52, or more where digits are few
     _Atomic int ended;       // sl_search_end asked for, or SL_SEARCH__RUNNING
     _Atomic int64_t tried;   // counted by methods, in large portions
@@ -86,17 +99,7 @@ SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_no
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
 
-/* With how many digits y was written down: see precision.c. */
-typedef enum sl_digits_kind {
-    SL_DIGITS_FULL,        // of a double, or not to be told
-    SL_DIGITS_SINGLE,      // of a float
-    SL_DIGITS_DECIMALS,    // behind the point
-    SL_DIGITS_SIGNIFICANT,
-} sl_digits_kind;
-typedef struct sl_digits {
-    sl_digits_kind kind;
-    int digits;
-} sl_digits;
+/* Digits of a column. */
 sl_digits sl_search__digits(const double *y, int64_t rows);
 /* One unit of y's last digit; 0: that of a double. The rounding error has a standard deviation of
  * 1/sqrt(12) of it. */
@@ -167,6 +170,8 @@ int sl_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
  * and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm of the
  * term, as of exp(u) on the product side. From any thread. */
 bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
+/* The same at the first n probes alone, n a multiple of 8. */
+bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t, int n);
 
 /* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count: as
  * many as are wanted, or as there are; those that levels have not yet made are made here. */

@@ -17,7 +17,8 @@
 
 enum { FACTORS_MAX = 64, ROUNDS = 8 };
 
-static const double BRACKETS = 3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
+static const double BRACKETS =
+    3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
 
 typedef struct simplifier {
     sl_arena *arena;
@@ -31,6 +32,12 @@ typedef struct simplifier {
 static const sl_node *piece(simplifier *s, const sl_node *e) {
     if (!e) s->failed = true;
     return e;
+}
+
+/* Did the call give something? A form that passes a limit is no form; lack of memory sticks. */
+static bool gave(simplifier *s, sl_status st) {
+    if (st == SL_ENOMEM) s->failed = true;
+    return st == SL_OK;
 }
 
 static const sl_node *product(simplifier *s, const sl_node *const *factor, int n) {
@@ -63,7 +70,7 @@ static const sl_node *base_of(const sl_node *e, sl_rat *exponent) {
 static bool is_positive(simplifier *s, const sl_node *e) {
     size_t mark = sl_arena_mark(s->arena);
     double *v = sl_arena_alloc(s->arena, (size_t)s->rows->rows * sizeof *v);
-    bool all = v && sl_expr_eval(v, s->arena, e, s->rows->x, s->rows->rows, s->value) == SL_OK;
+    bool all = v && gave(s, sl_expr_eval(v, s->arena, e, s->rows->x, s->rows->rows, s->value));
     for (int64_t i = 0; i < s->rows->rows && all; i++) all = v[i] > 0;
     if (!v) s->failed = true;
     sl_arena_rewind(s->arena, mark);
@@ -102,13 +109,14 @@ static const sl_node *scale_sum(simplifier *s, const sl_node *sum, const sl_node
     for (int i = 0; i < n; i++) {
         const sl_node *pair[2] = { term[i], by };
         const sl_node *both = product(s, pair, 2);
-        if (!both || sl_expr_canon(&term[i], s->arena, both) != SL_OK) return NULL;
+        if (!both || !gave(s, sl_expr_canon(&term[i], s->arena, both))) return NULL;
     }
     return n ? piece(s, sl_expr_nary(s->arena, SL_OP_ADD, term, n)) : NULL;
 }
 
 /* The product with factor `from` moved into the sum of factor `to`; NULL where that cannot be. */
-static const sl_node *move_in(simplifier *s, const sl_node *const *factor, int n, int from, int to) {
+static const sl_node *move_in(simplifier *s, const sl_node *const *factor, int n, int from,
+                              int to) {
     const sl_node *out[FACTORS_MAX];
     sl_rat e, p, inverse, share;
     const sl_node *by = base_of(factor[from], &e), *sum = base_of(factor[to], &p);
@@ -141,7 +149,7 @@ static const sl_node *join(simplifier *s, const sl_node *const *factor, int n, i
     if (pair[0]->op != SL_OP_ADD || pair[1]->op != SL_OP_ADD || sl_rat_cmp(p, q) != 0) return NULL;
     if (!sl_rat_is_int(p) && !is_positive(s, pair[0])) return NULL;
     both = product(s, pair, 2);
-    if (!both || sl_expr_canon(&out[kept++], s->arena, both) != SL_OK) return NULL;
+    if (!both || !gave(s, sl_expr_canon(&out[kept++], s->arena, both))) return NULL;
     out[0] = power(s, out[0], p);
     for (int i = 0; i < n; i++)
         if (i != a && i != b) out[kept++] = factor[i];
@@ -159,7 +167,7 @@ static double price(const simplifier *s, const sl_node *e) {
 /* Takes `other` for *best if it is shorter. */
 static bool take_shorter(simplifier *s, const sl_node **best, const sl_node *other) {
     const sl_node *tidy;
-    if (!other || s->failed || sl_expr_tidy(&tidy, s->arena, other) != SL_OK) return false;
+    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
     if (!(price(s, tidy) < price(s, *best) - 1e-9)) return false;
     *best = tidy;
     return true;
@@ -168,14 +176,15 @@ static bool take_shorter(simplifier *s, const sl_node **best, const sl_node *oth
 /* The same where it has fewer nodes and costs at most `slack` bits more. */
 static bool take_smaller(simplifier *s, const sl_node **best, const sl_node *other, double slack) {
     const sl_node *tidy;
-    if (!other || s->failed || sl_expr_tidy(&tidy, s->arena, other) != SL_OK) return false;
+    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
     if (sl_expr_nodes(tidy) >= sl_expr_nodes(*best)) return false;
     if (price(s, tidy) > price(s, *best) + slack) return false;
     *best = tidy;
     return true;
 }
 
-/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1. */
+/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1.
+ */
 static bool shorten_product(simplifier *s, const sl_node **best) {
     const sl_node *factor[FACTORS_MAX];
     int n = operands(factor, *best);
@@ -205,30 +214,31 @@ static const sl_node *simplify_operands(simplifier *s, const sl_node *e) {
 
 static const sl_node *simplified(simplifier *s, const sl_node *e) {
     const sl_node *best = simplify_operands(s, e), *tidy;
-    if (!best || sl_expr_tidy(&tidy, s->arena, best) != SL_OK) return best;
+    if (!best || !gave(s, sl_expr_tidy(&tidy, s->arena, best))) return best;
     best = tidy;
     for (int round = 0; round < ROUNDS && !s->failed; round++) {
         sl_rat p;
         const sl_node *base = base_of(best, &p);
         bool shorter = false;
-        if (base != best) shorter = take_smaller(s, &best, open_power(s, base, p), BRACKETS) ||
-                                    take_shorter(s, &best, open_power(s, base, p));
+        if (base != best)
+            shorter = take_smaller(s, &best, open_power(s, base, p), BRACKETS) ||
+                      take_shorter(s, &best, open_power(s, base, p));
         if (!shorter && best->op == SL_OP_MUL) shorter = shorten_product(s, &best);
         if (!shorter) break;
     }
     return best;
 }
 
-sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e, const double *value,
-                              const sl_problem *rows) {
+sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
+                              const double *value, const sl_problem *rows) {
     simplifier s = { .arena = a, .rows = rows, .value = value };
     const sl_node *best = e, *other;
     for (int round = 0; round < ROUNDS && !s.failed; round++) {
         const sl_node *next = simplified(&s, best);
         if (!take_smaller(&s, &best, next, BRACKETS) && !take_shorter(&s, &best, next)) break;
     }
-    if (sl_expr_merge(&other, a, best) == SL_OK) take_shorter(&s, &best, other);
-    if (sl_expr_canon(&other, a, best) == SL_OK) take_shorter(&s, &best, other);
+    if (gave(&s, sl_expr_merge(&other, a, best))) take_shorter(&s, &best, other);
+    if (gave(&s, sl_expr_canon(&other, a, best))) take_shorter(&s, &best, other);
     if (s.failed) return sl_fail(SL_ENOMEM, "no memory for a formula");
     *out = best;
     return SL_OK;

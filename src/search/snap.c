@@ -24,7 +24,7 @@ static const struct shape {
 
 static const double CLOSE = 1e-9; // relative
 
-enum { OPERANDS_MAX = 256 };      // of a sum that a method writes
+enum { OPERANDS_MAX = 256 }; // of a sum that a method writes
 
 static bool near_fraction(sl_rat *out, double x, const struct shape *s) {
     for (int d = 1; d <= s->denominator; d++) {
@@ -36,7 +36,8 @@ static bool near_fraction(sl_rat *out, double x, const struct shape *s) {
 }
 
 /* p/q times the shape's root and power of pi. */
-static const sl_node *write_number(sl_arena *a, sl_rat number, const struct shape *s, bool negative) {
+static const sl_node *write_number(sl_arena *a, sl_rat number, const struct shape *s,
+                                   bool negative) {
     const sl_node *factor[3];
     int n = 0;
     factor[n] = sl_expr_num(a, number);
@@ -84,8 +85,7 @@ static const sl_node *rebuild(sl_arena *a, const sl_node *e, const sl_node *cons
     for (int i = 0; i < n; i++, at = sl_next(at))
         if (!(operand[i] = rebuild(a, at, with, number))) return NULL;
     if (e->op == SL_OP_ADD || e->op == SL_OP_MUL) return sl_expr_nary(a, (sl_op)e->op, operand, n);
-    if (e->op == SL_OP_POW || e->op == SL_OP_RAISE)
-        return sl_expr_power(a, operand[0], operand[1]);
+    if (e->op == SL_OP_POW || e->op == SL_OP_RAISE) return sl_expr_power(a, operand[0], operand[1]);
     return sl_expr_fn(a, (sl_op)e->op, operand[0]);
 }
 
@@ -97,8 +97,10 @@ sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_node *e, const 
     for (int k = 0; k < params; k++) {
         with[k] = NULL;
         if (which < 0 || which == k) SL_TRY(exact_number(&with[k], a, value[k]));
-        if (with[k]) out->bound++;
-        else out->value[out->params++] = value[k];
+        if (with[k])
+            out->bound++;
+        else
+            out->value[out->params++] = value[k];
         number[k] = out->params;
     }
     if (out->bound == 0) return SL_OK;

@@ -1,9 +1,10 @@
 /* spans - exact search modulo spans: the two methods "products" and "sums".
  *
- * Both sides share one store. A level of a side walks the store's terms of that level in batches. What
- * a batch finds is verified before the next begins; after an exact formula the walk goes on for as many
- * terms as a quarter of those before it, or to the end of the level, because the first formula that is
- * found is not always the simplest. All of that is counted in terms, never in time. */
+ * Both sides share one store. A level of a side walks the store's terms of that level in batches.
+ * What a batch finds is verified before the next begins; after an exact formula the walk goes on
+ * for as many terms as a quarter of those before it, or to the end of the level, because the first
+ * formula that is found is not always the simplest. All of that is counted in terms, never in time.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -70,8 +71,7 @@ static void close_side(void *state) {
     sl_spans *s = state;
     if (!s) return;
     for (int i = 0; i < SL_SPANS__SPANS; i++)
-        for (int t = 0; t < SL_SPANS__TABLES; t++)
-            sl_spans__table_close(&s->table[i][t], s->job);
+        for (int t = 0; t < SL_SPANS__TABLES; t++) sl_spans__table_close(&s->table[i][t], s->job);
     for (int i = 0; i < s->workers && s->scratch; i++) sl_free(s->scratch[i]);
     sl_search__release(s->job, s->log_room * (int64_t)sizeof *s->log);
     sl_free(s->log);
@@ -80,14 +80,27 @@ static void close_side(void *state) {
     sl_free(s);
 }
 
+/* Too few rows for any term: what is left are powers of the columns. Whole exponents or small
+ * fractions cost few bits, so five rows may say enough about a product of four columns. */
+static sl_status open_few(sl_spans *s) {
+    int columns = s->job->rows.inputs + 1;
+    if (s->side == SL_SIDE_SUM || s->job->rows.rows < columns) return SL_OK;
+    s->target = sl_arena_alloc(&s->arena, sizeof *s->target);
+    if (!s->target) return sl_fail_memory(1, sizeof *s->target, "a search modulo spans");
+    *s->target = (sl_spans__target){ .kind = SL_SPANS__TIMES, .power = 1 };
+    s->span[0].dim = columns;
+    s->few = true;
+    return SL_OK;
+}
+
 static sl_status open_parts(sl_spans *s) {
     sl_search__job *j = s->job;
-    if (sl_spans__probes(j, s->side) == 0) return SL_OK; // too few rows: no spans, no levels
+    if (sl_spans__probes(j, s->side) == 0) return open_few(s);
     s->probes = 1; // so that closing gives the store back
     SL_TRY(take_store(j));
     s->store = j->store;
-    s->stride = sl_store_stride(s->store);
-    s->probes = SL_MAX(sl_spans__probes(j, SL_SIDE_PRODUCT), sl_spans__probes(j, SL_SIDE_SUM));
+    s->probes = sl_spans__probes(j, s->side);
+    s->stride = (s->probes + 7) / 8 * 8; // the store may have more, for the other side
     s->kernels = sl_spans__kernels_at(sl_cpu());
     SL_TRY(sl_spans__open_spans(s));
     SL_TRY(open_buffers(s));
@@ -142,11 +155,8 @@ static sl_status walk_level(sl_spans *s, int level) {
 static const struct extra {
     int level, triples[2], monomials; // triples: of products, of sums
 } extras[] = {
-    { 4, { 400, 300 }, 1 << 12 },
-    { 6, { 0, 0 }, 1 << 15 },
-    { 7, { 3000, 0 }, 0 },
-    { 8, { 0, 1500 }, 0 },
-    { 10, { 8000, 5000 }, 0 },
+    { 4, { 400, 300 }, 1 << 12 }, { 6, { 0, 0 }, 1 << 15 },  { 7, { 3000, 0 }, 0 },
+    { 8, { 0, 1500 }, 0 },        { 10, { 8000, 5000 }, 0 },
 };
 
 static sl_status run_extras(sl_spans *s, int level) {
@@ -154,7 +164,8 @@ static sl_status run_extras(sl_spans *s, int level) {
     for (int i = 0; i < SL_LEN(extras) && extras[i].level <= level; i++) {
         const struct extra *e = &extras[i];
         if (s->found || sl_search__stop(s->job, true)) return SL_OK;
-        if (e->level == level && e->triples[s->side]) SL_TRY(sl_spans__three(s, e->triples[s->side]));
+        if (e->level == level && e->triples[s->side])
+            SL_TRY(sl_spans__three(s, e->triples[s->side]));
         if (s->side == SL_SIDE_PRODUCT || !e->monomials) continue;
         if (e->level == level && !s->found) SL_TRY(sl_spans__zero(s, monomials, e->monomials));
         monomials = e->monomials;
@@ -166,6 +177,7 @@ static sl_status run_level(bool *more, sl_spans *s, int level) {
     s->level = level;
     s->verified = 0;
     *more = s->spans > 0 && level + 1 < LEVELS;
+    if (s->few) return sl_spans__verify(s, &(sl_spans__hit){ .n = 0 });
     if (s->spans == 0) return SL_OK;
     if (level == 0) SL_TRY(sl_spans__no_terms(s));
     if (s->found) return SL_OK;

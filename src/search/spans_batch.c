@@ -2,8 +2,8 @@
  *
  * Two loops on all threads. The first goes over blocks of terms: values, logarithms, projections,
  * keys, and the look-up of targets that one term explains. The second goes over shards of tables:
- * each is filled by one thread, block after block, so that of two equal keys always the earlier term
- * is the one that is kept, whatever the number of threads. */
+ * each is filled by one thread, block after block, so that of two equal keys always the earlier
+ * term is the one that is kept, whatever the number of threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void block_values(double *value, const sl_spans *s, const sl_spans__block
     bool exponent[BLOCK] = { false };
     for (int t = 0; t < b->n; t++) {
         double *v = value + (size_t)t * (size_t)stride;
-        if (!sl_store_value(v, &exponent[t], s->store, b->term[t])) {
+        if (!sl_store_value_first(v, &exponent[t], s->store, b->term[t], stride)) {
             memset(v, 0, (size_t)stride * sizeof *v);
             exponent[t] = true;
             continue;
@@ -120,8 +120,10 @@ static void table_keys(sl_spans *s, sl_spans__block *b, int span, int t, const b
     s->kernels->reduce(v->key[t], rest, v->q, (const double(*)[DIMS])s->table[span][t].basis);
     for (int i = 0; i < b->n; i++) {
         in[i] = seen[i] && rest[i] >= REST * v->norm[i];
-        if (in[i]) count[sl_spans__shard(v->key[t][i])]++;
-        else if (seen[i]) one_term(s, hits, b, span, i, t, first);
+        if (in[i])
+            count[sl_spans__shard(v->key[t][i])]++;
+        else if (seen[i])
+            one_term(s, hits, b, span, i, t, first);
     }
     for (int h = 0; h < SL_SPANS__SHARDS; h++) {
         from[h] = sum;
@@ -175,15 +177,18 @@ static void meet_block(sl_spans *s, corner c, sl_spans__block *b, sl_spans__hits
     sl_spans__table *t = &s->table[c.span][c.table];
     sl_spans__view *v = &b->view[c.span];
     const uint64_t *key = v->key[c.table];
-    int from = c.shard ? v->shard_end[c.table][c.shard - 1] : 0, to = v->shard_end[c.table][c.shard];
+    int from = c.shard ? v->shard_end[c.table][c.shard - 1] : 0,
+        to = v->shard_end[c.table][c.shard];
     for (int k = from; k < to; k++)
         __builtin_prefetch(&t->entry[sl_spans__slot(t, key[v->place[c.table][k]])], 1);
     for (int k = from; k < to; k++) {
         int i = v->place[c.table][k];
-        sl_spans__hit hit = { .place = first + i, .span = (int16_t)c.span, .n = 2,
-                              .target = c.table };
+        sl_spans__hit hit = {
+            .place = first + i, .span = (int16_t)c.span, .n = 2, .target = c.table
+        };
         int64_t other = 0;
-        sl_spans__met met = sl_spans__meet(&other, t, key[i], v->direction[i], s->terms + first + i);
+        sl_spans__met met =
+            sl_spans__meet(&other, t, key[i], v->direction[i], s->terms + first + i);
         if (met == SL_SPANS__NEW && c.table == 0) v->fresh[i] = true;
         if (met != SL_SPANS__OTHER) continue;
         double q[DIMS];
@@ -197,8 +202,8 @@ static void meet_block(sl_spans *s, corner c, sl_spans__block *b, sl_spans__hits
 static sl_status shard_part(int64_t begin, int64_t end, int worker, void *payload) {
     sl_spans *s = payload;
     for (int64_t p = begin; p < end; p++) {
-        corner c = { (int)(p / SL_SPANS__SHARDS) / s->tables, (int)(p / SL_SPANS__SHARDS) % s->tables,
-                     (int)(p % SL_SPANS__SHARDS) };
+        corner c = { (int)(p / SL_SPANS__SHARDS) / s->tables,
+                     (int)(p / SL_SPANS__SHARDS) % s->tables, (int)(p % SL_SPANS__SHARDS) };
         s->shard_hits[p].n = 0;
         if (!s->table[c.span][c.table].entry || sl_search__stop(s->job, worker == 0)) continue;
         for (int i = 0; i * BLOCK < s->batch_terms; i++)

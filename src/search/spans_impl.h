@@ -185,6 +185,7 @@ typedef struct sl_spans {
     sl_arena arena;
 
     int spans;
+    bool few;                     // rows: no spans, and only powers of the columns are tried
     sl_spans__span span[SL_SPANS__SPANS + 1];
 
     sl_spans__target *target;

@@ -163,7 +163,7 @@ sl_status sl_spans__open_spans(sl_spans *s) {
 
 bool sl_spans__value(double *value, const sl_spans *s, sl_term t) {
     bool exponent;
-    if (!sl_store_value(value, &exponent, s->store, t)) return false;
+    if (!sl_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
     if (s->side == SL_SIDE_SUM || exponent) return true;
     for (int k = 0; k < s->stride; k++) value[k] = fabs(value[k]);
     sl_log_array(value, value, s->stride);

@@ -1,8 +1,8 @@
 /* spans_target - transforms of y.
  *
- * The first few have tables in which pairs of terms meet. The others, thousands, are looked up by the
- * direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a function of
- * the store. One term that points the same way is a formula. */
+ * The first few have tables in which pairs of terms meet. The others, thousands, are looked up by
+ * the direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a
+ * function of the store. One term that points the same way is a formula. */
 #include <math.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 enum {
     PRODUCT_MONOMIALS = 256, // z of y - c z
     PRODUCT_FUNCTIONS = 400,
-    SUM_MONOMIALS = 4096,    // z of y^p z
+    SUM_MONOMIALS = 4096, // z of y^p z
     SUM_FUNCTIONS = 600,
     TARGETS_MAX = 4 * SUM_MONOMIALS + 4 * SUM_FUNCTIONS + 64,
-    TARGET_STORE_LEVEL = 4,  // of the store, for functions
-    /* Entries of the table of y itself in the smallest span, and of the others. A full table is still
-     * looked at: then one of the two terms of a formula has to be among the first. */
+    TARGET_STORE_LEVEL = 4, // of the store, for functions
+    /* Entries of the table of y itself in the smallest span, and of the others. A full table is
+     * still looked at: then one of the two terms of a formula has to be among the first. */
     LIMIT_MAIN = 4 << 20,
     LIMIT_OTHER = 1 << 16,
 };
@@ -47,11 +47,15 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
                          const double *factor, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         double z = factor ? factor[i] : 1, p = to_power(y[i], t->power);
-        if (t->kind == SL_SPANS__TIMES) out[i] = p * z;
-        else if (t->kind == SL_SPANS__LESS) out[i] = p - sl_store_constant(t->constant) * z;
-        else out[i] = function_of(t->kind, y[i]);
+        if (t->kind == SL_SPANS__TIMES)
+            out[i] = p * z;
+        else if (t->kind == SL_SPANS__LESS)
+            out[i] = p - sl_store_constant(t->constant) * z;
+        else
+            out[i] = function_of(t->kind, y[i]);
         if (!isfinite(out[i])) return false;
-        // a difference of nearly equal numbers is rounding, and one that y does not change is no news
+        // a difference of nearly equal numbers is rounding, and one that y does not change is no
+        // news
         if (t->kind == SL_SPANS__LESS &&
             (fabs(out[i]) > 1e4 * fabs(p) || fabs(out[i]) < 1e-9 * fabs(p)))
             return false;
@@ -138,7 +142,8 @@ static bool target_value(double *value, const sl_spans *s, const sl_spans__targe
     if (t->factor == SL_SPANS__MONOMIAL) factor = sl_store_monomial(s->store, t->index);
     if (t->factor == SL_SPANS__FUNCTION) {
         factor = of_function;
-        if (!sl_store_value(of_function, &exponent, s->store, sl_store_function(s->store, t->index)))
+        if (!sl_store_value(of_function, &exponent, s->store,
+                            sl_store_function(s->store, t->index)))
             return false;
         if (exponent) return false;
     }
@@ -201,6 +206,20 @@ int sl_spans__look_up(const sl_spans__directory *d, uint64_t key) {
     return d->key[slot] ? d->target[slot] : -1;
 }
 
+/* The targets from..from + SL_SPANS__BLOCK - 1; of equal directions the first one stays. */
+static void put_block(const sl_spans *s, sl_spans__directory *d, int span, int from) {
+    sl_spans__numbers q = { { 0 } };
+    uint64_t key[SL_SPANS__BLOCK];
+    double norm[SL_SPANS__BLOCK];
+    const sl_spans__image *image = s->image[span] + from;
+    int n = SL_MIN(s->targets - from, (int)SL_SPANS__BLOCK);
+    for (int t = 0; t < n; t++)
+        for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][t] = image[t].q[i];
+    s->kernels->direct(key, norm, q);
+    for (int t = 0; t < n; t++)
+        if (is_seen(&image[t])) put_directory(d, key[t], from + t);
+}
+
 static sl_status open_directory(sl_spans *s, int span) {
     sl_spans__directory *d = sl_arena_alloc(&s->arena, sizeof *d);
     uint64_t size = 16;
@@ -213,15 +232,7 @@ static sl_status open_directory(sl_spans *s, int span) {
     if (!d->key || !d->target) return sl_fail_memory(size, 12, "the transforms of y");
     memset(d->key, 0, size * sizeof *d->key);
     s->directory[span] = d;
-    for (int t = 0; t < s->targets; t++) {
-        sl_spans__numbers q = { { 0 } };
-        uint64_t key[SL_SPANS__BLOCK];
-        double norm[SL_SPANS__BLOCK];
-        if (!is_seen(&s->image[span][t])) continue;
-        for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][0] = s->image[span][t].q[i];
-        s->kernels->direct(key, norm, q);
-        put_directory(d, key[0], t);
-    }
+    for (int from = 0; from < s->targets; from += SL_SPANS__BLOCK) put_block(s, d, span, from);
     return SL_OK;
 }
 
@@ -249,14 +260,15 @@ static void find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const d
     }
 }
 
-/* Which targets have tables in which span, and how many entries these may have. With fewer than four
- * dimensions left of a span any two terms would meet. */
+/* Which targets have tables in which span, and how many entries these may have. With fewer than
+ * four dimensions left of a span any two terms would meet. */
 static sl_status open_tables(sl_spans *s) {
     for (int i = 0; i < s->spans; i++) {
         for (int t = 0; t < s->tables; t++) {
             if (!is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
             if (s->side == SL_SIDE_SUM && i > 0 && t > 2) continue;
-            SL_TRY(sl_spans__table_open(&s->table[i][t], s->job, i || t ? LIMIT_OTHER : LIMIT_MAIN));
+            SL_TRY(
+                sl_spans__table_open(&s->table[i][t], s->job, i || t ? LIMIT_OTHER : LIMIT_MAIN));
             find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
         }
     }

@@ -3,8 +3,8 @@
  * A pair meets in a table because one dimension, the target's, was taken out. For triples a second
  * one is: for each f of the first terms, what is left of all g before it beside target and f is
  * hashed, and two that collide make a formula with f. So triples cost the square of the number of
- * terms, not its cube. The tables are small and live in the caches; each f is on its own, so threads
- * share nothing, and hits are put in the order of their terms. */
+ * terms, not its cube. The tables are small and live in the caches; each f is on its own, so
+ * threads share nothing, and hits are put in the order of their terms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ typedef struct desk { // of one worker
 typedef struct triples {
     sl_spans *s;
     int span, target, n;
-    double *unit;   // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
+    double *unit; // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
     uint64_t mask;
     desk *desk;
     sl_spans__hits *hits; // by part of the loop
@@ -41,8 +41,8 @@ static double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-/* w := the reflection of r that takes f to the first axis, without that axis; u: its vector, 2/|u|^2
- * its factor. */
+/* w := the reflection of r that takes f to the first axis, without that axis; u: its vector,
+ * 2/|u|^2 its factor. */
 static double reflect(double *w, const double *r, const double *u, double factor) {
     double c = dot(u, r, LEFT) * factor, norm = 0;
     for (int i = 0; i < REST; i++) {
@@ -111,7 +111,10 @@ static void one_f(const triples *t, desk *d, sl_spans__hits *hits, int f) {
         if (d->slot[at].stamp != d->stamp) {
             d->slot[at] = (slot){ d->stamp, g, key };
         } else if (is_triple(t, f, g, d->slot[at].term, w, norm, u, factor)) {
-            sl_spans__hit hit = { .place = f, .span = (int16_t)t->span, .n = 3, .target = t->target,
+            sl_spans__hit hit = { .place = f,
+                                  .span = (int16_t)t->span,
+                                  .n = 3,
+                                  .target = t->target,
                                   .term = { first[d->slot[at].term].term, first[g].term,
                                             first[f].term } };
             sl_spans__add_hit(hits, &hit);
@@ -157,8 +160,7 @@ static sl_status one_target(triples *t) {
     for (int i = 0; i * GRAIN < t->n; i++)
         for (int k = 0; k < t->hits[i].n; k++) sl_spans__add_hit(&s->hits, &t->hits[i].list[k]);
     qsort(s->hits.list, (size_t)s->hits.n, sizeof *s->hits.list, cmp_hit);
-    for (int i = 0; i < s->hits.n && !s->found; i++)
-        SL_TRY(sl_spans__verify(s, &s->hits.list[i]));
+    for (int i = 0; i < s->hits.n && !s->found; i++) SL_TRY(sl_spans__verify(s, &s->hits.list[i]));
     return SL_OK;
 }
 
@@ -170,7 +172,8 @@ static sl_status open_desks(triples *t, sl_arena *a, int n) {
     sl_spans__hit *list = sl_arena_alloc(a, (size_t)parts * HITS_PART * sizeof *list);
     if (!t->desk || !t->unit || !t->hits || !list)
         return sl_fail_memory((size_t)n, sizeof *list, "triples of terms");
-    for (int i = 0; i < parts; i++) t->hits[i] = (sl_spans__hits){ list + i * HITS_PART, 0, HITS_PART };
+    for (int i = 0; i < parts; i++)
+        t->hits[i] = (sl_spans__hits){ list + i * HITS_PART, 0, HITS_PART };
     for (int i = 0; i < t->s->workers; i++) {
         size_t bytes = (t->mask + 1) * sizeof(slot);
         t->desk[i] = (desk){ .slot = sl_arena_alloc(a, bytes) };

@@ -4,15 +4,16 @@
  *     sums       T(y) = sum b_i monomial_i + sum c_j f_j
  *
  * Least squares gives exponents or coefficients. Exponents that are small fractions become so, and
- * the others are fitted again; coefficients of nothing are dropped. What is left is written down with
- * its transform undone and offered. */
+ * the others are fitted again; coefficients of nothing are dropped. What is left is written down
+ * with its transform undone and offered. */
 #include <math.h>
 #include <string.h>
 
 #include "search/spans_impl.h"
 #include "search/write.h"
 
-/* Largest residual of a logarithm, and of a sum beside its largest value, that is worth a formula. */
+/* Largest residual of a logarithm, and of a sum beside its largest value, that is worth a formula.
+ */
 static const double LOG_RESIDUAL = 1e-7, SUM_RESIDUAL = 1e-7;
 /* A summand that is nowhere larger than this part of the largest value is rounding. */
 static const double NOTHING = 1e-10;
@@ -21,14 +22,14 @@ enum { COLUMNS = SL_SPANS__COLUMNS, VERIFIED_MAX = 4000 };
 
 /* A hit as a least squares problem. */
 typedef struct system {
-    int n, span;                 // columns; of them of the span, from the front
+    int n, span; // columns; of them of the span, from the front
     double *column[COLUMNS];
     double *y, *weight;
     const sl_node *term[SL_SPANS__TERMS];
     bool exponent[SL_SPANS__TERMS];
     double coefficient[COLUMNS];
-    sl_rat exact[COLUMNS];       // products: the exponent as a fraction,
-    bool is_exact[COLUMNS];      // if it is one
+    sl_rat exact[COLUMNS];  // products: the exponent as a fraction,
+    bool is_exact[COLUMNS]; // if it is one
 } system;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -154,8 +155,8 @@ static int sign_of(const double *v, int64_t n) {
 }
 
 /* base^exponent; NULL where it is not real. */
-static sl_status write_power(const sl_node **out, sl_write *w, sl_spans *s, const system *sys, int i,
-                             const sl_node *base) {
+static sl_status write_power(const sl_node **out, sl_write *w, sl_spans *s, const system *sys,
+                             int i, const sl_node *base) {
     const sl_problem *p = &s->job->rows;
     double *v = sl_arena_alloc(w->arena, (size_t)p->rows * sizeof *v);
     if (!v) return sl_fail_memory((size_t)p->rows, sizeof *v, "a formula");
@@ -183,7 +184,8 @@ static sl_status write_product(const sl_node **out, sl_write *w, sl_spans *s, co
                 sl_write_times(w, sl_write_constant(w, sys->coefficient[i]), sys->term[t] + 1);
             factor = sl_write_function(w, SL_OP_EXP, scaled);
         } else {
-            SL_TRY(write_power(&factor, w, s, sys, i, t >= 0 ? sys->term[t] : sl_write_variable(w, i)));
+            SL_TRY(write_power(&factor, w, s, sys, i,
+                               t >= 0 ? sys->term[t] : sl_write_variable(w, i)));
             if (!factor) return sl_write_status(w);
         }
         product = sl_write_times(w, product, factor);
@@ -240,7 +242,8 @@ static const sl_node *undo(sl_write *w, sl_spans *s, const sl_spans__target *t, 
     if (t->power == 1) return e;
     if (t->power == -1) return sl_write_power(w, e, SL_RAT(-1));
     e = sl_write_power(w, e, (sl_rat){ t->power > 0 ? 1 : -1, 2 });
-    if (sign_of(s->job->rows.y, s->job->rows.rows) < 0) e = sl_write_times(w, sl_write_int(w, -1), e);
+    if (sign_of(s->job->rows.y, s->job->rows.rows) < 0)
+        e = sl_write_times(w, sl_write_int(w, -1), e);
     return e;
 }
 
@@ -282,7 +285,8 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_spans__hit *hit) {
     const sl_node *factor, *e;
     bool fits, kept;
     int columns = span->dim + hit->n;
-    if (columns > COLUMNS || columns > rows - 2) return SL_OK;
+    // powers of columns become exact numbers, and are held against the rows once more then
+    if (columns > COLUMNS || columns > (s->few ? rows : rows - 2)) return SL_OK;
     SL_TRY(open_system(&sys, s, a, columns));
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);
     if (!target) return sl_fail_memory((size_t)rows, sizeof *target, "a formula");

@@ -18,9 +18,9 @@ static const double ORTHOGONAL = 1e-11; // a dot product this small beside its l
 typedef struct scan {
     sl_spans *s;
     int rows, from;
-    double weight[POWERS][ROWS_MAX]; // the vector times y^p
+    double weight[POWERS][ROWS_MAX];                           // the vector times y^p
     double root[SL_DATA_MAX_INPUTS][2 * HALVES + 1][ROWS_MAX]; // x^(h/2)
-    uint8_t *hit;                    // by monomial: which powers
+    uint8_t *hit;                                              // by monomial: which powers
 } scan;
 
 static double dot(const double *a, const double *b, int n) {
@@ -115,7 +115,8 @@ static sl_status verify_hits(scan *z, int n) {
     for (int i = 0, looked = 0; i < n && looked < HITS_MAX && !s->found; i++) {
         for (int p = 0; p < POWERS; p++) {
             if (!(z->hit[i] >> p & 1)) continue;
-            *t = (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__MONOMIAL, z->from + i, 0 };
+            *t = (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__MONOMIAL,
+                                     z->from + i, 0 };
             sl_spans__hit hit = { .span = SL_SPANS__QUADRATIC, .target = s->targets };
             SL_TRY(sl_spans__verify(s, &hit));
             looked++;

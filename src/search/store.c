@@ -57,7 +57,8 @@ static sl_status new_chunk(sl_store *s, sl_store__chunk *c) {
     return SL_OK;
 }
 
-sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t, const double *value) {
+sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+                             const double *value) {
     sl_store__chunk *c = &s->chunk[s->parts / SL_STORE__CHUNK];
     const size_t place = s->parts % SL_STORE__CHUNK, n = (size_t)s->stride;
     *stored = false;
@@ -109,7 +110,8 @@ static sl_status open_all(sl_store *s) {
 sl_status sl_store_open(sl_store **out, sl_search__job *j, int probes) {
     const int n = j->rows.inputs;
     if (n < 1 || n > SL_STORE_MAX_VARIABLES)
-        return sl_fail(SL_EINVAL, "a search takes 1 to %d inputs, not %d: name the ones that matter",
+        return sl_fail(SL_EINVAL,
+                       "a search takes 1 to %d inputs, not %d: name the ones that matter",
                        SL_STORE_MAX_VARIABLES, n);
     SL_ASSERT(probes >= 1 && probes <= SL_STORE_MAX_PROBES && probes <= j->rows.rows);
     sl_store *s = sl_calloc(1, sizeof *s);

@@ -56,9 +56,9 @@ static sl_status functions(sl_store *s, sl_store__list_id list) {
     }
     qsort(all, (size_t)n, sizeof all[0], by_rank);
     for (int i = 0; i < n; i++)
-        SL_TRY(sl_store__list_add(s, list,
-                                  sl_term__choice((unsigned)all[i].constant, (unsigned)all[i].function),
-                                  all[i].rank));
+        SL_TRY(sl_store__list_add(
+            s, list, sl_term__choice((unsigned)all[i].constant, (unsigned)all[i].function),
+            all[i].rank));
     return SL_OK;
 }
 

@@ -48,8 +48,7 @@ static const sl_node *apply(builder *b, sl_store__function_id f, const sl_node *
     case SL_STORE__RECIPROCAL: return power(b, u, -1, 1);
     case SL_STORE__SQRT: return power(b, u, 1, 2);
     case SL_STORE__LOG: return function(b, SL_OP_LOG, u);
-    case SL_STORE__EXPM1:
-        return plus(b, function(b, SL_OP_EXP, u), sl_expr_int(b->arena, -1));
+    case SL_STORE__EXPM1: return plus(b, function(b, SL_OP_EXP, u), sl_expr_int(b->arena, -1));
     case SL_STORE__SQUARE: return power(b, u, 2, 1);
     case SL_STORE__TANH: return function(b, SL_OP_TANH, u);
     case SL_STORE__COSH: return function(b, SL_OP_COSH, u);

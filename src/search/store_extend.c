@@ -101,7 +101,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
         if (!sl_store__wanted(s, b->list, b->term[i]) || is_redundant(s, b->list, b->term[i]) ||
-            !sl_store__evaluate(v, s, b->term[i]) || is_number(s, b->list, b->term[i], v))
+            !sl_store__evaluate(v, s, b->term[i], s->stride) || is_number(s, b->list, b->term[i], v))
             continue;
         if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
             orient(&b->term[i], v, s->stride);
@@ -146,7 +146,8 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_
 }
 
 /* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v, double rank) {
+static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v,
+                      double rank) {
     uint32_t id = sl_term__a(t);
     bool stored = true;
     if (sl_term__form(t) != SL_FORM_SCALED || sl_term__constant(t) != 0)

@@ -52,7 +52,8 @@ static int next_functions(sl_term *out, int room, sl_store *s) {
 }
 
 /* Sums and products once for each unordered pair. */
-static bool binary(sl_term *out, const sl_store *s, int operation, uint32_t a, uint32_t b, bool first) {
+static bool binary(sl_term *out, const sl_store *s, int operation, uint32_t a, uint32_t b,
+                   bool first) {
     static const struct {
         sl_form form;
         int constant;
@@ -124,7 +125,8 @@ sl_status sl_store__generic_extend(sl_store *s, size_t want) {
     sl_store__generic *g = &s->generic;
     want = SL_MIN(want, MAX_GENERIC);
     if (!g->complexity) next_complexity(s);
-    while (s->list[SL_LIST_GENERIC].count < want && g->complexity <= max_complexity(s) && !s->full) {
+    while (s->list[SL_LIST_GENERIC].count < want && g->complexity <= max_complexity(s) &&
+           !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
         const int n = next(sl_store__batch_room(s->batch), SL_STORE_BATCH, s);
         if (n)

@@ -1,5 +1,6 @@
 /* Hints: expressions that somebody else believes in, such as a model's samples. Their
- * sub-expressions become parts, the ones that most hints have first, and of those the small ones. */
+ * sub-expressions become parts, the ones that most hints have first, and of those the small ones.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,8 @@ static sl_status gather(hints *h, const sl_store *s) {
     const sl_search_options *o = s->job->o;
     for (int v = 0; v < s->variables; v++) {
         h->variable[s->job->column[v]] = sl_expr_var(h->arena, v + 1);
-        if (!h->variable[s->job->column[v]]) return sl_fail_memory(1, sizeof(sl_node), "a variable");
+        if (!h->variable[s->job->column[v]])
+            return sl_fail_memory(1, sizeof(sl_node), "a variable");
     }
     for (int i = 0; i < o->n_hints; i++)
         for (const sl_node *n = o->hints[i]; n < o->hints[i] + o->hints[i]->len; n += sl_step(n))

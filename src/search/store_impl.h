@@ -67,19 +67,19 @@ extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
 /* power: of its argument alone. exponential: of arguments up to SL_STORE__MAX_EXP. even_or_odd: or
  * positive arguments alone: negative constants inside say nothing new.
  *    id           text          power  exponential  even_or_odd  operators */
-#define SL_STORE_FUNCTIONS(X)                                                                        \
-    X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                          \
-    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(COS))                          \
-    X(EXP,         "exp(u)",       false, true,  false, SL_STORE__BIT(EXP))                          \
-    X(RECIPROCAL,  "1/u",          true,  false, true,  SL_STORE__BIT(DIV))                          \
-    X(SQRT,        "sqrt(u)",      true,  false, true,  SL_STORE__BIT(SQRT))                         \
-    X(LOG,         "log(u)",       false, false, true,  SL_STORE__BIT(LOG))                          \
-    X(EXPM1,       "exp(u) - 1",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(SUB))     \
-    X(SQUARE,      "u^2",          true,  false, true,  SL_STORE__BIT(MUL))                          \
-    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(TANH))                         \
-    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(COSH))                         \
-    X(RSQRT,       "1/sqrt(u)",    true,  false, true,  SL_STORE__BIT(SQRT) | SL_STORE__BIT(DIV))    \
-    X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD))     \
+#define SL_STORE_FUNCTIONS(X)                                                                    \
+    X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                      \
+    X(COS,         "cos(u)",       false, false, true,  SL_STORE__BIT(COS))                      \
+    X(EXP,         "exp(u)",       false, true,  false, SL_STORE__BIT(EXP))                      \
+    X(RECIPROCAL,  "1/u",          true,  false, true,  SL_STORE__BIT(DIV))                      \
+    X(SQRT,        "sqrt(u)",      true,  false, true,  SL_STORE__BIT(SQRT))                     \
+    X(LOG,         "log(u)",       false, false, true,  SL_STORE__BIT(LOG))                      \
+    X(EXPM1,       "exp(u) - 1",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(SUB)) \
+    X(SQUARE,      "u^2",          true,  false, true,  SL_STORE__BIT(MUL))                      \
+    X(TANH,        "tanh(u)",      false, true,  true,  SL_STORE__BIT(TANH))                     \
+    X(COSH,        "cosh(u)",      false, true,  true,  SL_STORE__BIT(COSH))                     \
+    X(RSQRT,       "1/sqrt(u)",    true,  false, true,  SL_STORE__BIT(SQRT) | SL_STORE__BIT(DIV))\
+    X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD)) \
     X(RSQUARE,     "1/u^2",        true,  false, true,  SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV))
 
 typedef enum sl_store__function_id {
@@ -111,7 +111,8 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand);
 
 static inline sl_term sl_term__make(bool exponent, sl_form form, unsigned choice, uint32_t a,
                                     uint32_t b) {
-    return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 | (sl_term)a << 24 | b;
+    return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 |
+           (sl_term)a << 24 | b;
 }
 static inline unsigned sl_term__choice(unsigned constant, unsigned function) {
     return constant << 4 | function;
@@ -153,7 +154,7 @@ typedef enum sl_store__list_id {
     SL_LIST_OTHERS_12,
     SL_LIST_OF_MONOMIAL,         // functions of c z that are no monomials
     SL_LIST_OF_ANY,              // functions of c u
-    SL_LIST_FACTOR,              // functions of c u that are no power and no exponential: as a factor
+    SL_LIST_FACTOR,              // functions of c u as a factor: no power, no exponential
     SL_LIST_PLAIN,               // functions of u
     SL_LIST_ALGEBRAIC,           // of them powers and logarithms
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
@@ -235,7 +236,6 @@ typedef struct sl_store__generic {
     int split;                      // 0: functions of the previous one; else the first operand's
     size_t i, j;
     int operation;
-    bool complete;
 } sl_store__generic;
 
 struct sl_store {
@@ -263,7 +263,8 @@ struct sl_store {
 };
 
 static inline const double *sl_store__value(const sl_store *s, uint32_t part) {
-    return s->chunk[part / SL_STORE__CHUNK].value + (size_t)(part % SL_STORE__CHUNK) * (size_t)s->stride;
+    const size_t place = part % SL_STORE__CHUNK;
+    return s->chunk[part / SL_STORE__CHUNK].value + place * (size_t)s->stride;
 }
 static inline sl_term sl_store__term(const sl_store *s, uint32_t part) {
     return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
@@ -279,8 +280,8 @@ static inline const sl_store__list *sl_store__list_of(const sl_store *s, int lis
 /* Units and hints of the job's options. */
 void sl_store__open_units(sl_store *s);
 SL_NODISCARD sl_status sl_store__open_hints(sl_store *s);
-/* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function of
- * one. */
+/* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function
+ * of one. */
 bool sl_store__dimension(sl_dimension *d, const sl_store *s, sl_term t);
 bool sl_store__is_number(const sl_dimension *d); // or not known
 bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t); // as for its dimension
@@ -288,14 +289,15 @@ bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t); // 
 /* May so many bytes more be held? Else the store is full: no error. */
 bool sl_store__reserve(sl_store *s, size_t bytes);
 
-/* The term without the filters of sl_store_value, o[0..stride). False: not finite, or an exponential
- * of too large an argument. */
-bool sl_store__evaluate(double *o, const sl_store *s, sl_term t);
+/* The term without the filters of sl_store_value, o[0..n), n a multiple of 8. False: not finite, or
+ * an exponential of too large an argument. */
+bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n);
 bool sl_store__constant_value(const double *v, int n); // are all about equal?
 bool sl_store__all_finite(const double *v, int n);
 
 /* Lists. */
-SL_NODISCARD sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, double rank);
+SL_NODISCARD sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id,
+                                          double rank);
 SL_NODISCARD sl_status sl_store__open_choices(sl_store *s);
 /* A new part with these values; *id its number. *stored false: the store is full. */
 SL_NODISCARD sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
@@ -323,7 +325,8 @@ typedef struct sl_store__range {
 } sl_store__range;
 
 /* False: the family has nothing at this level. */
-bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f, int level);
+bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f,
+                           int level);
 int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r);
 
 /* Candidates of a list, in batches: evaluated on all threads, then kept in their order if their
@@ -332,6 +335,7 @@ typedef struct sl_store__batch sl_store__batch;
 SL_NODISCARD sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s);
 void sl_store__batch_free(sl_store__batch *b);
 sl_term *sl_store__batch_room(sl_store__batch *b); // for SL_STORE_BATCH terms
-SL_NODISCARD sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list, double rank);
+SL_NODISCARD sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list,
+                                            double rank);
 
 #endif

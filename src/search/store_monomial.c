@@ -1,10 +1,10 @@
 /* Monomials in order of degree.
  *
  * The degree is a price: x and 1/x cost 2, x^2 5, x^3 8, sqrt(x) 7. A power of a whole monomial is
- * cheaper than those of its variables: z^2 costs 2 more than z, sqrt(z) 3, z^3 5; so x y/(z w) costs
- * 8, x^2/y^2 6 and x^3/y 10. That is how often such monomials stand in functions and sums of
- * textbook formulas. Roots need positive columns. Of one degree reciprocals come last; else the order
- * is that of the recursion, earlier variables first. */
+ * cheaper than those of its variables: z^2 costs 2 more than z, sqrt(z) 3, z^3 5; so x y/(z w)
+ * costs 8, x^2/y^2 6 and x^3/y 10. That is how often such monomials stand in functions and sums of
+ * textbook formulas. Roots need positive columns. Of one degree reciprocals come last; else the
+ * order is that of the recursion, earlier variables first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +144,8 @@ sl_status sl_store__monomials_extend(sl_store *s, size_t want) {
         if (sl_search__stop(s->job, true)) return SL_OK;
         sl_term *t = sl_store__batch_room(s->batch);
         int n = 0;
-        while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count && l->count + (size_t)n < want)
+        while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count &&
+               l->count + (size_t)n < want)
             t[n++] = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->monomial_rows++, 0);
         SL_TRY(sl_store__batch_keep(s, n, SL_LIST_MONOMIALS, 0));
     }
@@ -182,7 +183,7 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     SL_TRY(sl_store__exponents_add(s, row));
     if (s->full) return SL_OK;
     const sl_term t = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
-    if (!sl_store__evaluate(value, s, t)) return SL_OK;
+    if (!sl_store__evaluate(value, s, t, s->stride)) return SL_OK;
     SL_TRY(sl_store__part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;
     return sl_store__list_add(s, SL_LIST_SHORT, id, (double)s->list[SL_LIST_SHORT].count + 1);

@@ -26,7 +26,7 @@ bool sl_store__all_finite(const double *v, int n) {
 
 static bool within(const double *v, double limit, int n) {
     uint64_t bad = 0;
-    for (int i = 0; i < n; i++) bad |= (uint64_t)!(fabs(v[i]) <= limit);
+    for (int i = 0; i < n; i++) bad |= (uint64_t) !(fabs(v[i]) <= limit);
     return !bad;
 }
 
@@ -87,20 +87,21 @@ static void apply(double *o, sl_store__function_id f, int n) {
 
 /* ---------------------------------------------------------------- stages -------------------- */
 
-static void monomial(double *o, const sl_store *s, uint32_t number) {
+static void monomial(double *o, const sl_store *s, uint32_t number, int n) {
     const int8_t *e = s->exponents.row[number];
-    const int n = s->stride;
+    const size_t stride = (size_t)s->stride;
     for (int i = 0; i < n; i++) o[i] = 1;
     for (int v = 0; v < s->variables; v++) {
         if (!e[v]) continue;
-        const double *p = s->power + ((size_t)v * (2 * SL_STORE__POWER + 1) +
-                                      (size_t)(e[v] + SL_STORE__POWER)) * (size_t)n;
+        const double *p =
+            s->power +
+            ((size_t)v * (2 * SL_STORE__POWER + 1) + (size_t)(e[v] + SL_STORE__POWER)) * stride;
         for (int i = 0; i < n; i++) o[i] *= p[i];
     }
 }
 
-static void product(double *restrict o, const double *restrict a, const double *restrict b, double c,
-                    int p, int q, int n) {
+static void product(double *restrict o, const double *restrict a, const double *restrict b,
+                    double c, int p, int q, int n) {
     if (p == 2)
         for (int i = 0; i < n; i++) o[i] = c * a[i] * a[i];
     else if (p == 1)
@@ -119,20 +120,19 @@ static void sum(double *restrict o, const double *restrict a, const double *rest
 }
 
 static void inner(double *o, const sl_store *s, sl_term t, const sl_store__form *form,
-                  const double *a, const double *b) {
+                  const double *a, const double *b, int n) {
     const unsigned c = sl_term__constant(t);
     if (form->sum && form->one) // 1 +- a +- b
-        sum(o, a, b, c & 1 ? -1 : 1, c & 2 ? -1 : 1, s->stride);
+        sum(o, a, b, c & 1 ? -1 : 1, c & 2 ? -1 : 1, n);
     else if (form->sum)
-        sum(o, a, b, 1, s->constant[c], s->stride);
+        sum(o, a, b, 1, s->constant[c], n);
     else
-        product(o, a, b, s->constant[c], form->p, form->q, s->stride);
+        product(o, a, b, s->constant[c], form->p, form->q, n);
 }
 
-bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
-    const int n = s->stride;
+bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n) {
     if (sl_term__form(t) == SL_FORM_MONOMIAL) {
-        monomial(o, s, sl_term__a(t));
+        monomial(o, s, sl_term__a(t), n);
         return sl_store__all_finite(o, n);
     }
     if (sl_term__form(t) == SL_FORM_HINT) { // the second number is the part itself
@@ -141,7 +141,7 @@ bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
     }
     const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
     const double *a = sl_store__value(s, sl_term__a(t)), *b = sl_store__value(s, sl_term__b(t));
-    inner(o, s, t, form, a, b);
+    inner(o, s, t, form, a, b, n);
     if (form->function) {
         const unsigned f = sl_term__function(t);
         if (sl_store__functions[f].exponential && !within(o, SL_STORE__MAX_EXP, n)) return false;
@@ -156,7 +156,11 @@ bool sl_store__evaluate(double *o, const sl_store *s, sl_term t) {
     return sl_store__all_finite(o, n);
 }
 
-bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
+bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t, int n) {
     *exponent = sl_term__exponent(t);
-    return sl_store__evaluate(value, s, t) && !sl_store__constant_value(value, s->stride);
+    return sl_store__evaluate(value, s, t, n) && !sl_store__constant_value(value, n);
+}
+
+bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
+    return sl_store_value_first(value, exponent, s, t, s->stride);
 }

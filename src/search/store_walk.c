@@ -1,9 +1,9 @@
 /* Walks: the tuples (first, second, choice) of a family whose ranks have a product in (low, high],
  * as a generator that stops when its caller's room is full and goes on from there.
  *
- * All three lists ascend in rank. So the outer loops end by a product that is too large, begin where
- * the largest of the inner ranks first suffices, and the first choice of a pair only moves down
- * while the second part moves up: a few nanoseconds a term, whatever the window. */
+ * All three lists ascend in rank. So the outer loops end by a product that is too large, begin
+ * where the largest of the inner ranks first suffices, and the first choice of a pair only moves
+ * down while the second part moves up: a few nanoseconds a term, whatever the window. */
 #include <math.h>
 
 #include "search/store_impl.h"

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "models" / "small.safetensors"
 KEPLER = str(ROOT / "examples" / "kepler.csv")
 BUILD = Path(PROGRAM).parent
-QUICK = ("--effort", "low", "--threads", "1")
+QUICK = ("--search", "model", "--effort", "low", "--threads", "1")
 BARE = {k: v for k, v in os.environ.items() if k != "SYMLAW_MODEL"}
 
 
@@ -121,7 +121,7 @@ def test_the_build_folder_finds_the_one_of_the_source(tmp_path):
 
 # ---------------------------------------------------------------- none, and damaged ones
 
-@pytest.mark.parametrize("command", [("discover", KEPLER), ("eval",)])
+@pytest.mark.parametrize("command", [("discover", KEPLER, "--search", "model"), ("eval",)])
 def test_none_is_found(alone, command):
     r = alone.call(*command)
     assert r.returncode == 2 and r.stdout == ""
@@ -138,13 +138,13 @@ def test_a_damaged_one_is_told(tree, damage):
         damage = data[:-1000] + bytes([data[-1000] ^ 1]) + data[-999:]
     tree.put(tree.share)
     tree.put(tree.best, damage)  # the good one behind it is not taken in silence
-    for command in (("discover", KEPLER), ("eval", "--limit", 1)):
+    for command in (("discover", KEPLER, "--search", "model"), ("eval", "--limit", 1)):
         r = tree.call(*command)
         assert r.returncode == 2 and r.stdout == "", r
         assert "runs/best.safetensors" in r.stderr and "it is the default model: --model" in r.stderr, r
     tree.best.unlink()
     tree.put(tree.share, damage)
-    r = tree.call("discover", KEPLER)
+    r = tree.call("discover", KEPLER, "--search", "model")
     assert r.returncode == 2 and str(tree.share) in r.stderr and "default model" in r.stderr, r
 
 
@@ -203,6 +203,21 @@ def test_the_shipped_model_is_what_its_readme_says():
     assert not re.search(r"/[A-Za-z]{2}", header), re.search(r".{20}/[A-Za-z]{2}.*", header)
 
 
+def test_a_damaged_default_does_not_cost_what_the_search_has_found(tree, tmp_path):
+    table = tmp_path / "noise.csv"
+    table.write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i * 7919) % 101}\n" for i in range(40)))
+    tree.put(tree.best, b"no model at all")
+    r = tree.call("discover", table, "--effort", "low")
+    assert r.returncode == 0 and "the model was not asked: " in r.stderr and "runs/best.safetensors" in r.stderr, r
+
+
 def test_the_example_of_the_readme_works_at_once(tmp_path):
-    r = run("discover", KEPLER, "--model", str(SHIPPED), "--json", "--quiet", cwd=tmp_path)
-    assert r.code == 0 and "a^(3/2)" in r.json["formula"], r
+    """What the README shows first."""
+    shown = [line[4:] for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("    ")]
+    for name in ("kepler", "energy"):
+        r = run("discover", str(ROOT / "examples" / f"{name}.csv"), cwd=tmp_path, env=BARE)
+        at = next(i for i, line in enumerate(shown) if line.startswith(f"$ symlaw discover examples/{name}.csv"))
+        assert r.code == 0 and shown[at + 1] == r.lines[0], r
+        for line in shown[at + 1:at + 1 + shown[at + 1:].index("...")]:
+            if not line.startswith(("  by chance", "  found by")):  # the search may take other ways
+                assert line in r.lines, (line, r)

@@ -298,7 +298,7 @@ def test_bad_lines_are_named(model, tmp_path, line, says):
 
 
 def test_formulas(model, tmp_path):
-    table = ROOT / "examples" / "formulas.csv"
+    table = ROOT / "examples" / "formulas" / "public.csv"
     r = evaluate(model, "--formulas", table, "--samples", 4, "--seeds", 1, "--max-points", 50, "--json",
                  "--predictions", tmp_path / "out")
     assert r.code == 0, r

@@ -29,7 +29,7 @@ COMMANDS = [
     ["expressions", "--depth", "1", "--withheld", "0.25", "--json"],
     ["pairs", "--depth", "1", "--count", "2", "--noise", "0.125"],
     ["pairs", "--depth", "1", "--index", "3", "--format", "pretty"],
-    ["discover", "table.csv", "--model", "MODEL", "--holdout", "0.25", "--samples", "8", "--format", "python"],
+    ["discover", "table.csv", "--model", "MODEL", "--search", "model", "--holdout", "0.25", "--samples", "8", "--format", "python"],
     ["discover", "no/such/table.csv", "--model", "MODEL"],
 ]
 

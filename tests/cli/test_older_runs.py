@@ -51,7 +51,7 @@ def change_run(folder, change):
 
 
 def discover(model, table, *args):
-    return run("discover", str(table), "--model", str(model), "--samples", "4", "--json", "--threads", "1", *args)
+    return run("discover", str(table), "--model", str(model), "--search", "model", "--samples", "4", "--json", "--threads", "1", *args)
 
 
 def ended_well(r, folder):

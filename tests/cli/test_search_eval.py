@@ -24,7 +24,7 @@ def evaluate(*args, **more):
 def table(tmp_path_factory):
     """A handful of the Feynman equations."""
     path = tmp_path_factory.mktemp("search") / "few.csv"
-    with open(ROOT / "examples" / "feynman.csv", newline="") as f:
+    with open(ROOT / "examples" / "formulas" / "feynman.csv", newline="") as f:
         head, *rows = csv.reader(f)
     rows = [row for row in rows if row[0] in EASY]
     assert len(rows) >= 6

@@ -24,8 +24,7 @@ static void plane_fill(plane *p, sl_rng *rng) {
     p->columns[1] = p->x[1];
 }
 
-static const char quick[] =
-    "{\"search\":\"model\",\"samples\":6,\"refine\":3,\"threads\":1}";
+static const char quick[] = "{\"search\":\"model\",\"samples\":6,\"refine\":3,\"threads\":1}";
 
 /* A model of a few numbers after a few steps, made once. */
 static const char *model_path(sl_fixture *t) {
@@ -235,9 +234,12 @@ static void json_has_everything(void **state) {
     sl_trained *m = opened(t);
     sl_found *found = NULL;
     char *text = NULL;
-    SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL,
-                           "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}", NULL,
-                           NULL));
+    SL_MUST(
+        t,
+        sl_discover(
+            &found, m, p.columns, 2, p.y, ROWS, NULL,
+            "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}",
+            NULL, NULL));
     SL_MUST(t, sl_found_json(&text, found));
     sl_json *j = parsed(t, text, strlen(text));
     const sl_json *list = sl_json_get(j, "candidates"), *counts = sl_json_get(j, "counts");
@@ -281,6 +283,46 @@ done:
     return st;
 }
 
+/* Without a model, and with names, units and a bound of the size. */
+static sl_status search_once(const plane *p) {
+    static const char *const names[] = { "a", "b" };
+    sl_found *found = NULL;
+    char *text = NULL;
+    sl_status st;
+    SL_GO(sl_discover(&found, NULL, p->columns, 2, p->y, ROWS, names,
+                      "{\"effort\":\"low\",\"units\":\"a=m,b=m,y=m\",\"threads\":1}", NULL, NULL));
+    SL_GO(sl_found_json(&text, found));
+done:
+    sl_string_free(text);
+    sl_found_free(found);
+    return st;
+}
+
+static void a_search_needs_no_model(void **state) {
+    sl_fixture *t = *state;
+    static const char *const names[] = { "m", "v" };
+    plane p;
+    plane_fill(&p, &t->rng);
+    for (int i = 0; i < ROWS; i++) p.y[i] = 0.5 * p.x[0][i] * p.x[1][i] * p.x[1][i];
+    sl_found *found = NULL;
+    sl_formula *f = NULL;
+    char *text = NULL;
+    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, names, NULL, NULL, NULL));
+    SL_MUST(t, sl_found_formula(&f, found, 0));
+    SL_MUST(t, sl_formula_print(&text, f, "infix"));
+    assert_string_equal(text, "m*v^2/2");
+    assert_string_equal(sl_found_source(found, 0), "search");
+    assert_true(sl_found_within_noise(found) && sl_found_evidence(found, 0) > 50);
+    sl_string_free(text);
+    sl_formula_free(f);
+    sl_found_free(found);
+    found = NULL;
+    assert_int_equal(sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, names,
+                                 "{\"units\":\"m=kgg\"}", NULL, NULL),
+                     SL_EFORMAT);
+    assert_null(found);
+}
+
 static sl_status open_and_tell(const char *path) {
     sl_trained *m = NULL;
     char *text = NULL;
@@ -297,6 +339,7 @@ static void every_allocation_may_fail(void **state) {
     plane_fill(&p, &t->rng);
     SL_EACH_ALLOCATION(t, open_and_tell(model_path(t)));
     SL_EACH_ALLOCATION(t, discover_once(NULL, &p));
+    SL_EACH_ALLOCATION(t, search_once(&p));
 }
 
 /* A stop is no failure: what there is is returned, and it says that it was cut. */
@@ -502,6 +545,7 @@ int main(void) {
     unsetenv("SYMLAW_MODEL");
     static const struct CMUnitTest tests[] = {
         SL_TEST(arrays_become_a_formula),
+        SL_TEST(a_search_needs_no_model),
         SL_TEST(constants_have_errors),
         SL_TEST(questions_past_the_end_have_answers),
         SL_TEST(wrong_arguments_are_named),

@@ -104,7 +104,7 @@ static char *samples(sl_fixture *t, const sl_trained *m) {
     const double *columns[] = { x };
     sl_found *found = NULL;
     SL_MUST(t, sl_discover(&found, m, columns, 1, y, ROWS, NULL,
-                           "{\"samples\":32,\"refine\":4,\"threads\":2}", NULL, NULL));
+                           "{\"search\":\"model\",\"samples\":32,\"refine\":4,\"threads\":2}", NULL, NULL));
     sl_str all = { 0 };
     for (int64_t i = 0; i < sl_found_count(found); i++) {
         sl_formula *f = NULL;

@@ -1,5 +1,5 @@
-/* A whole discovery with a model that knows nothing, and no search: what becomes of samples, and what
- * does not depend on threads. */
+/* A whole discovery with a model that knows nothing, and no search: what becomes of samples, and
+ * what does not depend on threads. */
 #include <math.h>
 #include <string.h>
 
@@ -336,6 +336,131 @@ static void a_cut_leaves_the_best_so_far(void **state) {
     tear_down(&b);
 }
 
+/* ---------------------------------------------------------------- the search ---------------- */
+
+static void must_find(sl_fixture *t, const sl_discovery *d, const char *want) {
+    sl_str s = { 0 };
+    assert_true(d->ranked > 0);
+    SL_MUST(t, sl_candidate_print(&s, &d->candidate[0], SL_FORMAT_INFIX, NULL));
+    SL_CHECK(t, strcmp(s.text, want) == 0, "%s, not %s", s.text, want);
+    sl_str_clear(&s);
+}
+
+static sl_status must_not_open(const sl_infer **out, void *payload) {
+    (void)out;
+    *(int *)payload += 1;
+    return SL_OK;
+}
+
+/* Where the search has the law the model is not even opened. */
+static void the_model_is_asked_only_if_needed(void **state) {
+    sl_fixture *t = *state;
+    bench b;
+    int opened = 0;
+    set_up(t, &b);
+    sl_infer *model = b.model;
+    b.model = NULL;
+    b.o.search = SL_DISCOVER_BOTH;
+    b.o.rank = SL_RANK_BITS;
+    b.o.effort = SL_EFFORT_LOW;
+    b.o.open_model = must_not_open;
+    b.o.open_payload = &opened;
+    sl_discovery *d = run(t, &b, 1);
+    must_find(t, d, "3*x1^2 - 2*x2 + 1");
+    assert_int_equal(d->candidate[0].source, SL_SOURCE_SEARCH);
+    assert_true(d->within_noise && !d->model_asked && opened == 0);
+    sl_discovery_free(d);
+
+    for (int i = 0; i < ROWS; i++) b.y[i] = sl_rng_uniform(&t->rng); // no law
+    b.o.exhaustive.exact_only = true;
+    d = run(t, &b, 1);
+    assert_int_equal(opened, 1);
+    assert_false(d->model_asked); // there was none
+    sl_discovery_free(d);
+    b.model = model;
+    d = run(t, &b, 1);
+    assert_true(d->model_asked && d->cost.samples == 60);
+    sl_discovery_free(d);
+    tear_down(&b);
+}
+
+/* What is not allowed is listed, and has no rank. */
+static void options_hold_for_all_candidates(void **state) {
+    sl_fixture *t = *state;
+    bench b;
+    set_up(t, &b);
+    b.o.rank = SL_RANK_BITS;
+    b.o.exhaustive.max_size = 5;
+    b.o.exhaustive.ops = 1u << SL_OPERATOR_SIN | 1u << SL_OPERATOR_ADD;
+    sl_discovery *d = run(t, &b, 1);
+    int excluded = 0;
+    for (int64_t i = 0; i < d->count; i++) {
+        const sl_candidate *c = &d->candidate[i];
+        excluded += c->state == SL_CANDIDATE_EXCLUDED;
+        if (i >= d->ranked) continue;
+        assert_true(c->size <= 5);
+        for (const sl_node *at = c->expr; at < c->expr + c->expr->len; at += sl_step(at))
+            assert_true(at->op != SL_OP_EXP);
+    }
+    assert_true(excluded > 0 && d->ranked > 0);
+    sl_discovery_free(d);
+    tear_down(&b);
+}
+
+/* At any moment, on several threads: what there is by then is ranked. */
+static void a_search_may_be_cancelled(void **state) {
+    sl_fixture *t = *state;
+    bench b;
+    set_up(t, &b);
+    for (int i = 0; i < ROWS; i++) b.y[i] = sl_rng_uniform(&t->rng);
+    b.o.search = SL_DISCOVER_EXHAUSTIVE;
+    b.o.rank = SL_RANK_BITS;
+    sl_pool *pool = NULL;
+    SL_MUST(t, sl_pool_new(&pool, 3));
+    for (int calls = 1; calls <= 8; calls++) {
+        int left = calls;
+        sl_discovery *d = NULL;
+        SL_MUST(t, sl_discover_run(&d, NULL, pool, &b.p, &b.o, cancel_at, &left));
+        assert_true(d->ranked > 0); // baselines at least
+        if (left <= 0) assert_int_equal(d->cut, SL_CUT_CANCEL);
+        sl_discovery_free(d);
+    }
+    sl_pool_free(pool);
+    tear_down(&b);
+}
+
+/* A model of two inputs is shown the two of five that matter, and its formulas are over those. */
+static void a_model_is_shown_what_it_takes(void **state) {
+    sl_fixture *t = *state;
+    bench b;
+    set_up(t, &b);
+    double other[3][ROWS];
+    const double *five[5] = { other[0], b.x1, other[1], other[2], b.x2 };
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < ROWS; i++) other[c][i] = sl_rng_uniform(&t->rng);
+    for (int i = 0; i < ROWS; i++) b.y[i] = b.x1[i] * exp(b.x2[i]);
+    b.p.x = five;
+    b.p.inputs = 5;
+    b.o.search = SL_DISCOVER_BOTH;
+    b.o.rank = SL_RANK_BITS;
+    b.o.effort = SL_EFFORT_LOW;
+    b.o.exhaustive.max_size = 1; // the search finds nothing
+    b.o.exhaustive.exact_only = true;
+    sl_discovery *d = run(t, &b, 1);
+    assert_true(d->model_asked);
+    assert_int_equal(d->model_inputs, 2);
+    assert_int_equal(d->model_input[0], 1);
+    assert_int_equal(d->model_input[1], 4);
+    for (int64_t i = 0; i < d->count; i++) {
+        const sl_candidate *c = &d->candidate[i];
+        if (c->source != SL_SOURCE_MODEL || !c->expr) continue;
+        const uint64_t shown = 1u << d->model_input[0] | 1u << d->model_input[1];
+        SL_CHECK(t, (sl_expr_variables(c->expr) & ~shown) == 0, "%s", text_of(t, c->expr));
+    }
+    sl_discovery_free(d);
+    tear_down(&b);
+}
+
 static void what_makes_no_sense_is_refused(void **state) {
     sl_fixture *t = *state;
     bench b;
@@ -371,15 +496,30 @@ static void lack_of_memory_is_told(void **state) {
     b.o.refine = 2;
     b.o.holdout = 0.2;
     SL_EACH_ALLOCATION(t, discover_once(&b));
+    sl_infer *model = b.model;
+    b.model = NULL;
+    b.o.search = SL_DISCOVER_EXHAUSTIVE;
+    b.o.rank = SL_RANK_BITS;
+    b.o.effort = SL_EFFORT_LOW;
+    SL_EACH_ALLOCATION(t, discover_once(&b));
+    b.model = model;
     tear_down(&b);
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(threads_make_no_difference),   SL_TEST(the_list_is_what_it_says),
-        SL_TEST(the_front_is_not_beaten),      SL_TEST(baselines_need_no_model),
-        SL_TEST(held_rows_are_held),           SL_TEST(scaled_inputs_are_scaled_back),
-        SL_TEST(a_cut_leaves_the_best_so_far), SL_TEST(what_makes_no_sense_is_refused),
+        SL_TEST(threads_make_no_difference),
+        SL_TEST(the_list_is_what_it_says),
+        SL_TEST(the_front_is_not_beaten),
+        SL_TEST(baselines_need_no_model),
+        SL_TEST(held_rows_are_held),
+        SL_TEST(scaled_inputs_are_scaled_back),
+        SL_TEST(a_cut_leaves_the_best_so_far),
+        SL_TEST(what_makes_no_sense_is_refused),
+        SL_TEST(the_model_is_asked_only_if_needed),
+        SL_TEST(options_hold_for_all_candidates),
+        SL_TEST(a_search_may_be_cancelled),
+        SL_TEST(a_model_is_shown_what_it_takes),
         SL_TEST(lack_of_memory_is_told),
     };
     return sl_test_main("discover.run", tests, SL_LEN(tests));

@@ -1,11 +1,12 @@
 /* b_formulas - which formulas of a file the search finds, and after how long.
  *
- *     build/bench/search.formulas examples/feynman.csv [seconds] [threads] [seed] [rows] [name]
+ *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows] [name]
  *
- * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars, lo
- * and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated: what
- * came of it, name, seconds, CPU-seconds of all threads, method, level, terms tried, megabytes, the
- * formula found. `right` holds in 1,000 rows that were not searched, `false` does not. */
+ * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
+ * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:
+ * what came of it, name, seconds, CPU-seconds of all threads, method, level, terms tried,
+ * megabytes, the formula found. `right` holds in 1,000 rows that were not searched, `false` does
+ * not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static double cpu_seconds(void) {
 static int split(char **cell, int most, char *line, const char *between) {
     int n = 0;
     char *rest = NULL;
-    for (char *at = strtok_r(line, between, &rest); at && n < most; at = strtok_r(NULL, between, &rest))
+    for (char *at = strtok_r(line, between, &rest); at && n < most;
+         at = strtok_r(NULL, between, &rest))
         cell[n++] = at;
     return n;
 }
@@ -71,8 +73,8 @@ static bool read_task(task *k, sl_arena *a, bool plain) {
         k->low[v] = sl_strtod(cell[3], NULL), k->high[v] = sl_strtod(cell[4], NULL);
     }
     sl_names names = { (const char *const *)k->names, k->inputs };
-    return sl_expr_parse(&k->expr, a, SL_FORMAT_INFIX, k->formula, strlen(k->formula), &names, NULL) ==
-           SL_OK;
+    return sl_expr_parse(&k->expr, a, SL_FORMAT_INFIX, k->formula, strlen(k->formula), &names,
+                         NULL) == SL_OK;
 }
 
 /* Rows where y is real and finite. */
@@ -111,7 +113,9 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, double seconds, uint64_t se
     sl_names names = { (const char *const *)k->names, k->inputs };
     sl_rng_init(&rng, seed, 0, sl_hash(k->name, strlen(k->name), 0));
     if (!draw(k, a, &rng, k->rows)) return false;
-    sl_problem p = { .inputs = k->inputs, .rows = k->rows, .x = (const double *const *)k->x, .y = k->y };
+    sl_problem p = {
+        .inputs = k->inputs, .rows = k->rows, .x = (const double *const *)k->x, .y = k->y
+    };
     double start = sl_clock(), cpu = cpu_seconds();
     o.effort = SL_SEARCH_EFFORT_HIGH;
     o.exact_only = true;
@@ -124,7 +128,10 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, double seconds, uint64_t se
     if (found && sl_expr_print_values(&text, SL_FORMAT_INFIX, r->formula[0].fit.expr, &names,
                                       r->formula[0].fit.value) != SL_OK)
         return false;
-    printf("%s\t%s\t%.4f\t%.4f\t%s\t%d\t%lld\t%.1f\t%s\n", !found ? "nothing" : right ? "right" : "false",
+    printf("%s\t%s\t%.4f\t%.4f\t%s\t%d\t%lld\t%.1f\t%s\n",
+           !found  ? "nothing"
+           : right ? "right"
+                   : "false",
            k->name, wall, cpu, found ? r->formula[0].method : "-", found ? r->formula[0].level : -1,
            (long long)r->tried, (double)r->memory / 1e6, sl_str_text(&text));
     sum->tasks++, sum->right += right, sum->wrong += found && !right;
@@ -153,10 +160,12 @@ int main(int argc, char **argv) {
             continue;
         }
         if (argc > 6 && strcmp(argv[6], k.name) != 0) continue;
-        if (!run(&k, &a, pool, seconds, seed, &sum)) fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
+        if (!run(&k, &a, pool, seconds, seed, &sum))
+            fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
         fflush(stdout);
     }
-    fprintf(stderr, "%d of %d right, %d false, within %g s\n", sum.right, sum.tasks, sum.wrong, seconds);
+    fprintf(stderr, "%d of %d right, %d false, within %g s\n", sum.right, sum.tasks, sum.wrong,
+            seconds);
     fclose(f);
     for (int v = 0; v < INPUTS_MAX; v++) sl_free(k.x[v]);
     sl_free(k.y);

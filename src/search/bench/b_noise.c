@@ -3,13 +3,14 @@
  *     build/bench/search.noise FILE NOISE SECONDS [EFFORT [EVERY [NAME]]]
  *
  * FILE has lines name,formula,variables (variables: name:low:high ...). 200 rows are drawn, normal
- * errors of NOISE times the rms of y are added, and sigma is not told. SECONDS: limit of a formula, in
- * wall time; 0: none, all steps of the effort (0, 1, 2) are done. EVERY: only every so many-th formula.
+ * errors of NOISE times the rms of y are added, and sigma is not told. SECONDS: limit of a formula,
+ * in wall time; 0: none, all steps of the effort (0, 1, 2) are done. EVERY: only every so many-th
+ * formula.
  *
  * A formula has the right structure if with its free constants fitted again to the rows without
  * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula:
- * right (the headline), front (one of the others) or wrong, with seconds, formula and truth; then the
- * counts. */
+ * right (the headline), front (one of the others) or wrong, with seconds, formula and truth; then
+ * the counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,10 @@ typedef struct task {
 /* name,formula,variables; the formula may hold commas, so the last comma counts. */
 static bool parse_line(task *t, char *line) {
     char *comma = strchr(line, ','), *last = strrchr(line, ',');
+    if (last && !strchr(last, ':')) { // a further column behind the variables
+        *last = 0;
+        last = strrchr(line, ',');
+    }
     if (!comma || comma == last) return false;
     *comma = *last = 0;
     snprintf(t->name, sizeof t->name, "%.63s", line);
@@ -53,7 +58,8 @@ static bool parse_line(task *t, char *line) {
 static bool draw(task *t, sl_arena *a, double noise) {
     const sl_node *e;
     const sl_names names = { t->labels, t->inputs };
-    if (sl_expr_parse(&e, a, SL_FORMAT_INFIX, t->formula, strlen(t->formula), &names, NULL) != SL_OK)
+    if (sl_expr_parse(&e, a, SL_FORMAT_INFIX, t->formula, strlen(t->formula), &names, NULL) !=
+        SL_OK)
         return false;
     sl_rng rng;
     sl_rng_init(&rng, 1, 1, sl_hash(t->name, strlen(t->name), 0));
@@ -79,10 +85,12 @@ static bool is_right(const task *t, sl_arena *a, const sl_fit *f, const double *
     const sl_refine_options o = { .evaluations = 400, .restarts = 2 };
     double got[ALL];
     sl_fit again;
-    if (sl_fit_constants(&again, a, f->expr, f->params, f->value, &clean, &o) != SL_OK) return false;
+    if (sl_fit_constants(&again, a, f->expr, f->params, f->value, &clean, &o) != SL_OK)
+        return false;
     if (sl_expr_eval(got, a, again.expr, x, ALL, again.value) != SL_OK) return false;
     for (int i = 0; i < ALL; i++) {
-        if (!(fabs(got[i] - t->clean[i]) <= 1e-6 * (fabs(t->clean[i]) + 1e-3 * t->rms))) return false;
+        if (!(fabs(got[i] - t->clean[i]) <= 1e-6 * (fabs(t->clean[i]) + 1e-3 * t->rms)))
+            return false;
     }
     return true;
 }
@@ -120,7 +128,10 @@ static int try_one(task *t, sl_pool *pool, double noise, double seconds, int eff
         place++;
         if (is_right(t, &a, &r->formula[k].fit, x)) right = k == 0 ? 2 : 1;
     }
-    printf("%s\t%s\t%d\t%.2f s\tplace %d\tnoise %d\t", right == 2 ? "right" : right ? "front" : "wrong",
+    printf("%s\t%s\t%d\t%.2f s\tplace %d\tnoise %d\t",
+           right == 2 ? "right"
+           : right    ? "front"
+                      : "wrong",
            t->name, t->inputs, r->seconds, right ? place : 0, r->within_noise);
     if (r->count) print_formula(t, &r->formula[0].fit);
     printf("\t%s\n", t->formula);

@@ -4,8 +4,8 @@
  *
  *     build/bench/search.store [variables] [level]     a table, tab separated
  *
- * Rows: the lists and what they took; then for every family of that level its terms, those that have
- * values, nanoseconds a term for the walk alone and for the value. */
+ * Rows: the lists and what they took; then for every family of that level its terms, those that
+ * have values, nanoseconds a term for the walk alone and for the value. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +64,9 @@ static bool measure(figures *f, const sl_store *s, const sl_store__family *famil
 }
 
 static int table(sl_store *s, int level) {
-    static const char *names[] = { "short", "monomials", "pure", "hints", "binomials",
-                                   "arguments", "functions", "variables", "shifted",
-                                   "elementary", "generic" };
+    static const char *names[] = { "short",     "monomials",  "pure",      "hints",
+                                   "binomials", "arguments",  "functions", "variables",
+                                   "shifted",   "elementary", "generic" };
     const double start = sl_clock();
     for (int l = 0; l <= level; l++) {
         if (sl_store_extend(s, l) != SL_OK) return 1;
@@ -86,8 +86,8 @@ static int table(sl_store *s, int level) {
         }
         if (!g.terms) continue;
         printf("%s\t%s\t%lld\t%lld\t%.1f\t%.1f\n", f->of == SL_SIDE_PRODUCT ? "product" : "sum",
-               f->text, (long long)g.terms, (long long)g.values,
-               1e9 * g.walk / (double)g.terms, 1e9 * g.value / (double)g.terms);
+               f->text, (long long)g.terms, (long long)g.values, 1e9 * g.walk / (double)g.terms,
+               1e9 * g.value / (double)g.terms);
     }
     return 0;
 }

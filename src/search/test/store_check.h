@@ -19,8 +19,8 @@ static inline const sl_node *parsed(sl_fixture *t, const char *text) {
     return e;
 }
 
-static inline sl_store *open_store(sl_fixture *t, sl_pool *pool, int variables, double low, double high,
-                            int level) {
+static inline sl_store *open_store(sl_fixture *t, sl_pool *pool, int variables, double low,
+                                   double high, int level) {
     sl_store *s;
     sl_store_test_init(&problem, &t->rng, pool, variables, low, high);
     SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
@@ -56,10 +56,12 @@ static inline void check_value(sl_fixture *t, const sl_store *s, const char *fam
         for (int k = 0; k < s->variables; k++) x[k] = problem.column[k][row];
         sl_expr_eval_ref(&value, &bound, e, x, NULL, 0x1p-53L);
         const long double mine = exponent ? expl(v[i]) : (long double)v[i];
-        const long double room = 8 * bound + 1e-12L * fabsl(value) * (exponent ? 1 + fabs(v[i]) : 1);
+        const long double room =
+            8 * bound + 1e-12L * fabsl(value) * (exponent ? 1 + fabs(v[i]) : 1);
         if (exponent && fabs(v[i]) > 600) continue;
-        SL_CHECK(t, fabsl(mine - value) <= room, "family %s, %s at probe %d: %.17Lg, not %.17Lg +- %Lg",
-                 family, text_of(t, s, term), i, mine, value, room);
+        SL_CHECK(t, fabsl(mine - value) <= room,
+                 "family %s, %s at probe %d: %.17Lg, not %.17Lg +- %Lg", family,
+                 text_of(t, s, term), i, mine, value, room);
     }
     sl_arena_rewind(&t->arena, mark);
 }

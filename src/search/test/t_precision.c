@@ -21,7 +21,8 @@ static void digits_are_told(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 200); i++) {
         double y[ROWS];
-        int digits = 2 + (int)sl_rng_below(&t->rng, 5), rows = 10 + (int)sl_rng_below(&t->rng, ROWS - 9);
+        int digits = 2 + (int)sl_rng_below(&t->rng, 5),
+            rows = 10 + (int)sl_rng_below(&t->rng, ROWS - 9);
         // over some decades, so that both kinds look different
         for (int k = 0; k < rows; k++) y[k] = exp(sl_rng_range(&t->rng, 1, 8));
         for (int k = 0; k < rows; k++) y[k] = rounded(y[k], SL_MIN(digits, 4));

@@ -11,11 +11,11 @@ static void check_store(sl_fixture *t, const sl_store *s, int level) {
             sl_store__range r;
             if (!sl_store__range_begin(&r, s, family, l)) continue;
             const int n = sl_store__range_next(term, NULL, SL_STORE_BATCH, &r);
-            for (int i = 0; n && i < sl_test_iters(t, 40); i++)
+            for (int i = 0; n && i < sl_test_iters(t, 15); i++)
                 check_value(t, s, family->text, term[sl_rng_below(&t->rng, (uint32_t)n)]);
         }
     }
-    for (int i = 0; i < sl_test_iters(t, 200); i++)
+    for (int i = 0; i < sl_test_iters(t, 80); i++)
         check_value(t, s, "part", sl_store__term(s, sl_rng_below(&t->rng, (uint32_t)s->parts)));
 }
 
@@ -50,8 +50,9 @@ static void no_family_is_empty(void **state) {
             }
     }
     for (int f = 0; f < sl_store__n_families; f++)
-        SL_CHECK(t, used[f] || sl_store__families[f].first == SL_LIST_HINTS ||
-                        sl_store__families[f].second == SL_LIST_HINTS,
+        SL_CHECK(t,
+                 used[f] || sl_store__families[f].first == SL_LIST_HINTS ||
+                     sl_store__families[f].second == SL_LIST_HINTS,
                  "family %d, %s, has no term up to level 5", f, sl_store__families[f].text);
     sl_store_close(s[1]);
     sl_store_close(s[0]);
@@ -118,14 +119,16 @@ static bool first_fits(int firsts, sl_term t) {
 }
 
 /* All tuples up to this level, by three loops. Answers how many. */
-static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_store__family *f, int level) {
+static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_store__family *f,
+                    int level) {
     const sl_store__list *a = sl_store__list_of(s, f->first), *b = sl_store__list_of(s, f->second);
     const sl_store__list *c = &s->list[f->choices];
     const double high = ldexp(1, level + f->ahead);
     size_t n = 0;
     if (!sl_store__family_open(s, f) || level < f->first_level || level + f->ahead < 0) return 0;
     for (size_t i = 0; i < a->count; i++)
-        for (size_t j = 0; j < b->count && first_fits(f->firsts, sl_store__term(s, a->id[i])); j++) {
+        for (size_t j = 0; j < b->count && first_fits(f->firsts, sl_store__term(s, a->id[i]));
+             j++) {
             if ((double)a->rank[i] * b->rank[j] > high || !pair_fits(f->pairs, i, j)) continue;
             for (size_t k = 0; k < c->count; k++)
                 if ((double)a->rank[i] * b->rank[j] * c->rank[k] <= high && n < room)
@@ -151,7 +154,10 @@ static void levels_partition_the_tuples(void **state) {
             const int room = 1 + (int)sl_rng_below(&t->rng, 97);
             while ((got = sl_store__range_next(mine + n, cost, room, &r)) > 0) {
                 for (int i = 0; i < got; i++)
-                    SL_CHECK(t, cost[i] <= (float)l + 1e-4f && (l == family->first_level || cost[i] > (float)(l - 1) - 1e-4f || l + family->ahead == 0),
+                    SL_CHECK(t,
+                             cost[i] <= (float)l + 1e-4f &&
+                                 (l == family->first_level || cost[i] > (float)(l - 1) - 1e-4f ||
+                                  l + family->ahead == 0),
                              "%s of cost %g at level %d", family->text, cost[i], l);
                 n += (size_t)got;
                 SL_CHECK(t, n + 97 < ROOM, "family %s is too large for the test", family->text);
@@ -180,7 +186,8 @@ static void walks_do_not_depend_on_room(void **state) {
         n = sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
         const int expected = w.simple;
         SL_CHECK(t, n > 300 && n < SL_STORE_BATCH, "%d terms", n);
-        SL_CHECK(t, sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0, "goes on after its end");
+        SL_CHECK(t, sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0,
+                 "goes on after its end");
         sl_store_walk_begin(&w, s, (sl_side)side, 1);
         n = sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
         sl_store_walk_begin(&w, s, (sl_side)side, 1);
@@ -215,7 +222,8 @@ static void simple_terms_come_early(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         double y[SL_STORE_MAX_PROBES], v[SL_STORE_MAX_PROBES];
         bool found = false, exponent;
-        SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, cases[i].text), problem.job.columns, PROBES, NULL));
+        SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, cases[i].text), problem.job.columns, PROBES,
+                                NULL));
         for (int l = 0; l <= cases[i].level && !found; l++) {
             sl_store_walk w;
             int n;
@@ -225,8 +233,8 @@ static void simple_terms_come_early(void **state) {
                     found = sl_store_value(v, &exponent, s, term[k]);
                     for (int p = 0; p < PROBES && found; p++) {
                         const double value = exponent ? exp(v[p]) : v[p];
-                        const double off = cases[i].side == SL_SIDE_SUM ? value - y[p]
-                                                                        : fabs(value) - fabs(y[p]);
+                        const double off =
+                            cases[i].side == SL_SIDE_SUM ? value - y[p] : fabs(value) - fabs(y[p]);
                         found = fabs(off) < 1e-12 * fabs(y[p]);
                     }
                 }
@@ -305,8 +313,9 @@ static void lists_do_not_depend_on_steps(void **state) {
 
 static int operator_of(int op) {
     static const int row[SL_OP_COUNT] = {
-        [SL_OP_EXP] = SL_OPERATOR_EXP, [SL_OP_SIN] = SL_OPERATOR_SIN,   [SL_OP_COS] = SL_OPERATOR_COS,
-        [SL_OP_LOG] = SL_OPERATOR_LOG, [SL_OP_TANH] = SL_OPERATOR_TANH, [SL_OP_COSH] = SL_OPERATOR_COSH,
+        [SL_OP_EXP] = SL_OPERATOR_EXP,   [SL_OP_SIN] = SL_OPERATOR_SIN,
+        [SL_OP_COS] = SL_OPERATOR_COS,   [SL_OP_LOG] = SL_OPERATOR_LOG,
+        [SL_OP_TANH] = SL_OPERATOR_TANH, [SL_OP_COSH] = SL_OPERATOR_COSH,
     };
     return row[op];
 }
@@ -433,7 +442,8 @@ static void memory_keeps_to_its_limit(void **state) {
         SL_MUST(t, sl_store_extend(s, 7));
         SL_CHECK(t, problem.job.memory <= limits[i] && s->full, "%lld bytes of %lld",
                  (long long)problem.job.memory, (long long)limits[i]);
-        SL_CHECK(t, s->parts >= before, "%zu parts with more memory, %zu with less", s->parts, before);
+        SL_CHECK(t, s->parts >= before, "%zu parts with more memory, %zu with less", s->parts,
+                 before);
         before = s->parts;
         if (s->parts) check_store(t, s, 3);
         sl_store_close(s);

@@ -42,8 +42,9 @@ static int place_of(sl_fixture *t, const sl_store *s, const char *text) {
 static void sub_expressions_become_parts(void **state) {
     sl_fixture *t = *state;
     static const char *const parts[] = {
-        "x2*sin(2.3*x1) + 5", "x2*sin(2.3*x1)", "sin(2.3*x1)", "2.3*x1", "exp(sin(2.3*x1))",
-        "exp(sin(2.3*x1))/x2", "sqrt(x1 + 1.7)", "x1 + 1.7", "x1*x2 + 0.3*x2", "x1 + x2 - 4.4",
+        "x2*sin(2.3*x1) + 5", "x2*sin(2.3*x1)",      "sin(2.3*x1)",    "2.3*x1",
+        "exp(sin(2.3*x1))",   "exp(sin(2.3*x1))/x2", "sqrt(x1 + 1.7)", "x1 + 1.7",
+        "x1*x2 + 0.3*x2",     "x1 + x2 - 4.4",
     };
     static const char *const none[] = { "x1", "x2", "x2*cos(x2)", "cos(x2)", "sin(2.3*x2)" };
     sl_store *s;

@@ -6,7 +6,9 @@ static sl_units units;
 
 /* A speed, a time, a length and another time; `known` without the last. */
 static void set_up(sl_fixture *t, bool with_units, int known) {
-    static const int16_t power[VARIABLES][3] = { { 60, 0, -60 }, { 0, 0, 60 }, { 60, 0, 0 }, { 0, 0, 60 } };
+    static const int16_t power[VARIABLES][3] = {
+        { 60, 0, -60 }, { 0, 0, 60 }, { 60, 0, 0 }, { 0, 0, 60 }
+    };
     sl_store_test_init(&problem, &t->rng, NULL, VARIABLES, 1, 3);
     units = (sl_units){ .target_known = false };
     for (int v = 0; v < VARIABLES; v++) {
@@ -79,6 +81,33 @@ static void terms_are_homogeneous(void **state) {
     sl_store_close(s);
 }
 
+static void parts_have_the_dimensions_of_their_expressions(void **state) {
+    sl_fixture *t = *state;
+    sl_store *s;
+    int of_function[SL_STORE__FUNCTIONS] = { 0 };
+    set_up(t, true, VARIABLES);
+    SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_store_extend(s, LEVEL + 4));
+    for (uint32_t part = 0; part < s->parts; part++) {
+        const sl_dimension *mine = sl_store__part_dimension(s, part);
+        const sl_term term = sl_store__term(s, part);
+        const sl_node *e;
+        double d[3];
+        SL_MUST(t, sl_store_expr(&e, &t->arena, s, term));
+        SL_CHECK(t, dimension(d, e), "%s is not homogeneous", text_of(t, s, term));
+        for (int i = 0; i < 3; i++)
+            SL_CHECK(t, mine->power[i] == d[i], "power %d of %s is %d, not %g", i,
+                     text_of(t, s, term), mine->power[i], d[i]);
+        const bool any = d[0] != 0 || d[1] != 0 || d[2] != 0;
+        if (sl_term__form(term) == SL_FORM_FUNCTION) of_function[sl_term__function(term)] += any;
+        sl_arena_rewind(&t->arena, 0);
+    }
+    for (int f = 0; f < SL_STORE__FUNCTIONS; f++)
+        SL_CHECK(t, (of_function[f] > 0) == sl_store__functions[f].power,
+                 "%d parts %s have a dimension", of_function[f], sl_store__functions[f].text);
+    sl_store_close(s);
+}
+
 static bool without_functions(const sl_store__family *f) {
     const uint8_t lists[] = { f->first, f->second };
     for (int i = 0; i < 2; i++)
@@ -89,8 +118,8 @@ static bool without_functions(const sl_store__family *f) {
 }
 
 /* Hashes of the values of one family up to a level, in ascending order. */
-static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s, const sl_store__family *f,
-                  bool filter) {
+static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s,
+                  const sl_store__family *f, bool filter) {
     static sl_term term[SL_STORE_BATCH];
     int m = 0;
     for (int l = 0; l <= 2; l++) {
@@ -115,7 +144,8 @@ static bool holds(const uint64_t *list, int n, uint64_t h) {
     return false;
 }
 
-/* Whatever is homogeneous and a term without units is one with them, at the same level or before. */
+/* Whatever is homogeneous and a term without units is one with them, at the same level or before.
+ */
 static void nothing_homogeneous_is_lost(void **state) {
     sl_fixture *t = *state;
     enum { ROOM = 20000 };
@@ -133,7 +163,8 @@ static void nothing_homogeneous_is_lost(void **state) {
         const int n = hashes(with, ROOM, t, s[0], &sl_store__families[f], false);
         const int m = hashes(without, ROOM, t, s[1], &sl_store__families[f], true);
         for (int i = 0; i < m; i++)
-            SL_CHECK(t, holds(with, n, without[i]), "family %s: %d terms with units, one of %d is not there",
+            SL_CHECK(t, holds(with, n, without[i]),
+                     "family %s: %d terms with units, one of %d is not there",
                      sl_store__families[f].text, n, m);
         kept += m;
     }
@@ -177,6 +208,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(terms_are_homogeneous),
+        SL_TEST(parts_have_the_dimensions_of_their_expressions),
         SL_TEST(nothing_homogeneous_is_lost),
         SL_TEST(unknown_units_restrict_nothing),
         SL_TEST(every_allocation_may_fail),

@@ -1,0 +1,102 @@
+/* Constants made exact, and formulas written shorter. */
+#include "search_check.h"
+
+static planted table;
+
+static const char *print(sl_fixture *t, const sl_node *e, const double *value) {
+    static char copy[512];
+    sl_str text = { 0 };
+    SL_MUST(t, sl_expr_print_values(&text, SL_FORMAT_INFIX, e, NULL, value));
+    sl_snprintf(copy, sizeof copy, "%s", sl_str_text(&text));
+    sl_str_clear(&text);
+    return copy;
+}
+
+static const sl_node *parse(sl_fixture *t, const char *text) {
+    const sl_node *e;
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    return e;
+}
+
+static void constants_become_exact(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        double value;
+        const char *exact; // NULL: it stays
+    } cases[] = {
+        { 3, "3" },
+        { -7.0 / 12, "-7/12" },
+        { 0.75000000000001, "3/4" },
+        { 2.718281828, NULL },
+        { 0.333, NULL },
+        { 6.283185307179586, "2*pi" },
+        { 0.15915494309189535, "1/(2*pi)" },
+        { 1.4142135623730951, "sqrt(2)" },
+        { -1.7320508075688772, "-sqrt(3)" },
+        { 0.016125767216599897, "1/(2*pi^3)" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_snapped s;
+        double x = 1.7, got, want;
+        const double *at[] = { &x };
+        const sl_node *e = sl_expr_apply(&t->arena, SL_OPERATOR_MUL, sl_expr_par(&t->arena, 1),
+                                         sl_expr_var(&t->arena, 1));
+        SL_MUST(t, sl_search__snap(&s, &t->arena, e, &cases[i].value, 1, -1));
+        if (!cases[i].exact) {
+            SL_CHECK(t, s.bound == 0 && s.params == 1, "%g became %s", cases[i].value,
+                     print(t, s.expr, s.value));
+            continue;
+        }
+        SL_CHECK(t, s.bound == 1 && s.params == 0, "%g stays", cases[i].value);
+        SL_MUST(t, sl_expr_eval(&got, &t->arena, s.expr, at, 1, NULL));
+        SL_MUST(t, sl_expr_eval(&want, &t->arena, parse(t, cases[i].exact), at, 1, NULL));
+        SL_CHECK(t, fabs(got - 1.7 * want) <= 1e-15 * fabs(got), "%s is no %s x1",
+                 print(t, s.expr, NULL), cases[i].exact);
+    }
+}
+
+static void formulas_are_written_shorter(void **state) {
+    sl_fixture *t = *state;
+    static const char *const cases[][2] = {
+        { "x2*(1 + x1/x2)", "x1 + x2" },
+        { "x1*(x2/x3)^(-1)", "x1*x3/x2" },
+        { "sqrt((x1 + x2)^2)*x3", "x3*(x1 + x2)" },
+        { "x2*sqrt(5 + x1/x3)*sqrt(5 - x1/x3)", "x2*sqrt(25 - x1^2/x3^2)" },
+        { "sqrt(x1)*sqrt(1 + x2/x1)*x3^1.37", "sqrt(x1 + x2)*x3^1.37" },
+    };
+    plant(&table, t, "x1", 3, 20, 1, 3);
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *e = parse(t, cases[i][0]), *want = parse(t, cases[i][1]), *out;
+        double a[20], b[20];
+        SL_MUST(t, sl_search__simplify(&out, &t->arena, e, NULL, &table.problem));
+        SL_CHECK(t, sl_expr_nodes(out) <= sl_expr_nodes(want), "%s stays %s", cases[i][0],
+                 print(t, out, NULL));
+        SL_MUST(t, sl_expr_eval(a, &t->arena, e, table.column, 20, NULL));
+        SL_MUST(t, sl_expr_eval(b, &t->arena, out, table.column, 20, NULL));
+        for (int k = 0; k < 20; k++)
+            SL_CHECK(t, fabs(a[k] - b[k]) <= 1e-13 * fabs(a[k]), "%s is no %s", print(t, out, NULL),
+                     cases[i][0]);
+    }
+}
+
+/* Roots of squares keep their sign where the rows have both. */
+static void signs_are_kept(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *e = parse(t, "sqrt((x1 + x2)^2)*x3"), *out;
+    double a[20], b[20];
+    plant(&table, t, "x1", 3, 20, -3, 3);
+    SL_MUST(t, sl_search__simplify(&out, &t->arena, e, NULL, &table.problem));
+    SL_MUST(t, sl_expr_eval(a, &t->arena, e, table.column, 20, NULL));
+    SL_MUST(t, sl_expr_eval(b, &t->arena, out, table.column, 20, NULL));
+    for (int k = 0; k < 20; k++)
+        SL_CHECK(t, fabs(a[k] - b[k]) <= 1e-13 * fabs(a[k]), "%s", print(t, out, NULL));
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        SL_TEST(constants_become_exact),
+        SL_TEST(formulas_are_written_shorter),
+        SL_TEST(signs_are_kept),
+    };
+    return sl_test_main("search.write", tests, SL_LEN(tests));
+}
