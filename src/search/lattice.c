@@ -338,11 +338,11 @@ static const struct stage {
     int constants, fixed;
     bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0, 0, false }, { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
-    { 1, TERMS, 0, 1, false },  { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
-    { 2, HALVES, 2, 0, false }, { 3, TRIPLES, 1, 0, false }, { 4, TERMS, 1, 2, true },
-    { 5, TERMS, 2, 1, true },   { 6, HALVES, 3, 0, false },  { 7, TRIPLES, 2, 0, false },
-    { 8, TERMS, 1, 2, false },  { 9, HALVES, 4, 0, false },
+    { 0, HALVES, 0, 0, false },  { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },   { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false },  { 3, TRIPLES, 1, 0, false }, { 4, TERMS, 1, 2, true },
+    { 5, TRIPLES, 2, 0, false }, { 6, HALVES, 3, 0, false },  { 7, TERMS, 2, 1, true },
+    { 8, TERMS, 1, 2, false },   { 9, HALVES, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {

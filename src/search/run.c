@@ -18,6 +18,8 @@ typedef struct step {
 
 #define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
+#define CLOSURE(level, effort) { &sl_search__closure, level, effort }
+
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
@@ -33,10 +35,13 @@ typedef struct step {
 
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
-    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW)
+    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
 
 #define LAST                                                                       \
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
+    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
     LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
@@ -46,8 +51,8 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST, LATTICES,
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };

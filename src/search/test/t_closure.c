@@ -1,0 +1,109 @@
+#include "search_check.h"
+
+static planted table;
+static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
+
+static sl_status run_closure(sl_search_result **out, const planted *p, sl_pool *pool, int from,
+                             int to) {
+    sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
+    sl_search__job j = { .all = &p->problem, .o = &o, .pool = pool, .precision = 0x1p-52 };
+    void *state = NULL;
+    bool more = true;
+    sl_status st;
+    o.grammar = &grammar;
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
+    SL_GO(sl_search__prepare(&j));
+    SL_GO(sl_search__closure.open(&state, &j));
+    for (int l = from; l <= to && more && !j.exact; l++)
+        SL_GO(sl_search__closure.level(&more, state, l));
+    st = sl_search__finish(&j);
+done:
+    sl_search__closure.close(state);
+    SL_ASSERT(j.memory == 0);
+    sl_free(j.kept);
+    sl_arena_clear(&j.arena);
+    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
+    *out = j.result;
+    return st;
+}
+
+/* Real constants anywhere but inside functions; then one inside. */
+static const struct {
+    const char *text;
+    int inputs, level;
+} formulas[] = {
+    { "(2.31*x1 + 1.77)*exp(x2)/(x1 + 4.3)", 2, 0 },
+    { "sin(x1 + 0.7)*x2 + 2.2*x1", 2, 0 },
+    { "-1.7*sin(x2 + 2.3)/x1^2 + 0.83*x2", 2, 0 }, // a denominator without a constant
+    { "(x1 + 2.7)/(x2 + 4.4) + 1.3*sqrt(x1)", 2, 0 },
+    { "1.9*exp(-x1) + 0.37*x1", 1, 0 },
+    { "x1*exp(1.37*x2) + 2.2", 2, 2 },
+};
+
+static void real_constants_are_found(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < SL_LEN(formulas); i++) {
+        sl_search_result *r;
+        plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.2, 3);
+        SL_MUST(t, run_closure(&r, &table, NULL, formulas[i].level, formulas[i].level));
+        SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
+                 r->count ? text_of(t, &r->formula[0]) : "nothing");
+        sl_search_result_free(r);
+    }
+}
+
+static void random_numbers_have_no_formula(void **state) {
+    sl_fixture *t = *state;
+    static const int rows[] = { 10, 24, 30, 64 };
+    for (int i = 0; i < SL_LEN(rows); i++) {
+        sl_search_result *r;
+        plant(&table, t, NULL, 1 + i % 2, rows[i], 0.2, 3);
+        SL_MUST(t, run_closure(&r, &table, NULL, 0, 0));
+        SL_CHECK(t, r->count == 0, "%d rows: %s", rows[i], text_of(t, &r->formula[0]));
+        sl_search_result_free(r);
+    }
+}
+
+static void answers_do_not_depend_on_threads(void **state) {
+    sl_fixture *t = *state;
+    sl_search_result *r[2];
+    plant(&table, t, formulas[3].text, 2, 64, 0.2, 3);
+    for (int i = 0; i < 2; i++) {
+        sl_pool *pool;
+        SL_MUST(t, sl_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, run_closure(&r[i], &table, pool, 0, 0));
+        sl_pool_free(pool);
+    }
+    SL_CHECK(t, r[0]->count == r[1]->count && r[0]->count > 0, "%lld and %lld formulas",
+             (long long)r[0]->count, (long long)r[1]->count);
+    for (int64_t k = 0; k < r[0]->count; k++)
+        SL_CHECK(t, sl_expr_equal(r[0]->formula[k].fit.expr, r[1]->formula[k].fit.expr),
+                 "formula %lld", (long long)k);
+    sl_search_result_free(r[0]);
+    sl_search_result_free(r[1]);
+}
+
+static sl_status run_small(void) {
+    sl_search_result *r;
+    SL_TRY(run_closure(&r, &table, NULL, 0, 0));
+    sl_search_result_free(r);
+    return SL_OK;
+}
+
+static void failing_allocations_are_told(void **state) {
+    sl_fixture *t = *state;
+    plant(&table, t, "1.9*exp(-x1) + 0.37*x1", 1, 24, 0.2, 3);
+    SL_EACH_ALLOCATION(t, run_small());
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        SL_TEST(real_constants_are_found),
+        SL_TEST(random_numbers_have_no_formula),
+        SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(failing_allocations_are_told),
+    };
+    return sl_test_main("search.closure", tests, SL_LEN(tests));
+}
