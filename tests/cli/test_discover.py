@@ -778,7 +778,7 @@ def test_proposals_may_have_any_number_of_constants(tmp_path):
     x = np.random.default_rng(3).uniform(50, 90, (64, 2))
     table = tmp_path / "far.csv"
     table.write_text("a,b,y\n" + "".join(f"{p:.4f},{q:.4f},{p / q:.6f}\n" for p, q in x))
-    options = [str(table), "--model", model, "--samples", "2000", "--refine", "0", "--all"]
+    options = [str(table), "--model", model, "--search", "model", "--samples", "2000", "--refine", "0", "--all"]
     r = run("discover", *options, "--json")
     assert r.code == 0, r
     assert max(len(c.get("constants", [])) for c in json.loads(r.out)["candidates"]) > 24
