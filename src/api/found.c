@@ -49,7 +49,7 @@ static int on_progress(const char *what, double done, double total, const sl_can
     return sl_api__tell(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
 }
 
-/* Formulas without sums and products are no wish of anybody. */
+/* Sums and products are always allowed. */
 static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
                                    1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
                                    1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;

@@ -67,4 +67,19 @@ static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) 
     return good;
 }
 
+/* Tables that nothing should fall over, of six kinds: y of zeros, constant y, constant inputs, huge and
+ * tiny scales, an input that is a multiple of another, y of both ends. */
+static inline void plant_hostile(planted *p, sl_fixture *t, int i, int rows) {
+    static const double scales[] = { 1e300, 1e-300, 5e-324, 1e150, 1e-160 };
+    plant(p, t, "x1*x2 + 1.5", 2, rows, 1, 3);
+    for (int k = 0; k < rows; k++) {
+        if (i % 6 == 0) p->y[k] = 0;
+        if (i % 6 == 1) p->y[k] = 4.25;
+        if (i % 6 == 2) p->x[0][k] = p->x[1][k] = 1;
+        if (i % 6 == 3) p->x[0][k] *= scales[i % 5], p->y[k] *= scales[i % 5];
+        if (i % 6 == 4) p->x[1][k] = p->x[0][k] * 3, p->x[0][0] = 0;
+        if (i % 6 == 5) p->y[k] = k % 2 ? 1e300 : -1e-300;
+    }
+}
+
 #endif
