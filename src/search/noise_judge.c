@@ -8,13 +8,12 @@
  * against its standard deviation for independent ones. Nor do they follow a polynomial of second
  * degree. Where y has few digits it is enough that residuals are no larger than their rounding
  *
- * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
+ * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "search/noise_impl.h"
 
-static const double EVIDENCE_LEAST = 10; // bits: once in a thousand tables of pure noise
 static const double PROBABILITY = 1e-3;
 enum { ROWS_MAX = 1000 }; // that neighbours are looked for among
 
@@ -181,7 +180,7 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
                 st = sl_noise__has_structure(&structure, r, p->x, p->inputs, n, &a);
             *within = *within || !structure;
         }
-        if (f->evidence < EVIDENCE_LEAST || p->rows < f->fit.params + 3) *within = false;
+        if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;
     }
     if (f->exact) *within = true;
     sl_arena_clear(&a);
