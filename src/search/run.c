@@ -103,7 +103,7 @@ bool sl_search__stop(sl_search__job *j, bool speak) {
     if (!speak) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
-    if (now < j->next_look || !j->o->progress) return ended(j);
+    if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
     j->news.tried = atomic_load(&j->tried);
     j->news.best = best_of(j);
