@@ -7,6 +7,7 @@
 
 #define SL_NOISE__COLUMNS 64 // of one model: the span's and the terms'
 #define SL_NOISE__TERMS 3    // of the store in one model
+#define SL_NOISE__EVIDENCE 10 // bits that a formula needs: once in a thousand tables of pure noise
 
 /* ---------------------------------------------------------------- models -------------------- */
 

@@ -119,6 +119,26 @@ static void few_rows_are_enough_for_simple_formulas(void **state) {
     }
 }
 
+/* Seven rows and two inputs leave four dimensions: a choice among millions of pairs would find
+ * chance alone. With more rows pairs are made of all terms. */
+static void few_rows_are_worth_few_pairs(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    int64_t tried[2];
+    for (int many = 0; many < 2; many++) {
+        sl_search_result *r;
+        noisy_table_make(&n, t, "x1 + x2", 2, many ? 14 : 7, 0, 1, 0);
+        for (int i = 0; i < n.problem.rows; i++) n.y[i] = sl_rng_uniform(&t->rng);
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 1));
+        SL_CHECK(t, !r->within_noise, "%s is claimed", formula_text(t, r));
+        tried[many] = r->tried;
+        sl_search_result_free(r);
+    }
+    SL_CHECK(t, tried[0] < 200000 && tried[1] > 5000000, "%lld terms and pairs, then %lld",
+             (long long)tried[0], (long long)tried[1]);
+}
+
 /* Half of the rows are worthless, and their sigma says so. */
 static void sigma_by_row_is_used(void **state) {
     sl_fixture *t = *state;
@@ -214,6 +234,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(planted_formulas_are_found),  SL_TEST(pure_noise_has_no_formula),
         SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
+        SL_TEST(few_rows_are_worth_few_pairs),
         SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
         SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
         SL_TEST(memory_is_bounded),       };
