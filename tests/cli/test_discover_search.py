@@ -218,6 +218,15 @@ def test_cells_that_are_no_numbers_are_dropped(tmp_path):
     assert r.code == 0 and r.lines[0] == "y = a*b" and "26 of 30" in r.out, r
 
 
+@pytest.mark.parametrize("cells, message", [
+    ([("nan", "1"), ("nan", "2"), ("nan", "3")], "no column of numbers beside the target"),
+    ([("1", "inf"), ("2", "-inf"), ("3", "nan")], "none of 3 rows has a number in every column"),
+])
+def test_columns_without_a_finite_number_are_named(tmp_path, cells, message):
+    r = run("discover", write(tmp_path, ("a", "y"), cells), *ALONE)
+    assert r.code == 2 and message in r.err and r.out == "", r
+
+
 def test_very_many_columns_are_an_error_or_an_answer(tmp_path):
     path = tmp_path / "wide.csv"
     n = 100000

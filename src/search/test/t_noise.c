@@ -6,7 +6,7 @@ static const struct {
     const char *formula;
     int inputs;
     double low, high;
-} planted[] = {
+} laws[] = {
     { "2.7*x1*x2^2/sqrt(x3)", 3, 1, 5 },
     { "0.37*x1^(3/2)", 1, 1, 5 },
     { "1.8*x1*exp(-x2^2/2)", 2, 0.3, 2 },
@@ -23,19 +23,19 @@ static void planted_formulas_are_found(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    int within = 0, most = 2 * (SL_LEN(planted) - 1);
-    for (int k = 0; k < SL_LEN(planted); k++) {
+    int within = 0, most = 2 * (SL_LEN(laws) - 1);
+    for (int k = 0; k < SL_LEN(laws); k++) {
         for (int pass = 0; pass < 2; pass++) {
             sl_search_result *r;
             double noise = pass ? 1e-2 : 1e-3;
             int rows = pass ? 200 : 50;
-            noisy_table_make(&n, t, planted[k].formula, planted[k].inputs, rows, planted[k].low,
-                             planted[k].high, noise);
+            noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, rows, laws[k].low,
+                             laws[k].high, noise);
             SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
             SL_CHECK(t, r->count > 0 && is_structure(t, &r->formula[0], &n),
-                     "%s with %d rows and noise %g: %s", planted[k].formula, rows, noise,
+                     "%s with %d rows and noise %g: %s", laws[k].formula, rows, noise,
                      formula_text(t, r));
-            bool constant = strchr(planted[k].formula, 'x') == NULL;
+            bool constant = strchr(laws[k].formula, 'x') == NULL;
             SL_CHECK(t, !constant || !r->within_noise, "a constant is claimed");
             within += r->within_noise;
             sl_search_result_free(r);
