@@ -16,6 +16,7 @@ static const struct {
     { "sqrt(x1^2 + x2^2)", 2, 1, 5 },
     { "x1*cos(x2)", 2, 1, 5 },
     { "1.5*x3^2*cos(x1)*sin(x2)", 3, 1, 5 }, // the sign is that of a product of two
+    { "101325*exp(-x1/8434)", 1, 0, 9000 },  // exp(x1) itself is beyond any number
     { "4.2", 1, 1, 5 },
 };
 

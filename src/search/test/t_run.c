@@ -56,9 +56,27 @@ static void progress_has_the_best_so_far(void **state) {
     sl_search_result_free(r);
 }
 
+/* A polynomial beside a listed rate leaves as little as one free rate; that one is shorter, and has
+ * its turn before a formula within the noise ends the search. */
+static void a_free_rate_is_tried_before_the_end(void **state) {
+    sl_fixture *t = *state;
+    enum { ROWS = 24 };
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_result *r;
+    plant(&table, t, "3.2*exp(-0.37*x1) + 1/2", 1, ROWS, 0, 10);
+    for (int i = 0; i < ROWS; i++)
+        table.y[i] = round(1e4 * (table.y[i] + 0.02 * sl_rng_normal(&t->rng))) / 1e4;
+    SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+    SL_CHECK(t, r->end == SL_SEARCH_FOUND && r->within_noise, "no formula within the noise");
+    SL_CHECK(t, strcmp(r->formula[0].method, "inner") == 0 && r->formula[0].fit.params <= 3,
+             "%d constants by %s", r->formula[0].fit.params, r->formula[0].method);
+    sl_search_result_free(r);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(progress_has_the_best_so_far),
+        SL_TEST(a_free_rate_is_tried_before_the_end),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }
