@@ -178,6 +178,10 @@ bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_t
 SL_NODISCARD sl_status sl_store_monomials(int *count, sl_store *s, int want);
 const double *sl_store_monomial(const sl_store *s, int i);
 const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+/* Their exponents alone, without values: many more at little cost. Rows number from 0 by rank; in
+ * halves, by column. */
+SL_NODISCARD sl_status sl_store_rows(int *count, sl_store *s, int want);
+const int8_t *sl_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_store_functions(const sl_store *s, int want);
 sl_term sl_store_function(const sl_store *s, int i);
