@@ -213,6 +213,28 @@ static void a_known_sigma_decides(void **state) {
     }
 }
 
+/* Constants become exact numbers where a known sigma does not tell them apart, whatever the residuals
+ * happen to be: as large as sigma says, or a tenth of it. */
+static void a_known_sigma_makes_constants_exact(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    int exact = 0, tables = 0;
+    for (int k = 0; k < 10; k++, tables++) {
+        sl_search_result *r;
+        double size = k % 2 ? 0.2 : 0.02;
+        noisy_table_make(&n, t, "2*x1*x2^2 + 3*x3", 3, 25, 1, 4, 0);
+        for (int i = 0; i < 25; i++) n.y[i] += size * sl_rng_normal(&t->rng);
+        o.sigma = 0.2;
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s", formula_text(t, r));
+        exact += r->formula[0].fit.params == 0;
+        sl_search_result_free(r);
+    }
+    // by two standard errors one constant in twenty stays free
+    SL_CHECK(t, exact >= tables - 2, "%d of %d tables with exact constants", exact, tables);
+}
+
 static void rounded_tables_are_searched(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -274,6 +296,7 @@ int main(void) {
         SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
         SL_TEST(few_rows_are_worth_few_pairs),
         SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
+        SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
         SL_TEST(memory_is_bounded),       };
     return sl_test_main("search.noise", tests, SL_LEN(tests));
