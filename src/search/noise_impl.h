@@ -87,8 +87,9 @@ void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit
 /* Bits of residuals of this weighted sum of squares: by chi-square if sigma is known. */
 double sl_noise__residual_bits(const sl_noise__model *m, double rss);
 
-/* Bits of a coefficient of this kind at this value; free: one that was fitted. */
-double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows);
+/* Bits of a coefficient of this kind at this value. error: its standard error where it was fitted; 0:
+ * it is exact. */
+double sl_noise__price(sl_noise__kind kind, double value, double error, int rows);
 
 /* ---------------------------------------------------------------- spans --------------------- */
 

@@ -46,7 +46,8 @@ static sl_status fit_relative(attempt *best, sl_search__job *j, double *scale) {
         for (int64_t i = 0; i < p.rows; i++)
             if (!(scale[i] > 0) || !isfinite(scale[i])) goto done;
         SL_GO(fit_by(&next, j, f.expr, f.value, f.params, &p));
-        if (next.bits.total < best->bits.total) *best = next;
+        // errors of one size are described by a fit of their own weights
+        if (next.bits.relative > 0 && next.bits.total < best->bits.total) *best = next;
     }
 done:
     sl_arena_clear(&scratch);
@@ -82,28 +83,29 @@ static sl_status plain_r2(sl_fit *fit, const sl_problem *p) {
 }
 
 /* The shortest description of a formula: by errors of one size or, where nothing is known of them,
- * relative ones; with free constants, and with those that are close to simple numbers made exact.
- */
+ * relative ones; with free constants, and with those that are close to simple numbers made exact. A
+ * sigma for all rows becomes one of each, so that standard errors are by it. */
 static sl_status fit_and_snap(sl_fit *fit, sl_bits *bits, sl_search__job *j, const sl_node *e,
                               const double *value, int params) {
     attempt best;
-    double *scale = NULL;
+    sl_problem p = *j->all;
+    double *sigma = NULL;
     sl_status st;
-    SL_GO(fit_by(&best, j, e, value, params, j->all));
+    if (!p.sigma) {
+        sigma = sl_malloc((size_t)p.rows, sizeof *sigma);
+        if (!sigma) return sl_fail_memory((size_t)p.rows, sizeof *sigma, "errors of rows");
+        for (int64_t i = 0; i < p.rows; i++) sigma[i] = j->o->sigma;
+    }
+    if (!p.sigma && j->o->sigma > 0) p.sigma = sigma, p.sigma_absolute = true;
+    SL_GO(fit_by(&best, j, e, value, params, &p));
     if (isfinite(best.bits.total) && best.fit.params > 0) {
-        bool unknown = !j->all->sigma && j->o->sigma == 0;
-        size_t rows = (size_t)j->all->rows;
-        if (unknown && !(scale = sl_malloc(rows, sizeof *scale))) {
-            st = sl_fail_memory(rows, sizeof *scale, "relative errors");
-            goto done;
-        }
-        if (unknown) SL_GO(fit_relative(&best, j, scale));
+        if (!p.sigma) SL_GO(fit_relative(&best, j, sigma));
         SL_GO(snap(&best, j));
         if (best.p.sigma != j->all->sigma) SL_GO(plain_r2(&best.fit, j->all));
     }
     *fit = best.fit, *bits = best.bits;
 done:
-    sl_free(scale);
+    sl_free(sigma);
     return st;
 }
 

@@ -210,6 +210,7 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
+    r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
