@@ -55,26 +55,26 @@ static void relative_errors_are_seen(void **state) {
         const char *formula;
         int inputs;
         double low, high;
-    } laws[] = {
+    } relative[] = {
         { "0.02*x1^(7/2)", 1, 0.1, 50 },
         { "2.3*x1^2*exp(-3*x2)", 2, 0.1, 4 },
         { "x1*x2/x3^2", 3, 0.05, 10 },
         { "x1*cos(x2)", 2, 0.1, 6 }, // of both signs
     };
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    for (int k = 0; k < SL_LEN(laws); k++) {
+    for (int k = 0; k < SL_LEN(relative); k++) {
         sl_search_result *r;
-        noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, 100, laws[k].low, laws[k].high, 0);
+        noisy_table_make(&n, t, relative[k].formula, relative[k].inputs, 100, relative[k].low, relative[k].high, 0);
         for (int i = 0; i < 100; i++) n.y[i] *= 1 + 0.03 * sl_rng_normal(&t->rng);
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
-        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s: %s", laws[k].formula,
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s: %s", relative[k].formula,
                  formula_text(t, r));
         SL_CHECK(t, r->relative && fabs(r->sigma - 0.03) < 0.01 && r->within_noise,
-                 "%s: relative %d, sigma %g, within noise %d", laws[k].formula, r->relative,
+                 "%s: relative %d, sigma %g, within noise %d", relative[k].formula, r->relative,
                  r->sigma, r->within_noise);
         const sl_search_formula *f = &r->formula[0]; // constants by the weights, R2 of plain y
         SL_CHECK(t, f->fit.params == 0 || f->fit.error[0] < 0.02 * fabs(f->fit.value[0]),
-                 "%s: %g +- %g", laws[k].formula, f->fit.value[0], f->fit.error[0]);
+                 "%s: %g +- %g", relative[k].formula, f->fit.value[0], f->fit.error[0]);
         double got[CHECK_ROWS];
         SL_MUST(t, sl_expr_eval(got, &t->arena, f->fit.expr, n.x, 100, f->fit.value));
         SL_CHECK(t, fabs(f->fit.r2 - sl_fit_r2(got, &n.problem)) < 1e-12, "R2 %g", f->fit.r2);
