@@ -6,8 +6,7 @@
  * looked for:
  *
  *   0, 1, -1        always: they make the formula simpler
- *   whole numbers   while at most a fifth of all numbers is that close to one, by two errors a
- *                   twentieth
+ *   whole numbers   while at most a fifth of all numbers is that close to one
  *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
@@ -94,7 +93,7 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
     if (fabs(v) > 1e9) return;                       // its own digits are no evidence
     const double wide = is_exact(s) ? tol : 4 * tol; // two standard errors
-    if (2 * wide <= 0.05)
+    if (2 * wide <= 0.2)
         offer(list, n, s, k, wide, (int64_t)rint(v), 1);
     else if (2 * tol <= 0.2)
         offer(list, n, s, k, tol, (int64_t)rint(v), 1);
