@@ -225,6 +225,7 @@ typedef struct sl_discover_searched {
     int64_t tried, verified;
     int64_t memory;      // bytes at most
     int steps, hints;
+    int too_large;       // nodes of an exact formula above max_size; 0: none
 } sl_discover_searched;
 
 typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;

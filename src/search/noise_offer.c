@@ -54,8 +54,9 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     j->verified++;
     SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(fit_and_snap(&f.fit, &f.bits, j, whole, value, params));
-    bool real = isfinite(f.bits.total) && isfinite(f.fit.r2);
-    if (!real || sl_search__is_known(j, &f) || is_beaten(j, &f.bits)) {
+    bool real = isfinite(f.bits.total) && isfinite(f.fit.r2), fits;
+    SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!real || !fits || sl_search__is_known(j, &f) || is_beaten(j, &f.bits)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }

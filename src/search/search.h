@@ -54,7 +54,7 @@ typedef struct sl_search_news {
 
 typedef struct sl_search_options {
     uint32_t ops;       // operators that formulas may hold: bit i of SL_OPERATORS
-    int max_size;       // nodes of a formula; 0: any
+    int max_size;       // nodes of a formula; 0: any. Larger ones are not kept
     int effort;         // steps with a higher number are left out: SL_SEARCH_EFFORT_*
     int64_t max_memory; // bytes
     double sigma;       // standard deviation of y's errors where the problem has none by row; 0: found out
@@ -103,6 +103,7 @@ typedef struct sl_search_result {
     double sigma;               // of the errors of y: given, of its digits, or estimated; 0: none seen
     bool within_noise;          // the first formula leaves no more than noise, and that not by chance;
                                 // false: it is the best approximation, exact or not
+    int too_large;              // nodes of an exact formula above max_size, the smallest; 0: none
     int64_t tried, verified;    // terms, pairs and halves; of them looked at in all rows
     int64_t memory;             // bytes at most
     int steps;                  // that were finished

@@ -81,6 +81,9 @@ SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, con
  * keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
+/* *out := are its nodes, in the shortest form that is at hand, no more than the options allow? */
+SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j,
+                                            const sl_node *e);
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
@@ -123,6 +126,7 @@ typedef struct sl_search__method {
 extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
+extern const sl_search__method sl_search__small; // small.c; where the options limit the size
 
 /* ---------------------------------------------------------------- the store of terms -------- */
 
