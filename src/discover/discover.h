@@ -224,6 +224,7 @@ typedef struct sl_discover_searched {
     double sigma;        // of the errors of y: given, or what its best formula leaves; 0: none seen
     int64_t tried, verified;
     int64_t memory;      // bytes at most
+    sl_search_short memory_short;
     int steps, hints;
     int too_large;       // nodes of an exact formula above max_size; 0: none
 } sl_discover_searched;

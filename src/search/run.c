@@ -112,9 +112,18 @@ bool sl_search__stop(sl_search__job *j, bool speak) {
     return ended(j);
 }
 
+/* Notes that this step would have needed so many bytes. */
+static void note_short(sl_search__job *j, int64_t needed) {
+    sl_search_short *s = &j->result->memory_short;
+    if (s->steps == 0) s->method = j->news.what, s->level = j->news.level;
+    if (s->steps == 0 || j->short_step != j->news.step) s->steps++;
+    j->short_step = j->news.step;
+    s->needed = SL_MAX(s->needed, needed);
+}
+
 bool sl_search__reserve(sl_search__job *j, int64_t bytes) {
     if (bytes > j->o->max_memory - j->memory) {
-        j->memory_short = true;
+        note_short(j, j->memory + bytes);
         return false;
     }
     j->memory += bytes;
@@ -227,7 +236,7 @@ sl_status sl_search__finish(sl_search__job *j) {
     mark_front(r->formula, r->count);
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
     int how = atomic_load(&j->ended);
-    if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (how == SL_SEARCH__RUNNING) how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
     if (j->exact > 0) r->too_large = 0;
     r->end = (sl_search_end)how;

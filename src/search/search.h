@@ -96,6 +96,14 @@ typedef enum sl_search_end {
     SL_SEARCH_MEMORY, // some steps were left out because they would have passed max_memory
 } sl_search_end;
 
+/* Steps that had not all the memory they asked for: left out, or cut short. */
+typedef struct sl_search_short {
+    int steps;          // 0: none
+    const char *method; // of the first
+    int level;
+    int64_t needed;     // bytes that their requests came to: a larger max_memory than that goes further
+} sl_search_short;
+
 typedef struct sl_search_result {
     int64_t count;
     sl_search_formula *formula; // the best by description length first
@@ -106,6 +114,7 @@ typedef struct sl_search_result {
     int too_large;              // nodes of an exact formula above max_size, the smallest; 0: none
     int64_t tried, verified;    // terms, pairs and halves; of them looked at in all rows
     int64_t memory;             // bytes at most
+    sl_search_short memory_short;
     int steps;                  // that were finished
     double seconds;
     sl_arena arena;

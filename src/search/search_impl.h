@@ -38,7 +38,7 @@ typedef struct sl_search__job {
     _Atomic int64_t tried;   // counted by methods, in large portions
     int64_t verified;        // formulas looked at in all rows
     int64_t memory;          // bytes held now
-    bool memory_short;       // something was left out because it would have passed max_memory
+    int short_step;          // the last that was refused memory
     double next_look;        // at the clock, and at progress
     sl_search_news news;
     sl_search_formula *kept; // offered and good, in order of coming

@@ -281,6 +281,17 @@ def test_an_interrupt_returns_the_best_so_far(tmp_path):
     assert p.returncode == 130 and " = " in out.splitlines()[0] and "on request" in out, (out, err)
 
 
+def test_steps_that_do_not_fit_the_memory_are_told(tmp_path):
+    rng = np.random.default_rng(7)
+    path = write(tmp_path, ("a", "b", "y"), np.column_stack([rng.uniform(1, 3, (40, 2)), rng.normal(size=40)]))
+    r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01")
+    told = re.search(r"memory +(\d+) steps were left out or cut short, the first (\w+), level (\d+); "
+                     r"from --max-memory ([\d.]+) on more of them fit", r.out)
+    assert r.code == 0 and told and float(told[4]) > 0.01 and "all steps that fit the memory" in r.out, r
+    r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01", "--format", "python")
+    assert told[0].split(maxsplit=1)[1] in r.err, r
+
+
 def test_memory_keeps_to_its_bound(tmp_path):
     j = run("discover", hard(tmp_path), *ALONE, "--max-memory", "0.05", "--timeout", "20", "--json").json
     assert 0 < j["search"]["memory"] <= 0.05e9

@@ -56,6 +56,40 @@ static void progress_has_the_best_so_far(void **state) {
     sl_search_result_free(r);
 }
 
+static int stop_at_step(const sl_search_news *news, void *payload) {
+    return news->step >= *(int *)payload;
+}
+
+/* ---------------------------------------------------------------- memory -------------------- */
+
+/* A search that lacks memory says which step did first and what its requests came to; with that
+ * much it goes further, and with enough of it no step is short. */
+static void steps_that_lack_memory_are_named(void **state) {
+    sl_fixture *t = *state;
+    sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+    int step = 8, rounds = 0;
+    int64_t used = 0, needed = 100000;
+    o.progress = stop_at_step;
+    o.payload = &step;
+    plant(&table, t, NULL, 2, 40, 1, 3);
+    for (; needed > 0; rounds++) {
+        sl_search_result *r;
+        o.max_memory = rounds % 2 ? needed : 2 * needed;
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        const sl_search_short *m = &r->memory_short;
+        SL_CHECK(t, r->memory <= o.max_memory && r->memory > used, "%lld bytes of %lld after %lld",
+                 (long long)r->memory, (long long)o.max_memory, (long long)used);
+        SL_CHECK(t,
+                 (m->steps > 0) == (m->needed > o.max_memory) && (m->steps > 0) == (m->method != 0),
+                 "%d steps of %s need %lld bytes of %lld", m->steps, m->method ? m->method : "none",
+                 (long long)m->needed, (long long)o.max_memory);
+        needed = m->needed;
+        used = r->memory;
+        sl_search_result_free(r);
+    }
+    SL_CHECK(t, rounds > 2, "%d rounds", rounds);
+}
+
 /* ---------------------------------------------------------------- size ---------------------- */
 
 /* R2 of the best a f + b, f by text: a twin of the search that knows a few formulas. */
@@ -144,9 +178,8 @@ static void small_formulas_may_lack_memory(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(progress_has_the_best_so_far),
-        SL_TEST(formulas_keep_to_their_size),
-        SL_TEST(a_law_within_the_size_is_found),
+        SL_TEST(progress_has_the_best_so_far),   SL_TEST(steps_that_lack_memory_are_named),
+        SL_TEST(formulas_keep_to_their_size),    SL_TEST(a_law_within_the_size_is_found),
         SL_TEST(small_formulas_may_lack_memory),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
