@@ -149,8 +149,10 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     j->verified++;
     SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(fit_and_snap(&f.fit, &f.bits, j, whole, value, params));
+    bool fits = true;
     if (is_worth_keeping(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
-    if (!is_worth_keeping(j, &f)) {
+    if (is_worth_keeping(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits || !is_worth_keeping(j, &f)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }

@@ -38,7 +38,7 @@ typedef struct sl_search__job {
     _Atomic int64_t tried;   // counted by methods, in large portions
     int64_t verified;        // formulas looked at in all rows
     int64_t memory;          // bytes held now
-    bool memory_short;       // something was left out because it would have passed max_memory
+    int short_step;          // the last that was refused memory
     double next_look;        // at the clock, and at progress
     sl_search_news news;
     sl_search_formula *kept; // offered and good, in order of coming
@@ -81,6 +81,9 @@ SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, con
  * keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
+/* *out := are its nodes, in the shortest form that is at hand, no more than the options allow? */
+SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j,
+                                            const sl_node *e);
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
@@ -124,6 +127,7 @@ typedef struct sl_search__method {
 extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
+extern const sl_search__method sl_search__small; // small.c; where the options limit the size
 
 /* ---------------------------------------------------------------- the store of terms -------- */
 

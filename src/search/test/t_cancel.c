@@ -69,6 +69,7 @@ static work draw_work(sl_fixture *t) {
         int first; // levels that it may begin at: 0 .. first
     } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__closure, 3 },
                   { &sl_search__inner, 0 },    { &sl_search__noise, 0 },
+                  { &sl_search__small, 0 },
                   { &sl_search__rational, 1 }, { &sl_spans__products, 0 },
                   { &sl_spans__sums, 0 } };
     if (sl_rng_below(&t->rng, 2) == 0) return (work){ .method = NULL };
@@ -120,6 +121,7 @@ static double draw_seconds(sl_fixture *t) {
 static sl_search_options draw_options(sl_fixture *t) {
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     o.effort = SL_SEARCH_EFFORT_HIGH;
+    o.max_size = sl_rng_below(&t->rng, 2) ? 0 : 2 + (int)sl_rng_below(&t->rng, 14);
     o.max_memory = sl_rng_below(&t->rng, 4) == 0 ? 3000000 : 300000000;
     return o;
 }
