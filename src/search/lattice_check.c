@@ -46,21 +46,14 @@ static half half_of(sl_lattice__code h) {
                    (uint32_t)(h >> 20) & 0x1FFFFF, (uint32_t)h & 0xFFFFF };
 }
 
-double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
-    half h = half_of(code);
-    if (h.family >= SL_LATTICE__HALF_TIMES) {
-        double f = sl_lattice__half_at(l, l->factor[h.p], row), d = inner_at(l, h.q, row);
-        return h.family == SL_LATTICE__HALF_TIMES ? f * d
-               : h.family == SL_LATTICE__HALF_PER ? f / d
-                                                  : d / f;
-    }
-    double p = inner_at(l, h.p, row);
+/* A half of two inner expressions, or of one and a ratio, from their values. */
+static double combined(const sl_lattice *l, half h, double p, double q) {
     switch (h.family) {
     case SL_LATTICE__HALF_SINGLE: return p;
-    case SL_LATTICE__HALF_SUM: return p + inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_DIFFERENCE: return p - inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_PRODUCT: return p * inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_QUOTIENT: return p / inner_at(l, h.q, row);
+    case SL_LATTICE__HALF_SUM: return p + q;
+    case SL_LATTICE__HALF_DIFFERENCE: return p - q;
+    case SL_LATTICE__HALF_PRODUCT: return p * q;
+    case SL_LATTICE__HALF_QUOTIENT: return p / q;
     case SL_LATTICE__HALF_EXP: return sl_exp(p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_EXP_NEGATIVE: return sl_exp(-p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_SIN: return sl_sin(p) + l->ratio[h.q].value;
@@ -70,6 +63,33 @@ double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) 
     case SL_LATTICE__HALF_THREE_HALVES: return p * sqrt(p) + l->ratio[h.q].value;
     default: return sqrt(-p) + l->ratio[h.q].value;
     }
+}
+
+static bool is_binary(sl_lattice__family family) {
+    return family >= SL_LATTICE__HALF_SUM && family <= SL_LATTICE__HALF_QUOTIENT;
+}
+
+/* Three factors: the half f and the inner expression d. */
+static double of_three(sl_lattice__family family, double f, double d) {
+    return family == SL_LATTICE__HALF_TIMES ? f * d
+           : family == SL_LATTICE__HALF_PER ? f / d
+                                            : d / f;
+}
+
+double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
+    half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES)
+        return of_three(h.family, sl_lattice__half_at(l, l->factor[h.p], row),
+                        inner_at(l, h.q, row));
+    return combined(l, h, inner_at(l, h.p, row), is_binary(h.family) ? inner_at(l, h.q, row) : 0);
+}
+
+double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code code, int k) {
+    const double *value = l->list[SL_LATTICE__FULL].value[k];
+    half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES)
+        return of_three(h.family, sl_lattice__half_probe(l, l->factor[h.p], k), value[h.q]);
+    return combined(l, h, value[h.p], is_binary(h.family) ? value[h.q] : 0);
 }
 
 /* ---------------------------------------------------------------- a form as a linear fit ---- */

@@ -140,15 +140,16 @@ static void add_sums(walk *w, int c1, int c2) {
  * times something is a sum of products, which is found as such. */
 static void add_triples(walk *w, int c1, int c2) {
     const int FACTOR = SL_LATTICE__FACTOR, FULL = SL_LATTICE__FULL;
-    run r = {
-        .left = FACTOR, .right = FULL, .q = begin_of(w, FULL, c2), .q_end = middle_of(w, FULL, c2)
-    };
+    run r = { .left = FULL,
+              .right = FACTOR, // the long list
+              .p = begin_of(w, FULL, c2),
+              .p_end = middle_of(w, FULL, c2) };
     uint32_t times = has(w, SL_OPERATOR_MUL) ? 1u << 2 : 0;
-    uint32_t over = has(w, SL_OPERATOR_DIV) ? 1u << 4 : 0;
-    r.p = begin_of(w, FACTOR, c1), r.p_end = middle_of(w, FACTOR, c1);
-    r.families = times | over | over >> 1;
+    uint32_t over = has(w, SL_OPERATOR_DIV) ? 1u << 3 : 0;
+    r.q = begin_of(w, FACTOR, c1), r.q_end = middle_of(w, FACTOR, c1);
+    r.families = times | over | over << 1;
     if (r.families) add_run(w, r);
-    r.p = r.p_end, r.p_end = end_of(w, FACTOR, c1);
+    r.q = r.q_end, r.q_end = end_of(w, FACTOR, c1);
     r.families = over;
     if (r.families) add_run(w, r);
 }
@@ -228,7 +229,7 @@ typedef struct batch {
     sl_lattice__hits *hits;
     int n;
     sl_lattice__family family;
-    bool swapped;      // q / p
+    bool swapped;      // the right operand comes first
     uint32_t p;        // the left operand
     const int32_t *id; // right operands
     int32_t ratio;
@@ -419,9 +420,9 @@ static sl_status do_binary(batch *b, const run *r, int32_t i, int32_t q) {
                                                  SL_LATTICE__HALF_QUOTIENT,
                                                  SL_LATTICE__HALF_QUOTIENT };
     static const sl_lattice__family family_of_three[] = { 0, 0, SL_LATTICE__HALF_TIMES,
-                                                          SL_LATTICE__HALF_PER,
-                                                          SL_LATTICE__HALF_UNDER };
-    const bool triple = r->left == SL_LATTICE__FACTOR;
+                                                          SL_LATTICE__HALF_UNDER,
+                                                          SL_LATTICE__HALF_PER };
+    const bool triple = r->right == SL_LATTICE__FACTOR;
     b->p = (uint32_t)l->list[r->left].id[i];
     for (int op = 0; op < SL_LEN(family); op++) {
         if (!(r->families >> op & 1)) continue;
@@ -429,7 +430,7 @@ static sl_status do_binary(batch *b, const run *r, int32_t i, int32_t q) {
             l->kernels->combine(b->s->block.v[k], l->list[r->left].value[k][i],
                                 l->list[r->right].value[k] + q, b->n, op);
         b->family = triple ? family_of_three[op] : family[op];
-        b->swapped = op == 4 && !triple;
+        b->swapped = op == 4 || triple;
         SL_TRY(deal_with(b));
     }
     return SL_OK;

@@ -52,7 +52,7 @@ typedef struct sl_lattice__set {
  * that no expression of fewer constants, or an earlier one, equals up to a factor (list FULL) or up
  * to a factor and a summand (list SHIFT). */
 typedef struct sl_lattice__list {
-    int32_t *id; // places in sl_lattice.inner
+    int32_t *id; // places in sl_lattice.inner; the list FULL has all, in their order
     double *value[SL_LATTICE__PROBES];
     int32_t begin[SL_LATTICE__LEVELS + 1], middle[SL_LATTICE__LEVELS];
     int64_t count, room, value_room[SL_LATTICE__PROBES];
@@ -244,6 +244,8 @@ SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit 
 SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch,
                                          const sl_lattice *l);
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code h, int row);
+/* The same in row k, a probe, from the values that the list FULL has. */
+double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code h, int k);
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
 SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params,
                                         sl_arena *a, const sl_lattice *l,

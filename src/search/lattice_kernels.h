@@ -18,7 +18,7 @@
 
 #include "base/base.h"
 
-enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256 };
+enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256, SL_LATTICE__DIMS = 8 };
 
 #define SL_LATTICE__NONE 2e33f
 #define SL_LATTICE__ONE  3e33f
@@ -56,6 +56,10 @@ typedef struct sl_lattice__kernels {
                    const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_lattice__keys *keys, int n, int shift);
+    /* v[r] = weight[r] times the factors; q[d] := sum over r of v[r] across[r][d],
+     * d < SL_LATTICE__DIMS. Answers the sum of v[r]^2. At most 64 rows, a multiple of 8. */
+    double (*image)(double *q, const double *weight, const double *const *factor, int factors,
+                    const double *across, int rows);
 } sl_lattice__kernels;
 
 extern const sl_lattice__kernels sl_lattice__kernels_base, sl_lattice__kernels_avx2,

@@ -16,9 +16,18 @@
 
 /* ---------------------------------------------------------------- factors ------------------- */
 
-static int cmp_code(const void *a, const void *b) {
-    sl_lattice__code p = *(const sl_lattice__code *)a, q = *(const sl_lattice__code *)b;
-    return p < q ? -1 : p > q;
+enum { DIGITS = 1 << 16 };
+
+/* Sorts codes, 48 bits, by three digits of 16. */
+static void sort_codes(sl_lattice__code *code, sl_lattice__code *room, int64_t n) {
+    int64_t *begin = (int64_t *)(room + n), count;
+    for (int shift = 0; shift < 48; shift += 16) {
+        memset(begin, 0, (DIGITS + 1) * sizeof *begin);
+        for (int64_t i = 0; i < n; i++) begin[(code[i] >> shift & (DIGITS - 1)) + 1]++;
+        for (count = 1; count < DIGITS; count++) begin[count] += begin[count - 1];
+        for (int64_t i = 0; i < n; i++) room[begin[code[i] >> shift & (DIGITS - 1)]++] = code[i];
+        memcpy(code, room, (size_t)n * sizeof *code);
+    }
 }
 
 static bool is_sum(sl_lattice__code code) {
@@ -26,11 +35,12 @@ static bool is_sum(sl_lattice__code code) {
     return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
 }
 
-/* Codes of t with so many constants, sorted. NULL: there was no room. */
+/* Codes of t with so many constants, sorted. */
 static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__table *t, int least,
                           int most) {
-    *out = sl_malloc((size_t)SL_MAX(atomic_load(&t->count), 1), sizeof **out);
-    if (!*out) return sl_fail_memory((size_t)t->count, sizeof **out, "the lattice search");
+    int64_t count = atomic_load(&t->count);
+    *out = sl_malloc((size_t)(2 * count + DIGITS + 1), sizeof **out);
+    if (!*out) return sl_fail_memory((size_t)count, 2 * sizeof **out, "the lattice search");
     *n = 0;
     for (int64_t i = 0; i < t->size; i++) {
         if (!t->slot[i].key) continue;
@@ -38,7 +48,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
         int constants = sl_lattice__constants_of(code);
         if (constants >= least && constants <= most) (*out)[(*n)++] = code;
     }
-    qsort(*out, (size_t)*n, sizeof **out, cmp_code);
+    sort_codes(*out, *out + count, *n);
     return SL_OK;
 }
 
@@ -56,7 +66,8 @@ static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code 
         for (int64_t i = 0; i < n; i++) {
             double v[SL_LATTICE__PROBES];
             if (is_sum(code[i]) != (sums == 1)) continue;
-            for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = sl_lattice__half_at(l, code[i], k);
+            for (int k = 0; k < SL_LATTICE__PROBES; k++)
+                v[k] = sl_lattice__half_probe(l, code[i], k);
             more[list->count] = code[i];
             sl_lattice__list_add(list, (int32_t)list->count, v);
         }
