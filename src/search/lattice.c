@@ -206,7 +206,12 @@ static int cmp_hit(const void *a, const void *b) {
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->form != q->form) return p->form < q->form ? -1 : 1;
     if (p->f != q->f) return p->f < q->f ? -1 : 1;
-    return p->g < q->g ? -1 : p->g > q->g;
+    if (p->g != q->g) return p->g < q->g ? -1 : 1;
+    if (p->peeled != q->peeled) return p->peeled < q->peeled ? -1 : 1;
+    if (p->beside != q->beside) return p->beside < q->beside ? -1 : 1;
+    for (int i = 0; i < 2; i++)
+        if (p->others[i] != q->others[i]) return p->others[i] < q->others[i] ? -1 : 1;
+    return 0;
 }
 
 typedef struct checking {
@@ -336,8 +341,8 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* ---------------------------------------------------------------- the list of levels -------- */
 
-/* PRODUCTS and SUMS look halves up that are not stored. */
-typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, SUMS } kind;
+/* PRODUCTS and SUMS look halves up that are not stored. PEEL: near is for terms with factor 1. */
+typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, SUMS, PEEL, INVERSE } kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
 static const struct stage {
@@ -346,18 +351,22 @@ static const struct stage {
     int constants, fixed;
     bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0, 0, false },   { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
-    { 1, TERMS, 0, 1, false },    { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
-    { 2, HALVES, 2, 0, false },   { 3, TRIPLES, 1, 0, false }, { 4, TRIPLES, 2, 0, false },
-    { 5, PRODUCTS, 3, 0, false }, { 6, TERMS, 1, 2, true },    { 7, SUMS, 3, 0, false },
-    { 8, TERMS, 2, 1, true },     { 9, TERMS, 1, 2, false },   { 10, PRODUCTS, 4, 0, false },
-    { 10, SUMS, 4, 0, false },
+    { 0, HALVES, 0, 0, false }, { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },  { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false }, { 3, TRIPLES, 1, 0, false }, { 3, INVERSE, 2, 0, false },
+    { 3, TERMS, 1, 0, false },  { 4, TRIPLES, 2, 0, false }, { 5, PRODUCTS, 3, 0, false },
+    { 6, PEEL, 0, 1, true },    { 6, PEEL, 1, 0, true },     { 7, TERMS, 1, 2, true },
+    { 8, SUMS, 3, 0, false },   { 9, PEEL, 0, 1, false },    { 9, PEEL, 1, 0, false },
+    { 10, TERMS, 2, 1, true },  { 11, TERMS, 1, 2, false },  { 12, PRODUCTS, 4, 0, false },
+    { 12, SUMS, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     switch (s->kind) {
     case HALVES: return run_halves(l, s->constants);
     case TRIPLES: return run_triples(l, s->constants);
+    case INVERSE: return sl_lattice__invert(l, s->constants);
+    case PEEL: return sl_lattice__peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
     case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);
     case SUMS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_SUMS);
     default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);

@@ -112,8 +112,12 @@ static bool is_linear(sl_lattice__form form) {
 }
 
 /* What the affine part has to be in a row where y and f have these values. */
-static double target(sl_lattice__form form, double y, double f) {
+static double target(sl_lattice__form form, double y, double f, double r) {
     switch (form) {
+    case SL_LATTICE__FORM_EXP_TIMES: return sl_log(fabs(y / f - r));
+    case SL_LATTICE__FORM_EXP_PER: return sl_log(fabs(y * f - r));
+    case SL_LATTICE__FORM_ROOT_TIMES: return (y / f - r) * (y / f - r);
+    case SL_LATTICE__FORM_ROOT_PER: return (y * f - r) * (y * f - r);
     case SL_LATTICE__FORM_TIMES: return y / f;
     case SL_LATTICE__FORM_PER:
     case SL_LATTICE__FORM_RECIPROCAL: return y * f;
@@ -125,8 +129,9 @@ static double target(sl_lattice__form form, double y, double f) {
 
 static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, int r) {
     double f = sl_lattice__half_at(l, h->f, r), y = l->y[r], one = 1;
+    if (h->peeled) y -= h->peeled * sl_lattice__half_at(l, h->others[0], r);
     double g = has_two(h->form) ? sl_lattice__half_at(l, h->g, r) : 0;
-    double t = target(h->form, y, f);
+    double t = target(h->form, y, f, h->beside);
     const double *part[5];
     double other[2];
     m->columns = 0;
@@ -214,6 +219,8 @@ static void settle(sl_lattice__hit *h, const linear *m, const double *coefficien
                       terms && h->others[0] != SL_LATTICE__NO_TERM,
                       terms && h->others[1] != SL_LATTICE__NO_TERM };
     h->price = half_of(h->f).constants + (has_two(h->form) ? half_of(h->g).constants : 0);
+    h->price += price_of(h->beside);
+    if (h->peeled) h->price += half_of(h->others[0]).constants + price_of(h->peeled);
     for (int i = 0, k = 0; i < 5; i++) {
         h->coefficient[i] = 0;
         if (!there[i]) continue;
@@ -363,6 +370,18 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
     return any ? sum : sl_expr_int(b->a, 0);
 }
 
+/* The function of an affine half, with the sign that it has in the first row, and r. */
+static const sl_node *inverse_expr(builder *b, const sl_lattice__hit *h, const sl_node *g) {
+    bool times = h->form == SL_LATTICE__FORM_EXP_TIMES || h->form == SL_LATTICE__FORM_ROOT_TIMES;
+    bool root = h->form == SL_LATTICE__FORM_ROOT_TIMES || h->form == SL_LATTICE__FORM_ROOT_PER;
+    double f = sl_lattice__half_at(b->l, h->f, 0), y = b->l->y[0];
+    bool negative = (times ? y / f : y * f) - h->beside < 0;
+    const sl_node *u =
+        apply(b, root ? SL_OPERATOR_SQRT : SL_OPERATOR_EXP, affine_expr(b, h, NULL, g), NULL);
+    if (negative) u = apply(b, SL_OPERATOR_NEG, u, NULL);
+    return h->beside ? two(b, SL_OP_ADD, u, sl_expr_int(b->a, h->beside)) : u;
+}
+
 static const sl_node *build(builder *b, const sl_lattice__hit *h) {
     const sl_node *f = half_expr(b, h->f), *g = has_two(h->form) ? half_expr(b, h->g) : NULL;
     if (!f || (has_two(h->form) && !g)) return NULL;
@@ -376,6 +395,10 @@ static const sl_node *build(builder *b, const sl_lattice__hit *h) {
     case SL_LATTICE__FORM_RECIPROCAL:
         return apply(b, SL_OPERATOR_DIV, affine_expr(b, h, NULL, g), f);
     case SL_LATTICE__FORM_OVER: return apply(b, SL_OPERATOR_DIV, f, affine_expr(b, h, NULL, g));
+    case SL_LATTICE__FORM_EXP_TIMES:
+    case SL_LATTICE__FORM_ROOT_TIMES: return apply(b, SL_OPERATOR_MUL, f, inverse_expr(b, h, g));
+    case SL_LATTICE__FORM_EXP_PER:
+    case SL_LATTICE__FORM_ROOT_PER: return apply(b, SL_OPERATOR_DIV, inverse_expr(b, h, g), f);
     default:
         return apply(b, SL_OPERATOR_DIV, sl_expr_int(b->a, 1),
                      apply(b, SL_OPERATOR_MUL, f, affine_expr(b, h, NULL, g)));
@@ -386,6 +409,10 @@ sl_status sl_lattice__expr(const sl_node **out, double *value, int *params, sl_a
                            const sl_lattice *l, const sl_lattice__hit *hit) {
     builder b = { a, l, value, 0 };
     const sl_node *e = build(&b, hit);
+    if (hit->peeled) {
+        const sl_node *term = half_expr(&b, hit->others[0]);
+        e = two(&b, SL_OP_ADD, two(&b, SL_OP_MUL, sl_expr_int(a, hit->peeled), term), e);
+    }
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula of the lattice");
     *params = b.params;
     return sl_expr_tidy(out, a, e);

@@ -17,8 +17,9 @@
  * Rows are weighted by 1/|y|. What passes is fitted in all rows, thinned out to the columns that
  * are needed, and offered (lattice_expand_settle.c).
  *
- *   level 0   sum times sum
- *   level 1   sum times a product, a quotient or a function, with whole constants inside */
+ *   level 0   sum times sum, with whole constants inside
+ *   level 1   sum times a product, a quotient or a function, the same
+ *   level 2   sum times sum, with fractions inside */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static sl_status make_bases(bool *done, sl_expand *x, int level) {
     int n = list_sums(s, x);
     SL_ASSERT(n <= SUMS_MAX);
     int others = x->sums * (x->sums + 1) / 2 + (x->sums + 1) * x->inverses + x->pieces;
-    int32_t room = level == 0 ? n * (n + 1) / 2 : n * others;
+    int32_t room = level != 1 ? n * (n + 1) / 2 : n * others;
     int64_t bytes = room * (int64_t)sizeof *x->base, old = x->base_room * (int64_t)sizeof *x->base;
     *done = sl_search__reserve(x->job, bytes - old);
     if (!*done) return SL_OK;
@@ -110,7 +111,7 @@ static sl_status make_bases(bool *done, sl_expand *x, int level) {
     x->base = base;
     x->base_room = room;
     x->bases = 0;
-    if (level == 0)
+    if (level != 1)
         sums_times_sums(x, s, n);
     else
         sums_times_others(x, s, n);
@@ -429,11 +430,11 @@ static sl_status gather(sl_expand__hits *all, sl_expand *x) {
 
 static sl_status run_level(bool *more, void *state, int level) {
     sl_expand *x = state;
-    *more = x && level == 0;
-    if (!x || level > 1) return SL_OK;
+    *more = x && level < 2;
+    if (!x || level > 2) return SL_OK;
     bool done;
     sl_expand__hits all = { 0 };
-    x->whole = level == 1;
+    x->whole = level < 2;
     if (level == 1) SL_TRY(sl_expand__other_pieces(x));
     SL_TRY(make_bases(&done, x, level));
     if (!done) return SL_OK;

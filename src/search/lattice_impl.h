@@ -127,6 +127,10 @@ typedef enum sl_lattice__form {
     SL_LATTICE__FORM_FACTOR,     // a f
     SL_LATTICE__FORM_RECIPROCAL, // a / f
     SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
+    SL_LATTICE__FORM_EXP_TIMES,  // f (exp(a g + c) + r), either sign of exp
+    SL_LATTICE__FORM_EXP_PER,    // (exp(a g + c) + r) / f
+    SL_LATTICE__FORM_ROOT_TIMES, // f (sqrt(a g + c) + r), either sign of the root
+    SL_LATTICE__FORM_ROOT_PER,   // (sqrt(a g + c) + r) / f
     SL_LATTICE__FORMS
 } sl_lattice__form;
 
@@ -136,6 +140,8 @@ typedef struct sl_lattice__hit {
     uint64_t key;
     sl_lattice__code f, g;
     sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
+    int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
+    int8_t beside;              // r of the forms with a function
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
@@ -233,11 +239,25 @@ SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
 /* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of
- * depth 1 where `near`; two with so many constants at most. */
+ * depth 1 where `near`; two with so many constants at most. fixed 0: the inputs themselves. */
 SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near);
 SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
                                                 int64_t more);
 void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);
+bool sl_lattice__is_sum(sl_lattice__code code);
+/* *out := the codes of t with least .. most constants, sorted; *n of them. */
+SL_NODISCARD sl_status sl_lattice__codes(sl_lattice__code **out, int64_t *n,
+                                         const sl_lattice__table *t, int least, int most);
+
+/* lattice_peel.c: y less a term of so many constants, times least .. most or their negatives, is a
+ * quotient of an inner expression of up to `inner` constants by a stored half. */
+SL_NODISCARD sl_status sl_lattice__peel(sl_lattice *l, int constants, int inner, int least,
+                                        int most);
+
+/* lattice_inverse.c: functions of stored halves, times inner expressions of so many constants. */
+SL_NODISCARD sl_status sl_lattice__invert(sl_lattice *l, int constants);
+
+/* lattice_halves.c */
 SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
 
 /* lattice_check.c */

@@ -48,6 +48,7 @@ typedef struct sl_lattice__kernels {
                     int what);
     void (*invert)(double *out, const double *v, int n);
     void (*root)(double *out, const double *v, int n);
+    void (*square)(double *out, const double *v, int n); // out may be v
     /* v[i] / v[0], i = 1, 2, 3: what a factor does not change. */
     void (*scale)(sl_lattice__keys *keys, const double *const *v, int n);
     /* e[k] = v[k] - w[k][0] p - w[k][1] q, k = 0 .. 3; ratio[] := e[1] / e[0], at `stride` e[2] /

@@ -160,6 +160,10 @@ static void root(double *restrict out, const double *restrict v, int n) {
     for (int i = 0; i < n; i++) out[i] = sqrt(v[i]);
 }
 
+static void square(double *out, const double *v, int n) {
+    for (int i = 0; i < n; i++) out[i] = v[i] * v[i];
+}
+
 static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
     for (int i = 0; i < n; i++) {
         uint32_t a = sl_lattice__cell(keys->ratio[0][i], shift);
@@ -189,5 +193,5 @@ static double image(double *restrict q, const double *restrict weight,
     return norm;
 }
 
-const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,
-                                      root,    scale,  reduce,  hash, image };
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert, root,
+                                      square,  scale,  reduce,  hash,    image };

@@ -64,6 +64,10 @@ static const struct {
     { "exp((x1 + 2)*(x2 - 1)) - 3*sin(x1)/x2", 2 },
     { "x1/x2^2 + 3*exp(x2)*sin(x1) - 5*sqrt(x1)/x2 + 3*x1^2*x2^2", 2 }, // four terms
     { "x1*x2*exp(2*x2)*sin(x1) + 3*x2*sin(x2 - 1)/exp(x1)", 3 },        // three factors
+    { "(x1 + 2)^2*(exp(x1/x2 + 2*x2^2) + 2)", 3 },                      // a function of a sum
+    { "(sqrt(x1/x2 + 2*x2^2 + 1) + 1)/sin(x1)", 3 },
+    { "x1*sin(x2)*exp(x1)*(x1 - 2) + x1 - 3*x2 + sin(x1 - x2)*exp(x2)", 3 },    // beside the inputs
+    { "x1/(x1 - x2 + sqrt(x2)) - sin(2*x2)/(2*exp(x2) - sin(x2 + 1) + 5)", 6 }, // two quotients
 };
 
 static void each_level_finds_its_formulas(void **state) {
