@@ -183,9 +183,9 @@ static sl_status open_lattice(void **state, sl_search__job *j) {
     l->variables = j->rows.inputs;
     int workers = sl_pool_threads(j->pool);
     l->hits = sl_calloc((size_t)workers, sizeof *l->hits);
-    l->scratch = sl_malloc_wide((size_t)workers, sl_lattice__scratch_bytes());
+    l->scratch = sl_malloc_wide((size_t)workers, sizeof(sl_lattice__scratch));
     if (!l->hits || !l->scratch) {
-        st = sl_fail_memory((size_t)workers, sl_lattice__scratch_bytes(), "the lattice search");
+        st = sl_fail_memory((size_t)workers, sizeof(sl_lattice__scratch), "the lattice search");
         goto done;
     }
     SL_GO(choose_rows(l));
@@ -351,14 +351,14 @@ static const struct stage {
     int constants, fixed;
     bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0, 0, false }, { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
-    { 1, TERMS, 0, 1, false },  { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
-    { 2, HALVES, 2, 0, false }, { 3, TRIPLES, 1, 0, false }, { 3, INVERSE, 2, 0, false },
-    { 3, TERMS, 1, 0, false },  { 4, TRIPLES, 2, 0, false }, { 5, PRODUCTS, 3, 0, false },
-    { 6, PEEL, 0, 1, true },    { 6, PEEL, 1, 0, true },     { 7, TERMS, 1, 2, true },
-    { 8, SUMS, 3, 0, false },   { 9, PEEL, 0, 1, false },    { 9, PEEL, 1, 0, false },
-    { 10, TERMS, 2, 1, true },  { 11, TERMS, 1, 2, false },  { 12, PRODUCTS, 4, 0, false },
-    { 12, SUMS, 4, 0, false },
+    { 0, HALVES, 0, 0, false },    { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },     { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false },    { 3, TRIPLES, 1, 0, false }, { 4, INVERSE, 2, 0, false },
+    { 4, TERMS, 1, 0, false },     { 5, TRIPLES, 2, 0, false }, { 6, PRODUCTS, 3, 0, false },
+    { 7, PEEL, 0, 1, true },       { 7, PEEL, 1, 0, true },     { 8, TERMS, 1, 2, true },
+    { 9, SUMS, 3, 0, false },      { 10, PEEL, 0, 1, false },   { 10, PEEL, 1, 0, false },
+    { 11, TERMS, 2, 1, true },     { 12, TERMS, 1, 2, false },  { 13, PRODUCTS, 4, 0, false },
+    { 13, SUMS, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {

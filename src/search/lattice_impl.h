@@ -233,8 +233,31 @@ typedef enum sl_lattice__pass {
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_lattice__pass;
 int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
-size_t sl_lattice__scratch_bytes(void);                                          // of a worker
 SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
+
+/* lattice_block.c */
+typedef struct sl_lattice__scratch {
+    sl_lattice__block block, function, inverse, product;
+    sl_lattice__keys keys;
+    int32_t chosen[SL_LATTICE__BLOCK];
+    uint32_t border[SL_LATTICE__BLOCK]; // not 0: within reach of another cell
+} sl_lattice__scratch;
+
+/* A block of halves: values in s->block, and how code k comes about. */
+typedef struct sl_lattice__batch {
+    sl_lattice *l;
+    int constants;
+    sl_lattice__pass what;
+    sl_lattice__scratch *s;
+    sl_lattice__hits *hits;
+    int n;
+    sl_lattice__family family;
+    bool swapped;      // the right operand comes first
+    uint32_t p;        // the left operand
+    const int32_t *id; // right operands
+    int32_t ratio;
+} sl_lattice__batch;
+SL_NODISCARD sl_status sl_lattice__deal_with(const sl_lattice__batch *b);
 
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR

@@ -174,9 +174,20 @@ static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
     }
 }
 
-static double image(double *restrict q, const double *restrict weight,
-                    const double *const *factor, int factors, const double *restrict across,
-                    int rows) {
+static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys, int n,
+                   int shift) {
+    for (int i = 0; i < n; i++) {
+        uint32_t apart = 0;
+        for (int k = 0; k < 3; k++) {
+            float r = keys->ratio[k][i], e = keys->error[k][i];
+            apart |= sl_lattice__cell(r - e, shift) ^ sl_lattice__cell(r + e, shift);
+        }
+        out[i] = apart;
+    }
+}
+
+static double image(double *restrict q, const double *restrict weight, const double *const *factor,
+                    int factors, const double *restrict across, int rows) {
     double v[64], part[8] = { 0 }, sum[SL_LATTICE__DIMS] = { 0 }, norm = 0;
     for (int r = 0; r < rows; r++) v[r] = weight[r];
     for (int f = 0; f < factors; f++) {
@@ -194,4 +205,4 @@ static double image(double *restrict q, const double *restrict weight,
 }
 
 const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert, root,
-                                      square,  scale,  reduce,  hash,    image };
+                                      square,  scale,  reduce,  hash,    border, image };

@@ -38,22 +38,23 @@ typedef struct step {
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW)
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 /* The grammar of pairs, where halves have three constants. */
 #define LATTICES_DEAR                                                              \
-    LATTICE(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), EXPAND(1, SL_SEARCH_EFFORT_NORMAL),       \
-    LATTICE(7, SL_SEARCH_EFFORT_LOW), LATTICE(8, SL_SEARCH_EFFORT_NORMAL),         \
-    EXPAND(2, SL_SEARCH_EFFORT_NORMAL), LATTICE(9, SL_SEARCH_EFFORT_NORMAL)
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), EXPAND(1, SL_SEARCH_EFFORT_NORMAL),       \
+    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
+    EXPAND(2, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
     CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
-    LATTICE(10, SL_SEARCH_EFFORT_HIGH), LATTICE(11, SL_SEARCH_EFFORT_HIGH),        \
-    LATTICE(12, SL_SEARCH_EFFORT_HIGH),                                            \
+    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
+    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
