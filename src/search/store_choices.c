@@ -92,6 +92,7 @@ sl_status sl_store__open_choices(sl_store *s) {
                                    SL_STORE__LOG, SL_STORE__SQRT, SL_STORE__RECIPROCAL };
     static const int algebraic[] = { SL_STORE__RECIPROCAL, SL_STORE__SQRT,  SL_STORE__LOG,
                                      SL_STORE__SQUARE,     SL_STORE__RSQRT, SL_STORE__RSQUARE };
+    static const int logarithm[] = { SL_STORE__LOG };
     const int all = sl_store__n_constants;
     SL_TRY(sl_store__list_add(s, SL_LIST_ONE, 0, 1));
     SL_TRY(signs(s));
@@ -109,6 +110,7 @@ sl_status sl_store__open_choices(sl_store *s) {
     SL_TRY(functions(s, SL_LIST_FACTOR));
     SL_TRY(plain(s, SL_LIST_PLAIN, NULL, 0));
     SL_TRY(plain(s, SL_LIST_ALGEBRAIC, algebraic, SL_LEN(algebraic)));
+    SL_TRY(plain(s, SL_LIST_LOGARITHM, logarithm, SL_LEN(logarithm)));
     SL_TRY(plain(s, SL_LIST_PAIR_FACTOR, factor, SL_LEN(factor)));
     return plain(s, SL_LIST_PAIR, summand, SL_LEN(summand));
 }

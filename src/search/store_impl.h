@@ -157,6 +157,7 @@ typedef enum sl_store__list_id {
     SL_LIST_FACTOR,              // functions of c u as a factor: no power, no exponential
     SL_LIST_PLAIN,               // functions of u
     SL_LIST_ALGEBRAIC,           // of them powers and logarithms
+    SL_LIST_LOGARITHM,           // of them log alone
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT

@@ -104,6 +104,10 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
 #define EXPO(text, form, first, second, ahead, simple, ops)                                       \
     { text, SL_SIDE_PRODUCT, true, SL_FORM_##form, first, second, ONE, ahead, 0, 0, 255,           \
       SL_PAIRS_ALL, SL_FIRST_UNSCALED, simple, (ops) | EXP }
+/* Exponents that are variables: exp(z log u). */
+#define POWER(text, base, ahead)                                                                  \
+    { text, SL_SIDE_PRODUCT, true, SL_FORM_TIMES, Z, base, SL_LIST_LOGARITHM, ahead, 0, 0, 255,    \
+      SL_PAIRS_ALL, SL_FIRST_ANY, true, MUL | EXP | SL_STORE__BIT(LOG) }
 #define FEW(text, side, exponent, form, first, second, choices, ahead, from, pairs, ops)          \
     { text, SL_SIDE_##side, exponent, SL_FORM_##form, first, second, choices, ahead, from, 0, 3,   \
       SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
@@ -145,6 +149,8 @@ const sl_store__family sl_store__families[] = {
     TERM("w", PRODUCT, SCALED, W, ONE, ONE, 3, ALL, true, 0),
     EXPO("exp(w)", SCALED, W, ONE, 4, true, 0),
     TERM("f(c w)", PRODUCT, FUNCTION, W, ONE, FACTOR, 4, ALL, true, 0),
+    POWER("x^z", X, 6),
+    POWER("w^z", W, 5),
     EXPO("exp(w z)", PRODUCT, W, Z, 3, false, MUL),
     EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, Z, 3, false, MUL),
     TERM("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, Z, FACTOR, 2, ALL, false, MUL),
