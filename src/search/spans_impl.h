@@ -53,7 +53,9 @@ void sl_spans__monomial(double *value, const int8_t *power, const double *const 
     X(COS)                                                 \
     X(TAN)                                                 \
     X(EXP)   /* exp(y z)                               */  \
-    X(LOG)   /* log(y z)                               */
+    X(LOG)   /* log(y z)                               */  \
+    X(REST)  /* log(1 - y z)                           */  \
+    X(LEVEL) /* exp(k (y - z)), k a scale              */
 
 typedef enum sl_spans__kind {
 #define X(id) SL_SPANS__##id,
@@ -243,6 +245,7 @@ SL_NODISCARD sl_status sl_spans__open_targets(sl_spans *s);
  * factor at these rows, NULL for 1. */
 bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
                          const double *factor, int64_t n);
+double sl_spans__scale(int i); // of LEVEL, by the number that its constant is
 /* Is the image more than rounding? */
 bool sl_spans__is_seen(const sl_spans__image *image);
 /* basis[] := orthonormal vectors of what the span leaves, so many numbers, that are orthogonal to the

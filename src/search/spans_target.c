@@ -12,7 +12,7 @@
 enum {
     PRODUCT_MONOMIALS = 256, // z of y - c z
     PRODUCT_FUNCTIONS = 400,
-    FIRST_MONOMIALS = 40,      // z of exp(y z), log(y z), y^p - c z
+    FIRST_MONOMIALS = 40,      // z of exp(y z), log(y z), log(1 - y z), y^p - c z
     PRODUCT_ELEMENTARIES = 80, // z of exp(y z)
     SUM_MONOMIALS = 4096, // z of y^p z
     SUM_FUNCTIONS = 600,
@@ -41,9 +41,18 @@ static double function_of(sl_spans__kind kind, double y) {
     case SL_SPANS__COS: return sl_cos(y);
     case SL_SPANS__TAN: return sl_sin(y) / sl_cos(y);
     case SL_SPANS__EXP: return sl_exp(y);
+    case SL_SPANS__REST: return sl_log(1 - y);
     default: return sl_log(y);
     }
 }
+
+/* Of logarithms to other bases: log 10, of decibels of power and of pressure, of magnitudes, log 2. */
+static const double scales[] = {
+    2.302585092994045684, 0.2302585092994045684, 0.1151292546497022842, 0.9210340371976182736,
+    0.6931471805599453094,
+};
+
+double sl_spans__scale(int i) { return scales[i]; }
 
 static double ratio(double t) { return (1 - t) / (1 + t); }
 
@@ -57,6 +66,8 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
             out[i] = p - sl_store_constant(t->constant) * z;
         else if (t->kind == SL_SPANS__RATIO)
             out[i] = ratio(t->power == 2 ? sqrt(y[i]) : y[i]);
+        else if (t->kind == SL_SPANS__LEVEL)
+            out[i] = sl_exp(sl_spans__scale(t->constant) * (factor ? y[i] - z : y[i]));
         else
             out[i] = function_of(t->kind, y[i] * z);
         if (!isfinite(out[i])) return false;
@@ -93,12 +104,13 @@ static void add_plain(sl_spans *s, sl_spans__kind kind, int power, int constant)
     add(s, (sl_spans__target){ .kind = kind, .power = (int8_t)power, .constant = constant });
 }
 
-/* exp(y z), log(y z) and y^p +- z. */
+/* exp(y z), log(y z), log(1 - y z) and y^p +- z. */
 static void product_targets_of(sl_spans *s, int i) {
     static const int8_t powers[] = { -1, 2, -2 };
     const sl_spans__factor factor = SL_SPANS__MONOMIAL;
     add(s, (sl_spans__target){ SL_SPANS__EXP, 1, factor, i, 0 });
     add(s, (sl_spans__target){ SL_SPANS__LOG, 1, factor, i, 0 });
+    add(s, (sl_spans__target){ SL_SPANS__REST, 1, factor, i, 0 });
     for (int p = 0; p < SL_LEN(powers); p++)
         for (int c = 0; c < 2; c++)
             add(s, (sl_spans__target){ SL_SPANS__LESS, powers[p], factor, i, c });
@@ -117,6 +129,7 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__TAN, 1, 0);
     add_plain(s, SL_SPANS__LOG, 1, 0);
+    add_plain(s, SL_SPANS__REST, 1, 0);
     add_plain(s, SL_SPANS__RATIO, 1, 0);
     add_plain(s, SL_SPANS__RATIO, 2, 0);
     int monomials;
@@ -146,6 +159,11 @@ static sl_status sum_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__EXP, 1, 0);
     int monomials;
     SL_TRY(sl_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
+    for (int k = 0; k < SL_LEN(scales); k++) {
+        add_plain(s, SL_SPANS__LEVEL, 1, k);
+        for (int i = 0; i < SL_MIN(monomials, s->job->rows.inputs); i++)
+            add(s, (sl_spans__target){ SL_SPANS__LEVEL, 1, SL_SPANS__MONOMIAL, i, k });
+    }
     for (int i = 0; i < monomials; i++)
         for (int p = 0; p < SL_LEN(powers); p++)
             add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });

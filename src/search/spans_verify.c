@@ -243,6 +243,16 @@ static const sl_node *undo(sl_write *w, sl_spans *s, const sl_spans__target *t, 
         [SL_SPANS__EXP] = SL_OP_LOG,  [SL_SPANS__LOG] = SL_OP_EXP,
     };
     if (t->kind == SL_SPANS__RATIO) return undo_ratio(w, e, t->power);
+    if (t->kind == SL_SPANS__LEVEL) {
+        const sl_node *scale = sl_write_constant(w, 1 / sl_spans__scale(t->constant));
+        e = sl_write_times(w, scale, sl_write_function(w, SL_OP_LOG, e));
+        return factor ? sl_write_plus(w, e, factor) : e;
+    }
+    if (t->kind == SL_SPANS__REST) {
+        e = sl_write_times(w, sl_write_int(w, -1), sl_write_function(w, SL_OP_EXP, e));
+        e = sl_write_plus(w, sl_write_int(w, 1), e);
+        return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;
+    }
     if (t->kind > SL_SPANS__RATIO) {
         e = sl_write_function(w, inverse[t->kind], e);
         return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;

@@ -86,6 +86,16 @@ static sl_status signs(sl_store *s) {
     return SL_OK;
 }
 
+/* exp(-u), and -1 of a sum. */
+static sl_status decay(sl_store *s) {
+    const int minus = 1; // the constant
+    if (sl_store__constant_allowed(minus, s->ops, true))
+        SL_TRY(sl_store__list_add(s, SL_LIST_MINUS, sl_term__choice(minus, 0), 1));
+    if (!(s->ops & SL_STORE__BIT(EXP)) || !sl_store__constant_allowed(minus, s->ops, false))
+        return SL_OK;
+    return sl_store__list_add(s, SL_LIST_DECAY, sl_term__choice(minus, SL_STORE__EXP), 1);
+}
+
 sl_status sl_store__open_choices(sl_store *s) {
     static const int factor[] = { SL_STORE__SIN, SL_STORE__COS, SL_STORE__LOG };
     static const int summand[] = { SL_STORE__SIN, SL_STORE__COS,  SL_STORE__EXP,
@@ -110,6 +120,7 @@ sl_status sl_store__open_choices(sl_store *s) {
     SL_TRY(functions(s, SL_LIST_FACTOR));
     SL_TRY(plain(s, SL_LIST_PLAIN, NULL, 0));
     SL_TRY(plain(s, SL_LIST_ALGEBRAIC, algebraic, SL_LEN(algebraic)));
+    SL_TRY(decay(s));
     SL_TRY(plain(s, SL_LIST_LOGARITHM, logarithm, SL_LEN(logarithm)));
     SL_TRY(plain(s, SL_LIST_PAIR_FACTOR, factor, SL_LEN(factor)));
     return plain(s, SL_LIST_PAIR, summand, SL_LEN(summand));

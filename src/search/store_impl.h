@@ -19,6 +19,7 @@
 #define SL_STORE__MAX_EXP 30.0          // largest argument of an exp that means anything
 #define SL_STORE__POWER 8               // largest exponent of a monomial, in halves
 #define SL_STORE__LEVELS 40             // of parts and terms
+#define SL_STORE__DECAYS_FROM 8         // level from which on there are exp(-z1) - exp(-z2)
 
 /* ---------------------------------------------------------------- forms --------------------- */
 
@@ -138,6 +139,7 @@ typedef enum sl_store__list_id {
     SL_LIST_VARIABLES,  // x
     SL_LIST_SHIFTED,    // 1 +- q, of short monomials
     SL_LIST_ELEMENTARY, // f(x), and powers and logarithms of 1 +- q, by place
+    SL_LIST_DECAYS,     // exp(-z)
     SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
     SL_LIST_PARTS,      // so many lists of parts
 
@@ -158,6 +160,8 @@ typedef enum sl_store__list_id {
     SL_LIST_PLAIN,               // functions of u
     SL_LIST_ALGEBRAIC,           // of them powers and logarithms
     SL_LIST_LOGARITHM,           // of them log alone
+    SL_LIST_DECAY,               // exp(-u)
+    SL_LIST_MINUS,               // -1 of a sum
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT
