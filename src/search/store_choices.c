@@ -86,6 +86,16 @@ static sl_status signs(sl_store *s) {
     return SL_OK;
 }
 
+/* Of 1 + c z: without reciprocals of z all of them. */
+static sl_status whole(sl_store *s) {
+    for (int c = 0; c < sl_store__n_constants; c++) {
+        if (!sl_store__constant_allowed(c, s->ops, true)) continue;
+        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_store_constant(c)) < 1) continue;
+        SL_TRY(sl_store__list_add(s, SL_LIST_SUMMANDS_WHOLE, sl_term__choice((unsigned)c, 0), c + 1));
+    }
+    return SL_OK;
+}
+
 /* exp(-u), and -1 of a sum. */
 static sl_status decay(sl_store *s) {
     const int minus = 1; // the constant
@@ -120,6 +130,7 @@ sl_status sl_store__open_choices(sl_store *s) {
     SL_TRY(functions(s, SL_LIST_FACTOR));
     SL_TRY(plain(s, SL_LIST_PLAIN, NULL, 0));
     SL_TRY(plain(s, SL_LIST_ALGEBRAIC, algebraic, SL_LEN(algebraic)));
+    SL_TRY(whole(s));
     SL_TRY(decay(s));
     SL_TRY(plain(s, SL_LIST_LOGARITHM, logarithm, SL_LEN(logarithm)));
     SL_TRY(plain(s, SL_LIST_PAIR_FACTOR, factor, SL_LEN(factor)));

@@ -151,6 +151,7 @@ typedef enum sl_store__list_id {
     SL_LIST_SUMMANDS,            // constants of a sum
     SL_LIST_SUMMANDS_12,
     SL_LIST_SUMMANDS_4,
+    SL_LIST_SUMMANDS_WHOLE,      // of 1 + c z: |c| >= 1, because z may be 1/z
     SL_LIST_UNITS,               // 1 and -1 of a sum
     SL_LIST_OTHERS,              // all but these
     SL_LIST_OTHERS_12,
@@ -182,7 +183,9 @@ typedef enum sl_store__pairs {
     SL_PAIRS_DISTINCT,
     SL_PAIRS_UP,   // second after first
     SL_PAIRS_DOWN, // second before first
-    SL_PAIRS_DOWN_OR_SAME
+    SL_PAIRS_DOWN_OR_SAME,
+    SL_PAIRS_PRIMITIVE, // all, the second a binomial that SL_FIRST_PRIMITIVE would take
+    SL_PAIRS_WHOLE      // all, the second one that SL_FIRST_WHOLE would take
 } sl_store__pairs;
 
 /* Which first parts: others are said more simply elsewhere. */
@@ -190,7 +193,10 @@ typedef enum sl_store__firsts {
     SL_FIRST_ANY,
     SL_FIRST_UNSCALED, // without a constant: the exponent's factor is fitted
     SL_FIRST_NO_POWER, // of a factor the exponent is fitted
-    SL_FIRST_SUM       // products of factors are several factors
+    SL_FIRST_SUM,      // products of factors are several factors
+    SL_FIRST_COPRIME,  // binomials without a common factor: that is the other monomial's
+    SL_FIRST_WHOLE,    // binomials q1 + c q2 with |c| >= 1: the others are these times a number
+    SL_FIRST_PRIMITIVE // both
 } sl_store__firsts;
 
 typedef struct sl_store__family {
@@ -281,6 +287,10 @@ static inline const sl_dimension *sl_store__part_dimension(const sl_store *s, ui
 static inline const sl_store__list *sl_store__list_of(const sl_store *s, int list) {
     return &s->list[list == SL_LIST_PURE && !s->units ? SL_LIST_MONOMIALS : list];
 }
+
+/* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
+bool sl_store__is_coprime(const sl_store *s, sl_term t);
+bool sl_store__is_whole(const sl_store *s, sl_term t);
 
 /* Units and hints of the job's options. */
 void sl_store__open_units(sl_store *s);

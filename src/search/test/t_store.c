@@ -106,7 +106,26 @@ static bool pair_fits(int pairs, size_t i, size_t j) {
     }
 }
 
-static bool first_fits(int firsts, sl_term t) {
+/* The least power of every variable in both monomials of a binomial: is it 0? */
+static bool is_coprime(const sl_store *s, sl_term binomial) {
+    const int8_t *a = s->exponents.row[sl_term__a(sl_store__term(s, sl_term__a(binomial)))];
+    const int8_t *b = s->exponents.row[sl_term__a(sl_store__term(s, sl_term__b(binomial)))];
+    bool coprime = true;
+    for (int v = 0; v < s->variables; v++) coprime = coprime && SL_MIN(a[v], b[v]) == 0;
+    return coprime;
+}
+
+static bool is_whole(sl_term binomial) {
+    const double c = sl_store_constant((int)sl_term__constant(binomial));
+    return c >= 1 || c <= -1;
+}
+
+static bool second_fits(const sl_store *s, int pairs, sl_term t) {
+    if (pairs == SL_PAIRS_WHOLE) return is_whole(t);
+    return pairs != SL_PAIRS_PRIMITIVE || (is_whole(t) && is_coprime(s, t));
+}
+
+static bool first_fits(const sl_store *s, int firsts, sl_term t) {
     const bool sum = sl_term__form(t) == SL_FORM_SUM || sl_term__form(t) == SL_FORM_ONE_SCALED;
     const unsigned f = sl_term__function(t);
     const bool power = sl_term__form(t) == SL_FORM_FUNCTION &&
@@ -116,6 +135,9 @@ static bool first_fits(int firsts, sl_term t) {
     case SL_FIRST_UNSCALED: return sum || sl_term__constant(t) == 0;
     case SL_FIRST_NO_POWER: return !power;
     case SL_FIRST_SUM: return sum;
+    case SL_FIRST_COPRIME: return is_coprime(s, t);
+    case SL_FIRST_WHOLE: return is_whole(t);
+    case SL_FIRST_PRIMITIVE: return is_whole(t) && is_coprime(s, t);
     default: return true;
     }
 }
@@ -129,8 +151,11 @@ static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_store
     size_t n = 0;
     if (!sl_store__family_open(s, f) || level < f->first_level || level + f->ahead < 0) return 0;
     for (size_t i = 0; i < a->count; i++)
-        for (size_t j = 0; j < b->count && first_fits(f->firsts, sl_store__term(s, a->id[i]));
+        for (size_t j = 0; j < b->count && first_fits(s, f->firsts, sl_store__term(s, a->id[i]));
              j++) {
+            if (f->second < SL_LIST_PARTS &&
+                !second_fits(s, f->pairs, sl_store__term(s, b->id[j])))
+                continue;
             if ((double)a->rank[i] * b->rank[j] > high || !pair_fits(f->pairs, i, j)) continue;
             for (size_t k = 0; k < c->count; k++)
                 if ((double)a->rank[i] * b->rank[j] * c->rank[k] <= high && n < room)
