@@ -32,7 +32,9 @@ static void add_search(sl_str *s, const sl_api__finding *f) {
     sl_str_addf(s, "  %-13s %s terms and pairs in %d step%s, %s looked at in all rows, %.0f MB%s\n",
                 "search", sl_group_digits(tried, d->tried), d->steps, plural(d->steps),
                 sl_group_digits(digits, d->verified), ceil((double)d->memory / 1e6), ends[d->end]);
-    if (d->sigma > 0 && d->within_noise)
+    if (d->sigma > 0 && d->within_noise && d->relative)
+        sl_api__line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
+    else if (d->sigma > 0 && d->within_noise)
         sl_api__line(s, "noise", "%.2g rms in the target", d->sigma);
     if (d->passes > 1)
         sl_api__line(s, "hints", "%d samples of the model, for a second search", d->hints);

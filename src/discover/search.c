@@ -67,6 +67,7 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     s->passes++;
     s->end = r->end;
     s->sigma = r->sigma;
+    s->relative = r->relative;
     s->within_noise = r->within_noise;
     s->tried += r->tried;
     s->verified += r->verified;

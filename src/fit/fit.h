@@ -80,8 +80,9 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
  *     numbers      an exact p/q has probability 1/(2.5 p^2 q^2): small ones are cheap
  *     constants    a fitted one needs as many bits as its standard error leaves: log2 |value/error|,
  *                  at least log2(rows)/2 and at most the 52 of a double
- *     data         rows * log2(rms/resolution) where the errors of y are not known, chi^2/2 in bits
- *                  where they are, both as a normal law codes them
+ *     data         rows * log2(rms/resolution) where the errors of y are not known, of the same size
+ *                  in all rows or relative, whichever is shorter; chi^2/2 in bits where they are;
+ *                  all as a normal law codes them
  *
  * Prices are those of a code: 2^-price over all nodes sums to at most 1, hence so does 2^-bits over
  * all formulas. That is what makes the choice safe: by chance alone, some formula saves e bits more
@@ -122,6 +123,8 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
  * what it leaves of the data; total is their sum. */
 typedef struct sl_bits {
     double structure, numbers, constants, data, total;
+    double relative; // standard deviation of errors as a part of the formula's value, where nothing is
+                     // known of them and that is the shorter description; 0: not relative
 } sl_bits;
 
 /* What is known of y's errors where the problem has no absolute sigma by row. With sigma and relative
@@ -142,6 +145,11 @@ void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const dou
  * of a double, cost nothing: they say how a formula is evaluated, not whether it is right. */
 SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                                        const sl_noise *noise);
+
+/* scale[] := what relative errors of a formula with these values are a part of: |f|, and where y is of
+ * both signs or 0 somewhere at least a 64th of its rms. As sigma by row it makes fits those of
+ * relative errors. */
+void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p);
 
 /* The same total where R2 is all that is known of the residuals, less what all formulas of the
  * problem have in common. R2 cannot tell less than 1e-15 from nothing. */

@@ -7,6 +7,7 @@
 
 #define SL_NOISE__COLUMNS 64 // of one model: the span's and the terms'
 #define SL_NOISE__TERMS 3    // of the store in one model
+#define SL_NOISE__EVIDENCE 10 // bits that a formula needs: once in a thousand tables of pure noise
 
 /* ---------------------------------------------------------------- models -------------------- */
 
@@ -86,8 +87,9 @@ void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit
 /* Bits of residuals of this weighted sum of squares: by chi-square if sigma is known. */
 double sl_noise__residual_bits(const sl_noise__model *m, double rss);
 
-/* Bits of a coefficient of this kind at this value; free: one that was fitted. */
-double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows);
+/* Bits of a coefficient of this kind at this value. error: its standard error where it was fitted; 0:
+ * it is exact. */
+double sl_noise__price(sl_noise__kind kind, double value, double error, int rows);
 
 /* ---------------------------------------------------------------- spans --------------------- */
 

@@ -60,10 +60,10 @@ static const step steps_exact[] = {
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
     LATTICE(4, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
-    INNER(0, SL_SEARCH_EFFORT_LOW), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
@@ -90,14 +90,23 @@ static bool ended(sl_search__job *j) {
     return atomic_load_explicit(&j->ended, memory_order_relaxed) != SL_SEARCH__RUNNING;
 }
 
+/* Of those kept, the formula of fewest bits; NULL: there is none. */
+static const sl_search_formula *best_of(const sl_search__job *j) {
+    const sl_search_formula *best = NULL;
+    for (int i = 0; i < j->n_kept; i++)
+        if (!best || j->kept[i].bits.total < best->bits.total) best = &j->kept[i];
+    return best;
+}
+
 bool sl_search__stop(sl_search__job *j, bool speak) {
     if (ended(j)) return true;
     if (!speak) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
-    if (now < j->next_look || !j->o->progress) return ended(j);
+    if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
     j->news.tried = atomic_load(&j->tried);
+    j->news.best = best_of(j);
     if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
 }
@@ -161,6 +170,7 @@ static sl_status run_steps(sl_search__job *j) {
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (steps[i].effort > j->o->effort) continue;
         j->news.step = i;
+        j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);
         if (st == SL_OK && !ended(j)) j->result->steps++;
@@ -200,6 +210,7 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
+    r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;

@@ -95,7 +95,8 @@ typedef struct sl_snapped {
 SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_node *e,
                                        const double *value, int params, int which);
 
-/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, as a part of the
+ * formula's value where its errors are relative. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
 

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
 ALONE = ["--search", "exhaustive"]
 
-LAWS = {"kepler": "T = 0.999424*a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
+LAWS = {"kepler": "T = a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
         "heat": "flow = k*area*(warm - cold)/d", "wind": "P = 0.00019227*d^2*v^3", "energy": "E = m*v^2/2 + 9.81*m*h"}
 
 
@@ -64,6 +64,15 @@ def test_one_bad_table_of_several_does_not_stop_the_others(tmp_path):
 
 
 # ---------------------------------------------------------------- what is said
+
+def test_the_kind_of_noise_is_told():
+    """Periods of planets have errors relative to them, those of the pendulum are of one size."""
+    for name, text, kind in (("kepler", "0.032 % of the target", "relative"),
+                             ("pendulum", "0.002 rms in the target", "additive")):
+        table = str(EXAMPLES / f"{name}.csv")
+        assert f"  noise         {text}" in run("discover", table, *ALONE).lines
+        assert run("discover", table, *ALONE, "--json").json["search"]["noise"] == kind
+
 
 def test_the_answer_comes_first_and_the_model_is_not_asked(tmp_path):
     r = run("discover", kinetic(tmp_path))
@@ -216,6 +225,15 @@ def test_cells_that_are_no_numbers_are_dropped(tmp_path):
     rows[3][1], rows[7][2], rows[9][0], rows[11][2] = "nan", "inf", "", "-inf"
     r = run("discover", write(tmp_path, ("a", "b", "y"), rows), "--quiet")
     assert r.code == 0 and r.lines[0] == "y = a*b" and "26 of 30" in r.out, r
+
+
+@pytest.mark.parametrize("cells, message", [
+    ([("nan", "1"), ("nan", "2"), ("nan", "3")], "no column of numbers beside the target"),
+    ([("1", "inf"), ("2", "-inf"), ("3", "nan")], "none of 3 rows has a number in every column"),
+])
+def test_columns_without_a_finite_number_are_named(tmp_path, cells, message):
+    r = run("discover", write(tmp_path, ("a", "y"), cells), *ALONE)
+    assert r.code == 2 and message in r.err and r.out == "", r
 
 
 def test_very_many_columns_are_an_error_or_an_answer(tmp_path):
