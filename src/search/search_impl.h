@@ -191,6 +191,9 @@ const int8_t *sl_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_store_functions(const sl_store *s, int want);
 sl_term sl_store_function(const sl_store *s, int i);
+/* Functions of one variable and of 1 +- q (the list E). */
+int sl_store_elementaries(const sl_store *s, int want);
+sl_term sl_store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
  * exp(u), not u. */
