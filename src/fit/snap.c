@@ -18,13 +18,14 @@
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
  * tried for every constant, 0 first.
  *
- * The closest number is tried first: it is put in place, the other constants are fitted again, and
- * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
+ * The closest number is tried first: it is put in place, the other constants are fitted again,
+ * and the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
  * standard errors make, and never by more than a twenty-fifth, and if its description length
  * (describe.c) is the shorter. Where the errors of y are known, what two standard errors make is
- * chi-square + 4, however small the residuals are. For exact data that is a verification at full precision: a residual
- * that leaves the level of rounding costs bits in every row, the constant saves 40 once. Then all
- * begins again, until nothing is accepted any more; so a second call does nothing.
+ * chi-square + 4, however small the residuals are. For exact data that is a verification at full
+ * precision: a residual that leaves the level of rounding costs bits in every row, the constant
+ * saves 40 once. Then all begins again, until nothing is accepted any more; so a second call does
+ * nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
