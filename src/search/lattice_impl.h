@@ -142,6 +142,7 @@ typedef struct sl_lattice__hit {
     sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
     int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
     int8_t beside;              // r of the forms with a function
+    bool second;                // others[0] is a further term of the affine half
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
