@@ -231,6 +231,7 @@ typedef enum sl_lattice__pass {
     SL_LATTICE__LOOK_SUMS,
     SL_LATTICE__LOOK_TRIPLES,
     SL_LATTICE__LOOK_PRODUCTS,
+    SL_LATTICE__LOOK_TRIPLE_PRODUCTS,
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_lattice__pass;
 int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
