@@ -15,7 +15,9 @@
  * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a
  * factor (what is looked up by products). Level n has the halves with n constants left then: up to
  * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
- * its formulas those of fewest constants are offered.
+ * its formulas those of fewest constants are offered. Forms that two halves do not reach have files
+ * of their own: three factors and more terms (lattice_terms.c), functions of halves
+ * (lattice_inverse.c), two quotients (lattice_peel.c), products of sums (lattice_expand.c).
  *
  * Data with few digits: cells of keys are as wide as the rounding of y, and all cells within its
  * reach are looked up. */
@@ -341,8 +343,9 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* ---------------------------------------------------------------- the list of levels -------- */
 
-/* PRODUCTS and SUMS look halves up that are not stored. PEEL: near is for terms with factor 1. */
-typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, SUMS, PEEL, INVERSE } kind;
+/* PRODUCTS, SUMS and TRIPLE_PRODUCTS look up what is not stored. PEEL: near is for terms with
+ * factor 1. */
+typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, TRIPLE_PRODUCTS, SUMS, PEEL, INVERSE } kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
 static const struct stage {
@@ -351,13 +354,30 @@ static const struct stage {
     int constants, fixed;
     bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0, 0, false },    { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
-    { 1, TERMS, 0, 1, false },     { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
-    { 2, HALVES, 2, 0, false },    { 3, TRIPLES, 1, 0, false }, { 4, INVERSE, 2, 0, false },
-    { 4, TERMS, 1, 0, false },     { 5, TRIPLES, 2, 0, false }, { 6, PRODUCTS, 3, 0, false },
-    { 7, PEEL, 0, 1, true },       { 7, PEEL, 1, 0, true },     { 8, TERMS, 1, 2, true },
-    { 9, SUMS, 3, 0, false },      { 10, PEEL, 0, 1, false },   { 10, PEEL, 1, 0, false },
-    { 11, TERMS, 2, 1, true },     { 12, TERMS, 1, 2, false },  { 13, PRODUCTS, 4, 0, false },
+    { 0, HALVES, 0, 0, false },
+    { 0, TRIPLES, 0, 0, false },
+    { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },
+    { 2, TERMS, 1, 1, false },
+    { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false },
+    { 3, TRIPLES, 1, 0, false },
+    { 4, TRIPLE_PRODUCTS, 0, 0, false },
+    { 4, TRIPLE_PRODUCTS, 1, 0, false },
+    { 4, INVERSE, 2, 0, false },
+    { 4, TERMS, 1, 0, false },
+    { 5, TRIPLES, 2, 0, false },
+    { 6, PRODUCTS, 3, 0, false },
+    { 7, PEEL, 0, 1, true },
+    { 7, PEEL, 1, 0, true },
+    { 8, TERMS, 1, 2, true },
+    { 9, TRIPLE_PRODUCTS, 2, 0, false },
+    { 9, SUMS, 3, 0, false },
+    { 10, PEEL, 0, 1, false },
+    { 10, PEEL, 1, 0, false },
+    { 11, TERMS, 2, 1, true },
+    { 12, TERMS, 1, 2, false },
+    { 13, PRODUCTS, 4, 0, false },
     { 13, SUMS, 4, 0, false },
 };
 
@@ -368,6 +388,7 @@ static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     case INVERSE: return sl_lattice__invert(l, s->constants);
     case PEEL: return sl_lattice__peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
     case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);
+    case TRIPLE_PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_TRIPLE_PRODUCTS);
     case SUMS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_SUMS);
     default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);
     }

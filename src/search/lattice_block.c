@@ -192,7 +192,8 @@ sl_status sl_lattice__deal_with(const sl_lattice__batch *b) {
     sl_lattice *l = b->l;
     const double *v[SL_LATTICE__PROBES];
     pointers(v, &b->s->block);
-    if (b->what == SL_LATTICE__LOOK_PRODUCTS) return look_products(b);
+    if (b->what == SL_LATTICE__LOOK_PRODUCTS || b->what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS)
+        return look_products(b);
     if (b->what == SL_LATTICE__COLLECT) {
         l->kernels->scale(&b->s->keys, v, b->n);
         put_plain(b, &l->scales);

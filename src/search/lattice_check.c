@@ -106,6 +106,11 @@ static bool has_two(sl_lattice__form form) {
            form != SL_LATTICE__FORM_RECIPROCAL;
 }
 
+/* Are others[] terms of the linear combination? */
+static bool has_others(const sl_lattice__hit *h) {
+    return h->form == SL_LATTICE__FORM_TERMS || h->second;
+}
+
 static bool is_linear(sl_lattice__form form) {
     return form == SL_LATTICE__FORM_SUM || form == SL_LATTICE__FORM_ONE ||
            form == SL_LATTICE__FORM_FACTOR || form == SL_LATTICE__FORM_TERMS;
@@ -138,7 +143,7 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     if (is_linear(h->form)) part[m->columns++] = &f;
     if (has_two(h->form)) part[m->columns++] = &g;
     if (h->form != SL_LATTICE__FORM_FACTOR) part[m->columns++] = &one;
-    for (int k = 0; k < 2 && h->form == SL_LATTICE__FORM_TERMS; k++)
+    for (int k = 0; k < 2 && has_others(h); k++)
         if (h->others[k] != SL_LATTICE__NO_TERM) {
             other[k] = sl_lattice__half_at(l, h->others[k], r);
             part[m->columns++] = &other[k];
@@ -214,7 +219,7 @@ static void snap_rounded(double *coefficient, const linear *m, const sl_lattice 
 
 /* Coefficients by their place: of f, of g, the summand. */
 static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
-    bool terms = h->form == SL_LATTICE__FORM_TERMS;
+    bool terms = has_others(h);
     bool there[5] = { is_linear(h->form), has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR,
                       terms && h->others[0] != SL_LATTICE__NO_TERM,
                       terms && h->others[1] != SL_LATTICE__NO_TERM };
@@ -358,7 +363,7 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
     part[0] = term(b, &there[0], f ? h->coefficient[0] : 0, f, false);
     part[1] = term(b, &there[1], g ? h->coefficient[1] : 0, g, false);
     part[2] = term(b, &there[2], h->coefficient[2], NULL, true);
-    for (int i = 0; i < 2 && h->form == SL_LATTICE__FORM_TERMS; i++)
+    for (int i = 0; i < 2 && has_others(h); i++)
         if (h->others[i] != SL_LATTICE__NO_TERM)
             part[3 + i] =
                 term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]), false);

@@ -134,26 +134,13 @@ typedef struct screen {
     int32_t stamp[SLOTS]; // base + 1 that a slot belongs to
 } screen;
 
-/* Eight partial sums, so that the order of additions is fixed. */
-static double dot(const double *a, const double *b) {
-    double part[8] = { 0 }, s = 0;
-    _Static_assert(K % 8 == 0, "rows come in eights");
-    for (int r = 0; r < K; r += 8)
-        for (int i = 0; i < 8; i++) part[i] += a[r + i] * b[r + i];
-    for (int i = 0; i < 8; i++) s += part[i];
-    return s;
-}
-
-/* v less what it has of basis[0..n), normalised; twice where that is most of it. Answers what part
+/* v less what it has of basis[0..n), normalised; again where that is most of it. Answers what part
  * of it was left. */
-static double make_orthogonal(double *v, double (*basis)[K], int n) {
-    double whole = sqrt(dot(v, v)), before = whole, left = whole;
+static double make_orthogonal(double *v, const screen *s, int n) {
+    const sl_lattice__kernels *kernels = s->x->kernels;
+    double whole = sqrt(kernels->deflate(v, s->basis[0], 0, K)), before = whole, left = whole;
     for (int pass = 0; pass < 3; pass++) {
-        for (int i = 0; i < n; i++) {
-            double c = dot(v, basis[i]);
-            for (int r = 0; r < K; r++) v[r] -= c * basis[i][r];
-        }
-        left = sqrt(dot(v, v));
+        left = sqrt(kernels->deflate(v, s->basis[0], n, K));
         if (!(left < 0.1 * before) || left < 1e-14 * whole) break;
         before = left;
     }
@@ -170,7 +157,7 @@ static bool take_plain(screen *s, const sl_expand__base *b) {
         for (int i = 0; i < n; i++) {
             double *v = s->basis[s->rank];
             if (!sl_expand__value(v, s->x, &list[i], K)) continue;
-            if (!(make_orthogonal(v, s->basis, s->rank) > DEPENDENT)) continue;
+            if (!(make_orthogonal(v, s, s->rank) > DEPENDENT)) continue;
             if (++s->rank > RANK) return false;
         }
     }
@@ -183,7 +170,7 @@ static bool find_directions(screen *s) {
     for (int r = 0; r < K && n < DIMS; r++) {
         double *v = s->basis[s->rank + n];
         for (int i = 0; i < K; i++) v[i] = i == (r * 17) % K;
-        if (make_orthogonal(v, s->basis, s->rank + n) > 0.05) n++;
+        if (make_orthogonal(v, s, s->rank + n) > 0.05) n++;
     }
     for (int d = 0; d < DIMS; d++)
         for (int r = 0; r < K; r++) s->across[r][d] = s->basis[s->rank + d][r];
@@ -315,7 +302,7 @@ static sl_status try_base(screen *s, const sl_expand__base *b) {
     for (int r = 0; r < K; r++) v[r] = s->x->y[r] * s->x->weight[r];
     (void)s->x->kernels->image(s->y, s->x->weight, &s->x->y, 1, s->across[0], K);
     s->y_size = size_of(s->y);
-    full = make_orthogonal(v, s->basis, s->rank);
+    full = make_orthogonal(v, s, s->rank);
     if (full < NOTHING) return add_hit(s, NULL, NULL);
     int slots = 0;
     for (int t = 0; t < b->terms; t++)

@@ -34,7 +34,7 @@ static const pattern sums_of_two_ordered = { "u/v;1/v", "r:u/(v+k);1/(v+k)" };
 static const pattern inverses_of_one[] = {
     { "1/u", "r:1/(u+k)" },
     { "1/u^2", "r:1/(u+k)^2" },
-    { "exp(-u)", "w:exp(-k*u)|r:1/(exp(u)+k)" },
+    { "exp(-u);1", "w:exp(-k*u)|r:1/(exp(u)+k)" },
     { "1/sin(u)", "p:1/sin(k*u)|r:1/(sin(u)+k)|s:1/sin(u+k)" },
     { "1/sqrt(u);1/sqrt(-u)", "r:1/sqrt(u+k)|r:1/sqrt(k-u)|r:1/(sqrt(u)+k)|r:1/(sqrt(-u)+k)" },
 };
@@ -211,6 +211,7 @@ static sl_status add_functions(sl_expand *x, pattern argument, int u, int v) {
         { "exp(#);1", "exp#" },
         { "sin(#);cos(#);1", "sin#;cos#" },
         { "sqrt(#);sqrt(-#);1", "sqrt#" },
+        { "exp(-#);1", "exp(-#)" },
     };
     for (int i = 0; i < SL_LEN(around); i++) {
         char plain[TEXT], variants[4 * TEXT], more[TEXT];

@@ -147,7 +147,8 @@ static void add_triples(walk *w, int c1, int c2) {
 }
 
 static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
-    bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES;
+    bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES ||
+                   what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS;
     *w = (walk){ .l = l,
                  .constants = c,
                  .what = what,

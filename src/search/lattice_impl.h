@@ -142,6 +142,7 @@ typedef struct sl_lattice__hit {
     sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
     int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
     int8_t beside;              // r of the forms with a function
+    bool second;                // others[0] is a further term of the affine half
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
@@ -230,6 +231,7 @@ typedef enum sl_lattice__pass {
     SL_LATTICE__LOOK_SUMS,
     SL_LATTICE__LOOK_TRIPLES,
     SL_LATTICE__LOOK_PRODUCTS,
+    SL_LATTICE__LOOK_TRIPLE_PRODUCTS,
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_lattice__pass;
 int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many

@@ -188,6 +188,25 @@ static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys
     }
 }
 
+static double dot(const double *restrict a, const double *restrict b, int rows) {
+    double part[8] = { 0 }, sum = 0; // eight partial sums: the order of additions is fixed
+    for (int r = 0; r < rows; r += 8)
+        for (int i = 0; i < 8; i++) part[i] += a[r + i] * b[r + i];
+    for (int i = 0; i < 8; i++) sum += part[i];
+    return sum;
+}
+
+static double deflate(double *restrict v, const double *restrict basis, int n, int rows) {
+    double copy[64];
+    for (int i = 0; i < n; i++) {
+        const double *b = basis + i * rows;
+        double c = dot(v, b, rows);
+        for (int r = 0; r < rows; r++) v[r] -= c * b[r];
+    }
+    for (int r = 0; r < rows; r++) copy[r] = v[r];
+    return dot(v, copy, rows);
+}
+
 static double image(double *restrict q, const double *restrict weight, const double *const *factor,
                     int factors, const double *restrict across, int rows) {
     double v[64], part[8] = { 0 }, sum[SL_LATTICE__DIMS] = { 0 }, norm = 0;
@@ -206,5 +225,5 @@ static double image(double *restrict q, const double *restrict weight, const dou
     return norm;
 }
 
-const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert, root,
-                                      square,  scale,  reduce,  hash,    border, image };
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,  root, square,
+                                      scale,   reduce, hash,    border,  deflate, image };
