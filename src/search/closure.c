@@ -11,17 +11,20 @@
  *   level 2   one half is a curve of products, quotients or functions of inputs
  *   level 3   four atoms, one of them a curve of one input */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "par/par.h"
 #include "search/closure_impl.h"
 
-enum { LEVELS = 4, ROWS_LEAST = 24, OFFERS = 8, SCANS = 64, BATCH = 32 };
+enum { LEVELS = 4, ROWS_LEAST = 24, ATTEMPTS = 48, SCANS = 64, BATCH = 32 };
 
 /* Choices with a curve that are refined. */
-static const int refined_of[LEVELS] = { 0, 1000, 1000, 3000 };
+static const int refined_of[LEVELS] = { 0, 3000, 2000, 6000 };
+
+/* Columns of a choice, and rows that they are first looked at in. */
+static const int columns_of[LEVELS] = { 36, 20, 20, 18 };
+static const int rows_of[LEVELS] = { SL_CLOSURE__ROWS, 40, 40, 40 };
 
 typedef struct attempt {
     sl_closure *c;
@@ -40,8 +43,12 @@ typedef struct attempt {
 static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl_closure__list list,
                      int atoms) {
     SL_ASSERT(a->scans < SCANS);
+    const sl_closure *c = a->c;
+    const int simple = c->simple.end - c->simple.begin;
+    const int rows = SL_MIN(rows_of[a->level], c->fitted);
     if (special < 0 || list.begin < list.end)
-        a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, atoms };
+        a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, simple, atoms,
+                                                  columns_of[a->level], rows };
 }
 
 /* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
@@ -82,7 +89,7 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
 
 /* One scan; its hits follow those of the scans before. */
 static sl_status run_scan(attempt *a, const sl_closure__scan *s) {
-    const int works = sl_closure__works(a->c);
+    const int works = sl_closure__works(s);
     sl_search__job *j = a->c->job;
     a->now = s;
     for (a->first = 0; a->first < works; a->first += BATCH) {
@@ -117,28 +124,30 @@ static sl_status refine_part(int64_t begin, int64_t end, int worker, void *paylo
         SL_TRY(sl_closure__refine(&h->constant, &h->rest, a->c,
                                   sl_closure__curve_of(a->c, &h->choice),
                                   sl_closure__lead(a->c, &h->choice), list, n));
-        if (getenv("DBG") && i < atoi(getenv("DBG"))) fprintf(stderr, "%d shape %d atoms %d %d %d %d curve %d cols %d: score %g start %g end %g at %g\n", (int)i, (int)(h->choice.shape - sl_closure__halves), h->choice.atom[0], h->choice.atom[1], h->choice.atom[2], h->choice.atom[3], sl_closure__curve_of(a->c, &h->choice)->curve, h->columns, h->score, sl_closure__curve_of(a->c, &h->choice)->constant, h->rest, h->constant);
         h->score = h->columns;
     }
     return SL_OK;
 }
 
+static const double REFINED = 1e-11; // a constant that is right leaves less
+
 /* Refines the best of all scans, and offers those that leave nothing, the smallest first. */
 static sl_status settle_hits(attempt *a) {
     sl_closure *c = a->c;
-    int offers = 0;
+    int attempts = 0;
     bool kept;
+    const bool curves = refined_of[a->level] > 0;
     qsort(a->hit, (size_t)a->hits, sizeof *a->hit, by_score);
-    if (refined_of[a->level] > 0) {
+    if (curves) {
         a->hits = SL_MIN(a->hits, refined_of[a->level]);
         SL_TRY(sl_par_for(c->job->pool, a->hits, 8, refine_part, a));
         qsort(a->hit, (size_t)a->hits, sizeof *a->hit, by_score);
     }
-    for (int64_t i = 0; i < a->hits && offers < OFFERS; i++) {
-        if (!(a->hit[i].rest < SL_CLOSURE__NOTHING)) continue;
+    for (int64_t i = 0; i < a->hits && attempts < ATTEMPTS; i++) {
+        if (!(a->hit[i].rest < (curves ? REFINED : SL_CLOSURE__NOTHING))) continue;
         if (sl_search__stop(c->job, true)) return SL_OK;
         SL_TRY(sl_closure__settle(&kept, c, &a->hit[i], a->level));
-        offers++;
+        attempts++;
     }
     return SL_OK;
 }
@@ -211,7 +220,6 @@ static sl_status open_closure(void **state, sl_search__job *j) {
     c->job = j;
     c->rows = (int)SL_MIN(p->rows, SL_CLOSURE__ROWS);
     c->fitted = c->rows - SL_MAX(6, c->rows / 5);
-    c->stride = (c->fitted + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     c->variables = p->inputs;
     for (int v = 0; v < p->inputs; v++) c->x[v] = p->x[v];
     c->y = p->y;
@@ -228,7 +236,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     attempt a = { .c = c, .level = level };
     list_scans(&a);
     const int scans = refined_of[level] == 0 ? 1 : a.scans; // whose hits are held at once
-    a.room = (int64_t)scans * sl_closure__works(c) * SL_CLOSURE__BEST;
+    if (a.scans == 0) return SL_OK;
+    a.room = (int64_t)scans * sl_closure__works(&a.scan[0]) * SL_CLOSURE__BEST;
     const int64_t bytes = a.room * (int64_t)sizeof *a.hit;
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;
     a.hit = sl_malloc((size_t)a.room, sizeof *a.hit);

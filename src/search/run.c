@@ -40,8 +40,8 @@ typedef struct step {
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
-    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),           \
+    LATTICE(6, SL_SEARCH_EFFORT_NORMAL),                                           \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
     LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
