@@ -35,7 +35,7 @@ typedef struct attempt {
     int first;            // part of the work
     int64_t hits;
     sl_closure__hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
-    int64_t room;
+    sl_closure__tower *tower; // two for each thread
 } attempt;
 
 /* ---------------------------------------------------------------- scans --------------------- */
@@ -74,16 +74,11 @@ static void list_scans(attempt *a) {
 
 static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload) {
     attempt *a = payload;
-    sl_closure__tower *tower = sl_malloc(2, sizeof *tower);
-    (void)worker;
-    if (!tower) return sl_fail_memory(2, sizeof *tower, "a closure");
     for (int64_t i = begin; i < end; i++) {
-        const int64_t number = a->first + i;
         sl_closure__hit *to = a->hit + a->hits + i * SL_CLOSURE__BEST;
-        int n = sl_closure__run(to, a->c, a->now, tower, (int)number);
+        int n = sl_closure__run(to, a->c, a->now, a->tower + 2 * worker, (int)(a->first + i));
         for (; n < SL_CLOSURE__BEST; n++) to[n].columns = 0;
     }
-    sl_free(tower);
     return SL_OK;
 }
 
@@ -121,9 +116,8 @@ static sl_status refine_part(int64_t begin, int64_t end, int worker, void *paylo
         sl_closure__column list[SL_CLOSURE__COLUMNS];
         if (sl_search__stop(a->c->job, worker == 0)) return SL_OK;
         int n = sl_closure__all_columns(list, a->c, &h->choice);
-        SL_TRY(sl_closure__refine(&h->constant, &h->rest, a->c,
-                                  sl_closure__curve_of(a->c, &h->choice),
-                                  sl_closure__lead(a->c, &h->choice), list, n));
+        h->rest = sl_closure__refine(&h->constant, a->c, sl_closure__curve_of(a->c, &h->choice),
+                                     sl_closure__lead(a->c, &h->choice), list, n);
         h->score = h->columns;
     }
     return SL_OK;
@@ -235,13 +229,16 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (!c || level >= LEVELS) return SL_OK;
     attempt a = { .c = c, .level = level };
     list_scans(&a);
-    const int scans = refined_of[level] == 0 ? 1 : a.scans; // whose hits are held at once
     if (a.scans == 0) return SL_OK;
-    a.room = (int64_t)scans * sl_closure__works(&a.scan[0]) * SL_CLOSURE__BEST;
-    const int64_t bytes = a.room * (int64_t)sizeof *a.hit;
+    const int scans = refined_of[level] == 0 ? 1 : a.scans; // whose hits are held at once
+    const size_t hits = (size_t)(scans * sl_closure__works(&a.scan[0]) * SL_CLOSURE__BEST);
+    const size_t towers = 2 * (size_t)sl_pool_threads(c->job->pool);
+    const int64_t bytes = (int64_t)(hits * sizeof *a.hit + towers * sizeof *a.tower);
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;
-    a.hit = sl_malloc((size_t)a.room, sizeof *a.hit);
-    sl_status st = a.hit ? run_scans(&a) : sl_fail_memory((size_t)a.room, sizeof *a.hit, "closures");
+    a.hit = sl_malloc(hits, sizeof *a.hit);
+    a.tower = sl_malloc(towers, sizeof *a.tower);
+    sl_status st = a.hit && a.tower ? run_scans(&a) : sl_fail_memory(1, (size_t)bytes, "closures");
+    sl_free(a.tower);
     sl_free(a.hit);
     sl_search__release(c->job, bytes);
     return st;

@@ -193,11 +193,10 @@ int sl_closure__works(const sl_closure__scan *s);
 int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *s,
                     sl_closure__tower tower[2], int number);
 
-/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns.
- * *rest: that. From any thread. */
-SL_NODISCARD sl_status sl_closure__refine(double *constant, double *rest, const sl_closure *c,
-                                          const sl_closure__atom *curve, sl_closure__column lead,
-                                          const sl_closure__column *list, int n);
+/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns;
+ * answers that. From any thread. */
+double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
+                          sl_closure__column lead, const sl_closure__column *list, int n);
 /* The atom of the choice that is a curve; NULL: none. */
 const sl_closure__atom *sl_closure__curve_of(const sl_closure *c, const sl_closure__choice *k);
 /* All columns of a choice: into out[SL_CLOSURE__COLUMNS]. */

@@ -88,14 +88,10 @@ static double descend(double *constant, line *l) {
     return left;
 }
 
-sl_status sl_closure__refine(double *constant, double *rest, const sl_closure *c,
-                             const sl_closure__atom *curve, sl_closure__column lead,
-                             const sl_closure__column *list, int n) {
-    line *l = sl_malloc(1, sizeof *l);
-    if (!l) return sl_fail_memory(1, sizeof *l, "a constant inside a function");
-    l->lead = lead;
-    begin(l, c, curve, list, n);
-    *rest = descend(constant, l);
-    sl_free(l);
-    return SL_OK;
+double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
+                          sl_closure__column lead, const sl_closure__column *list, int n) {
+    line l;
+    l.lead = lead;
+    begin(&l, c, curve, list, n);
+    return descend(constant, &l);
 }

@@ -100,13 +100,11 @@ static sl_status thin_out(equation *s, bool *use, sl_arena *scratch) {
 /* Keeps the columns in use alone, and finds the constant inside the curve once more with them. */
 static sl_status polish(equation *s, bool *use, sl_arena *scratch) {
     int n = 0;
-    double rest;
     for (int k = 0; k < s->columns; k++)
         if (use[k]) s->column[n++] = s->column[k];
     s->columns = n;
     for (int k = 0; k < n; k++) use[k] = true;
-    if (s->curve)
-        SL_TRY(sl_closure__refine(&s->constant, &rest, s->c, s->curve, s->lead, s->column, n));
+    if (s->curve) sl_closure__refine(&s->constant, s->c, s->curve, s->lead, s->column, n);
     evaluate(s);
     return solve(s, use, scratch);
 }
