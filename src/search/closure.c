@@ -11,17 +11,20 @@
  *   level 2   one half is a curve of products, quotients or functions of inputs
  *   level 3   four atoms, one of them a curve of one input */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "par/par.h"
 #include "search/closure_impl.h"
 
-enum { LEVELS = 4, ROWS_LEAST = 24, OFFERS = 8, SCANS = 64, BATCH = 32 };
+enum { LEVELS = 4, ROWS_LEAST = 24, ATTEMPTS = 48, SCANS = 64, BATCH = 32 };
 
 /* Choices with a curve that are refined. */
-static const int refined_of[LEVELS] = { 0, 1000, 1000, 3000 };
+static const int refined_of[LEVELS] = { 0, 3000, 2000, 6000 };
+
+/* Columns of a choice, and rows that they are first looked at in. */
+static const int columns_of[LEVELS] = { 36, 20, 20, 18 };
+static const int rows_of[LEVELS] = { SL_CLOSURE__ROWS, 40, 40, 40 };
 
 typedef struct attempt {
     sl_closure *c;
@@ -32,7 +35,7 @@ typedef struct attempt {
     int first;            // part of the work
     int64_t hits;
     sl_closure__hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
-    int64_t room;
+    sl_closure__tower *tower; // two for each thread
 } attempt;
 
 /* ---------------------------------------------------------------- scans --------------------- */
@@ -40,8 +43,12 @@ typedef struct attempt {
 static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl_closure__list list,
                      int atoms) {
     SL_ASSERT(a->scans < SCANS);
+    const sl_closure *c = a->c;
+    const int simple = c->simple.end - c->simple.begin;
+    const int rows = SL_MIN(rows_of[a->level], c->fitted);
     if (special < 0 || list.begin < list.end)
-        a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, atoms };
+        a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, simple, atoms,
+                                                  columns_of[a->level], rows };
 }
 
 /* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
@@ -67,22 +74,17 @@ static void list_scans(attempt *a) {
 
 static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload) {
     attempt *a = payload;
-    sl_closure__tower *tower = sl_malloc(2, sizeof *tower);
-    (void)worker;
-    if (!tower) return sl_fail_memory(2, sizeof *tower, "a closure");
     for (int64_t i = begin; i < end; i++) {
-        const int64_t number = a->first + i;
         sl_closure__hit *to = a->hit + a->hits + i * SL_CLOSURE__BEST;
-        int n = sl_closure__run(to, a->c, a->now, tower, (int)number);
+        int n = sl_closure__run(to, a->c, a->now, a->tower + 2 * worker, (int)(a->first + i));
         for (; n < SL_CLOSURE__BEST; n++) to[n].columns = 0;
     }
-    sl_free(tower);
     return SL_OK;
 }
 
 /* One scan; its hits follow those of the scans before. */
 static sl_status run_scan(attempt *a, const sl_closure__scan *s) {
-    const int works = sl_closure__works(a->c);
+    const int works = sl_closure__works(s);
     sl_search__job *j = a->c->job;
     a->now = s;
     for (a->first = 0; a->first < works; a->first += BATCH) {
@@ -114,31 +116,32 @@ static sl_status refine_part(int64_t begin, int64_t end, int worker, void *paylo
         sl_closure__column list[SL_CLOSURE__COLUMNS];
         if (sl_search__stop(a->c->job, worker == 0)) return SL_OK;
         int n = sl_closure__all_columns(list, a->c, &h->choice);
-        SL_TRY(sl_closure__refine(&h->constant, &h->rest, a->c,
-                                  sl_closure__curve_of(a->c, &h->choice),
-                                  sl_closure__lead(a->c, &h->choice), list, n));
-        if (getenv("DBG") && i < atoi(getenv("DBG"))) fprintf(stderr, "%d shape %d atoms %d %d %d %d curve %d cols %d: score %g start %g end %g at %g\n", (int)i, (int)(h->choice.shape - sl_closure__halves), h->choice.atom[0], h->choice.atom[1], h->choice.atom[2], h->choice.atom[3], sl_closure__curve_of(a->c, &h->choice)->curve, h->columns, h->score, sl_closure__curve_of(a->c, &h->choice)->constant, h->rest, h->constant);
+        h->rest = sl_closure__refine(&h->constant, a->c, sl_closure__curve_of(a->c, &h->choice),
+                                     sl_closure__lead(a->c, &h->choice), list, n);
         h->score = h->columns;
     }
     return SL_OK;
 }
 
+static const double REFINED = 1e-11; // a constant that is right leaves less
+
 /* Refines the best of all scans, and offers those that leave nothing, the smallest first. */
 static sl_status settle_hits(attempt *a) {
     sl_closure *c = a->c;
-    int offers = 0;
+    int attempts = 0;
     bool kept;
+    const bool curves = refined_of[a->level] > 0;
     qsort(a->hit, (size_t)a->hits, sizeof *a->hit, by_score);
-    if (refined_of[a->level] > 0) {
+    if (curves) {
         a->hits = SL_MIN(a->hits, refined_of[a->level]);
         SL_TRY(sl_par_for(c->job->pool, a->hits, 8, refine_part, a));
         qsort(a->hit, (size_t)a->hits, sizeof *a->hit, by_score);
     }
-    for (int64_t i = 0; i < a->hits && offers < OFFERS; i++) {
-        if (!(a->hit[i].rest < SL_CLOSURE__NOTHING)) continue;
+    for (int64_t i = 0; i < a->hits && attempts < ATTEMPTS; i++) {
+        if (!(a->hit[i].rest < (curves ? REFINED : SL_CLOSURE__NOTHING))) continue;
         if (sl_search__stop(c->job, true)) return SL_OK;
         SL_TRY(sl_closure__settle(&kept, c, &a->hit[i], a->level));
-        offers++;
+        attempts++;
     }
     return SL_OK;
 }
@@ -211,7 +214,6 @@ static sl_status open_closure(void **state, sl_search__job *j) {
     c->job = j;
     c->rows = (int)SL_MIN(p->rows, SL_CLOSURE__ROWS);
     c->fitted = c->rows - SL_MAX(6, c->rows / 5);
-    c->stride = (c->fitted + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     c->variables = p->inputs;
     for (int v = 0; v < p->inputs; v++) c->x[v] = p->x[v];
     c->y = p->y;
@@ -227,12 +229,16 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (!c || level >= LEVELS) return SL_OK;
     attempt a = { .c = c, .level = level };
     list_scans(&a);
+    if (a.scans == 0) return SL_OK;
     const int scans = refined_of[level] == 0 ? 1 : a.scans; // whose hits are held at once
-    a.room = (int64_t)scans * sl_closure__works(c) * SL_CLOSURE__BEST;
-    const int64_t bytes = a.room * (int64_t)sizeof *a.hit;
+    const size_t hits = (size_t)(scans * sl_closure__works(&a.scan[0]) * SL_CLOSURE__BEST);
+    const size_t towers = 2 * (size_t)sl_pool_threads(c->job->pool);
+    const int64_t bytes = (int64_t)(hits * sizeof *a.hit + towers * sizeof *a.tower);
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;
-    a.hit = sl_malloc((size_t)a.room, sizeof *a.hit);
-    sl_status st = a.hit ? run_scans(&a) : sl_fail_memory((size_t)a.room, sizeof *a.hit, "closures");
+    a.hit = sl_malloc(hits, sizeof *a.hit);
+    a.tower = sl_malloc(towers, sizeof *a.tower);
+    sl_status st = a.hit && a.tower ? run_scans(&a) : sl_fail_memory(1, (size_t)bytes, "closures");
+    sl_free(a.tower);
     sl_free(a.hit);
     sl_search__release(c->job, bytes);
     return st;

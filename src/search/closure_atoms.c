@@ -74,18 +74,16 @@ static sl_status add_two_inputs(sl_closure *c, int v, int w) {
     sl_snprintf(first, sizeof first, "x%d*x%d", v, w);
     SL_TRY(add_atom(c, first, NULL));
     sl_snprintf(first, sizeof first, "x%d/x%d", v, w);
-    sl_snprintf(second, sizeof second, "x%d/x%d", w, v);
     SL_TRY(add_atom(c, first, NULL));
-    return add_atom(c, second, NULL);
+    sl_snprintf(first, sizeof first, "x%d/x%d", w, v);
+    return add_atom(c, first, NULL);
 }
 
 static sl_status make_simple(sl_closure *c) {
     c->simple.begin = c->atoms;
     c->atom[c->atoms++] = (sl_closure__atom){ .curve = -1 };
     for (int v = 1; v <= c->variables; v++) SL_TRY(add_one_input(c, v));
-    for (int v = 1; v <= c->variables; v++)
-        for (int w = v + 1; w <= c->variables && c->variables < 3; w++)
-            SL_TRY(add_two_inputs(c, v, w));
+    if (c->variables == 2) SL_TRY(add_two_inputs(c, 1, 2));
     c->simple.end = c->atoms;
     return SL_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "search/closure_impl.h"
 
-static const double MODERATE = 1e15;
+static const double MODERATE = 1e40;
 
 static bool is_root(sl_closure__family f) {
     return f == SL_CLOSURE__ROOT || f == SL_CLOSURE__ROOT_DOWN;
@@ -31,8 +31,14 @@ static double at(sl_closure__family f, double h, double k) {
     return 0;
 }
 
+/* Rates and frequencies beyond this are not looked for: such a curve is next to nothing in all but a few
+ * rows, and fits anything. */
+static const double STEEPEST = 12;
+
 bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_closure__curve *k,
                       double constant) {
+    const bool steep = k->family == SL_CLOSURE__RATE || k->family == SL_CLOSURE__WAVE;
+    if (steep && fabs(constant) > STEEPEST) return false;
     for (int r = 0; r < c->rows; r++) {
         room[0][r] = at(k->family, k->h[r], constant);
         if (k->family == SL_CLOSURE__WAVE) room[1][r] = sl_cos(constant * k->h[r]);
@@ -66,20 +72,22 @@ const sl_node *sl_closure__write_curve(sl_write *w, const sl_closure__curve *k, 
 
 /* ---------------------------------------------------------------- grids --------------------- */
 
-static const double rates[] = { 0.15, 0.4, 0.8, 1.3, 2, 3, 4.3, 6, 8 };
 static const double shifts[] = { 0.02, 0.1, 0.3, 0.7, 1.5, 4 }; // beyond the end, in parts of the range
 
-enum { FREQUENCIES = 40 };
+enum { FREQUENCIES = 40, RATES = 48 };
 
 static int points(sl_closure__family f) {
-    if (f == SL_CLOSURE__RATE) return 2 * SL_LEN(rates);
+    if (f == SL_CLOSURE__RATE) return RATES;
     return f == SL_CLOSURE__WAVE ? FREQUENCIES : SL_LEN(shifts);
 }
 
 /* Point i of the grid; 0: there is none. */
 static double point(const sl_closure__curve *k, int i) {
     const double range = k->high - k->low, most = 9.5;
-    if (k->family == SL_CLOSURE__RATE) return i % 2 ? -rates[i / 2] : rates[i / 2];
+    if (k->family == SL_CLOSURE__RATE) {
+        double rate = 2 / range * (i / 2 + 0.35);
+        return rate > most ? 0 : i % 2 ? -rate : rate;
+    }
     if (k->family == SL_CLOSURE__WAVE) {
         double frequency = 1.4 / range * (i + 0.6);
         return frequency < most ? frequency : 0;

@@ -63,7 +63,6 @@ typedef double sl_closure__values[SL_CLOSURE__ROWS];
 typedef struct sl_closure {
     sl_search__job *job;
     int rows, fitted; // in all, and those that are not held out
-    int stride;       // fitted, rounded up for the kernels
     int variables;
     const double *x[SL_UNIVERSE_MAX_VARS], *y;
     sl_closure__values side[2]; // weights of the rows in N; and times y, in D
@@ -150,14 +149,17 @@ typedef struct sl_closure__tower {
     const sl_closure *c;
     const sl_closure__kernels *kernels;
     const sl_closure__bent *bent; // NULL: none
+    int rows, padded;             // padded: for the kernels, with zeros
     int n;
     double q[SL_CLOSURE__COLUMNS][SL_CLOSURE__ROWS];
 } sl_closure__tower;
 
-void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, const sl_closure__bent *bent);
+/* A tower of columns over the first rows. */
+void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
+                       const sl_closure__bent *bent);
 /* Adds what is outside of the span of the others; next to nothing: adds nothing. */
 void sl_closure__push(sl_closure__tower *t, sl_closure__column k);
-/* v[0 .. stride) := the lead outside of the span, in parts of its length outside of `below`, the span of
+/* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the span of
  * the other columns of D. Answers the length of v; infinite where D alone makes the lead. */
 double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure__tower *below,
                         sl_closure__column lead);
@@ -173,28 +175,28 @@ typedef struct sl_closure__hit {
     double constant;
 } sl_closure__hit;
 
-enum { SL_CLOSURE__BEST = 8 }; // hits of one part of the work
+enum { SL_CLOSURE__BEST = 16 }; // hits of one part of the work
 
-/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the simple list, at
- * most `atoms` of them with parts. */
+/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the simple list. */
 typedef struct sl_closure__scan {
     const sl_closure__shape *shape;
     int special;
     sl_closure__list list;
-    int atoms;
+    int simple;         // atoms of that list
+    int atoms, columns; // at most so many of them with parts, and so many columns
+    int rows;           // of those that are fitted
 } sl_closure__scan;
 
 /* Parts that a scan is cut into, and part `number`: its best choices into best[], by score. Answers
  * how many, at most SL_CLOSURE__BEST. tower: room for it. From any thread. */
-int sl_closure__works(const sl_closure *c);
+int sl_closure__works(const sl_closure__scan *s);
 int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *s,
                     sl_closure__tower tower[2], int number);
 
-/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns.
- * *rest: that. From any thread. */
-SL_NODISCARD sl_status sl_closure__refine(double *constant, double *rest, const sl_closure *c,
-                                          const sl_closure__atom *curve, sl_closure__column lead,
-                                          const sl_closure__column *list, int n);
+/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns;
+ * answers that. From any thread. */
+double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
+                          sl_closure__column lead, const sl_closure__column *list, int n);
 /* The atom of the choice that is a curve; NULL: none. */
 const sl_closure__atom *sl_closure__curve_of(const sl_closure *c, const sl_closure__choice *k);
 /* All columns of a choice: into out[SL_CLOSURE__COLUMNS]. */

@@ -35,8 +35,8 @@ static void begin(line *l, const sl_closure *c, const sl_closure__atom *curve,
     l->curve = &c->curve[curve->curve];
     l->bent.part = curve->part[0], l->bent.parts = curve->parts;
     l->bending = 0;
-    sl_closure__clear(&l->tower, c, &l->bent);
-    sl_closure__clear(&l->below, c, &l->bent);
+    sl_closure__clear(&l->tower, c, c->fitted, &l->bent);
+    sl_closure__clear(&l->below, c, c->fitted, &l->bent);
     for (int i = 0; i < n; i++) {
         if (bends(l, list[i]))
             l->list[l->bending++] = list[i];
@@ -59,7 +59,7 @@ static double step_at(line *l, double constant, const double *v) {
     const double h = 1e-6 * (fabs(constant) + 0.1);
     double w[SL_CLOSURE__ROWS], across = 0, along = 0;
     if (!(rest_at(w, l, constant + h) < INFINITY)) return 0;
-    for (int r = 0; r < l->c->stride; r++) {
+    for (int r = 0; r < l->tower.padded; r++) {
         double slope = (w[r] - v[r]) / h;
         across += slope * v[r], along += slope * slope;
     }
@@ -82,20 +82,16 @@ static double descend(double *constant, line *l) {
         if (!(rest < left)) break;
         *constant += step;
         left = rest;
-        for (int r = 0; r < l->c->stride; r++) v[r] = w[r];
+        for (int r = 0; r < l->tower.padded; r++) v[r] = w[r];
         if (i == PATIENCE && left > 0.5 * first) break;
     }
     return left;
 }
 
-sl_status sl_closure__refine(double *constant, double *rest, const sl_closure *c,
-                             const sl_closure__atom *curve, sl_closure__column lead,
-                             const sl_closure__column *list, int n) {
-    line *l = sl_malloc(1, sizeof *l);
-    if (!l) return sl_fail_memory(1, sizeof *l, "a constant inside a function");
-    l->lead = lead;
-    begin(l, c, curve, list, n);
-    *rest = descend(constant, l);
-    sl_free(l);
-    return SL_OK;
+double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
+                          sl_closure__column lead, const sl_closure__column *list, int n) {
+    line l;
+    l.lead = lead;
+    begin(&l, c, curve, list, n);
+    return descend(constant, &l);
 }

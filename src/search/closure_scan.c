@@ -14,15 +14,14 @@
 static const double DEPENDENT = 1e-7, LOSSY = 1e-2, TRIVIAL = 1e-5; // of a column outside of the span
 
 static void put(double *v, const sl_closure__tower *t, sl_closure__column k) {
-    const sl_closure *c = t->c;
-    sl_closure__evaluate(v, c, k, t->bent, c->fitted);
-    for (int r = c->fitted; r < c->stride; r++) v[r] = 0;
+    sl_closure__evaluate(v, t->c, k, t->bent, t->rows);
+    for (int r = t->rows; r < t->padded; r++) v[r] = 0;
 }
 
 /* Projects v, again if little was left of it; answers the part of its length that is left. *after:
  * that length. */
 static double project(double *v, double *after, const sl_closure__tower *t) {
-    const int rows = t->c->stride, stride = SL_CLOSURE__ROWS;
+    const int rows = t->padded, stride = SL_CLOSURE__ROWS;
     const double before = t->kernels->project(v, t->q[0], 0, rows, stride);
     double left = t->kernels->project(v, t->q[0], t->n, rows, stride);
     if (left < LOSSY * LOSSY * before) left = t->kernels->project(v, t->q[0], t->n, rows, stride);
@@ -30,10 +29,13 @@ static double project(double *v, double *after, const sl_closure__tower *t) {
     return before > 0 ? sqrt(left / before) : 0;
 }
 
-void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, const sl_closure__bent *bent) {
+void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
+                       const sl_closure__bent *bent) {
     t->c = c;
     t->kernels = sl_closure__kernels_at(sl_cpu());
     t->bent = bent;
+    t->rows = rows;
+    t->padded = (rows + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     t->n = 0;
 }
 
@@ -42,7 +44,7 @@ void sl_closure__push(sl_closure__tower *t, sl_closure__column k) {
     if (t->n == SL_CLOSURE__COLUMNS) return;
     put(v, t, k);
     if (!(project(v, &length, t) > DEPENDENT)) return;
-    for (int r = 0; r < t->c->stride; r++) v[r] /= length;
+    for (int r = 0; r < t->padded; r++) v[r] *= 1 / length;
     t->n++;
 }
 
@@ -52,7 +54,7 @@ double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure_
     put(v, below, k);
     if (!(project(v, &own, below) > TRIVIAL)) return INFINITY;
     project(v, &length, t);
-    for (int r = 0; r < t->c->stride; r++) v[r] /= own;
+    for (int r = 0; r < t->padded; r++) v[r] /= own;
     return length / own;
 }
 
@@ -113,7 +115,7 @@ static void look(scanner *s, sl_closure__hit *curve_best) {
         return;
     }
     h.constant = special->constant;
-    h.score = (s->c->fitted - h.columns) * log2(h.rest + 1e-14);
+    h.score = (s->scan->rows - h.columns) * sl_log(h.rest + 1e-14);
     if (curve_best->columns > 0) {
         int before = curve_best->choice.atom[s->scan->special];
         if (s->c->atom[before].curve != special->curve) keep(s, curve_best), curve_best->columns = 0;
@@ -124,7 +126,7 @@ static void look(scanner *s, sl_closure__hit *curve_best) {
 /* Adds the columns that hold a part of these slots (0: all); false if they are too many. */
 static bool push_columns(scanner *s, int with) {
     sl_closure__column list[SL_CLOSURE__COLUMNS];
-    const int most = SL_MIN(SL_CLOSURE__COLUMNS, 2 * s->c->fitted / 3);
+    const int most = SL_MIN(s->scan->columns, 2 * s->scan->rows / 3);
     int n = sl_closure__columns(list, SL_CLOSURE__COLUMNS, s->c, &s->choice, s->filled, with);
     if (s->tower->n + n > most) return false;
     for (int i = 0; i < n; i++) {
@@ -165,8 +167,8 @@ static void fill_with(scanner *s, int depth, int atom, int number, sl_closure__h
 }
 
 static void fill(scanner *s, int depth, int number) {
-    const sl_closure__list simple = s->c->simple;
-    const int n = simple.end - simple.begin, slot = s->order[depth];
+    const sl_closure__list simple = { s->c->simple.begin, s->c->simple.begin + s->scan->simple };
+    const int n = s->scan->simple, slot = s->order[depth];
     const bool special = slot == s->scan->special;
     sl_closure__list list = special ? s->scan->list : simple;
     sl_closure__hit curve_best = { .columns = 0 };
@@ -180,15 +182,12 @@ static void fill(scanner *s, int depth, int number) {
     if (!special) put_atom(s, slot, simple.begin);
 }
 
-int sl_closure__works(const sl_closure *c) {
-    const int n = c->simple.end - c->simple.begin;
-    return n * n;
-}
+int sl_closure__works(const sl_closure__scan *s) { return s->simple * s->simple; }
 
 int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *scan,
                     sl_closure__tower tower[2], int number) {
     scanner s = { c, scan, &tower[0], &tower[1], .choice = { .shape = scan->shape }, .best = best };
-    for (int i = 0; i < 2; i++) sl_closure__clear(&tower[i], c, NULL);
+    for (int i = 0; i < 2; i++) sl_closure__clear(&tower[i], c, scan->rows, NULL);
     order_slots(&s);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) s.choice.atom[i] = c->simple.begin;
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);

@@ -5,8 +5,6 @@
  * formula holds, so that factors which N and D have in common go, and so does what a shape has beyond
  * the formula. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "search/closure_impl.h"
@@ -102,13 +100,11 @@ static sl_status thin_out(equation *s, bool *use, sl_arena *scratch) {
 /* Keeps the columns in use alone, and finds the constant inside the curve once more with them. */
 static sl_status polish(equation *s, bool *use, sl_arena *scratch) {
     int n = 0;
-    double rest;
     for (int k = 0; k < s->columns; k++)
         if (use[k]) s->column[n++] = s->column[k];
     s->columns = n;
     for (int k = 0; k < n; k++) use[k] = true;
-    if (s->curve)
-        SL_TRY(sl_closure__refine(&s->constant, &rest, s->c, s->curve, s->lead, s->column, n));
+    if (s->curve) sl_closure__refine(&s->constant, s->c, s->curve, s->lead, s->column, n);
     evaluate(s);
     return solve(s, use, scratch);
 }
@@ -171,7 +167,6 @@ sl_status sl_closure__settle(bool *kept, sl_closure *c, const sl_closure__hit *h
     s->curve = sl_closure__curve_of(c, &h->choice);
     s->constant = h->constant;
     sl_status st = settle(kept, s, c, level, &scratch);
-    if (getenv("DBG")) fprintf(stderr, "settle shape %d atoms %d %d %d %d columns %d rest %g kept %d left %d\n", (int)(h->choice.shape - sl_closure__halves), h->choice.atom[0], h->choice.atom[1], h->choice.atom[2], h->choice.atom[3], h->columns, h->rest, *kept, s->columns);
     sl_arena_clear(&scratch);
     sl_free(s);
     return st;

@@ -29,7 +29,7 @@ static const double CLOSE = 1e-9; // relative
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
 typedef struct judged {
-    double worst; // largest error, in parts of |y| + its rms / 1000
+    double worst; // largest error, in parts of |y| + small_size
     double r2;
 } judged;
 
@@ -43,6 +43,18 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
+/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few huge rows
+ * do not excuse all others: it is bounded by the typical size of y as well. */
+static double small_size(const sl_problem *p) {
+    static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->rows; i++)
+        if (p->y[i] != 0) sum += sl_log(fabs(p->y[i])), n++;
+    const double size = OF_RMS * rms(p->y, p->rows);
+    return n == 0 ? size : SL_MIN(size, OF_TYPICAL * sl_exp(sum / (double)n));
+}
+
 static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, const sl_node *e,
                        const double *value) {
     const sl_problem *p = j->all;
@@ -50,7 +62,7 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     double *got = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");
     SL_TRY(sl_expr_eval(got, scratch, e, p->x, p->rows, value));
-    double size = 1e-3 * rms(p->y, p->rows);
+    double size = small_size(p);
     *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
         double error = fabs(got[i] - p->y[i]),

@@ -51,8 +51,7 @@ typedef struct step {
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
-    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),           \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
     LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
