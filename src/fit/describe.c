@@ -89,7 +89,7 @@ static double data_bits(const ruler *r, const double *f, double level) {
 
 /* ---------------------------------------------------------------- relative errors ----------- */
 
-static const double CHOICE = 1; // bits of relative errors, the rarer kind, beyond those of the usual
+static const double CHOICE = 1; // bits of relative errors, the rarer kind, beyond the usual kind's
 
 void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) {
     static const double FLOOR = 1.0 / 64;

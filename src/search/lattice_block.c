@@ -124,7 +124,9 @@ static sl_status look_up(const sl_lattice__batch *b, const sl_lattice__table *t,
     if (l->noise > 0) l->kernels->border(s->border, &s->keys, b->n, l->shift);
     for (int k = 0; k < b->n; k++) {
         s->chosen[n] = k;
-        n += sl_lattice__table_may_hold(t, s->keys.high[k]) | (l->noise > 0 && s->border[k]);
+        bool may = sl_lattice__table_may_hold(t, s->keys.high[k]);
+        bool one = s->keys.ratio[0][k] == SL_LATTICE__ONE;
+        n += l->noise > 0 && !one ? (may && s->border[k] == 0) || s->border[k] == 1 : may;
     }
     for (int i = 0; i < n; i++) sl_lattice__table_prefetch(t, key_at(&s->keys, s->chosen[i]));
     for (int i = 0; i < n; i++) SL_TRY(look_at(b, t, s->chosen[i], form, alone));

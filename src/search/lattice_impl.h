@@ -240,7 +240,7 @@ typedef struct sl_lattice__scratch {
     sl_lattice__block block, function, inverse, product;
     sl_lattice__keys keys;
     int32_t chosen[SL_LATTICE__BLOCK];
-    uint32_t border[SL_LATTICE__BLOCK]; // not 0: within reach of another cell
+    uint32_t border[SL_LATTICE__BLOCK]; // 1: within reach of another cell; 2: of several
 } sl_lattice__scratch;
 
 /* A block of halves: values in s->block, and how code k comes about. */

@@ -57,7 +57,7 @@ typedef struct sl_lattice__kernels {
                    const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_lattice__keys *keys, int n, int shift);
-    /* out[i] := not 0 where a ratio less and plus its error is in two cells. */
+    /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0 else. */
     void (*border)(uint32_t *out, const sl_lattice__keys *keys, int n, int shift);
     /* v[r] = weight[r] times the factors; q[d] := sum over r of v[r] across[r][d],
      * d < SL_LATTICE__DIMS. Answers the sum of v[r]^2. At most 64 rows, a multiple of 8. */

@@ -180,7 +180,9 @@ static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys
         uint32_t apart = 0;
         for (int k = 0; k < 3; k++) {
             float r = keys->ratio[k][i], e = keys->error[k][i];
-            apart |= sl_lattice__cell(r - e, shift) ^ sl_lattice__cell(r + e, shift);
+            uint32_t cells = sl_lattice__cell(r + e, shift) - sl_lattice__cell(r - e, shift);
+            cells = cells + 1 < 3 ? cells & 1 : 2; // 0, 1 and -1; more
+            apart = cells > apart ? cells : apart;
         }
         out[i] = apart;
     }

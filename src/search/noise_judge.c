@@ -71,8 +71,8 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
     return squares > 0 ? products / sqrt(squares) : 0;
 }
 
-/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at most a
- * quarter of the rows, linear ones first. */
+/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at
+ * most a quarter of the rows, linear ones first. */
 static sl_status polynomial_columns(int *out, const double **column, sl_arena *a,
                                     const double *const *x, int inputs, int n) {
     double *unit[SL_DATA_MAX_INPUTS];
@@ -96,8 +96,8 @@ static sl_status polynomial_columns(int *out, const double **column, sl_arena *a
     return SL_OK;
 }
 
-/* *out := does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood
- * ratio with Bartlett's factor. */
+/* *out := does a polynomial of the inputs explain more of the residuals than of noise? By the
+ * likelihood ratio with Bartlett's factor. */
 static sl_status follows_polynomial(bool *out, const double *r, const double *const *x, int inputs,
                                     int n, double probability, sl_arena *a) {
     enum { COLUMNS = SL_DATA_MAX_INPUTS * (SL_DATA_MAX_INPUTS + 3) / 2 };

@@ -7,8 +7,8 @@
  * by a rank-one correction. A value of 0 drops the column and its price.
  *
  * Bits: of residuals, n/2 log2(rss/n) or chi-square where sigma is known; of coefficients, the
- * table below. A free number costs the digits that its standard error leaves, at least log2(n)/2, as
- * in fit/price.c; exponents of laws are small rationals, so a free exponent has to earn more. */
+ * table below. A free number costs the digits that its standard error leaves, at least log2(n)/2,
+ * as in fit/price.c; exponents of laws are small rationals, so a free exponent has to earn more. */
 #include <math.h>
 
 #include "search/noise_impl.h"

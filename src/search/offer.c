@@ -1,7 +1,7 @@
 /* offer - what becomes of a formula that a method has found.
  *
  * It is put into the variables of the whole table and looked at in every row. Constants that are
- * exact numbers to within rounding become so (snap.c) where the formula stays exact. Then it is
+ * exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
  * judged by the project's criterion: description length, and evidence, the bits that the data hold
  * beyond those of the formula and of the search that found it. Few rows and many constants leave
  * none: such a formula is dropped however well it fits. */
@@ -20,6 +20,11 @@ static const double EXACT_UNITS = 0x1p19;
 /* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data,
  * and few of them are allowed. */
 static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 2;
+
+/* A constant that was fitted to exact data is right to ten digits or more. If so many of them agree
+ * with a simple number it is that number with near certainty: there are about a hundred thousand.
+ */
+static const double CLOSE = 1e-9; // relative
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
@@ -68,9 +73,9 @@ static bool is_exact(const sl_search__job *j, const judged *g) {
  * after the other as long as it stays as good as it was. */
 static sl_status snap(const sl_node **e, double *value, int *params, judged *g, sl_arena *a,
                       const sl_search__job *j) {
-    sl_snapped all, one;
+    sl_fit_bound all, one;
     judged with;
-    SL_TRY(sl_search__snap(&all, a, *e, value, *params, -1));
+    SL_TRY(sl_fit_bind(&all, a, *e, value, *params, -1, CLOSE));
     if (all.bound > 0) SL_TRY(judge(&with, a, j, all.expr, all.value));
     if (all.bound > 0 && is_exact(j, &with)) {
         *e = all.expr, *params = all.params, *g = with;
@@ -78,7 +83,7 @@ static sl_status snap(const sl_node **e, double *value, int *params, judged *g, 
         return SL_OK;
     }
     for (int k = 0; all.bound > 1 && k < *params;) {
-        SL_TRY(sl_search__snap(&one, a, *e, value, *params, k));
+        SL_TRY(sl_fit_bind(&one, a, *e, value, *params, k, CLOSE));
         if (one.bound > 0) SL_TRY(judge(&with, a, j, one.expr, one.value));
         if (one.bound == 0 || !(with.worst <= g->worst || is_exact(j, &with))) {
             k++;

@@ -87,17 +87,6 @@ SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_sea
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
-/* A formula with constants made exact numbers. */
-typedef struct sl_snapped {
-    const sl_node *expr; // tidy, in the arena
-    double value[SL_FIT_MAX_PARAMS]; // of the constants that are left
-    int params, bound;   // left; made exact
-} sl_snapped;
-/* *out := e with constant `which` (from 0; -1: each) made the exact number that it is close to, where
- * there is a simple one: a fraction, its root, either times a power of pi. At most SL_FIT_MAX_PARAMS. */
-SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_node *e,
-                                       const double *value, int params, int which);
-
 /* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, as a part of the
  * formula's value where its errors are relative. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,

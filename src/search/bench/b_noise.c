@@ -16,8 +16,8 @@
  *
  * A formula has the right structure if with its free constants fitted again to the rows without
  * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula:
- * right (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the headline,
- * formula and truth; then the counts. */
+ * right (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the
+ * headline, formula and truth; then the counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

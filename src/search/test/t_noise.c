@@ -46,8 +46,8 @@ static void planted_formulas_are_found(void **state) {
     SL_CHECK(t, within >= most - 1, "%d of %d are within the noise", within, most);
 }
 
-/* Errors of three percent of each y, over decades of y: the headline is the law, by the weights that
- * are right, and the result says of which kind the errors are. */
+/* Errors of three percent of each y, over decades of y: the headline is the law, by the weights
+ * that are right, and the result says of which kind the errors are. */
 static void relative_errors_are_seen(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -214,8 +214,8 @@ static void a_known_sigma_decides(void **state) {
     }
 }
 
-/* Constants become exact numbers where a known sigma does not tell them apart, whatever the residuals
- * happen to be: as large as sigma says, or a tenth of it. */
+/* Constants become exact numbers where a known sigma does not tell them apart, whatever the
+ * residuals happen to be: as large as sigma says, or a tenth of it. */
 static void a_known_sigma_makes_constants_exact(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
