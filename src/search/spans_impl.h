@@ -5,7 +5,8 @@
  * One sl_spans is one side, products or sums. A span is what coefficients cost nothing for: log|x_i|
  * and 1 for products, monomials up to a degree for sums; sums have several. A target is a transform
  * of y. Each (span, target of the first few) has a table of keys in which two terms meet; all targets
- * together have a directory in which one term is enough. */
+ * together have a directory in which one term is enough, and the others now and then a small table of
+ * the first terms. */
 #ifndef SL_SEARCH_SPANS_IMPL_H
 #define SL_SEARCH_SPANS_IMPL_H
 

@@ -19,8 +19,8 @@ typedef struct pairs {
     int span, terms, from; // the first target
     sl_spans__numbers *q;  // of the terms, by blocks
     uint64_t mask;
-    uint64_t **slot;       // by worker: key and number of a term; 0: free
-    sl_spans__hits *hits;  // by part of the loop
+    uint64_t **slot;      // by worker: key and number of a term; 0: free
+    sl_spans__hits *hits; // by part of the loop
 } pairs;
 
 static double dot(const double *a, const double *b, int n) {

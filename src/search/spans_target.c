@@ -2,7 +2,8 @@
  *
  * The first few have tables in which pairs of terms meet. The others, thousands, are looked up by
  * the direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a
- * function of the store. One term that points the same way is a formula. */
+ * function of the store. One term that points the same way is a formula; two are found by
+ * spans_pairs.c. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum {
     PRODUCT_FUNCTIONS = 400,
     FIRST_MONOMIALS = 40,      // z of exp(y z), log(y z), log(1 - y z), y^p - c z
     PRODUCT_ELEMENTARIES = 80, // z of exp(y z)
-    SUM_MONOMIALS = 4096, // z of y^p z
+    SUM_MONOMIALS = 4096,      // z of y^p z
     SUM_FUNCTIONS = 600,
     TARGETS_MAX = 4 * SUM_MONOMIALS + 4 * SUM_FUNCTIONS + 64,
     TARGET_STORE_LEVEL = 4, // of the store, for functions
@@ -46,10 +47,11 @@ static double function_of(sl_spans__kind kind, double y) {
     }
 }
 
-/* Of logarithms to other bases: log 10, of decibels of power and of pressure, of magnitudes, log 2. */
+/* Of logarithms to other bases: log 10, of decibels of power and of pressure, of magnitudes, log 2.
+ */
 static const double scales[] = {
-    2.302585092994045684, 0.2302585092994045684, 0.1151292546497022842, 0.9210340371976182736,
-    0.6931471805599453094,
+    2.302585092994045684,  0.2302585092994045684, 0.1151292546497022842,
+    0.9210340371976182736, 0.6931471805599453094,
 };
 
 double sl_spans__scale(int i) { return scales[i]; }
@@ -134,8 +136,7 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__RATIO, 2, 0);
     int monomials;
     SL_TRY(sl_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
-    for (int i = 0; i < SL_MIN(monomials, FIRST_MONOMIALS); i++)
-        product_targets_of(s, i);
+    for (int i = 0; i < SL_MIN(monomials, FIRST_MONOMIALS); i++) product_targets_of(s, i);
     int elementaries = sl_store_elementaries(s->store, PRODUCT_ELEMENTARIES);
     for (int i = 0; i < elementaries; i++)
         add(s, (sl_spans__target){ SL_SPANS__EXP, 1, SL_SPANS__ELEMENTARY, i, 0 });

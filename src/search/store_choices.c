@@ -91,7 +91,8 @@ static sl_status whole(sl_store *s) {
     for (int c = 0; c < sl_store__n_constants; c++) {
         if (!sl_store__constant_allowed(c, s->ops, true)) continue;
         if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_store_constant(c)) < 1) continue;
-        SL_TRY(sl_store__list_add(s, SL_LIST_SUMMANDS_WHOLE, sl_term__choice((unsigned)c, 0), c + 1));
+        SL_TRY(
+            sl_store__list_add(s, SL_LIST_SUMMANDS_WHOLE, sl_term__choice((unsigned)c, 0), c + 1));
     }
     return SL_OK;
 }

@@ -101,7 +101,8 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
         if (!sl_store__wanted(s, b->list, b->term[i]) || is_redundant(s, b->list, b->term[i]) ||
-            !sl_store__evaluate(v, s, b->term[i], s->stride) || is_number(s, b->list, b->term[i], v))
+            !sl_store__evaluate(v, s, b->term[i], s->stride) ||
+            is_number(s, b->list, b->term[i], v))
             continue;
         if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
             orient(&b->term[i], v, s->stride);

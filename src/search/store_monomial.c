@@ -27,9 +27,7 @@ sl_status sl_store__exponents_add(sl_store *s, const int8_t *row) {
 }
 
 /* Highest exponent, in halves. */
-static int highest(const sl_store *s) {
-    return s->ops & SL_STORE__BIT(MUL) ? SL_STORE__POWER : 2;
-}
+static int highest(const sl_store *s) { return s->ops & SL_STORE__BIT(MUL) ? SL_STORE__POWER : 2; }
 
 /* Of one variable's exponent in halves; NONE: there is no such power. */
 static int cost_of(int halves) {
