@@ -164,8 +164,6 @@ static sl_status find_method(running **out, methods *m, sl_search__job *j,
 
 static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     running *r;
-    j->news.what = s->method->name;
-    j->news.level = s->level;
     SL_TRY(find_method(&r, m, j, s->method));
     if (r->more) SL_TRY(s->method->level(&r->more, r->state, s->level));
     return SL_OK;
@@ -177,12 +175,22 @@ static bool is_early(const step *s) {
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
+/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by level
+ * 6, as terms and beside those of that cost; higher levels are those of a search without hints. */
+static bool uses_hints(const step *s) {
+    enum { SPANS = 6, NOISE = 2 };
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    if (spans) return s->level <= SPANS;
+    return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
+}
+
 /* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
  * after an exact formula that is too large approximations are left, which need no high level. */
 static bool is_left_out(const sl_search__job *j, const step *s) {
     const bool small = s->method == &sl_search__small;
     const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
     if (s->effort > j->o->effort || (small && j->o->max_size == 0)) return true;
+    if (j->o->n_hints > 0 && !uses_hints(s)) return true;
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
@@ -195,6 +203,8 @@ static sl_status run_steps(sl_search__job *j) {
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (is_left_out(j, &steps[i])) continue;
         j->news.step = i;
+        j->news.what = steps[i].method->name;
+        j->news.level = steps[i].level;
         j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);

@@ -61,7 +61,8 @@ typedef struct sl_search_options {
     bool exact_only;    // no search under noise
     const sl_search_grammar *grammar; // of the lattice; NULL: there is none
     const sl_units *units;            // of inputs and target; NULL: not known
-    const sl_node *const *hints;      // expressions whose parts join the store as terms of low cost
+    const sl_node *const *hints;      // expressions whose parts join the store as terms of low cost; only
+                                      // steps that use them are run: a search without comes first
     int n_hints;
     double deadline;    // on sl_clock(); 0: none
     /* NULL, or told now and then from the calling thread; anything but 0 ends the search early. */

@@ -176,11 +176,45 @@ static void small_formulas_may_lack_memory(void **state) {
     SL_EACH_ALLOCATION(t, run_small(&o));
 }
 
+/* ---------------------------------------------------------------- hints --------------------- */
+
+/* Methods by bit: which have run. */
+enum { SPANS = 1, NOISE = 2, OTHER = 4 };
+
+static int note_method(const sl_search_news *news, void *payload) {
+    const bool spans = !strcmp(news->what, "products") || !strcmp(news->what, "sums");
+    *(int *)payload |= spans ? SPANS : !strcmp(news->what, "noise") ? NOISE : OTHER;
+    return 0;
+}
+
+/* A search with hints runs what they add to, and nothing else. */
+static void hints_run_only_steps_that_use_them(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *hint;
+    static const char text[] = "sin(x1^2 + 3*x1)";
+    SL_MUST(t, sl_expr_parse(&hint, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    for (int hints = 0; hints < 2; hints++) {
+        sl_search_result *r;
+        sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+        int seen = 0;
+        o.ops = 1u << SL_OPERATOR_MUL; // a small store
+        o.progress = note_method;
+        o.payload = &seen;
+        o.hints = &hint;
+        o.n_hints = hints;
+        plant(&table, t, NULL, 1, 30, 1, 3);
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        SL_CHECK(t, seen == (hints ? SPANS | NOISE : SPANS | NOISE | OTHER), "%d hints: methods %x",
+                 hints, (unsigned)seen);
+        sl_search_result_free(r);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(progress_has_the_best_so_far),   SL_TEST(steps_that_lack_memory_are_named),
         SL_TEST(formulas_keep_to_their_size),    SL_TEST(a_law_within_the_size_is_found),
-        SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(small_formulas_may_lack_memory), SL_TEST(hints_run_only_steps_that_use_them),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }
