@@ -50,7 +50,9 @@ static void add_search(sl_str *s, const sl_api__finding *f) {
     if (d->too_large > 0)
         sl_api__line(s, "too large", "an exact formula of %d nodes; --max-size leaves it out",
                      d->too_large);
-    if (d->sigma > 0 && d->within_noise)
+    if (d->sigma > 0 && d->within_noise && d->relative)
+        sl_api__line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
+    else if (d->sigma > 0 && d->within_noise)
         sl_api__line(s, "noise", "%.2g rms in the target", d->sigma);
     if (d->passes > 1)
         sl_api__line(s, "hints", "%d samples of the model, for a second search", d->hints);

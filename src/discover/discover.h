@@ -222,6 +222,7 @@ typedef struct sl_discover_searched {
     sl_search_end end;
     bool within_noise;   // its best formula leaves no more than the noise
     double sigma;        // of the errors of y: given, or what its best formula leaves; 0: none seen
+    bool relative;       // sigma is a part of that formula's value
     int64_t tried, verified;
     int64_t memory;      // bytes at most
     sl_search_short memory_short;

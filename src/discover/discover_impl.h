@@ -91,7 +91,7 @@ typedef struct sl_discover__pool {
     int64_t tried;  // by the search
 } sl_discover__pool;
 
-#define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN }
+#define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN, 0 }
 
 /* Room for so many more. Candidates may move. */
 SL_NODISCARD sl_status sl_discover__reserve(sl_discover__pool *p, int64_t more);

@@ -69,6 +69,7 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     s->end = was_short && r->end == SL_SEARCH_DONE ? SL_SEARCH_MEMORY : r->end;
     if (!was_short) s->memory_short = r->memory_short;
     s->sigma = r->sigma;
+    s->relative = r->relative;
     s->within_noise = r->within_noise;
     s->tried += r->tried;
     s->verified += r->verified;

@@ -6,8 +6,7 @@
  * looked for:
  *
  *   0, 1, -1        always: they make the formula simpler
- *   whole numbers   while at most a fifth of all numbers is that close to one, by two errors a
- *                   twentieth
+ *   whole numbers   while at most a fifth of all numbers is that close to one
  *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
@@ -19,12 +18,14 @@
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
  * tried for every constant, 0 first.
  *
- * The closest number is tried first: it is put in place, the other constants are fitted again, and
- * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
+ * The closest number is tried first: it is put in place, the other constants are fitted again,
+ * and the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
  * standard errors make, and never by more than a twenty-fifth, and if its description length
- * (describe.c) is the shorter. For exact data that is a verification at full precision: a residual
- * that leaves the level of rounding costs bits in every row, the constant saves 40 once. Then all
- * begins again, until nothing is accepted any more; so a second call does nothing.
+ * (describe.c) is the shorter. Where the errors of y are known, what two standard errors make is
+ * chi-square + 4, however small the residuals are. For exact data that is a verification at full
+ * precision: a residual that leaves the level of rounding costs bits in every row, the constant
+ * saves 40 once. Then all begins again, until nothing is accepted any more; so a second call does
+ * nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
@@ -45,10 +46,10 @@ static const double EXACT = 1e-12; // 1 - R2 that is rounding
 
 /* ---------------------------------------------------------------- choices ------------------- */
 
-/* A fit, what it leaves unexplained, and its description length. */
+/* A fit, what it leaves unexplained, and its description length, of the data and in all. */
 typedef struct state {
     sl_fit *fit;
-    double loss, bits;
+    double loss, data, bits;
 } state;
 
 static bool is_exact(const state *s) { return s->loss <= SL_FIT__GOOD; }
@@ -95,7 +96,7 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
     if (fabs(v) > 1e9) return;                       // its own digits are no evidence
     const double wide = is_exact(s) ? tol : 4 * tol; // two standard errors
-    if (2 * wide <= 0.05)
+    if (2 * wide <= 0.2)
         offer(list, n, s, k, wide, (int64_t)rint(v), 1);
     else if (2 * tol <= 0.2)
         offer(list, n, s, k, tol, (int64_t)rint(v), 1);
@@ -132,8 +133,10 @@ static int cmp_choice(const void *a, const void *b) {
 
 /* ---------------------------------------------------------------- one of them --------------- */
 
-static bool is_as_good(double r2, double loss, const state *s, const sl_problem *p) {
+static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
+    static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
     if (r2 == 0 && s->fit->r2 == 1) return false; // of a target without spread
+    if (p->sigma && p->sigma_absolute && data <= s->data + TWO_ERRORS) return true;
     const double spare = (double)(p->rows - s->fit->params);
     return loss <= fmax(EXACT, s->loss * (1 + 4 / fmax(spare, 100)));
 }
@@ -161,10 +164,11 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     trial.starts = fit->starts;
     trial.stopped = trial.stopped || fit->stopped;
     SL_TRY(sl_fit_describe(&bits, &trial, p, NULL));
-    *accepted = is_as_good(trial.r2, loss, s, p) && bits.total < s->bits;
+    *accepted = is_as_good(trial.r2, loss, bits.data, s, p) && bits.total < s->bits;
     if (*accepted) {
         *fit = trial;
         s->loss = loss;
+        s->data = bits.data;
         s->bits = bits.total;
     } else {
         fit->evaluations = trial.evaluations;
@@ -191,7 +195,7 @@ static sl_status shorten(state *s, const sl_problem *p) {
     double value[SL_FIT_MAX_PARAMS], r2, loss;
     for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
     SL_TRY(sl_fit__score(&r2, &loss, fit->expr, value, p));
-    if (!is_as_good(r2, loss, s, p)) return SL_OK;
+    if (!is_as_good(r2, loss, INFINITY, s, p)) return SL_OK;
     for (int k = 0; k < fit->params; k++) fit->value[k] = value[k];
     fit->r2 = r2;
     return SL_OK;
@@ -207,6 +211,7 @@ sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
     sl_bits bits;
     SL_TRY(sl_fit__score(&fit->r2, &s.loss, fit->expr, fit->value, p));
     SL_TRY(sl_fit_describe(&bits, fit, p, NULL));
+    s.data = bits.data;
     s.bits = bits.total;
     bool accepted = true;
     while (accepted) {

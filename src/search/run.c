@@ -22,6 +22,8 @@ typedef struct step {
 
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
+#define EXPAND(level, effort) { &sl_search__expand, level, effort }
+
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 #define INNER(level, effort) { &sl_search__inner, level, effort }
@@ -37,22 +39,30 @@ typedef struct step {
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW)
+
+/* The grammar of pairs, where halves have three constants. */
+#define LATTICES_DEAR                                                              \
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), EXPAND(1, SL_SEARCH_EFFORT_NORMAL),       \
+    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
+    EXPAND(2, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
     CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
-    LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
-    LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
+    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
+    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
 static const step steps_exact[] = {
     FIRST, LATTICES,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
@@ -61,11 +71,11 @@ static const step steps_exact[] = {
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
-    LATTICE(4, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
-    INNER(0, SL_SEARCH_EFFORT_LOW), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
@@ -245,6 +255,7 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
+    r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING) how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;

@@ -110,6 +110,7 @@ typedef struct sl_search_result {
     sl_search_formula *formula; // the best by description length first
     sl_search_end end;
     double sigma;               // of the errors of y: given, of its digits, or estimated; 0: none seen
+    bool relative;              // sigma is a part of the first formula's value, not of y's unit
     bool within_noise;          // the first formula leaves no more than noise, and that not by chance;
                                 // false: it is the best approximation, exact or not
     int too_large;              // nodes of an exact formula above max_size, the smallest; 0: none

@@ -87,7 +87,8 @@ SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_sea
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
-/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, as a part of the
+ * formula's value where its errors are relative. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
 
@@ -113,6 +114,7 @@ typedef struct sl_search__method {
 
 /* The methods. */
 extern const sl_search__method sl_search__lattice; // lattice.c
+extern const sl_search__method sl_search__expand;  // lattice_expand.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
 extern const sl_search__method sl_search__small; // small.c; where the options limit the size
@@ -171,9 +173,16 @@ bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_t
 SL_NODISCARD sl_status sl_store_monomials(int *count, sl_store *s, int want);
 const double *sl_store_monomial(const sl_store *s, int i);
 const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+/* Their exponents alone, without values: many more at little cost. Rows number from 0 by rank; in
+ * halves, by column. */
+SL_NODISCARD sl_status sl_store_rows(int *count, sl_store *s, int want);
+const int8_t *sl_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_store_functions(const sl_store *s, int want);
 sl_term sl_store_function(const sl_store *s, int i);
+/* Functions of one variable and of 1 +- q (the list E). */
+int sl_store_elementaries(const sl_store *s, int want);
+sl_term sl_store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
  * exp(u), not u. */

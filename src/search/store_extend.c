@@ -224,6 +224,8 @@ sl_status sl_store_extend(sl_store *s, int level) {
     SL_TRY(extend_to(s, SL_LIST_SHIFTED, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_ELEMENTARY, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_BINOMIALS, level + reach(SL_LIST_BINOMIALS)));
+    if (level >= SL_STORE__DECAYS_FROM)
+        SL_TRY(extend_to(s, SL_LIST_DECAYS, level + reach(SL_LIST_DECAYS)));
     while (s->level[SL_LIST_FUNCTIONS] < level && !sl_search__stop(s->job, false)) {
         const int next = s->level[SL_LIST_FUNCTIONS] + 1;
         SL_TRY(extend_to(s, SL_LIST_ARGUMENTS, next));

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
 ALONE = ["--search", "exhaustive"]
 
-LAWS = {"kepler": "T = 0.999424*a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
+LAWS = {"kepler": "T = a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
         "heat": "flow = k*area*(warm - cold)/d", "wind": "P = 0.00019227*d^2*v^3", "energy": "E = m*v^2/2 + 9.81*m*h"}
 
 
@@ -64,6 +64,15 @@ def test_one_bad_table_of_several_does_not_stop_the_others(tmp_path):
 
 
 # ---------------------------------------------------------------- what is said
+
+def test_the_kind_of_noise_is_told():
+    """Periods of planets have errors relative to them, those of the pendulum are of one size."""
+    for name, text, kind in (("kepler", "0.032 % of the target", "relative"),
+                             ("pendulum", "0.002 rms in the target", "additive")):
+        table = str(EXAMPLES / f"{name}.csv")
+        assert f"  noise         {text}" in run("discover", table, *ALONE).lines
+        assert run("discover", table, *ALONE, "--json").json["search"]["noise"] == kind
+
 
 def test_the_answer_comes_first_and_the_model_is_not_asked(tmp_path):
     r = run("discover", kinetic(tmp_path))

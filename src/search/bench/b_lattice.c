@@ -16,10 +16,6 @@
 #include "io/io.h"
 #include "search/search.h"
 
-#ifndef SL_EXPR_ALL_OPERATORS
-#define SL_EXPR_ALL_OPERATORS SL_UNIVERSE_ALL_OPS
-#endif
-
 enum { FRESH = 400, BUDGETS = 5, ROWS_MAX = 4096 };
 static const double budgets[BUDGETS] = { 0.1, 0.5, 1, 3, 10 };
 

@@ -1,5 +1,5 @@
-/* What tests of the search under noise share: a table of a formula with errors, and the method run on
- * it alone, without the exact steps. */
+/* What tests of the search under noise share: a table of a formula with errors, and the method
+ * run on it alone, without the exact steps. */
 #ifndef SL_NOISE_CHECK_H
 #define SL_NOISE_CHECK_H
 
@@ -48,7 +48,8 @@ static inline bool is_structure(sl_fixture *t, const sl_search_formula *f, const
     sl_fit again;
     clean.y = n->clean;
     clean.sigma = NULL;
-    SL_MUST(t, sl_fit_constants(&again, &t->arena, f->fit.expr, f->fit.params, f->fit.value, &clean, &o));
+    SL_MUST(t, sl_fit_constants(&again, &t->arena, f->fit.expr, f->fit.params, f->fit.value,
+                                &clean, &o));
     SL_MUST(t, sl_expr_eval(got, &t->arena, again.expr, clean.x, clean.rows, again.value));
     for (int64_t i = 0; i < clean.rows; i++) rms += n->clean[i] * n->clean[i];
     rms = sqrt(rms / (double)clean.rows);

@@ -56,6 +56,23 @@ static void progress_has_the_best_so_far(void **state) {
     sl_search_result_free(r);
 }
 
+/* A polynomial beside a listed rate leaves as little as one free rate; that one is shorter, and has
+ * its turn before a formula within the noise ends the search. */
+static void a_free_rate_is_tried_before_the_end(void **state) {
+    sl_fixture *t = *state;
+    enum { ROWS = 24 };
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_result *r;
+    plant(&table, t, "3.2*exp(-0.37*x1) + 1/2", 1, ROWS, 0, 10);
+    for (int i = 0; i < ROWS; i++)
+        table.y[i] = round(1e4 * (table.y[i] + 0.02 * sl_rng_normal(&t->rng))) / 1e4;
+    SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+    SL_CHECK(t, r->end == SL_SEARCH_FOUND && r->within_noise, "no formula within the noise");
+    SL_CHECK(t, strcmp(r->formula[0].method, "inner") == 0 && r->formula[0].fit.params <= 3,
+             "%d constants by %s", r->formula[0].fit.params, r->formula[0].method);
+    sl_search_result_free(r);
+}
+
 static int stop_at_step(const sl_search_news *news, void *payload) {
     return news->step >= *(int *)payload;
 }
@@ -138,8 +155,9 @@ static void formulas_keep_to_their_size(void **state) {
         const double twin = best_r2(t, cases[i].twin, cases[i].n);
         double best = 0;
         for (int64_t k = 0; k < r->count; k++) best = SL_MAX(best, r->formula[k].fit.r2);
-        SL_CHECK(t, best >= twin - 1e-9, "%d nodes: R2 %.6f, but there is one of %.6f", o.max_size,
-                 best, twin);
+        // constants made exact give up a little for fewer bits
+        SL_CHECK(t, 1 - best <= 1.2 * (1 - twin), "%d nodes: R2 %.6f, but there is one of %.6f",
+                 o.max_size, best, twin);
         SL_CHECK(t, r->too_large == 9 && r->end == SL_SEARCH_DONE && !r->within_noise,
                  "an exact formula of %d nodes, end %d", r->too_large, r->end);
         sl_search_result_free(r);
@@ -212,9 +230,10 @@ static void hints_run_only_steps_that_use_them(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(progress_has_the_best_so_far),   SL_TEST(steps_that_lack_memory_are_named),
-        SL_TEST(formulas_keep_to_their_size),    SL_TEST(a_law_within_the_size_is_found),
-        SL_TEST(small_formulas_may_lack_memory), SL_TEST(hints_run_only_steps_that_use_them),
+        SL_TEST(progress_has_the_best_so_far),       SL_TEST(a_free_rate_is_tried_before_the_end),
+        SL_TEST(steps_that_lack_memory_are_named),   SL_TEST(formulas_keep_to_their_size),
+        SL_TEST(a_law_within_the_size_is_found),     SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(hints_run_only_steps_that_use_them),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }
