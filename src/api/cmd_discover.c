@@ -229,8 +229,8 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     r->rows = rows;
     r->late = r->deadline > 0 && sl_clock() > r->deadline + grace;
     sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
-    return r->late || sl_api__tell(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
-                                   (double)bytes, (double)size) != SL_OK;
+    return r->late || sl_api__send_event(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
+                                         (double)bytes, (double)size) != SL_OK;
 }
 
 /* *late := the time was over before the end of the file; then there is no table. */
@@ -402,7 +402,7 @@ static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
 /* Who wants no more now gets what there is all the same, since the work is done. */
 static void ask_once_more(sl_api__run *run) {
     static const char what[] = "printing";
-    if (sl_api__tell(&run->listener, SL_EVENT_PROGRESS, what, strlen(what), 1, 1) != SL_OK)
+    if (sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, what, strlen(what), 1, 1) != SL_OK)
         run->stopped = true;
 }
 

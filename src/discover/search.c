@@ -13,18 +13,18 @@ enum { HINTS_MAX = 64 };
 /* ---------------------------------------------------------------- progress ------------------ */
 
 /* "search, products, level 3" with the best formula of the search, where that is better. */
-static int on_progress(const sl_search_news *news, void *payload) {
+static int on_progress(const sl_search_progress *progress, void *payload) {
     sl_discover__control *c = payload;
     sl_candidate found = { 0 };
     const sl_candidate *before = c->best;
     char what[64];
-    sl_snprintf(what, sizeof what, "search, %.24s, level %d", news->what, news->level);
-    if (news->best) {
-        const sl_fit *f = &news->best->fit;
+    sl_snprintf(what, sizeof what, "search, %.24s, level %d", progress->what, progress->level);
+    if (progress->best) {
+        const sl_fit *f = &progress->best->fit;
         found = (sl_candidate){ .state = SL_CANDIDATE_REFINED,
                                 .source = SL_SOURCE_SEARCH,
-                                .method = news->best->method,
-                                .level = news->best->level,
+                                .method = progress->best->method,
+                                .level = progress->best->level,
                                 .expr = f->expr,
                                 .params = f->params,
                                 .value = f->value,
@@ -33,8 +33,8 @@ static int on_progress(const sl_search_news *news, void *payload) {
         if (!before || found.r2 >= before->r2) c->best = &found;
     }
     c->what = what;
-    c->done = news->step;
-    c->total = SL_MAX(news->steps, 1);
+    c->done = progress->step;
+    c->total = SL_MAX(progress->steps, 1);
     const bool stop = sl_discover__stop(c, true);
     c->best = before;
     c->what = "search";

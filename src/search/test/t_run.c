@@ -12,17 +12,17 @@ typedef struct watched {
     double bits; // of the best so far
 } watched;
 
-static int watch(const sl_search_news *news, void *payload) {
+static int watch(const sl_search_progress *progress, void *payload) {
     watched *w = payload;
-    SL_CHECK(w->t, news->step >= w->last_step && news->step < news->steps, "step %d after %d of %d",
-             news->step, w->last_step, news->steps);
-    w->last_step = news->step;
+    SL_CHECK(w->t, progress->step >= w->last_step && progress->step < progress->steps,
+             "step %d after %d of %d", progress->step, w->last_step, progress->steps);
+    w->last_step = progress->step;
     w->reports++;
-    if (!news->best) {
+    if (!progress->best) {
         SL_CHECK(w->t, w->with_best == 0, "the best of %d reports is lost", w->with_best);
         return 0;
     }
-    const double bits = news->best->bits.total;
+    const double bits = progress->best->bits.total;
     SL_CHECK(w->t, w->with_best == 0 || bits <= w->bits, "%g bits after %g", bits, w->bits);
     w->with_best++;
     w->bits = bits;
@@ -73,8 +73,8 @@ static void a_free_rate_is_tried_before_the_end(void **state) {
     sl_search_result_free(r);
 }
 
-static int stop_at_step(const sl_search_news *news, void *payload) {
-    return news->step >= *(int *)payload;
+static int stop_at_step(const sl_search_progress *progress, void *payload) {
+    return progress->step >= *(int *)payload;
 }
 
 /* ---------------------------------------------------------------- memory -------------------- */
@@ -199,9 +199,9 @@ static void small_formulas_may_lack_memory(void **state) {
 /* Methods by bit: which have run. */
 enum { SPANS = 1, NOISE = 2, OTHER = 4 };
 
-static int note_method(const sl_search_news *news, void *payload) {
-    const bool spans = !strcmp(news->what, "products") || !strcmp(news->what, "sums");
-    *(int *)payload |= spans ? SPANS : !strcmp(news->what, "noise") ? NOISE : OTHER;
+static int note_method(const sl_search_progress *progress, void *payload) {
+    const bool spans = !strcmp(progress->what, "products") || !strcmp(progress->what, "sums");
+    *(int *)payload |= spans ? SPANS : !strcmp(progress->what, "noise") ? NOISE : OTHER;
     return 0;
 }
 

@@ -153,8 +153,7 @@ static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_store
     for (size_t i = 0; i < a->count; i++)
         for (size_t j = 0; j < b->count && first_fits(s, f->firsts, sl_store__term(s, a->id[i]));
              j++) {
-            if (f->second < SL_LIST_PARTS &&
-                !second_fits(s, f->pairs, sl_store__term(s, b->id[j])))
+            if (f->second < SL_LIST_PARTS && !second_fits(s, f->pairs, sl_store__term(s, b->id[j])))
                 continue;
             if ((double)a->rank[i] * b->rank[j] > high || !pair_fits(f->pairs, i, j)) continue;
             for (size_t k = 0; k < c->count; k++)
@@ -479,8 +478,8 @@ static void memory_keeps_to_its_limit(void **state) {
     SL_CHECK(t, before > 10000, "%zu parts in 5 MB", before);
 }
 
-static int stop_after(const sl_search_news *news, void *payload) {
-    (void)news;
+static int stop_after(const sl_search_progress *progress, void *payload) {
+    (void)progress;
     int *left = payload;
     return (*left)-- <= 0;
 }
