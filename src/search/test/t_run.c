@@ -73,10 +73,6 @@ static void a_free_rate_is_tried_before_the_end(void **state) {
     sl_search_result_free(r);
 }
 
-static int stop_at_step(const sl_search_progress *progress, void *payload) {
-    return progress->step >= *(int *)payload;
-}
-
 /* ---------------------------------------------------------------- memory -------------------- */
 
 /* A search that lacks memory says which step did first and what its requests came to; with that

@@ -102,10 +102,6 @@ static void few_rows_are_enough_for_powers(void **state) {
     }
 }
 
-static int stop_at_step(const sl_search_progress *progress, void *payload) {
-    return progress->step >= *(int *)payload;
-}
-
 /* Numbers without a law have none. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
