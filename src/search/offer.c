@@ -190,7 +190,7 @@ static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
 
 static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node *e, double *value,
                        int params, const char *method, int level) {
-    sl_search_formula f = { .method = method, .level = level, .step = j->news.step };
+    sl_search_formula f = { .method = method, .level = level, .step = j->progress.step };
     judged g;
     SL_TRY(sl_search__to_all(&f.fit.expr, a, j, e));
     SL_TRY(judge(&g, a, j, f.fit.expr, value));

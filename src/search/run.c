@@ -108,25 +108,25 @@ static const sl_search_formula *best_of(const sl_search__job *j) {
     return best;
 }
 
-bool sl_search__stop(sl_search__job *j, bool speak) {
+bool sl_search__stop(sl_search__job *j, bool report) {
     if (ended(j)) return true;
-    if (!speak) return false;
+    if (!report) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
     if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
-    j->news.tried = atomic_load(&j->tried);
-    j->news.best = best_of(j);
-    if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
+    j->progress.tried = atomic_load(&j->tried);
+    j->progress.best = best_of(j);
+    if (j->o->progress(&j->progress, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
 }
 
 /* Notes that this step would have needed so many bytes. */
 static void note_short(sl_search__job *j, int64_t needed) {
     sl_search_short *s = &j->result->memory_short;
-    if (s->steps == 0) s->method = j->news.what, s->level = j->news.level;
-    if (s->steps == 0 || j->short_step != j->news.step) s->steps++;
-    j->short_step = j->news.step;
+    if (s->steps == 0) s->method = j->progress.what, s->level = j->progress.level;
+    if (s->steps == 0 || j->short_step != j->progress.step) s->steps++;
+    j->short_step = j->progress.step;
     s->needed = SL_MAX(s->needed, needed);
 }
 
@@ -173,8 +173,6 @@ static sl_status find_method(running **out, methods *m, sl_search__job *j,
 
 static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     running *r;
-    j->news.what = s->method->name;
-    j->news.level = s->level;
     SL_TRY(find_method(&r, m, j, s->method));
     if (r->more) SL_TRY(s->method->level(&r->more, r->state, s->level));
     return SL_OK;
@@ -186,12 +184,22 @@ static bool is_early(const step *s) {
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
+/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by level
+ * 6, as terms and beside those of that cost; higher levels are those of a search without hints. */
+static bool uses_hints(const step *s) {
+    enum { SPANS = 6, NOISE = 2 };
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    if (spans) return s->level <= SPANS;
+    return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
+}
+
 /* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
  * after an exact formula that is too large approximations are left, which need no high level. */
 static bool is_left_out(const sl_search__job *j, const step *s) {
     const bool small = s->method == &sl_search__small;
     const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
     if (s->effort > j->o->effort || (small && j->o->max_size == 0)) return true;
+    if (j->o->n_hints > 0 && !uses_hints(s)) return true;
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
@@ -199,11 +207,13 @@ static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
     const step *steps = steps_of(j);
-    j->news.steps = STEPS;
+    j->progress.steps = STEPS;
     // no column that differs from row to row: nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (is_left_out(j, &steps[i])) continue;
-        j->news.step = i;
+        j->progress.step = i;
+        j->progress.what = steps[i].method->name;
+        j->progress.level = steps[i].level;
         j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);

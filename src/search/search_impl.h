@@ -40,7 +40,7 @@ typedef struct sl_search__job {
     int64_t memory;          // bytes held now
     int short_step;          // the last that was refused memory
     double next_look;        // at the clock, and at progress
-    sl_search_news news;
+    sl_search_progress progress;
     sl_search_formula *kept; // offered and good, in order of coming
     int n_kept, kept_room;
     int exact;               // of them exact
@@ -56,10 +56,10 @@ SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 /* The result from what was kept: see run.c. */
 SL_NODISCARD sl_status sl_search__finish(sl_search__job *j);
 
-/* Must the work end? From any thread; speak: from the calling one, which then tells progress and
+/* Must the work end? From any thread; report: from the calling one, which then reports progress and
  * looks at the clock. Cheap enough for every few hundred terms. */
-bool sl_search__stop(sl_search__job *j, bool speak);
-void sl_search__end(sl_search__job *j, sl_search_end how); // the first to say so is heard
+bool sl_search__stop(sl_search__job *j, bool report);
+void sl_search__end(sl_search__job *j, sl_search_end how); // the first one holds
 /* May so many further bytes be held? Then they are counted; release gives them back. */
 bool sl_search__reserve(sl_search__job *j, int64_t bytes);
 void sl_search__release(sl_search__job *j, int64_t bytes);

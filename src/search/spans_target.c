@@ -73,8 +73,7 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
         else
             out[i] = function_of(t->kind, y[i] * z);
         if (!isfinite(out[i])) return false;
-        // a difference of nearly equal numbers is rounding, and one that y does not change is no
-        // news
+        // a difference of nearly equal numbers is rounding; one that y does not change says nothing
         if (t->kind == SL_SPANS__LESS &&
             (fabs(out[i]) > 1e4 * fabs(p) || fabs(out[i]) < 1e-9 * fabs(p)))
             return false;

@@ -115,9 +115,9 @@ typedef struct limit {
 } limit;
 
 /* Ends a search whose CPU-seconds are used up. */
-static int look_at_cpu(const sl_search_news *news, void *payload) {
+static int look_at_cpu(const sl_search_progress *progress, void *payload) {
     const double *end = payload;
-    (void)news;
+    (void)progress;
     return cpu_seconds() >= *end;
 }
 

@@ -91,6 +91,11 @@ static inline sl_status run_method(sl_search_result **out, const sl_search__meth
     return run_levels(out, m, pool, p, o, (2u << to) - (1u << from));
 }
 
+/* A callback of progress: cancels at a step. */
+static inline int stop_at_step(const sl_search_progress *progress, void *payload) {
+    return progress->step >= *(int *)payload;
+}
+
 /* Does it hold in rows that it has not seen? */
 static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) {
     static double got[ROWS_MAX], want[ROWS_MAX];

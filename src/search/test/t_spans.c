@@ -102,10 +102,6 @@ static void few_rows_are_enough_for_powers(void **state) {
     }
 }
 
-static int stop_at_step(const sl_search_news *news, void *payload) {
-    return news->step >= *(int *)payload;
-}
-
 /* Numbers without a law have none. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
@@ -202,8 +198,8 @@ static void a_cut_is_clean(void **state) {
     sl_pool_free(pool);
 }
 
-static int refuse(const sl_search_news *news, void *payload) {
-    (void)news, (void)payload;
+static int refuse(const sl_search_progress *progress, void *payload) {
+    (void)progress, (void)payload;
     return 1;
 }
 

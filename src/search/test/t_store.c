@@ -478,8 +478,8 @@ static void memory_keeps_to_its_limit(void **state) {
     SL_CHECK(t, before > 10000, "%zu parts in 5 MB", before);
 }
 
-static int stop_after(const sl_search_news *news, void *payload) {
-    (void)news;
+static int stop_after(const sl_search_progress *progress, void *payload) {
+    (void)progress;
     int *left = payload;
     return (*left)-- <= 0;
 }
