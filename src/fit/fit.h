@@ -77,9 +77,9 @@ typedef struct sl_fit_bound {
     double value[SL_FIT_MAX_PARAMS]; // of the constants that are left
     int params, bound;               // left; made exact
 } sl_fit_bound;
-/* *out := e with constant `which` (from 0; -1: each) made the cheapest exact number within that relative
- * distance: a fraction or its root, either times a power of pi; as it is where there is none. Nothing
- * is fitted again: for constants that are right to nearly all digits. */
+/* *out := e with constant `which` (from 0; -1: each) made the cheapest exact number within that
+ * relative distance: a fraction or its root, either times a power of pi; as it is where there is
+ * none. Nothing is fitted again: for constants that are right to nearly all digits. */
 SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node *e,
                                    const double *value, int params, int which, double tolerance);
 

@@ -23,8 +23,9 @@ double sl_fit__exact_value(sl_fit__exact x);
 const sl_node *sl_fit__exact_expr(sl_arena *a, sl_fit__exact x); // raw; NULL without memory
 /* *out := the cheapest number within the tolerance of v, of shapes from `first` on and of fewer than
  * so many bits, if there is one. */
-SL_NODISCARD sl_status sl_fit__near_exact(bool *found, sl_fit__exact *out, sl_arena *scratch, double v,
-                                          double tolerance, int first, double bits_most);
+SL_NODISCARD sl_status sl_fit__near_exact(bool *found, sl_fit__exact *out, sl_arena *scratch,
+                                          double v, double tolerance, int first,
+                                          double bits_most);
 /* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
  * Constants that tidying has taken away, as in 0*c2, go too. */
 SL_NODISCARD sl_status sl_fit__put_exact(const sl_node **out, double *value, int *n, sl_arena *a,

@@ -184,8 +184,8 @@ static bool is_early(const step *s) {
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
-/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by level
- * 6, as terms and beside those of that cost; higher levels are those of a search without hints. */
+/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by
+ * level 6, as terms and beside those of that cost; higher levels are those of a search without. */
 static bool uses_hints(const step *s) {
     enum { SPANS = 6, NOISE = 2 };
     const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
@@ -256,7 +256,8 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
     r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
-    if (how == SL_SEARCH__RUNNING) how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (how == SL_SEARCH__RUNNING)
+        how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
     if (j->exact > 0) r->too_large = 0;
     r->end = (sl_search_end)how;

@@ -102,7 +102,7 @@ typedef struct sl_search_short {
     int steps;          // 0: none
     const char *method; // of the first
     int level;
-    int64_t needed;     // bytes that their requests came to: a larger max_memory than that goes further
+    int64_t needed;     // bytes that their requests came to: with so many it goes further
 } sl_search_short;
 
 typedef struct sl_search_result {

@@ -35,8 +35,10 @@ static inline const char *text_of(const sl_fit *f) {
     return to;
 }
 
-/* Rows at random x, y by `truth` with the values given and errors of that size; false: y is huge. */
-static inline bool make(sl_fixture *t, data *d, const sl_node *truth, const double *value, double noise) {
+/* Rows at random x, y by `truth` with the values given and errors of that size; false: y is huge.
+ */
+static inline bool make(sl_fixture *t, data *d, const sl_node *truth, const double *value,
+                        double noise) {
     for (int v = 0; v < VARS; v++) {
         d->column[v] = d->x[v];
         for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, 0.2, 2);
