@@ -23,23 +23,21 @@ static void planted_formulas_are_found(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    int within = 0, most = 2 * (SL_LEN(planted) - 1);
+    int within = 0, most = SL_LEN(planted) - 1;
     for (int k = 0; k < SL_LEN(planted); k++) {
-        for (int pass = 0; pass < 2; pass++) {
-            sl_search_result *r;
-            double noise = pass ? 1e-2 : 1e-3;
-            int rows = pass ? 200 : 50;
-            noisy_table_make(&n, t, planted[k].formula, planted[k].inputs, rows, planted[k].low,
-                             planted[k].high, noise);
-            SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
-            SL_CHECK(t, r->count > 0 && is_structure(t, &r->formula[0], &n),
-                     "%s with %d rows and noise %g: %s", planted[k].formula, rows, noise,
-                     formula_text(t, r));
-            bool constant = strchr(planted[k].formula, 'x') == NULL;
-            SL_CHECK(t, !constant || !r->within_noise, "a constant is claimed");
-            within += r->within_noise;
-            sl_search_result_free(r);
-        }
+        sl_search_result *r;
+        double noise = k % 2 ? 1e-2 : 1e-3;
+        int rows = k % 2 ? 120 : 50;
+        noisy_table_make(&n, t, planted[k].formula, planted[k].inputs, rows, planted[k].low,
+                         planted[k].high, noise);
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
+        SL_CHECK(t, r->count > 0 && is_structure(t, &r->formula[0], &n),
+                 "%s with %d rows and noise %g: %s", planted[k].formula, rows, noise,
+                 formula_text(t, r));
+        bool constant = strchr(planted[k].formula, 'x') == NULL;
+        SL_CHECK(t, !constant || !r->within_noise, "a constant is claimed");
+        within += r->within_noise;
+        sl_search_result_free(r);
     }
     // residuals of the true formula are taken for structure once in a thousand
     SL_CHECK(t, within >= most - 1, "%d of %d are within the noise", within, most);
@@ -63,8 +61,8 @@ static void relative_errors_are_seen(void **state) {
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     for (int k = 0; k < SL_LEN(laws); k++) {
         sl_search_result *r;
-        noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, 100, laws[k].low, laws[k].high, 0);
-        for (int i = 0; i < 100; i++) n.y[i] *= 1 + 0.03 * sl_rng_normal(&t->rng);
+        noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, 60, laws[k].low, laws[k].high, 0);
+        for (int i = 0; i < 60; i++) n.y[i] *= 1 + 0.03 * sl_rng_normal(&t->rng);
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
         SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s: %s", laws[k].formula,
                  formula_text(t, r));
@@ -75,7 +73,7 @@ static void relative_errors_are_seen(void **state) {
         SL_CHECK(t, f->fit.params == 0 || f->fit.error[0] < 0.02 * fabs(f->fit.value[0]),
                  "%s: %g +- %g", laws[k].formula, f->fit.value[0], f->fit.error[0]);
         double got[CHECK_ROWS];
-        SL_MUST(t, sl_expr_eval(got, &t->arena, f->fit.expr, n.x, 100, f->fit.value));
+        SL_MUST(t, sl_expr_eval(got, &t->arena, f->fit.expr, n.x, 60, f->fit.value));
         SL_CHECK(t, fabs(f->fit.r2 - sl_fit_r2(got, &n.problem)) < 1e-12, "R2 %g", f->fit.r2);
         sl_search_result_free(r);
     }
@@ -220,10 +218,10 @@ static void a_known_sigma_makes_constants_exact(void **state) {
     static noisy_table n;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     int exact = 0, tables = 0;
-    for (int k = 0; k < 10; k++, tables++) {
+    for (int k = 0; k < 8; k++, tables++) {
         sl_search_result *r;
         double size = k % 2 ? 0.2 : 0.02;
-        noisy_table_make(&n, t, "2*x1*x2^2 + 3*x3", 3, 25, 1, 4, 0);
+        noisy_table_make(&n, t, "2*x1^2 + 3*x2", 2, 25, 1, 4, 0);
         for (int i = 0; i < 25; i++) n.y[i] += size * sl_rng_normal(&t->rng);
         o.sigma = 0.2;
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
@@ -239,10 +237,10 @@ static void rounded_tables_are_searched(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    for (int digits = 3; digits <= 6; digits++) {
+    for (int digits = 3; digits <= 6; digits += 3) {
         sl_search_result *r;
-        noisy_table_make(&n, t, "2.7*x1*x2^2 + x3/4", 3, 60, 1, 5, 0);
-        for (int i = 0; i < 60; i++) {
+        noisy_table_make(&n, t, "2.7*x1*x2^2 + x3/4", 3, 40, 1, 5, 0);
+        for (int i = 0; i < 40; i++) {
             char text[32];
             sl_snprintf(text, sizeof text, "%.*e", digits - 1, n.clean[i]);
             n.y[i] = sl_strtod(text, NULL);
