@@ -543,7 +543,7 @@ SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *forma
       "functions and operators that formulas may have, commas or blanks between; if it is" \
       " not given, all there are; sums, products and powers are always allowed")           \
     X(MAX_SIZE, "max-size", INT, 1, "N", "0", NULL, 0, SL_EXPR_MAX,                        \
-      "nodes of a formula at most; 0: any")                                                \
+      "nodes of a formula at most; 0: any; a larger law leaves the best approximation")     \
     X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "1", NULL, 0.01, 1e6,                       \
       "memory that the search may use, in 10^9 bytes")                                     \
     X(UNITS, "units", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                   \

@@ -38,7 +38,8 @@ static int on_progress(const char *what, double done, double total, const sl_can
     char text[LINE];
     sl_str formula = { 0 };
     if (best && !isnan(best->r2)) {
-        t->st = SL_MIN(t->st, add_short(&formula, best, t->names));
+        const sl_status st = add_short(&formula, best, t->names);
+        t->st = SL_MIN(t->st, st); // a macro: it would print twice
         sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
                     sl_str_text(&formula));
     } else {

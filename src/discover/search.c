@@ -72,8 +72,10 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     s->tried += r->tried;
     s->verified += r->verified;
     s->memory = SL_MAX(s->memory, r->memory);
+    s->memory_short = r->memory_short;
     s->steps += r->steps;
     s->hints = hints;
+    s->too_large = r->too_large;
 }
 
 /* Of the whole discovery: a search that ran out of its own share of the time has cut nothing yet.

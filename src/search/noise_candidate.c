@@ -1,6 +1,7 @@
 /* Candidates in all rows: columns of their terms, signs, fit and simple coefficients. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "search/noise_impl.h"
 
@@ -75,6 +76,11 @@ static void take_logarithm(sl_noise__column *c, int rows) {
     sl_log_array(c->value, c->value, rows);
 }
 
+static void set_positive(sl_noise__column *c, int rows) {
+    memset(c->signs, 1, (size_t)rows);
+    c->sign = 1;
+}
+
 static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payload) {
     work *w = payload;
     const sl_noise__parts *p = w->p;
@@ -91,8 +97,14 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         sl_arena_rewind(&arena, 0);
         bool known = sl_store_value(probe, &c->rate, p->store, term);
         SL_GO(sl_store_expr(&e, &arena, p->store, term));
+        // the logarithm at once: the exponential may be beyond any number
+        bool exponential = c->rate && e->op == SL_OP_EXP;
+        if (exponential) e = e + 1;
         SL_GO(sl_expr_eval(c->value, &arena, e, p->j->columns, p->rows, NULL));
-        if (c->side == SL_SIDE_PRODUCT) take_logarithm(c, p->rows);
+        if (exponential)
+            set_positive(c, p->rows);
+        else if (c->side == SL_SIDE_PRODUCT)
+            take_logarithm(c, p->rows);
         double sum = 0;
         for (int i = 0; i < p->rows; i++) sum += c->value[i];
         c->real = known && isfinite(sum);

@@ -109,6 +109,20 @@ done:
     return st;
 }
 
+static const double READABLE = 3; // bits that a form may cost because people write it so
+
+/* The same formula in a shorter form, such as a*sqrt(b) for sqrt(a^2*b) where a is positive. */
+static sl_status shorten(sl_fit *fit, sl_bits *bits, sl_search__job *j) {
+    const sl_node *shorter;
+    sl_fit again;
+    sl_bits fewer;
+    SL_TRY(sl_search__simplify(&shorter, &j->result->arena, fit->expr, fit->value, j->all));
+    if (sl_expr_equal(shorter, fit->expr)) return SL_OK;
+    SL_TRY(fit_and_snap(&again, &fewer, j, shorter, fit->value, fit->params));
+    if (fewer.total < bits->total + READABLE) *fit = again, *bits = fewer;
+    return SL_OK;
+}
+
 /* Is there a kept formula of no more bits of its own that leaves no more? */
 static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
     double own = b->total - b->data;
@@ -117,6 +131,11 @@ static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
         if (other->total - other->data <= own && other->data <= b->data) return true;
     }
     return false;
+}
+
+static bool is_worth_keeping(const sl_search__job *j, const sl_search_formula *f) {
+    bool real = isfinite(f->bits.total) && isfinite(f->fit.r2);
+    return real && !sl_search__is_known(j, f) && !is_beaten(j, &f->bits);
 }
 
 sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e,
@@ -130,8 +149,10 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     j->verified++;
     SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(fit_and_snap(&f.fit, &f.bits, j, whole, value, params));
-    bool real = isfinite(f.bits.total) && isfinite(f.fit.r2);
-    if (!real || sl_search__is_known(j, &f) || is_beaten(j, &f.bits)) {
+    bool fits = true;
+    if (is_worth_keeping(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
+    if (is_worth_keeping(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits || !is_worth_keeping(j, &f)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }

@@ -17,8 +17,8 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
-/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data, and
- * few of them are allowed. */
+/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data,
+ * and few of them are allowed. */
 static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 2;
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
@@ -147,6 +147,22 @@ static sl_status simplify(const sl_node **e, const double *value, judged *g, sl_
     return SL_OK;
 }
 
+sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j, const sl_node *e) {
+    const int most = j->o->max_size;
+    const size_t mark = sl_arena_mark(a);
+    const sl_node *other;
+    *out = most == 0 || sl_expr_nodes(e) <= most;
+    sl_status (*const forms[])(const sl_node **, sl_arena *, const sl_node *) = { sl_expr_canon,
+                                                                                  sl_expr_merge };
+    for (int i = 0; i < SL_LEN(forms) && !*out; i++) {
+        const sl_status st = forms[i](&other, a, e);
+        if (st == SL_ENOMEM) return st;
+        *out = st == SL_OK && sl_expr_nodes(other) <= most;
+    }
+    sl_arena_rewind(a, mark);
+    return SL_OK;
+}
+
 /* Bits and evidence by the project's criterion. */
 static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
     sl_noise noise = { .precision = j->precision };
@@ -170,6 +186,13 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(measure(&f, j));
     f.seconds = sl_clock() - j->start;
     if (f.evidence < EVIDENCE_LEAST || sl_search__is_known(j, &f)) return SL_OK;
+    bool fits;
+    SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits) {
+        const int nodes = sl_expr_nodes(f.fit.expr), before = j->result->too_large;
+        j->result->too_large = before ? SL_MIN(before, nodes) : nodes;
+        return SL_OK;
+    }
     *kept = true;
     return sl_search__keep(j, &f);
 }

@@ -31,7 +31,8 @@ typedef struct step {
     { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
     BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
     BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
-    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
+    { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
@@ -51,7 +52,7 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST, LATTICES,
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
@@ -60,10 +61,10 @@ static const step steps_exact[] = {
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
     LATTICE(4, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
-    INNER(0, SL_SEARCH_EFFORT_LOW), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
@@ -90,21 +91,39 @@ static bool ended(sl_search__job *j) {
     return atomic_load_explicit(&j->ended, memory_order_relaxed) != SL_SEARCH__RUNNING;
 }
 
+/* Of those kept, the formula of fewest bits; NULL: there is none. */
+static const sl_search_formula *best_of(const sl_search__job *j) {
+    const sl_search_formula *best = NULL;
+    for (int i = 0; i < j->n_kept; i++)
+        if (!best || j->kept[i].bits.total < best->bits.total) best = &j->kept[i];
+    return best;
+}
+
 bool sl_search__stop(sl_search__job *j, bool speak) {
     if (ended(j)) return true;
     if (!speak) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
-    if (now < j->next_look || !j->o->progress) return ended(j);
+    if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
     j->news.tried = atomic_load(&j->tried);
+    j->news.best = best_of(j);
     if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
 }
 
+/* Notes that this step would have needed so many bytes. */
+static void note_short(sl_search__job *j, int64_t needed) {
+    sl_search_short *s = &j->result->memory_short;
+    if (s->steps == 0) s->method = j->news.what, s->level = j->news.level;
+    if (s->steps == 0 || j->short_step != j->news.step) s->steps++;
+    j->short_step = j->news.step;
+    s->needed = SL_MAX(s->needed, needed);
+}
+
 bool sl_search__reserve(sl_search__job *j, int64_t bytes) {
     if (bytes > j->o->max_memory - j->memory) {
-        j->memory_short = true;
+        note_short(j, j->memory + bytes);
         return false;
     }
     j->memory += bytes;
@@ -152,6 +171,21 @@ static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     return SL_OK;
 }
 
+/* Of those that find what most tables have: the same law may come in a shorter form. */
+static bool is_early(const step *s) {
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    return s->method == &sl_search__rational || (spans && s->level <= 3);
+}
+
+/* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
+ * after an exact formula that is too large approximations are left, which need no high level. */
+static bool is_left_out(const sl_search__job *j, const step *s) {
+    const bool small = s->method == &sl_search__small;
+    const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
+    if (s->effort > j->o->effort || (small && j->o->max_size == 0)) return true;
+    return j->result->too_large > 0 && !approximates && !is_early(s);
+}
+
 static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
@@ -159,8 +193,9 @@ static sl_status run_steps(sl_search__job *j) {
     j->news.steps = STEPS;
     // no column that differs from row to row: nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
-        if (steps[i].effort > j->o->effort) continue;
+        if (is_left_out(j, &steps[i])) continue;
         j->news.step = i;
+        j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);
         if (st == SL_OK && !ended(j)) j->result->steps++;
@@ -202,8 +237,9 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
     r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
-    if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (how == SL_SEARCH__RUNNING) how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
+    if (j->exact > 0) r->too_large = 0;
     r->end = (sl_search_end)how;
     r->tried = atomic_load(&j->tried);
     r->verified = j->verified;

@@ -54,7 +54,7 @@ typedef struct sl_search_news {
 
 typedef struct sl_search_options {
     uint32_t ops;       // operators that formulas may hold: bit i of SL_OPERATORS
-    int max_size;       // nodes of a formula; 0: any
+    int max_size;       // nodes of a formula; 0: any. Larger ones are not kept
     int effort;         // steps with a higher number are left out: SL_SEARCH_EFFORT_*
     int64_t max_memory; // bytes
     double sigma;       // standard deviation of y's errors where the problem has none by row; 0: found out
@@ -96,6 +96,14 @@ typedef enum sl_search_end {
     SL_SEARCH_MEMORY, // some steps were left out because they would have passed max_memory
 } sl_search_end;
 
+/* Steps that had not all the memory they asked for: left out, or cut short. */
+typedef struct sl_search_short {
+    int steps;          // 0: none
+    const char *method; // of the first
+    int level;
+    int64_t needed;     // bytes that their requests came to: a larger max_memory than that goes further
+} sl_search_short;
+
 typedef struct sl_search_result {
     int64_t count;
     sl_search_formula *formula; // the best by description length first
@@ -104,8 +112,10 @@ typedef struct sl_search_result {
     bool relative;              // sigma is a part of the first formula's value, not of y's unit
     bool within_noise;          // the first formula leaves no more than noise, and that not by chance;
                                 // false: it is the best approximation, exact or not
+    int too_large;              // nodes of an exact formula above max_size, the smallest; 0: none
     int64_t tried, verified;    // terms, pairs and halves; of them looked at in all rows
     int64_t memory;             // bytes at most
+    sl_search_short memory_short;
     int steps;                  // that were finished
     double seconds;
     sl_arena arena;

@@ -38,7 +38,7 @@ typedef struct sl_search__job {
     _Atomic int64_t tried;   // counted by methods, in large portions
     int64_t verified;        // formulas looked at in all rows
     int64_t memory;          // bytes held now
-    bool memory_short;       // something was left out because it would have passed max_memory
+    int short_step;          // the last that was refused memory
     double next_look;        // at the clock, and at progress
     sl_search_news news;
     sl_search_formula *kept; // offered and good, in order of coming
@@ -81,6 +81,9 @@ SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, con
  * keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
+/* *out := are its nodes, in the shortest form that is at hand, no more than the options allow? */
+SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j,
+                                            const sl_node *e);
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
@@ -124,6 +127,7 @@ typedef struct sl_search__method {
 extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
+extern const sl_search__method sl_search__small; // small.c; where the options limit the size
 
 /* ---------------------------------------------------------------- the store of terms -------- */
 
@@ -179,6 +183,10 @@ bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_t
 SL_NODISCARD sl_status sl_store_monomials(int *count, sl_store *s, int want);
 const double *sl_store_monomial(const sl_store *s, int i);
 const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+/* Their exponents alone, without values: many more at little cost. Rows number from 0 by rank; in
+ * halves, by column. */
+SL_NODISCARD sl_status sl_store_rows(int *count, sl_store *s, int want);
+const int8_t *sl_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_store_functions(const sl_store *s, int want);
 sl_term sl_store_function(const sl_store *s, int i);

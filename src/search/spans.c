@@ -2,7 +2,7 @@
  *
  * Both sides share one store. A level of a side walks the store's terms of that level in batches.
  * What a batch finds is verified before the next begins; after an exact formula the walk goes on
- * for as many terms as a quarter of those before it, or to the end of the level, because the first
+ * for as many terms as an eighth of those before it, or to the end of the level, because the first
  * formula that is found is not always the simplest. All of that is counted in terms, never in time.
  */
 #include <math.h>
@@ -139,7 +139,7 @@ static bool next_batch(sl_spans *s, sl_store_walk *walk) {
 
 /* Enough looked at after the first exact formula? */
 static bool is_enough(const sl_spans *s) {
-    return s->found && s->terms - s->found_at >= s->found_at / 4;
+    return s->found && s->terms - s->found_at >= s->found_at / 8;
 }
 
 static sl_status walk_level(sl_spans *s, int level) {
@@ -155,8 +155,10 @@ static sl_status walk_level(sl_spans *s, int level) {
 static const struct extra {
     int level, triples[2], monomials; // triples: of products, of sums
 } extras[] = {
-    { 4, { 400, 300 }, 1 << 12 }, { 6, { 0, 0 }, 1 << 15 },  { 7, { 3000, 0 }, 0 },
-    { 8, { 0, 1500 }, 0 },        { 10, { 8000, 5000 }, 0 },
+    { 4, { 400, 300 }, 1 << 12 },
+    { 7, { 0, 0 }, 1 << 15 },
+    { 8, { 3000, 1500 }, 0 },
+    { 10, { 8000, 5000 }, 0 },
 };
 
 static sl_status run_extras(sl_spans *s, int level) {

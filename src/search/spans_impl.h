@@ -60,7 +60,12 @@ typedef enum sl_spans__kind {
 #undef X
 } sl_spans__kind;
 
-typedef enum sl_spans__factor { SL_SPANS__ONE, SL_SPANS__MONOMIAL, SL_SPANS__FUNCTION } sl_spans__factor;
+typedef enum sl_spans__factor {
+    SL_SPANS__ONE,
+    SL_SPANS__MONOMIAL,
+    SL_SPANS__FUNCTION,
+    SL_SPANS__ROW, // a monomial by its row of exponents
+} sl_spans__factor;
 
 typedef struct sl_spans__target {
     sl_spans__kind kind;
@@ -102,9 +107,11 @@ typedef struct sl_spans__table {
     sl_spans__entry *old;   // while it grows: the slots before
     int64_t size, old_size;
     int ring_bits;          // a shard has 2^ring_bits slots
-    int64_t limit;          // entries beyond which it does not grow
+    int64_t limit;          // entries with which it is full
     int64_t used[SL_SPANS__SHARDS];
     bool full;              // no more is put in
+    uint64_t *filter;       // of a full one: a bit for each first bits of a key; NULL: there is none
+    int filter_bits;
     double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
 } sl_spans__table;
 
@@ -121,6 +128,12 @@ static inline int sl_spans__shard(uint64_t key) { return (int)(key >> 61); }
 /* The slot where looking begins. */
 static inline int64_t sl_spans__slot(const sl_spans__table *t, uint64_t key) {
     return (int64_t)(key >> (61 - t->ring_bits));
+}
+/* May the key be in the table? Of one that is full a few bits say no to most keys. */
+static inline bool sl_spans__may_meet(const sl_spans__table *t, uint64_t key) {
+    if (!t->filter) return true;
+    uint64_t bit = key >> (64 - t->filter_bits);
+    return t->filter[bit / 64] >> bit % 64 & 1;
 }
 /* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
  * and another direction. Only from the thread that has this shard. */

@@ -19,7 +19,7 @@ enum {
     /* Entries of the table of y itself in the smallest span, and of the others. A full table is
      * still looked at: then one of the two terms of a formula has to be among the first. */
     LIMIT_MAIN = 4 << 20,
-    LIMIT_OTHER = 1 << 16,
+    LIMIT_OTHER = 1 << 14,
 };
 
 /* ---------------------------------------------------------------- values -------------------- */

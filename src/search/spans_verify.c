@@ -84,8 +84,10 @@ static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, s
         SL_TRY(sl_store_expr(factor, a, s->store, sl_store_function(s->store, t->index)));
     } else {
         sl_write w = { .arena = a };
-        *factor = sl_write_halves(&w, sl_store_monomial_exponents(s->store, t->index),
-                                  s->job->rows.inputs);
+        const int8_t *row = t->factor == SL_SPANS__ROW
+                                ? sl_store_row(s->store, t->index)
+                                : sl_store_monomial_exponents(s->store, t->index);
+        *factor = sl_write_halves(&w, row, s->job->rows.inputs);
         SL_TRY(sl_write_status(&w));
     }
     return values_of(value, s, a, *factor);

@@ -6,27 +6,8 @@ static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
 static sl_status run_closure(sl_search_result **out, const planted *p, sl_pool *pool, int from,
                              int to) {
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
-    sl_search__job j = { .all = &p->problem, .o = &o, .pool = pool, .precision = 0x1p-52 };
-    void *state = NULL;
-    bool more = true;
-    sl_status st;
     o.grammar = &grammar;
-    atomic_store(&j.ended, SL_SEARCH__RUNNING);
-    j.result = sl_calloc(1, sizeof *j.result);
-    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
-    SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__closure.open(&state, &j));
-    for (int l = from; l <= to && more && !j.exact; l++)
-        SL_GO(sl_search__closure.level(&more, state, l));
-    st = sl_search__finish(&j);
-done:
-    sl_search__closure.close(state);
-    SL_ASSERT(j.memory == 0);
-    sl_free(j.kept);
-    sl_arena_clear(&j.arena);
-    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
-    *out = j.result;
-    return st;
+    return run_method(out, &sl_search__closure, pool, &p->problem, &o, from, to);
 }
 
 /* Real constants anywhere but inside functions; then one inside. */

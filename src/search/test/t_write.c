@@ -79,6 +79,22 @@ static void formulas_are_written_shorter(void **state) {
     }
 }
 
+static void powers_of_exponentials_are_exponentials(void **state) {
+    sl_fixture *t = *state;
+    static const char *const cases[][2] = {
+        { "x2/sqrt(exp(x1^2))", "x2*exp(-x1^2/2)" },
+        { "sin(exp(x1)^3) + x2", "x2 + sin(exp(3*x1))" },
+        { "sqrt(x2^2*exp(-x1))", "x2*exp(-x1/2)" },
+    };
+    plant(&table, t, "x1", 2, 20, 1, 3);
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_node *out;
+        SL_MUST(t, sl_search__simplify(&out, &t->arena, parse(t, cases[i][0]), NULL,
+                                       &table.problem));
+        assert_string_equal(print(t, out, NULL), cases[i][1]);
+    }
+}
+
 /* Roots of squares keep their sign where the rows have both. */
 static void signs_are_kept(void **state) {
     sl_fixture *t = *state;
@@ -96,6 +112,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(constants_become_exact),
         SL_TEST(formulas_are_written_shorter),
+        SL_TEST(powers_of_exponentials_are_exponentials),
         SL_TEST(signs_are_kept),
     };
     return sl_test_main("search.write", tests, SL_LEN(tests));
