@@ -263,14 +263,36 @@ static void residuals_with_structure_are_told(void **state) {
         noisy_table_make(&n, t, "1", 2, 200, 0, 1, 0);
         for (int i = 0; i < 200; i++) r[i] = sl_rng_normal(&t->rng);
         bool structure;
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, 200, &t->arena));
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, n.x[0], 200, &t->arena));
         alarms += structure;
         for (int i = 0; i < 200; i++) r[i] += 2 * sin(6 * n.x[0][i]) * n.x[1][i];
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, 200, &t->arena));
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, n.x[0], 200, &t->arena));
         found += structure;
     }
     SL_CHECK(t, alarms <= 1 + tables / 100 && found == tables, "%d false alarms and %d found of %d",
              alarms, found, tables);
+}
+
+/* A function of a combination of four inputs is seen along the formula's value, and there alone. */
+static void structure_along_the_value_is_told(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    double r[200], other[200];
+    int found = 0, elsewhere = 0, tables = sl_test_iters(t, 20);
+    for (int k = 0; k < tables; k++) {
+        bool structure;
+        noisy_table_make(&n, t, "x1*x2/(x3*x4)", 4, 200, 1, 3, 0);
+        for (int i = 0; i < 200; i++) {
+            r[i] = sin(12 * log(n.clean[i])) + 0.3 * sl_rng_normal(&t->rng);
+            other[i] = sl_rng_uniform(&t->rng);
+        }
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 4, n.clean, 200, &t->arena));
+        found += structure;
+        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 4, other, 200, &t->arena));
+        elsewhere += structure;
+    }
+    SL_CHECK(t, found == tables && elsewhere < tables / 2, "%d and %d found of %d", found,
+             elsewhere, tables);
 }
 
 /* Without room the search does less and says so; it never fails for that. */
@@ -298,6 +320,7 @@ int main(void) {
         SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
         SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
+        SL_TEST(structure_along_the_value_is_told),
         SL_TEST(memory_is_bounded),       };
     return sl_test_main("search.noise", tests, SL_LEN(tests));
 }
