@@ -28,7 +28,7 @@ static void planted_formulas_are_found(void **state) {
     for (int k = 0; k < SL_LEN(laws); k++) {
         sl_search_result *r;
         double noise = k % 2 ? 1e-2 : 1e-3;
-        int rows = k % 2 ? 120 : 50;
+        int rows = k % 2 ? 80 : 40;
         noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, rows, laws[k].low,
                          laws[k].high, noise);
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
@@ -87,7 +87,7 @@ static void pure_noise_has_no_formula(void **state) {
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     for (int seed = 0; seed < sl_test_iters(t, 8); seed++) {
-        static const int rows[] = { 8, 20, 60, 200 };
+        static const int rows[] = { 8, 20, 40, 80 };
         sl_search_result *r;
         noisy_table_make(&n, t, "1", 1 + seed % 3, rows[seed % 4], -1, 4, 0);
         for (int i = 0; i < n.problem.rows; i++)
