@@ -6,11 +6,10 @@
  *                     structure: those of neighbouring rows are as likely of equal as of opposite
  *                     sign. Neighbours are nearest in the inputs, in all of them and in each one
  *                     alone, and in the formula's value: where y is a function of one combination
- *                     of inputs, so is what a wrong function of it leaves. The statistic is the mean
- *                     product of a residual and its neighbour's, judged against its standard
- *                     deviation for independent ones. Nor do they follow a polynomial of second
- *                     degree. Where y has few digits it is enough that residuals are no larger than
- *                     their rounding
+ *                     of inputs, so is what a wrong function of it leaves. The statistic is the
+ * mean product of a residual and its neighbour's, judged against its standard deviation for
+ * independent ones. Nor do they follow a polynomial of second degree. Where y has few digits it is
+ * enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>

@@ -113,8 +113,8 @@ typedef struct step {
 
 /* Standard error of free coefficient a, of which the normal equations have n. */
 static double error_of(const sl_noise__equations *e, const sl_noise__model *m, double rss, int a) {
-    double variance = m->sigma > 0 ? m->sigma * m->sigma
-                                   : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
+    double variance =
+        m->sigma > 0 ? m->sigma * m->sigma : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
     return SL_MAX(sqrt(variance * e->matrix[a][a]), 1e-300);
 }
 
@@ -137,8 +137,7 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
             if (drop && v != 0) continue;
             if (b < 0) v = 0 - v;
             double rss = f->rss + (v - b) * (v - b) / e->matrix[a][a];
-            double gain =
-                now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
+            double gain = now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
             if (gain > best.gain) best = (step){ a, v, gain, rss };
         }
     }
@@ -184,8 +183,8 @@ static void count_bits(sl_noise__fit *f, const sl_noise__model *m, const sl_nois
 }
 
 /* Steps as long as there are any. A step that looks best at first may stand in the way of a better
- * end, as a needless column with a coefficient of 1 does: with drop_first columns go as long as that
- * shortens the description, before others become simple. */
+ * end, as a needless column with a coefficient of 1 does: with drop_first columns go as long as
+ * that shortens the description, before others become simple. */
 static void walk(sl_noise__equations *e, const sl_noise__model *m, sl_noise__fit *f,
                  bool drop_first) {
     for (int drop = drop_first; drop >= 0; drop--) {

@@ -29,8 +29,8 @@ static void planted_formulas_are_found(void **state) {
         sl_search_result *r;
         double noise = k % 2 ? 1e-2 : 1e-3;
         int rows = k % 2 ? 80 : 40;
-        noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, rows, laws[k].low,
-                         laws[k].high, noise);
+        noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, rows, laws[k].low, laws[k].high,
+                         noise);
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
         SL_CHECK(t, r->count > 0 && is_structure(t, &r->formula[0], &n),
                  "%s with %d rows and noise %g: %s", laws[k].formula, rows, noise,
@@ -315,12 +315,16 @@ int main(void) {
         SL_TEST(planted_formulas_are_found),
         SL_TEST(relative_errors_are_seen),
         SL_TEST(pure_noise_has_no_formula),
-        SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
+        SL_TEST(threads_do_not_matter),
+        SL_TEST(few_rows_are_enough_for_simple_formulas),
         SL_TEST(few_rows_are_worth_few_pairs),
-        SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
+        SL_TEST(sigma_by_row_is_used),
+        SL_TEST(a_known_sigma_decides),
         SL_TEST(a_known_sigma_makes_constants_exact),
-        SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
+        SL_TEST(rounded_tables_are_searched),
+        SL_TEST(residuals_with_structure_are_told),
         SL_TEST(structure_along_the_value_is_told),
-        SL_TEST(memory_is_bounded),       };
+        SL_TEST(memory_is_bounded),
+    };
     return sl_test_main("search.noise", tests, SL_LEN(tests));
 }
