@@ -50,8 +50,8 @@ typedef struct sl_api__listener {
 } sl_api__listener;
 
 /* SL_ECANCEL if the listener wants no more, or, at a progress, that of another rank. */
-SL_NODISCARD sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
-                                    size_t length, double done, double total);
+SL_NODISCARD sl_status sl_api__send_event(const sl_api__listener *l, sl_event_kind kind,
+                                          const char *text, size_t length, double done, double total);
 /* A note as printf makes it. Where it is told the work cannot stop; if the listener wants that, the
  * next progress or output does. */
 SL_PRINTF(2, 3) void sl_api__note(const sl_api__listener *l, const char *format, ...);

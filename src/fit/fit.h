@@ -71,6 +71,18 @@ SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e
 SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 
+/* A formula with constants made exact numbers. */
+typedef struct sl_fit_bound {
+    const sl_node *expr;             // in the arena
+    double value[SL_FIT_MAX_PARAMS]; // of the constants that are left
+    int params, bound;               // left; made exact
+} sl_fit_bound;
+/* *out := e with constant `which` (from 0; -1: each) made the cheapest exact number within that
+ * relative distance: a fraction or its root, either times a power of pi; as it is where there is
+ * none. Nothing is fitted again: for constants that are right to nearly all digits. */
+SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node *e,
+                                   const double *value, int params, int which, double tolerance);
+
 /* ---------------------------------------------------------------- the criterion ------------- */
 
 /* One criterion of choice, everywhere: description length in bits, the shortest wins. A formula and

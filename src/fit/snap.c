@@ -11,8 +11,8 @@
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
  *
- *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(2), sqrt(pi), 1/sqrt(2 pi), ... the cheapest
- * of fewer bits than the constant has digits (exact.c)
+ *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(pi), ... and roots of fractions: the cheapest
+ *                   of fewer bits than the constant has digits (exact.c)
  *
  * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
@@ -65,7 +65,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
     const double distance = fabs(s->fit->value[k] - sl_fit__exact_value(value));
     if (!(distance <= tol)) return;
     for (int i = 0; i < *n; i++)
-        if (list[i].k == k && list[i].value.factor == value.factor &&
+        if (list[i].k == k && list[i].value.shape == value.shape &&
             sl_rat_cmp(list[i].value.times, value.times) == 0)
             return;
     list[(*n)++] = (choice){ k, value, isinf(tol) ? -1 : distance / fmax(tol, 1e-300) };
@@ -73,7 +73,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
 
 static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
                   int64_t den) {
-    sl_fit__exact value = { .factor = 0 };
+    sl_fit__exact value = { .shape = 0 };
     if (sl_rat_make(&value.times, num, den)) add_choice(list, n, s, k, tol, value);
 }
 
@@ -81,7 +81,9 @@ static sl_status offer_irrational(choice *list, int *n, const state *s, int k, s
     const double v = s->fit->value[k], tol = fmax(tolerance(s, k), 1e-15 * fabs(v));
     sl_fit__exact value;
     bool found = false;
-    if (v != 0 && isfinite(tol)) SL_TRY(sl_fit__near_irrational(&found, &value, scratch, v, tol));
+    const double digits = sl_fit__log2(fabs(v) / tol); // that the constant has
+    if (v != 0 && isfinite(tol))
+        SL_TRY(sl_fit__near_exact(&found, &value, scratch, v, tol, 1, digits));
     if (found) add_choice(list, n, s, k, tol, value);
     return SL_OK;
 }
@@ -123,61 +125,13 @@ static int cmp_choice(const void *a, const void *b) {
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     if (rank(x) != rank(y)) return rank(x) - rank(y);
     const sl_fit__exact u = x->value, v = y->value;
-    if (u.factor != v.factor) return u.factor < v.factor ? -1 : 1;
+    if (u.shape != v.shape) return u.shape < v.shape ? -1 : 1;
     if (u.times.den != v.times.den) return u.times.den < v.times.den ? -1 : 1;
     if (x->k != y->k) return x->k < y->k ? -1 : 1;
     return sl_rat_cmp(u.times, v.times);
 }
 
 /* ---------------------------------------------------------------- one of them --------------- */
-
-/* *out := e with constant k that expression, the others as they are: it takes the place of a
- * variable that no formula has, which takes that of the constant. */
-static sl_status put_expr(const sl_node **out, sl_arena *a, const sl_node *e, int k,
-                          const sl_node *with) {
-    const sl_node *by[SL_EXPR_MAX_VARS] = { [SL_EXPR_MAX_VARS - 1] = with };
-    sl_node *copy = sl_arena_alloc(a, e->len * sizeof *copy);
-    if (!copy) return sl_fail_memory(e->len, sizeof *copy, "a formula");
-    memcpy(copy, e, e->len * sizeof *copy);
-    for (sl_node *c = copy; c < copy + e->len; c += sl_step(c))
-        if (c->op == SL_OP_PAR && c->arg == k + 1) {
-            c->op = SL_OP_VAR;
-            c->arg = SL_EXPR_MAX_VARS;
-        }
-    return sl_expr_substitute(out, a, copy, by, SL_EXPR_MAX_VARS);
-}
-
-/* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
- * Constants that tidying has taken away, as in 0*c2, go too. */
-static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a, const sl_node *e,
-                        int k, sl_fit__exact v) {
-    sl_rat exact[SL_FIT_MAX_PARAMS] = { { 0 } };
-    bool known[SL_FIT_MAX_PARAMS] = { false }, found = true;
-    exact[k] = v.times;
-    known[k] = true;
-    if (v.factor != 0) {
-        const sl_node *number = sl_fit__exact_expr(a, v);
-        if (!number) return sl_fail(SL_ENOMEM, "no memory for an exact number");
-        SL_TRY(put_expr(&e, a, e, k, number));
-    }
-    for (; found; e = *out) { // again, while the numbers of constants have gaps
-        SL_TRY(sl_expr_bind(out, a, e, exact, known));
-        SL_TRY(sl_expr_fold(out, a, *out));
-        int left = 0;
-        for (int i = 0; i < *n; i++)
-            if (!known[i]) value[left++] = value[i];
-        *n = left;
-        for (int i = 0; i < left; i++) {
-            exact[i] = SL_RAT(0);
-            known[i] = true;
-        }
-        for (const sl_node *c = *out; c < *out + (*out)->len; c += sl_step(c))
-            if (c->op == SL_OP_PAR) known[c->arg - 1] = false;
-        found = false;
-        for (int i = 0; i < left; i++) found = found || known[i];
-    }
-    return SL_OK;
-}
 
 static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
     static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
@@ -197,7 +151,7 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     int n = fit->params;
     const sl_node *e;
     for (int k = 0; k < n; k++) value[k] = fit->value[k];
-    const sl_status st = put_in(&e, value, &n, a, fit->expr, c->k, c->value);
+    const sl_status st = sl_fit__put_exact(&e, value, &n, a, fit->expr, c->k, c->value);
     *accepted = false;
     if (st == SL_EOVERFLOW || st == SL_ELIMIT) return SL_OK; // a number that merges with too many
     SL_TRY(st);

@@ -15,7 +15,9 @@
  * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a
  * factor (what is looked up by products). Level n has the halves with n constants left then: up to
  * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
- * its formulas those of fewest constants are offered.
+ * its formulas those of fewest constants are offered. Forms that two halves do not reach have files
+ * of their own: three factors and more terms (lattice_terms.c), functions of halves
+ * (lattice_inverse.c), two quotients (lattice_peel.c), products of sums (lattice_expand.c).
  *
  * Data with few digits: cells of keys are as wide as the rounding of y, and all cells within its
  * reach are looked up. */
@@ -183,9 +185,9 @@ static sl_status open_lattice(void **state, sl_search__job *j) {
     l->variables = j->rows.inputs;
     int workers = sl_pool_threads(j->pool);
     l->hits = sl_calloc((size_t)workers, sizeof *l->hits);
-    l->scratch = sl_malloc_wide((size_t)workers, sl_lattice__scratch_bytes());
+    l->scratch = sl_malloc_wide((size_t)workers, sizeof(sl_lattice__scratch));
     if (!l->hits || !l->scratch) {
-        st = sl_fail_memory((size_t)workers, sl_lattice__scratch_bytes(), "the lattice search");
+        st = sl_fail_memory((size_t)workers, sizeof(sl_lattice__scratch), "the lattice search");
         goto done;
     }
     SL_GO(choose_rows(l));
@@ -206,7 +208,12 @@ static int cmp_hit(const void *a, const void *b) {
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->form != q->form) return p->form < q->form ? -1 : 1;
     if (p->f != q->f) return p->f < q->f ? -1 : 1;
-    return p->g < q->g ? -1 : p->g > q->g;
+    if (p->g != q->g) return p->g < q->g ? -1 : 1;
+    if (p->peeled != q->peeled) return p->peeled < q->peeled ? -1 : 1;
+    if (p->beside != q->beside) return p->beside < q->beside ? -1 : 1;
+    for (int i = 0; i < 2; i++)
+        if (p->others[i] != q->others[i]) return p->others[i] < q->others[i] ? -1 : 1;
+    return 0;
 }
 
 typedef struct checking {
@@ -298,11 +305,9 @@ static sl_status run_halves(sl_lattice *l, int constants) {
     bool done = false, stored = false;
     SL_TRY(sl_lattice__extend(&done, l, constants));
     if (sl_search__stop(l->job, true)) return SL_OK;
-    if (constants <= SL_LATTICE__STORED) {
-        int64_t halves = sl_lattice__halves(l, constants, SL_LATTICE__STORE);
-        SL_TRY(make_room(&stored, l, &l->sums, halves));
-        if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
-    }
+    int64_t halves = sl_lattice__halves(l, constants, SL_LATTICE__STORE);
+    SL_TRY(make_room(&stored, l, &l->sums, halves));
+    if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
     if (!l->sums.size || !l->products.size) return SL_OK;
     if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE));
     bool again = stored && l->noise > 0; // sums that met in the pass that stored them were not seen
@@ -311,6 +316,15 @@ static sl_status run_halves(sl_lattice *l, int constants) {
     for (int c = stored ? 0 : constants; c <= constants; c++)
         SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
     return SL_OK;
+}
+
+/* Halves of so many constants past the tables: the first kind makes the inner expressions too. */
+static sl_status look_up_halves(sl_lattice *l, int constants, sl_lattice__pass what) {
+    bool done;
+    if (!l->sums.size || !l->products.size) return SL_OK;
+    if (l->levels == constants) SL_TRY(sl_lattice__extend(&done, l, constants));
+    if (sl_search__stop(l->job, true)) return SL_OK;
+    return sl_lattice__walk(l, constants, what);
 }
 
 /* Products of three factors. */
@@ -329,7 +343,9 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* ---------------------------------------------------------------- the list of levels -------- */
 
-typedef enum kind { HALVES, TRIPLES, TERMS } kind;
+/* PRODUCTS, SUMS and TRIPLE_PRODUCTS look up what is not stored. PEEL: near is for terms with
+ * factor 1. */
+typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, TRIPLE_PRODUCTS, SUMS, PEEL, INVERSE } kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
 static const struct stage {
@@ -338,17 +354,42 @@ static const struct stage {
     int constants, fixed;
     bool near; // see sl_lattice__terms
 } stages[] = {
-    { 0, HALVES, 0, 0, false },  { 0, TRIPLES, 0, 0, false }, { 1, HALVES, 1, 0, false },
-    { 1, TERMS, 0, 1, false },   { 2, TERMS, 1, 1, false },   { 2, TERMS, 0, 2, false },
-    { 2, HALVES, 2, 0, false },  { 3, TRIPLES, 1, 0, false }, { 4, TERMS, 1, 2, true },
-    { 5, TRIPLES, 2, 0, false }, { 6, HALVES, 3, 0, false },  { 7, TERMS, 2, 1, true },
-    { 8, TERMS, 1, 2, false },   { 9, HALVES, 4, 0, false },
+    { 0, HALVES, 0, 0, false },
+    { 0, TRIPLES, 0, 0, false },
+    { 1, HALVES, 1, 0, false },
+    { 1, TERMS, 0, 1, false },
+    { 2, TERMS, 1, 1, false },
+    { 2, TERMS, 0, 2, false },
+    { 2, HALVES, 2, 0, false },
+    { 3, TRIPLES, 1, 0, false },
+    { 4, TRIPLE_PRODUCTS, 0, 0, false },
+    { 4, TRIPLE_PRODUCTS, 1, 0, false },
+    { 4, INVERSE, 2, 0, false },
+    { 4, TERMS, 1, 0, false },
+    { 5, TRIPLES, 2, 0, false },
+    { 6, PRODUCTS, 3, 0, false },
+    { 7, PEEL, 0, 1, true },
+    { 7, PEEL, 1, 0, true },
+    { 8, TERMS, 1, 2, true },
+    { 9, TRIPLE_PRODUCTS, 2, 0, false },
+    { 9, SUMS, 3, 0, false },
+    { 10, PEEL, 0, 1, false },
+    { 10, PEEL, 1, 0, false },
+    { 11, TERMS, 2, 1, true },
+    { 12, TERMS, 1, 2, false },
+    { 13, PRODUCTS, 4, 0, false },
+    { 13, SUMS, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     switch (s->kind) {
     case HALVES: return run_halves(l, s->constants);
     case TRIPLES: return run_triples(l, s->constants);
+    case INVERSE: return sl_lattice__invert(l, s->constants);
+    case PEEL: return sl_lattice__peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
+    case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);
+    case TRIPLE_PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_TRIPLE_PRODUCTS);
+    case SUMS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_SUMS);
     default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);
     }
 }

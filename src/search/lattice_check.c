@@ -46,21 +46,14 @@ static half half_of(sl_lattice__code h) {
                    (uint32_t)(h >> 20) & 0x1FFFFF, (uint32_t)h & 0xFFFFF };
 }
 
-double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
-    half h = half_of(code);
-    if (h.family >= SL_LATTICE__HALF_TIMES) {
-        double f = sl_lattice__half_at(l, l->factor[h.p], row), d = inner_at(l, h.q, row);
-        return h.family == SL_LATTICE__HALF_TIMES ? f * d
-               : h.family == SL_LATTICE__HALF_PER ? f / d
-                                                  : d / f;
-    }
-    double p = inner_at(l, h.p, row);
+/* A half of two inner expressions, or of one and a ratio, from their values. */
+static double combined(const sl_lattice *l, half h, double p, double q) {
     switch (h.family) {
     case SL_LATTICE__HALF_SINGLE: return p;
-    case SL_LATTICE__HALF_SUM: return p + inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_DIFFERENCE: return p - inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_PRODUCT: return p * inner_at(l, h.q, row);
-    case SL_LATTICE__HALF_QUOTIENT: return p / inner_at(l, h.q, row);
+    case SL_LATTICE__HALF_SUM: return p + q;
+    case SL_LATTICE__HALF_DIFFERENCE: return p - q;
+    case SL_LATTICE__HALF_PRODUCT: return p * q;
+    case SL_LATTICE__HALF_QUOTIENT: return p / q;
     case SL_LATTICE__HALF_EXP: return sl_exp(p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_EXP_NEGATIVE: return sl_exp(-p) + l->ratio[h.q].value;
     case SL_LATTICE__HALF_SIN: return sl_sin(p) + l->ratio[h.q].value;
@@ -70,6 +63,33 @@ double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) 
     case SL_LATTICE__HALF_THREE_HALVES: return p * sqrt(p) + l->ratio[h.q].value;
     default: return sqrt(-p) + l->ratio[h.q].value;
     }
+}
+
+static bool is_binary(sl_lattice__family family) {
+    return family >= SL_LATTICE__HALF_SUM && family <= SL_LATTICE__HALF_QUOTIENT;
+}
+
+/* Three factors: the half f and the inner expression d. */
+static double of_three(sl_lattice__family family, double f, double d) {
+    return family == SL_LATTICE__HALF_TIMES ? f * d
+           : family == SL_LATTICE__HALF_PER ? f / d
+                                            : d / f;
+}
+
+double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
+    half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES)
+        return of_three(h.family, sl_lattice__half_at(l, l->factor[h.p], row),
+                        inner_at(l, h.q, row));
+    return combined(l, h, inner_at(l, h.p, row), is_binary(h.family) ? inner_at(l, h.q, row) : 0);
+}
+
+double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code code, int k) {
+    const double *value = l->list[SL_LATTICE__FULL].value[k];
+    half h = half_of(code);
+    if (h.family >= SL_LATTICE__HALF_TIMES)
+        return of_three(h.family, sl_lattice__half_probe(l, l->factor[h.p], k), value[h.q]);
+    return combined(l, h, value[h.p], is_binary(h.family) ? value[h.q] : 0);
 }
 
 /* ---------------------------------------------------------------- a form as a linear fit ---- */
@@ -86,14 +106,23 @@ static bool has_two(sl_lattice__form form) {
            form != SL_LATTICE__FORM_RECIPROCAL;
 }
 
+/* Are others[] terms of the linear combination? */
+static bool has_others(const sl_lattice__hit *h) {
+    return h->form == SL_LATTICE__FORM_TERMS || h->second;
+}
+
 static bool is_linear(sl_lattice__form form) {
     return form == SL_LATTICE__FORM_SUM || form == SL_LATTICE__FORM_ONE ||
            form == SL_LATTICE__FORM_FACTOR || form == SL_LATTICE__FORM_TERMS;
 }
 
 /* What the affine part has to be in a row where y and f have these values. */
-static double target(sl_lattice__form form, double y, double f) {
+static double target(sl_lattice__form form, double y, double f, double r) {
     switch (form) {
+    case SL_LATTICE__FORM_EXP_TIMES: return sl_log(fabs(y / f - r));
+    case SL_LATTICE__FORM_EXP_PER: return sl_log(fabs(y * f - r));
+    case SL_LATTICE__FORM_ROOT_TIMES: return (y / f - r) * (y / f - r);
+    case SL_LATTICE__FORM_ROOT_PER: return (y * f - r) * (y * f - r);
     case SL_LATTICE__FORM_TIMES: return y / f;
     case SL_LATTICE__FORM_PER:
     case SL_LATTICE__FORM_RECIPROCAL: return y * f;
@@ -105,15 +134,16 @@ static double target(sl_lattice__form form, double y, double f) {
 
 static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, int r) {
     double f = sl_lattice__half_at(l, h->f, r), y = l->y[r], one = 1;
+    if (h->peeled) y -= h->peeled * sl_lattice__half_at(l, h->others[0], r);
     double g = has_two(h->form) ? sl_lattice__half_at(l, h->g, r) : 0;
-    double t = target(h->form, y, f);
+    double t = target(h->form, y, f, h->beside);
     const double *part[5];
     double other[2];
     m->columns = 0;
     if (is_linear(h->form)) part[m->columns++] = &f;
     if (has_two(h->form)) part[m->columns++] = &g;
     if (h->form != SL_LATTICE__FORM_FACTOR) part[m->columns++] = &one;
-    for (int k = 0; k < 2 && h->form == SL_LATTICE__FORM_TERMS; k++)
+    for (int k = 0; k < 2 && has_others(h); k++)
         if (h->others[k] != SL_LATTICE__NO_TERM) {
             other[k] = sl_lattice__half_at(l, h->others[k], r);
             part[m->columns++] = &other[k];
@@ -189,11 +219,13 @@ static void snap_rounded(double *coefficient, const linear *m, const sl_lattice 
 
 /* Coefficients by their place: of f, of g, the summand. */
 static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
-    bool terms = h->form == SL_LATTICE__FORM_TERMS;
+    bool terms = has_others(h);
     bool there[5] = { is_linear(h->form), has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR,
                       terms && h->others[0] != SL_LATTICE__NO_TERM,
                       terms && h->others[1] != SL_LATTICE__NO_TERM };
     h->price = half_of(h->f).constants + (has_two(h->form) ? half_of(h->g).constants : 0);
+    h->price += price_of(h->beside);
+    if (h->peeled) h->price += half_of(h->others[0]).constants + price_of(h->peeled);
     for (int i = 0, k = 0; i < 5; i++) {
         h->coefficient[i] = 0;
         if (!there[i]) continue;
@@ -331,7 +363,7 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
     part[0] = term(b, &there[0], f ? h->coefficient[0] : 0, f, false);
     part[1] = term(b, &there[1], g ? h->coefficient[1] : 0, g, false);
     part[2] = term(b, &there[2], h->coefficient[2], NULL, true);
-    for (int i = 0; i < 2 && h->form == SL_LATTICE__FORM_TERMS; i++)
+    for (int i = 0; i < 2 && has_others(h); i++)
         if (h->others[i] != SL_LATTICE__NO_TERM)
             part[3 + i] =
                 term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]), false);
@@ -341,6 +373,18 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
         any = true;
     }
     return any ? sum : sl_expr_int(b->a, 0);
+}
+
+/* The function of an affine half, with the sign that it has in the first row, and r. */
+static const sl_node *inverse_expr(builder *b, const sl_lattice__hit *h, const sl_node *g) {
+    bool times = h->form == SL_LATTICE__FORM_EXP_TIMES || h->form == SL_LATTICE__FORM_ROOT_TIMES;
+    bool root = h->form == SL_LATTICE__FORM_ROOT_TIMES || h->form == SL_LATTICE__FORM_ROOT_PER;
+    double f = sl_lattice__half_at(b->l, h->f, 0), y = b->l->y[0];
+    bool negative = (times ? y / f : y * f) - h->beside < 0;
+    const sl_node *u =
+        apply(b, root ? SL_OPERATOR_SQRT : SL_OPERATOR_EXP, affine_expr(b, h, NULL, g), NULL);
+    if (negative) u = apply(b, SL_OPERATOR_NEG, u, NULL);
+    return h->beside ? two(b, SL_OP_ADD, u, sl_expr_int(b->a, h->beside)) : u;
 }
 
 static const sl_node *build(builder *b, const sl_lattice__hit *h) {
@@ -356,6 +400,10 @@ static const sl_node *build(builder *b, const sl_lattice__hit *h) {
     case SL_LATTICE__FORM_RECIPROCAL:
         return apply(b, SL_OPERATOR_DIV, affine_expr(b, h, NULL, g), f);
     case SL_LATTICE__FORM_OVER: return apply(b, SL_OPERATOR_DIV, f, affine_expr(b, h, NULL, g));
+    case SL_LATTICE__FORM_EXP_TIMES:
+    case SL_LATTICE__FORM_ROOT_TIMES: return apply(b, SL_OPERATOR_MUL, f, inverse_expr(b, h, g));
+    case SL_LATTICE__FORM_EXP_PER:
+    case SL_LATTICE__FORM_ROOT_PER: return apply(b, SL_OPERATOR_DIV, inverse_expr(b, h, g), f);
     default:
         return apply(b, SL_OPERATOR_DIV, sl_expr_int(b->a, 1),
                      apply(b, SL_OPERATOR_MUL, f, affine_expr(b, h, NULL, g)));
@@ -366,6 +414,10 @@ sl_status sl_lattice__expr(const sl_node **out, double *value, int *params, sl_a
                            const sl_lattice *l, const sl_lattice__hit *hit) {
     builder b = { a, l, value, 0 };
     const sl_node *e = build(&b, hit);
+    if (hit->peeled) {
+        const sl_node *term = half_expr(&b, hit->others[0]);
+        e = two(&b, SL_OP_ADD, two(&b, SL_OP_MUL, sl_expr_int(a, hit->peeled), term), e);
+    }
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula of the lattice");
     *params = b.params;
     return sl_expr_tidy(out, a, e);

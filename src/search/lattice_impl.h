@@ -52,7 +52,7 @@ typedef struct sl_lattice__set {
  * that no expression of fewer constants, or an earlier one, equals up to a factor (list FULL) or up
  * to a factor and a summand (list SHIFT). */
 typedef struct sl_lattice__list {
-    int32_t *id; // places in sl_lattice.inner
+    int32_t *id; // places in sl_lattice.inner; the list FULL has all, in their order
     double *value[SL_LATTICE__PROBES];
     int32_t begin[SL_LATTICE__LEVELS + 1], middle[SL_LATTICE__LEVELS];
     int64_t count, room, value_room[SL_LATTICE__PROBES];
@@ -127,6 +127,10 @@ typedef enum sl_lattice__form {
     SL_LATTICE__FORM_FACTOR,     // a f
     SL_LATTICE__FORM_RECIPROCAL, // a / f
     SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
+    SL_LATTICE__FORM_EXP_TIMES,  // f (exp(a g + c) + r), either sign of exp
+    SL_LATTICE__FORM_EXP_PER,    // (exp(a g + c) + r) / f
+    SL_LATTICE__FORM_ROOT_TIMES, // f (sqrt(a g + c) + r), either sign of the root
+    SL_LATTICE__FORM_ROOT_PER,   // (sqrt(a g + c) + r) / f
     SL_LATTICE__FORMS
 } sl_lattice__form;
 
@@ -136,6 +140,9 @@ typedef struct sl_lattice__hit {
     uint64_t key;
     sl_lattice__code f, g;
     sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
+    int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
+    int8_t beside;              // r of the forms with a function
+    bool second;                // others[0] is a further term of the affine half
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
@@ -224,26 +231,66 @@ typedef enum sl_lattice__pass {
     SL_LATTICE__LOOK_SUMS,
     SL_LATTICE__LOOK_TRIPLES,
     SL_LATTICE__LOOK_PRODUCTS,
+    SL_LATTICE__LOOK_TRIPLE_PRODUCTS,
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_lattice__pass;
 int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what); // how many
-size_t sl_lattice__scratch_bytes(void);                                          // of a worker
 SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
+
+/* lattice_block.c */
+typedef struct sl_lattice__scratch {
+    sl_lattice__block block, function, inverse, product;
+    sl_lattice__keys keys;
+    int32_t chosen[SL_LATTICE__BLOCK];
+    uint32_t border[SL_LATTICE__BLOCK]; // 1: within reach of another cell; 2: of several
+} sl_lattice__scratch;
+
+/* A block of halves: values in s->block, and how code k comes about. */
+typedef struct sl_lattice__batch {
+    sl_lattice *l;
+    int constants;
+    sl_lattice__pass what;
+    sl_lattice__scratch *s;
+    sl_lattice__hits *hits;
+    int n;
+    sl_lattice__family family;
+    bool swapped;      // the right operand comes first
+    uint32_t p;        // the left operand
+    const int32_t *id; // right operands
+    int32_t ratio;
+} sl_lattice__batch;
+SL_NODISCARD sl_status sl_lattice__deal_with(const sl_lattice__batch *b);
 
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_lattice__factors(sl_lattice *l, int constants); // appends those to FACTOR
 /* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of
- * depth 1 where `near`; two with so many constants at most. */
+ * depth 1 where `near`; two with so many constants at most. fixed 0: the inputs themselves. */
 SL_NODISCARD sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near);
 SL_NODISCARD sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
                                                 int64_t more);
 void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v);
+bool sl_lattice__is_sum(sl_lattice__code code);
+/* *out := the codes of t with least .. most constants, sorted; *n of them. */
+SL_NODISCARD sl_status sl_lattice__codes(sl_lattice__code **out, int64_t *n,
+                                         const sl_lattice__table *t, int least, int most);
+
+/* lattice_peel.c: y less a term of so many constants, times least .. most or their negatives, is a
+ * quotient of an inner expression of up to `inner` constants by a stored half. */
+SL_NODISCARD sl_status sl_lattice__peel(sl_lattice *l, int constants, int inner, int least,
+                                        int most);
+
+/* lattice_inverse.c: functions of stored halves, times inner expressions of so many constants. */
+SL_NODISCARD sl_status sl_lattice__invert(sl_lattice *l, int constants);
+
+/* lattice_halves.c */
 SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
 
 /* lattice_check.c */
 SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch,
                                          const sl_lattice *l);
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code h, int row);
+/* The same in row k, a probe, from the values that the list FULL has. */
+double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code h, int k);
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
 SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params,
                                         sl_arena *a, const sl_lattice *l,

@@ -160,6 +160,10 @@ static void root(double *restrict out, const double *restrict v, int n) {
     for (int i = 0; i < n; i++) out[i] = sqrt(v[i]);
 }
 
+static void square(double *out, const double *v, int n) {
+    for (int i = 0; i < n; i++) out[i] = v[i] * v[i];
+}
+
 static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
     for (int i = 0; i < n; i++) {
         uint32_t a = sl_lattice__cell(keys->ratio[0][i], shift);
@@ -170,5 +174,56 @@ static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
     }
 }
 
-const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,
-                                      root,    scale,  reduce,  hash };
+static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys, int n,
+                   int shift) {
+    for (int i = 0; i < n; i++) {
+        uint32_t apart = 0;
+        for (int k = 0; k < 3; k++) {
+            float r = keys->ratio[k][i], e = keys->error[k][i];
+            uint32_t cells = sl_lattice__cell(r + e, shift) - sl_lattice__cell(r - e, shift);
+            cells = cells + 1 < 3 ? cells & 1 : 2; // 0, 1 and -1; more
+            apart = cells > apart ? cells : apart;
+        }
+        out[i] = apart;
+    }
+}
+
+static double dot(const double *restrict a, const double *restrict b, int rows) {
+    double part[8] = { 0 }, sum = 0; // eight partial sums: the order of additions is fixed
+    for (int r = 0; r < rows; r += 8)
+        for (int i = 0; i < 8; i++) part[i] += a[r + i] * b[r + i];
+    for (int i = 0; i < 8; i++) sum += part[i];
+    return sum;
+}
+
+static double deflate(double *restrict v, const double *restrict basis, int n, int rows) {
+    double copy[64];
+    for (int i = 0; i < n; i++) {
+        const double *b = basis + i * rows;
+        double c = dot(v, b, rows);
+        for (int r = 0; r < rows; r++) v[r] -= c * b[r];
+    }
+    for (int r = 0; r < rows; r++) copy[r] = v[r];
+    return dot(v, copy, rows);
+}
+
+static double image(double *restrict q, const double *restrict weight, const double *const *factor,
+                    int factors, const double *restrict across, int rows) {
+    double v[64], part[8] = { 0 }, sum[SL_LATTICE__DIMS] = { 0 }, norm = 0;
+    for (int r = 0; r < rows; r++) v[r] = weight[r];
+    for (int f = 0; f < factors; f++) {
+        const double *restrict u = factor[f];
+        for (int r = 0; r < rows; r++) v[r] *= u[r];
+    }
+    for (int r = 0; r < rows; r += 8)
+        for (int i = 0; i < 8; i++) part[i] += v[r + i] * v[r + i];
+    for (int r = 0; r < rows; r++)
+        for (int d = 0; d < SL_LATTICE__DIMS; d++)
+            sum[d] += v[r] * across[r * SL_LATTICE__DIMS + d];
+    for (int d = 0; d < SL_LATTICE__DIMS; d++) q[d] = sum[d];
+    for (int i = 0; i < 8; i++) norm += part[i];
+    return norm;
+}
+
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,  root, square,
+                                      scale,   reduce, hash,    border,  deflate, image };

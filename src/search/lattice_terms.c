@@ -16,21 +16,30 @@
 
 /* ---------------------------------------------------------------- factors ------------------- */
 
-static int cmp_code(const void *a, const void *b) {
-    sl_lattice__code p = *(const sl_lattice__code *)a, q = *(const sl_lattice__code *)b;
-    return p < q ? -1 : p > q;
+enum { DIGITS = 1 << 16 };
+
+/* Sorts codes, 48 bits, by three digits of 16. */
+static void sort_codes(sl_lattice__code *code, sl_lattice__code *room, int64_t n) {
+    int64_t *begin = (int64_t *)(room + n), count;
+    for (int shift = 0; shift < 48; shift += 16) {
+        memset(begin, 0, (DIGITS + 1) * sizeof *begin);
+        for (int64_t i = 0; i < n; i++) begin[(code[i] >> shift & (DIGITS - 1)) + 1]++;
+        for (count = 1; count < DIGITS; count++) begin[count] += begin[count - 1];
+        for (int64_t i = 0; i < n; i++) room[begin[code[i] >> shift & (DIGITS - 1)]++] = code[i];
+        memcpy(code, room, (size_t)n * sizeof *code);
+    }
 }
 
-static bool is_sum(sl_lattice__code code) {
+bool sl_lattice__is_sum(sl_lattice__code code) {
     sl_lattice__family family = sl_lattice__family_of(code);
     return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
 }
 
-/* Codes of t with so many constants, sorted. NULL: there was no room. */
-static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__table *t, int least,
-                          int most) {
-    *out = sl_malloc((size_t)SL_MAX(atomic_load(&t->count), 1), sizeof **out);
-    if (!*out) return sl_fail_memory((size_t)t->count, sizeof **out, "the lattice search");
+sl_status sl_lattice__codes(sl_lattice__code **out, int64_t *n, const sl_lattice__table *t,
+                            int least, int most) {
+    int64_t count = atomic_load(&t->count);
+    *out = sl_malloc((size_t)(2 * count + DIGITS + 1), sizeof **out);
+    if (!*out) return sl_fail_memory((size_t)count, 2 * sizeof **out, "the lattice search");
     *n = 0;
     for (int64_t i = 0; i < t->size; i++) {
         if (!t->slot[i].key) continue;
@@ -38,7 +47,7 @@ static sl_status codes_of(sl_lattice__code **out, int64_t *n, const sl_lattice__
         int constants = sl_lattice__constants_of(code);
         if (constants >= least && constants <= most) (*out)[(*n)++] = code;
     }
-    qsort(*out, (size_t)*n, sizeof **out, cmp_code);
+    sort_codes(*out, *out + count, *n);
     return SL_OK;
 }
 
@@ -55,8 +64,9 @@ static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code 
     for (int sums = 0; sums < 2; sums++) {
         for (int64_t i = 0; i < n; i++) {
             double v[SL_LATTICE__PROBES];
-            if (is_sum(code[i]) != (sums == 1)) continue;
-            for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = sl_lattice__half_at(l, code[i], k);
+            if (sl_lattice__is_sum(code[i]) != (sums == 1)) continue;
+            for (int k = 0; k < SL_LATTICE__PROBES; k++)
+                v[k] = sl_lattice__half_probe(l, code[i], k);
             more[list->count] = code[i];
             sl_lattice__list_add(list, (int32_t)list->count, v);
         }
@@ -77,7 +87,7 @@ sl_status sl_lattice__factors(sl_lattice *l, int constants) {
         &done, l, t, t->count + sl_lattice__halves(l, constants, SL_LATTICE__COLLECT)));
     if (!done) return SL_OK;
     SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__COLLECT));
-    sl_status st = codes_of(&code, &n, t, constants, constants);
+    sl_status st = sl_lattice__codes(&code, &n, t, constants, constants);
     if (st == SL_OK) st = keep_factors(&done, l, code, n, constants);
     sl_free(code);
     return st;
@@ -103,7 +113,9 @@ typedef struct terms {
 static void reduce(terms *t, int64_t i) {
     const sl_lattice *l = t->l;
     double v[ROWS];
-    for (int r = 0; r < ROWS; r++) v[r] = sl_lattice__half_at(l, t->code[i], r);
+    for (int r = 0; r < ROWS; r++)
+        v[r] = r < SL_LATTICE__PROBES ? sl_lattice__half_probe(l, t->code[i], r)
+                                      : sl_lattice__half_at(l, t->code[i], r);
     double step = l->y[1] - l->y[0];
     t->value[1][i] = (v[1] - v[0]) / step;
     for (int r = 2; r < ROWS; r++)
@@ -296,6 +308,12 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
+static sl_status reduce_part(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) reduce(payload, i);
+    return SL_OK;
+}
+
 static sl_status run_terms(terms *t, sl_arena *a) {
     sl_lattice *l = t->l;
     size_t workers = (size_t)sl_pool_threads(l->job->pool);
@@ -314,7 +332,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     sl_status st = SL_OK;
     if (!enough || !t->key || !t->term || !t->ratio)
         st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");
-    for (int64_t i = 0; i < t->count && st == SL_OK; i++) reduce(t, i);
+    if (st == SL_OK) st = sl_par_for(l->job->pool, t->count, 1024, reduce_part, t);
     if (st == SL_OK) st = sl_par_for(l->job->pool, t->first, 1, meet_part, t);
     sl_search__release(l->job, bytes);
     return st;
@@ -325,26 +343,36 @@ static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
         bool triple = sl_lattice__family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
-        if (!is_sum(code[i]) && !(triple && sl_lattice__constants_of(code[i]) > triples))
+        if (!sl_lattice__is_sum(code[i]) &&
+            !(triple && sl_lattice__constants_of(code[i]) > triples))
             code[kept++] = code[i];
     }
     return kept;
 }
 
+/* How many of the terms are fixed: those without constants, of two factors at most. */
+static void choose_fixed(terms *t, bool near) {
+    while (t->simple < t->count &&
+           t->code[t->simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
+        t->simple++;
+    t->first = t->simple;
+    while (near && t->first > 0 &&
+           sl_lattice__family_of(t->code[t->first - 1]) != SL_LATTICE__HALF_SINGLE)
+        t->first--;
+}
+
 sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) {
     sl_lattice__code *code = NULL;
     sl_arena a = { 0 };
-    terms t = { .l = l, .fixed = fixed };
+    const bool inputs = fixed == 0;
+    terms t = { .l = l, .fixed = inputs ? SL_MIN(l->variables, FIXED_MAX) : fixed };
     if (l->rows < ROWS + 2) return SL_OK;
-    sl_status st = codes_of(&code, &t.count, &l->sums, 0, constants);
+    sl_status st = sl_lattice__codes(&code, &t.count, &l->sums, 0, constants);
     t.code = code;
-    if (st == SL_OK) t.count = choose_terms(code, t.count, fixed > 1 ? -1 : near ? 1 : 0);
-    while (t.simple < t.count && code[t.simple] < SL_LATTICE__CODE(0, SL_LATTICE__HALF_TIMES, 0, 0))
-        t.simple++;
-    t.first = t.simple;
-    while (near && t.first > 0 &&
-           sl_lattice__family_of(code[t.first - 1]) != SL_LATTICE__HALF_SINGLE)
-        t.first--;
+    int triples = inputs ? 1 : fixed > 1 ? -1 : near ? 1 : 0;
+    if (st == SL_OK) t.count = choose_terms(code, t.count, triples);
+    choose_fixed(&t, near);
+    if (inputs) t.first = 1, t.simple = t.fixed; // the inputs have the smallest codes
     if (st == SL_OK && t.count > 2) st = run_terms(&t, &a);
     sl_arena_clear(&a);
     sl_free(code);

@@ -143,7 +143,7 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     sl_arena *a = &j->result->arena;
     size_t mark = sl_arena_mark(a);
     const sl_node *whole;
-    sl_search_formula f = { .method = method, .level = level, .step = j->news.step };
+    sl_search_formula f = { .method = method, .level = level, .step = j->progress.step };
     sl_noise noise = known_noise(j);
     *kept = false;
     j->verified++;

@@ -94,7 +94,8 @@ static double leave(double *v, const relation *q, int n) {
     return before > 0 && isfinite(before) ? after / before : 0;
 }
 
-/* Which column with y depends on those before it, and how many of these are independent; -1: none. */
+/* Which column with y depends on those before it, and how many of these are independent; -1: none.
+ */
 static int find_dependent(relation *q, int *independent) {
     int n = 0;
     for (int i = 0; i < q->n; i++) {
@@ -205,8 +206,7 @@ static const sl_node *write_solution(sl_write *w, const relation *q, const solut
         return write_root(w, q, s);
     }
     if (!top) return NULL;
-    if (q->of_y[s->y] == 1)
-        return sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    if (q->of_y[s->y] == 1) return sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
     bottom = polynomial(w, q, s, 2, 1);
     const sl_node *e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
     int sign = sign_of_root(q, s);

@@ -22,6 +22,8 @@ typedef struct step {
 
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
+#define EXPAND(level, effort) { &sl_search__expand, level, effort }
+
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 #define INNER(level, effort) { &sl_search__inner, level, effort }
@@ -37,22 +39,29 @@ typedef struct step {
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW)
+
+/* The grammar of pairs, where halves have three constants. */
+#define LATTICES_DEAR                                                              \
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), EXPAND(1, SL_SEARCH_EFFORT_NORMAL),       \
+    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
+    EXPAND(2, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),         \
-    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),           \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
-    LATTICE(7, SL_SEARCH_EFFORT_HIGH), LATTICE(8, SL_SEARCH_EFFORT_HIGH),          \
-    LATTICE(9, SL_SEARCH_EFFORT_HIGH),                                             \
+    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
+    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
 static const step steps_exact[] = {
     FIRST, LATTICES,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
+    LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
@@ -62,10 +71,10 @@ static const step steps_exact[] = {
 static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
-    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
-    LATTICE(4, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
-    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
@@ -99,25 +108,25 @@ static const sl_search_formula *best_of(const sl_search__job *j) {
     return best;
 }
 
-bool sl_search__stop(sl_search__job *j, bool speak) {
+bool sl_search__stop(sl_search__job *j, bool report) {
     if (ended(j)) return true;
-    if (!speak) return false;
+    if (!report) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
     if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
-    j->news.tried = atomic_load(&j->tried);
-    j->news.best = best_of(j);
-    if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
+    j->progress.tried = atomic_load(&j->tried);
+    j->progress.best = best_of(j);
+    if (j->o->progress(&j->progress, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
 }
 
 /* Notes that this step would have needed so many bytes. */
 static void note_short(sl_search__job *j, int64_t needed) {
     sl_search_short *s = &j->result->memory_short;
-    if (s->steps == 0) s->method = j->news.what, s->level = j->news.level;
-    if (s->steps == 0 || j->short_step != j->news.step) s->steps++;
-    j->short_step = j->news.step;
+    if (s->steps == 0) s->method = j->progress.what, s->level = j->progress.level;
+    if (s->steps == 0 || j->short_step != j->progress.step) s->steps++;
+    j->short_step = j->progress.step;
     s->needed = SL_MAX(s->needed, needed);
 }
 
@@ -164,8 +173,6 @@ static sl_status find_method(running **out, methods *m, sl_search__job *j,
 
 static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     running *r;
-    j->news.what = s->method->name;
-    j->news.level = s->level;
     SL_TRY(find_method(&r, m, j, s->method));
     if (r->more) SL_TRY(s->method->level(&r->more, r->state, s->level));
     return SL_OK;
@@ -177,12 +184,22 @@ static bool is_early(const step *s) {
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
+/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by
+ * level 6, as terms and beside those of that cost; higher levels are those of a search without. */
+static bool uses_hints(const step *s) {
+    enum { SPANS = 6, NOISE = 2 };
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    if (spans) return s->level <= SPANS;
+    return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
+}
+
 /* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
  * after an exact formula that is too large approximations are left, which need no high level. */
 static bool is_left_out(const sl_search__job *j, const step *s) {
     const bool small = s->method == &sl_search__small;
     const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
     if (s->effort > j->o->effort || (small && j->o->max_size == 0)) return true;
+    if (j->o->n_hints > 0 && !uses_hints(s)) return true;
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
@@ -190,11 +207,13 @@ static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
     const step *steps = steps_of(j);
-    j->news.steps = STEPS;
+    j->progress.steps = STEPS;
     // no column that differs from row to row: nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         if (is_left_out(j, &steps[i])) continue;
-        j->news.step = i;
+        j->progress.step = i;
+        j->progress.what = steps[i].method->name;
+        j->progress.level = steps[i].level;
         j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);
@@ -237,7 +256,8 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
     r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
-    if (how == SL_SEARCH__RUNNING) how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (how == SL_SEARCH__RUNNING)
+        how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
     if (j->exact > 0) r->too_large = 0;
     r->end = (sl_search_end)how;

@@ -150,15 +150,19 @@ static sl_status walk_level(sl_spans *s, int level) {
     return SL_OK;
 }
 
-/* What comes after the walk of some levels: triples of the first terms, and on the side of sums
- * monomials times y. */
+/* What comes after the walk of some levels: pairs of the first terms for targets without tables,
+ * triples of them, and on the side of sums monomials times y. */
 static const struct extra {
     int level, triples[2], monomials; // triples: of products, of sums
+    struct {
+        int targets, terms;
+    } pairs[2];
 } extras[] = {
-    { 4, { 400, 300 }, 1 << 12 },
-    { 7, { 0, 0 }, 1 << 15 },
-    { 8, { 3000, 1500 }, 0 },
-    { 10, { 8000, 5000 }, 0 },
+    { 4, { 400, 300 }, 1 << 12, { { 0, 0 }, { 0, 0 } } },
+    { 6, { 0, 0 }, 0, { { 640, 1024 }, { 0, 0 } } },
+    { 7, { 0, 0 }, 1 << 15, { { 0, 0 }, { 0, 0 } } },
+    { 8, { 3000, 1500 }, 0, { { 6000, 2048 }, { 4000, 1024 } } },
+    { 10, { 8000, 5000 }, 0, { { 6000, 8192 }, { 16000, 4096 } } },
 };
 
 static sl_status run_extras(sl_spans *s, int level) {
@@ -166,7 +170,9 @@ static sl_status run_extras(sl_spans *s, int level) {
     for (int i = 0; i < SL_LEN(extras) && extras[i].level <= level; i++) {
         const struct extra *e = &extras[i];
         if (s->found || sl_search__stop(s->job, true)) return SL_OK;
-        if (e->level == level && e->triples[s->side])
+        if (e->level == level && e->pairs[s->side].targets)
+            SL_TRY(sl_spans__pairs(s, e->pairs[s->side].targets, e->pairs[s->side].terms));
+        if (e->level == level && e->triples[s->side] && !s->found)
             SL_TRY(sl_spans__three(s, e->triples[s->side]));
         if (s->side == SL_SIDE_PRODUCT || !e->monomials) continue;
         if (e->level == level && !s->found) SL_TRY(sl_spans__zero(s, monomials, e->monomials));

@@ -8,7 +8,7 @@ enum {
     FIRST_BITS = 11,
     FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS,
     RING_BITS_MAX = 25,
-    FILTER_SHARE = 8, // bits of a filter for each entry, at least
+    FILTER_SHARE = 8,     // bits of a filter for each entry, at least
     FILTER_BITS_MAX = 28, // an entry has so many bits of its key
 };
 

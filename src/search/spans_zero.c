@@ -115,8 +115,8 @@ static sl_status verify_hits(scan *z, int n) {
     for (int i = 0, looked = 0; i < n && looked < HITS_MAX && !s->found; i++) {
         for (int p = 0; p < POWERS; p++) {
             if (!(z->hit[i] >> p & 1)) continue;
-            *t = (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__ROW, z->from + i,
-                                     0 };
+            *t =
+                (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__ROW, z->from + i, 0 };
             sl_spans__hit hit = { .span = SL_SPANS__QUADRATIC, .target = s->targets };
             SL_TRY(sl_spans__verify(s, &hit));
             looked++;

@@ -184,6 +184,14 @@ int sl_store_functions(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_FUNCTIONS].count, (size_t)want);
 }
 
+int sl_store_elementaries(const sl_store *s, int want) {
+    return (int)SL_MIN(s->list[SL_LIST_ELEMENTARY].count, (size_t)want);
+}
+
+sl_term sl_store_elementary(const sl_store *s, int i) {
+    return sl_store__term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
+}
+
 sl_term sl_store_function(const sl_store *s, int i) {
     return sl_store__term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
 }

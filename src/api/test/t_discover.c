@@ -441,7 +441,7 @@ static void the_command_stops_with_what_it_has(void **state) {
     assert_true(shown >= 1 && ended);
 }
 
-/* Says stop once, to the first news of samples, and then goes on listening. */
+/* Says stop once, to the first report of samples, and then goes on listening. */
 typedef struct once {
     heard h;
     bool said;
@@ -498,10 +498,10 @@ static void progress_shows_the_formula_once(void **state) {
                  "{\"search\":\"%s\",\"samples\":6,\"refine\":3,\"threads\":1,\"effort\":\"low\","
                  "\"timeout\":0.2}",
                  engine[i]);
-        SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, options, count_formulas,
-                               &l));
-        SL_CHECK(t, l.formulas > 0 && !l.twice[0], "%s: %d lines, such as %s", engine[i], l.formulas,
-                 l.twice);
+        SL_MUST(t,
+                sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, options, count_formulas, &l));
+        SL_CHECK(t, l.formulas > 0 && !l.twice[0], "%s: %d lines, such as %s", engine[i],
+                 l.formulas, l.twice);
         sl_found_free(found);
     }
     sl_model_close(m);

@@ -1,9 +1,10 @@
 /* b_formulas - which formulas of a file the search finds, and after how long.
  *
- *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows] [name]
+ *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows]
+ * [name]
  *
- * `3` seconds are wall time, `3c` are CPU-seconds of all threads divided by their number: for a machine
- * that is not idle.
+ * `3` seconds are wall time, `3c` are CPU-seconds of all threads divided by their number: for a
+ * machine that is not idle.
  *
  * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
  * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:
@@ -114,9 +115,9 @@ typedef struct limit {
 } limit;
 
 /* Ends a search whose CPU-seconds are used up. */
-static int look_at_cpu(const sl_search_news *news, void *payload) {
+static int look_at_cpu(const sl_search_progress *progress, void *payload) {
     const double *end = payload;
-    (void)news;
+    (void)progress;
     return cpu_seconds() >= *end;
 }
 
@@ -181,8 +182,7 @@ int main(int argc, char **argv) {
             continue;
         }
         if (argc > 6 && strcmp(argv[6], k.name) != 0) continue;
-        if (!run(&k, &a, pool, l, seed, &sum))
-            fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
+        if (!run(&k, &a, pool, l, seed, &sum)) fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
         fflush(stdout);
     }
     fprintf(stderr, "%d of %d right, %d false, within %g %s\n", sum.right, sum.tasks, sum.wrong,

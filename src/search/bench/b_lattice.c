@@ -16,10 +16,6 @@
 #include "io/io.h"
 #include "search/search.h"
 
-#ifndef SL_EXPR_ALL_OPERATORS
-#define SL_EXPR_ALL_OPERATORS SL_UNIVERSE_ALL_OPS
-#endif
-
 enum { FRESH = 400, BUDGETS = 5, ROWS_MAX = 4096 };
 static const double budgets[BUDGETS] = { 0.1, 0.5, 1, 3, 10 };
 
@@ -37,8 +33,8 @@ typedef struct clocks {
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static int watch(const sl_search_news *news, void *payload) {
-    (void)news;
+static int watch(const sl_search_progress *progress, void *payload) {
+    (void)progress;
     const clocks *c = payload;
     return (cpu_seconds() - c->start) / c->threads > c->limit;
 }

@@ -144,8 +144,8 @@ static void print_formula(const task *t, const sl_fit *f) {
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* The limit is one of CPU time, so that other work on the machine does not matter. */
-static int is_over(const sl_search_news *news, void *payload) {
-    (void)news;
+static int is_over(const sl_search_progress *progress, void *payload) {
+    (void)progress;
     return cpu_seconds() > *(double *)payload;
 }
 

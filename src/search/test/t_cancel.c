@@ -67,9 +67,9 @@ static work draw_work(sl_fixture *t) {
     static const struct {
         const sl_search__method *method;
         int first; // levels that it may begin at: 0 .. first
-    } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__closure, 3 },
-                  { &sl_search__inner, 0 },    { &sl_search__noise, 0 },
-                  { &sl_search__small, 0 },
+    } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__expand, 0 },
+                  { &sl_search__closure, 3 },  { &sl_search__inner, 0 },
+                  { &sl_search__noise, 0 },    { &sl_search__small, 0 },
                   { &sl_search__rational, 1 }, { &sl_spans__products, 0 },
                   { &sl_spans__sums, 0 } };
     if (sl_rng_below(&t->rng, 2) == 0) return (work){ .method = NULL };
@@ -97,9 +97,9 @@ typedef struct canceller {
     double bits; // of the best formula when it was last reported
 } canceller;
 
-static int on_progress(const sl_search_news *news, void *payload) {
+static int on_progress(const sl_search_progress *progress, void *payload) {
     canceller *c = payload;
-    c->bits = news->best ? news->best->bits.total : INFINITY;
+    c->bits = progress->best ? progress->best->bits.total : INFINITY;
     c->cancelled = ++c->reports == c->report || atomic_load(&c->late);
     return c->cancelled;
 }

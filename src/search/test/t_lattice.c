@@ -3,10 +3,15 @@
 
 static planted table;
 
+enum { DEAR = 5 };
+
 /* Levels 0 .. last of the lattice alone, each only while nothing is found. */
 static sl_status run_lattice(sl_search_result **out, const planted *p, sl_pool *pool,
                              const sl_search_options *o, int last) {
-    return run_method(out, &sl_search__lattice, pool, &p->problem, o, 0, last);
+    uint32_t levels = (2u << last) - 1;
+    if (last > DEAR) levels &= ~(1u << DEAR); // later levels do not need them
+    if (last > DEAR + 1) levels &= ~(2u << DEAR);
+    return run_levels(out, &sl_search__lattice, pool, &p->problem, o, levels);
 }
 
 /* The formula is found at this level, whatever its outermost constants. */
@@ -45,6 +50,12 @@ static const struct {
     { "exp((x1 + 2)*(x2 - 1)) - 3*sin(x1)/x2", 2 },
     { "x1/x2^2 + 3*exp(x2)*sin(x1) - 5*sqrt(x1)/x2 + 3*x1^2*x2^2", 2 }, // four terms
     { "x1*x2*exp(2*x2)*sin(x1) + 3*x2*sin(x2 - 1)/exp(x1)", 3 },        // three factors
+    { "x2^2*exp(x2)*sqrt(x1)/(sin(x1) + 2*x2 - 5)", 4 },                // three factors over a half
+    { "(x1 + 2)^2*(exp(x1/x2 + 2*x2^2) + 2)", 4 },                      // a function of a sum
+    { "(sqrt(x1/x2 + 2*x2^2 + 1) + 1)/sin(x1)", 4 },
+    { "(x1 + 2)^2*(exp(0.37*x1/x2 + 0.73*x2) + 2)", 4 },
+    { "x1*sin(x2)*exp(x1)*(x1 - 2) + x1 - 3*x2 + sin(x1 - x2)*exp(x2)", 4 },    // beside the inputs
+    { "x1/(x1 - x2 + sqrt(x2)) - sin(2*x2)/(2*exp(x2) - sin(x2 + 1) + 5)", 7 }, // two quotients
 };
 
 static void each_level_finds_its_formulas(void **state) {

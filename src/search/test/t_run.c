@@ -12,17 +12,17 @@ typedef struct watched {
     double bits; // of the best so far
 } watched;
 
-static int watch(const sl_search_news *news, void *payload) {
+static int watch(const sl_search_progress *progress, void *payload) {
     watched *w = payload;
-    SL_CHECK(w->t, news->step >= w->last_step && news->step < news->steps, "step %d after %d of %d",
-             news->step, w->last_step, news->steps);
-    w->last_step = news->step;
+    SL_CHECK(w->t, progress->step >= w->last_step && progress->step < progress->steps,
+             "step %d after %d of %d", progress->step, w->last_step, progress->steps);
+    w->last_step = progress->step;
     w->reports++;
-    if (!news->best) {
+    if (!progress->best) {
         SL_CHECK(w->t, w->with_best == 0, "the best of %d reports is lost", w->with_best);
         return 0;
     }
-    const double bits = news->best->bits.total;
+    const double bits = progress->best->bits.total;
     SL_CHECK(w->t, w->with_best == 0 || bits <= w->bits, "%g bits after %g", bits, w->bits);
     w->with_best++;
     w->bits = bits;
@@ -71,10 +71,6 @@ static void a_free_rate_is_tried_before_the_end(void **state) {
     SL_CHECK(t, strcmp(r->formula[0].method, "inner") == 0 && r->formula[0].fit.params <= 3,
              "%d constants by %s", r->formula[0].fit.params, r->formula[0].method);
     sl_search_result_free(r);
-}
-
-static int stop_at_step(const sl_search_news *news, void *payload) {
-    return news->step >= *(int *)payload;
 }
 
 /* ---------------------------------------------------------------- memory -------------------- */
@@ -155,7 +151,8 @@ static void formulas_keep_to_their_size(void **state) {
         const double twin = best_r2(t, cases[i].twin, cases[i].n);
         double best = 0;
         for (int64_t k = 0; k < r->count; k++) best = SL_MAX(best, r->formula[k].fit.r2);
-        SL_CHECK(t, best >= twin - 1e-9, "%d nodes: R2 %.6f, but there is one of %.6f", o.max_size,
+        // a fit by relative errors gives up a little of R2
+        SL_CHECK(t, best >= twin - 1e-3, "%d nodes: R2 %.6f, but there is one of %.6f", o.max_size,
                  best, twin);
         SL_CHECK(t, r->too_large == 9 && r->end == SL_SEARCH_DONE && !r->within_noise,
                  "an exact formula of %d nodes, end %d", r->too_large, r->end);
@@ -193,12 +190,46 @@ static void small_formulas_may_lack_memory(void **state) {
     SL_EACH_ALLOCATION(t, run_small(&o));
 }
 
+/* ---------------------------------------------------------------- hints --------------------- */
+
+/* Methods by bit: which have run. */
+enum { SPANS = 1, NOISE = 2, OTHER = 4 };
+
+static int note_method(const sl_search_progress *progress, void *payload) {
+    const bool spans = !strcmp(progress->what, "products") || !strcmp(progress->what, "sums");
+    *(int *)payload |= spans ? SPANS : !strcmp(progress->what, "noise") ? NOISE : OTHER;
+    return 0;
+}
+
+/* A search with hints runs what they add to, and nothing else. */
+static void hints_run_only_steps_that_use_them(void **state) {
+    sl_fixture *t = *state;
+    const sl_node *hint;
+    static const char text[] = "sin(x1^2 + 3*x1)";
+    SL_MUST(t, sl_expr_parse(&hint, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    for (int hints = 0; hints < 2; hints++) {
+        sl_search_result *r;
+        sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+        int seen = 0;
+        o.ops = 1u << SL_OPERATOR_MUL; // a small store
+        o.progress = note_method;
+        o.payload = &seen;
+        o.hints = &hint;
+        o.n_hints = hints;
+        plant(&table, t, NULL, 1, 30, 1, 3);
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        SL_CHECK(t, seen == (hints ? SPANS | NOISE : SPANS | NOISE | OTHER), "%d hints: methods %x",
+                 hints, (unsigned)seen);
+        sl_search_result_free(r);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(progress_has_the_best_so_far),   SL_TEST(a_free_rate_is_tried_before_the_end),
-        SL_TEST(steps_that_lack_memory_are_named),
-        SL_TEST(formulas_keep_to_their_size),    SL_TEST(a_law_within_the_size_is_found),
-        SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(progress_has_the_best_so_far),       SL_TEST(a_free_rate_is_tried_before_the_end),
+        SL_TEST(steps_that_lack_memory_are_named),   SL_TEST(formulas_keep_to_their_size),
+        SL_TEST(a_law_within_the_size_is_found),     SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(hints_run_only_steps_that_use_them),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }

@@ -58,8 +58,7 @@ static void a_full_table_keeps_what_came_first(void **state) {
         SL_CHECK(t, !knows(t, k), "key %d was put into a full table", k);
         passed += sl_spans__may_meet(&s.table[0][0], s.key[k]);
     }
-    SL_CHECK(t, passed < LIMIT / 4, "the filter lets %d of %d pass", passed,
-             SL_LEN(s.key) - LIMIT);
+    SL_CHECK(t, passed < LIMIT / 4, "the filter lets %d of %d pass", passed, SL_LEN(s.key) - LIMIT);
     sl_spans__table_close(&s.table[0][0], &s.job);
     SL_CHECK(t, s.job.memory == 0, "%lld bytes are still reserved", (long long)s.job.memory);
 }

@@ -1,0 +1,210 @@
+/* lattice_block - a block of halves past a table: stored under their keys, or looked up.
+ *
+ * Under exact data a key is one cell. Where y is rounded a ratio may be in either of two cells
+ * along each axis: most halves are far enough from the border of theirs, the others are looked up
+ * in all cells within reach. */
+#include <math.h>
+#include <string.h>
+
+#include "search/lattice_impl.h"
+
+/* ---------------------------------------------------------------- hits ---------------------- */
+
+sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
+    if (h->count == h->room) {
+        int64_t room = SL_MAX(64, 2 * h->room);
+        sl_lattice__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
+        h->hit = more;
+        h->room = room;
+    }
+    h->hit[h->count++] = hit;
+    return SL_OK;
+}
+
+/* The key that halves have which explain y alone. */
+static uint64_t key_one(const sl_lattice *l) {
+    uint32_t cell = sl_lattice__cell(SL_LATTICE__ONE, l->shift);
+    return sl_lattice__key(cell, cell, cell);
+}
+
+static uint64_t key_none(const sl_lattice *l) {
+    uint32_t cell = sl_lattice__cell(SL_LATTICE__NONE, l->shift);
+    return sl_lattice__key(cell, cell, cell);
+}
+
+void sl_lattice__table_open(sl_lattice__table *t, const sl_lattice *l) {
+    uint32_t bit = (uint32_t)(key_one(l) >> (64 - SL_LATTICE__FILTER_BITS));
+    atomic_fetch_or(&t->filter[bit >> 5], 1u << (bit & 31));
+}
+
+/* ---------------------------------------------------------------- a block ------------------- */
+
+static sl_lattice__code code_of(const sl_lattice__batch *b, int k) {
+    uint64_t p = b->p, q = (uint64_t)b->id[k];
+    bool function = b->family >= SL_LATTICE__HALF_EXP && b->family < SL_LATTICE__HALF_TIMES;
+    if (b->family == SL_LATTICE__HALF_SINGLE || function)
+        p = q, q = (uint64_t)b->ratio;
+    else if (b->swapped) {
+        uint64_t t = p;
+        p = q, q = t;
+    }
+    return SL_LATTICE__CODE(b->constants, b->family, p, q);
+}
+
+static uint16_t tag_of(const sl_lattice__batch *b, int k) {
+    return (uint16_t)(sl_lattice__mix(sl_lattice__cell(b->s->keys.tag[k], 6)) >> 16);
+}
+
+static uint64_t key_at(const sl_lattice__keys *keys, int k) {
+    uint64_t key = (uint64_t)keys->high[k] << 32 | keys->low[k];
+    return key ? key : 1;
+}
+
+static void pointers(const double **v, const sl_lattice__block *block) {
+    for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = block->v[k];
+}
+
+static sl_status found(const sl_lattice__batch *b, int k, uint64_t key, uint64_t word,
+                       sl_lattice__form form) {
+    return sl_lattice__add_hit(b->hits, (sl_lattice__hit){ .key = key,
+                                                           .f = code_of(b, k),
+                                                           .tag_f = tag_of(b, k),
+                                                           .g = word >> 16,
+                                                           .tag_g = (uint16_t)word,
+                                                           .form = (uint8_t)form });
+}
+
+/* Cells that a ratio may be in, one or two, where y is rounded. */
+static int cells_of(uint32_t cell[2], const sl_lattice__keys *keys, int axis, int k, int shift) {
+    float r = keys->ratio[axis][k], e = keys->error[axis][k];
+    cell[0] = sl_lattice__cell(r - e, shift);
+    cell[1] = sl_lattice__cell(r + e, shift);
+    return cell[0] == cell[1] ? 1 : 2;
+}
+
+/* All cells around the ratios of half k. */
+static sl_status look_around(const sl_lattice__batch *b, const sl_lattice__table *t, int k,
+                             sl_lattice__form form) {
+    uint32_t cell[3][2];
+    int n[3];
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = cells_of(cell[axis], &b->s->keys, axis, k, b->l->shift);
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            for (int m = 0; m < n[2]; m++) {
+                uint64_t key = sl_lattice__key(cell[0][i], cell[1][j], cell[2][m]);
+                if (!sl_lattice__table_may_hold(t, (uint32_t)(key >> 32))) continue;
+                uint64_t word = sl_lattice__table_get(t, key);
+                bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
+                if (word && !same) SL_TRY(found(b, k, key, word, form));
+            }
+    return SL_OK;
+}
+
+/* Half k, whose key may be in the table. */
+static sl_status look_at(const sl_lattice__batch *b, const sl_lattice__table *t, int k,
+                         sl_lattice__form form, sl_lattice__form alone) {
+    const sl_lattice__keys *keys = &b->s->keys;
+    if (keys->ratio[0][k] == SL_LATTICE__NONE) return SL_OK;
+    if (keys->ratio[0][k] == SL_LATTICE__ONE) return found(b, k, 0, 0, alone);
+    if (b->l->noise > 0 && b->s->border[k]) return look_around(b, t, k, form);
+    uint64_t key = key_at(keys, k), word = sl_lattice__table_get(t, key);
+    bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
+    return word && !same ? found(b, k, key, word, form) : SL_OK;
+}
+
+/* Looks the block's keys up. form: what a hit means; alone: what LATTICE_ONE means. */
+static sl_status look_up(const sl_lattice__batch *b, const sl_lattice__table *t,
+                         sl_lattice__form form, sl_lattice__form alone) {
+    const sl_lattice *l = b->l;
+    sl_lattice__scratch *s = b->s;
+    int n = 0;
+    l->kernels->hash(&s->keys, b->n, l->shift);
+    if (l->noise > 0) l->kernels->border(s->border, &s->keys, b->n, l->shift);
+    for (int k = 0; k < b->n; k++) {
+        s->chosen[n] = k;
+        bool may = sl_lattice__table_may_hold(t, s->keys.high[k]);
+        bool one = s->keys.ratio[0][k] == SL_LATTICE__ONE;
+        n += l->noise > 0 && !one ? (may && s->border[k] == 0) || s->border[k] == 1 : may;
+    }
+    for (int i = 0; i < n; i++) sl_lattice__table_prefetch(t, key_at(&s->keys, s->chosen[i]));
+    for (int i = 0; i < n; i++) SL_TRY(look_at(b, t, s->chosen[i], form, alone));
+    return SL_OK;
+}
+
+/* Stores the block by its keys; under exact data a half that meets one of another tag is a hit. */
+static sl_status put_sums(const sl_lattice__batch *b, sl_lattice__table *t) {
+    const sl_lattice *l = b->l;
+    sl_lattice__keys *keys = &b->s->keys;
+    const uint64_t none = key_none(l);
+    l->kernels->hash(keys, b->n, l->shift);
+    for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) {
+        uint64_t key = key_at(keys, k);
+        if (key == none) continue;
+        if (keys->ratio[0][k] == SL_LATTICE__ONE) {
+            SL_TRY(found(b, k, 0, 0, SL_LATTICE__FORM_ONE));
+            continue;
+        }
+        uint64_t word = sl_lattice__table_put(t, key, code_of(b, k) << 16 | tag_of(b, k));
+        if (word && (uint16_t)word != tag_of(b, k) && l->noise == 0)
+            SL_TRY(found(b, k, key, word, SL_LATTICE__FORM_SUM));
+    }
+    return SL_OK;
+}
+
+static void put_plain(const sl_lattice__batch *b, sl_lattice__table *t) {
+    const sl_lattice *l = b->l;
+    sl_lattice__keys *keys = &b->s->keys;
+    const uint64_t none = key_none(l), one = key_one(l);
+    l->kernels->hash(keys, b->n, l->shift);
+    for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) {
+        uint64_t key = key_at(keys, k);
+        if (key != none && key != one) (void)sl_lattice__table_put(t, key, code_of(b, k) << 16);
+    }
+}
+
+static sl_status look_products(const sl_lattice__batch *b) {
+    static const sl_lattice__form form[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
+                                             SL_LATTICE__FORM_OVER, SL_LATTICE__FORM_INVERSE };
+    static const sl_lattice__form alone[] = { SL_LATTICE__FORM_RECIPROCAL, SL_LATTICE__FORM_FACTOR,
+                                              SL_LATTICE__FORM_FACTOR,
+                                              SL_LATTICE__FORM_RECIPROCAL };
+    const sl_lattice *l = b->l;
+    sl_lattice__scratch *s = b->s;
+    const double *v[SL_LATTICE__PROBES];
+    enum { USED = 5 }; // probes of an affine key
+    pointers(v, &s->product);
+    for (int k = 0; k < USED; k++) l->kernels->invert(s->inverse.v[k], s->block.v[k], b->n);
+    for (int what = 0; what < 4; what++) {
+        for (int k = 0; k < USED; k++)
+            l->kernels->against(s->product.v[k], s->block.v[k], s->inverse.v[k], l->y_probe[k],
+                                b->n, what);
+        l->kernels->affine(&s->keys, v, b->n, l->noise > 0 ? l->error : NULL);
+        SL_TRY(look_up(b, &l->products, form[what], alone[what]));
+    }
+    return SL_OK;
+}
+
+sl_status sl_lattice__deal_with(const sl_lattice__batch *b) {
+    sl_lattice *l = b->l;
+    const double *v[SL_LATTICE__PROBES];
+    pointers(v, &b->s->block);
+    if (b->what == SL_LATTICE__LOOK_PRODUCTS || b->what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS)
+        return look_products(b);
+    if (b->what == SL_LATTICE__COLLECT) {
+        l->kernels->scale(&b->s->keys, v, b->n);
+        put_plain(b, &l->scales);
+        return SL_OK;
+    }
+    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise > 0 ? l->project_error : NULL);
+    if (b->what == SL_LATTICE__LOOK_SUMS || b->what == SL_LATTICE__LOOK_TRIPLES)
+        return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
+    SL_TRY(put_sums(b, &l->sums));
+    if (b->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;
+    l->kernels->affine(&b->s->keys, v, b->n, NULL);
+    put_plain(b, &l->products);
+    return SL_OK;
+}

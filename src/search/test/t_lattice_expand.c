@@ -1,0 +1,217 @@
+#include "search/lattice_expand_impl.h"
+#include "search_check.h"
+
+static planted table;
+static const sl_search_grammar small = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };
+
+/* The levels from .. to of products of sums alone. */
+static sl_status run_expand(sl_search_result **out, const planted *p, sl_pool *pool,
+                            const sl_search_options *o, int from, int to) {
+    sl_search__job j = { .all = &p->problem, .o = o, .pool = pool, .precision = 0x1p-52 };
+    void *state = NULL;
+    bool more = true;
+    sl_status st;
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
+    SL_GO(sl_search__prepare(&j));
+    SL_GO(sl_search__expand.open(&state, &j));
+    for (int l = from; l <= to && more && !j.exact; l++)
+        SL_GO(sl_search__expand.level(&more, state, l));
+    st = sl_search__finish(&j);
+done:
+    sl_search__expand.close(state);
+    SL_ASSERT(j.memory == 0); // all that was counted is given back
+    sl_free(j.kept);
+    sl_arena_clear(&j.arena);
+    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
+    *out = j.result;
+    return st;
+}
+
+static sl_search_options with_grammar(void) {
+    sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
+    o.grammar = &small;
+    return o;
+}
+
+static const struct {
+    const char *text;
+    int inputs, level;
+} formulas[] = {
+    // (sqrt(x2) - sin(x1)) (exp(x1) + exp(x2)); one constant inside
+    { "sqrt(x2)*exp(2*x2) - 8*exp(x1)*(sin(x1) + 3) - 2*exp(x2)*sin(x1) + exp(x1 + 1)*(sqrt(x2) - "
+      "4)",
+      2, 0 },
+    // (x1^2 + exp(x1)) (sin(x1) + x1); none
+    { "9*x1^2*sin(x1) + 7*x1^3 - exp(x1)*(sin(x1) + 2) + 5*x1*exp(x1)", 1, 0 },
+    // (x1^2 + exp(x2)) (sin(x1) + x2); two
+    { "x1^2*sin(2*x1) + 7*x1^2*(x2 + 3) - exp(-x2)*sin(x1) + 5*x2*exp(x2)", 2, 0 },
+    // (sin(x1) - x1) sin(x1) / x1^2
+    { "-3*(sin(x1) - 5)^2/x1^2 + sin(x1 - 2)/(x1 + 2)^2 + 4/x1", 1, 1 },
+    // (x1 + exp(x1)) sin(sin(x1)), one constant inside
+    { "x1*sin(2*sin(x1)) - 3*(exp(x1) + 2)*sin(sin(x1))", 1, 1 },
+};
+
+static void each_level_finds_its_formulas(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar();
+    for (int i = 0; i < SL_LEN(formulas); i++) {
+        sl_search_result *r;
+        plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.2, 3);
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, formulas[i].level, formulas[i].level));
+        SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
+                 r->count ? text_of(t, &r->formula[0]) : "nothing");
+        sl_search_result_free(r);
+    }
+}
+
+static void random_numbers_have_no_formula(void **state) {
+    sl_fixture *t = *state;
+    static const int rows[] = { 10, 47, 48, 64, 200 };
+    const sl_search_options o = with_grammar();
+    for (int i = 0; i < SL_LEN(rows); i++) {
+        sl_search_result *r;
+        plant(&table, t, NULL, 1, rows[i], 0.2, 3);
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_CHECK(t, r->count == 0, "%d rows: %s", rows[i], text_of(t, &r->formula[0]));
+        SL_CHECK(t, (r->tried > 0) == (rows[i] >= 48), "%d rows: %lld variants", rows[i],
+                 (long long)r->tried);
+        sl_search_result_free(r);
+    }
+}
+
+/* Smooth functions that no base has: many columns come close to them, but that is no formula. */
+static void smooth_functions_are_not_taken_for_sums(void **state) {
+    sl_fixture *t = *state;
+    static const char *const cases[] = { "log(x1 + 3)", "tanh(x1/3) + 1", "x1^1.37 + 2",
+                                         "atan(x1)" };
+    const sl_search_options o = with_grammar();
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_search_result *r;
+        plant(&table, t, cases[i], 1, 64, 1, 1.5);
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_CHECK(t, r->count == 0, "%s: %s", cases[i], text_of(t, &r->formula[0]));
+        sl_search_result_free(r);
+    }
+}
+
+static void hostile_tables_are_harmless(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar();
+    for (int i = 0; i < 12; i++) {
+        sl_search_result *r;
+        plant_hostile(&table, t, i, 50);
+        table.problem.inputs = 1;
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        sl_search_result_free(r);
+    }
+}
+
+static void operators_of_other_grammars_are_left_alone(void **state) {
+    sl_fixture *t = *state;
+    sl_search_grammar g = small;
+    sl_search_options o = with_grammar();
+    sl_search_result *r;
+    plant(&table, t, formulas[1].text, 1, 64, 0.2, 3);
+    for (int i = 0; i < 3; i++) {
+        g = small, o.ops = SL_EXPR_ALL_OPERATORS, o.grammar = &g;
+        if (i == 0) g.ops &= ~(1u << SL_OPERATOR_SIN);
+        if (i == 1) o.ops &= ~(1u << SL_OPERATOR_COS);
+        if (i == 2) o.grammar = NULL;
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 0));
+        SL_CHECK(t, r->count == 0 && r->tried == 0, "%d: %lld variants", i, (long long)r->tried);
+        sl_search_result_free(r);
+    }
+}
+
+static void answers_do_not_depend_on_threads(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar();
+    sl_search_result *r[2];
+    plant(&table, t, formulas[1].text, 1, 64, 0.2, 3);
+    for (int i = 0; i < 2; i++) {
+        sl_pool *pool;
+        SL_MUST(t, sl_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, run_expand(&r[i], &table, pool, &o, 0, 1));
+        sl_pool_free(pool);
+    }
+    bool same = r[0]->count == r[1]->count && r[0]->verified == r[1]->verified && r[0]->count > 0;
+    for (int64_t k = 0; same && k < r[0]->count; k++)
+        same = sl_expr_equal(r[0]->formula[k].fit.expr, r[1]->formula[k].fit.expr) &&
+               !memcmp(r[0]->formula[k].fit.value, r[1]->formula[k].fit.value,
+                       (size_t)r[0]->formula[k].fit.params * sizeof(double));
+    SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
+    for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
+}
+
+static void memory_stays_below_its_limit(void **state) {
+    sl_fixture *t = *state;
+    sl_search_options o = with_grammar();
+    plant(&table, t, formulas[1].text, 1, 64, 0.2, 3);
+    for (int64_t limit = 1000; limit < 100000000; limit *= 10) {
+        sl_search_result *r;
+        o.max_memory = limit;
+        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_CHECK(t, r->memory <= limit, "%lld bytes of %lld", (long long)r->memory,
+                 (long long)limit);
+        SL_CHECK(t, (r->count > 0) == (limit > 9000000), "%lld formulas within %lld bytes",
+                 (long long)r->count, (long long)limit);
+        sl_search_result_free(r);
+    }
+}
+
+static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
+    SL_TRY(run_expand(out, &table, NULL, o, 0, 0));
+    sl_search_result_free(*out);
+    return SL_OK;
+}
+
+static void failing_allocations_are_told(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
+    sl_search_options o = with_grammar();
+    sl_search_result *r;
+    o.grammar = &g;
+    plant(&table, t, formulas[1].text, 1, 50, 0.2, 3);
+    SL_EACH_ALLOCATION(t, run_small(&r, &o));
+}
+
+/* The image is the same bits on every CPU. */
+static void kernels_agree(void **state) {
+    sl_fixture *t = *state;
+    enum { N = 40 };
+    double weight[N], u[N], v[N], across[N * SL_LATTICE__DIMS], q[SL_ISA_COUNT][SL_LATTICE__DIMS];
+    double norm[SL_ISA_COUNT];
+    const double *factor[] = { u, v };
+    for (int r = 0; r < N; r++) {
+        weight[r] = sl_rng_range(&t->rng, 0.1, 2);
+        u[r] = sl_rng_normal(&t->rng), v[r] = sl_rng_normal(&t->rng);
+        for (int d = 0; d < SL_LATTICE__DIMS; d++)
+            across[r * SL_LATTICE__DIMS + d] = sl_rng_normal(&t->rng);
+    }
+    for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
+        norm[isa] =
+            sl_lattice__kernels_at((sl_isa)isa)->image(q[isa], weight, factor, 2, across, N);
+        SL_CHECK(t, norm[isa] == norm[0] && !memcmp(q[isa], q[0], sizeof q[0]), "%s differs",
+                 sl_isa_name((sl_isa)isa));
+    }
+    double want = 0;
+    for (int r = 0; r < N; r++) want += weight[r] * u[r] * v[r] * across[r * SL_LATTICE__DIMS + 3];
+    SL_CHECK(t, fabs(want - q[0][3]) < 1e-12, "%g, not %g", q[0][3], want);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        SL_TEST(each_level_finds_its_formulas),
+        SL_TEST(random_numbers_have_no_formula),
+        SL_TEST(smooth_functions_are_not_taken_for_sums),
+        SL_TEST(hostile_tables_are_harmless),
+        SL_TEST(operators_of_other_grammars_are_left_alone),
+        SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(memory_stays_below_its_limit),
+        SL_TEST(failing_allocations_are_told),
+        SL_TEST(kernels_agree),
+    };
+    return sl_test_main("search.lattice_expand", tests, SL_LEN(tests));
+}
