@@ -228,10 +228,10 @@ SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise_
 
 int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
 
-/* *out := do residuals of neighbouring rows go together? */
+/* *out := do residuals of neighbouring rows go together? fitted: the formula's values. */
 SL_NODISCARD sl_status sl_noise__has_structure(bool *out, const double *r,
-                                               const double *const *x, int inputs, int n,
-                                               sl_arena *scratch);
+                                               const double *const *x, int inputs,
+                                               const double *fitted, int n, sl_arena *scratch);
 
 /* An outcome as an expression with free constants of these values. */
 SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,

@@ -4,11 +4,12 @@
  *                     thousand
  *   not known         residuals, divided by the formula's value where errors are relative, have no
  *                     structure: those of neighbouring rows are as likely of equal as of opposite
- *                     sign. Neighbours are nearest in ranks of the inputs, in all of them and in
- *                     each one alone; the statistic is the mean product of a residual and its
- *                     neighbour's, judged against its standard deviation for independent ones. Nor
- *                     do they follow a polynomial of second degree. Where y has few digits it is
- *                     enough that residuals are no larger than their rounding
+ *                     sign. Neighbours are nearest in the inputs, in all of them and in each one
+ *                     alone, and in the formula's value: where y is a function of one combination
+ *                     of inputs, so is what a wrong function of it leaves. The statistic is the
+ * mean product of a residual and its neighbour's, judged against its standard deviation for
+ * independent ones. Nor do they follow a polynomial of second degree. Where y has few digits it is
+ * enough that residuals are no larger than their rounding
  *
  * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
@@ -117,13 +118,13 @@ static sl_status follows_polynomial(bool *out, const double *r, const double *co
 }
 
 sl_status sl_noise__has_structure(bool *out, const double *r, const double *const *x, int inputs,
-                                  int n, sl_arena *scratch) {
+                                  const double *fitted, int n, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
     if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
-    double each = PROBABILITY / (inputs + 2), limit = -sl_normal_quantile(each);
-    bool found = false;
+    double each = PROBABILITY / (inputs + 3), limit = -sl_normal_quantile(each);
+    bool found = along_input(r, fitted, n, room) > limit;
     for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
     if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
     if (!found) SL_TRY(follows_polynomial(&found, r, x, inputs, n, each, scratch));
@@ -145,9 +146,9 @@ static bool is_rounding(const sl_search__job *j, const double *r, int n) {
     return sl_chi2_tail(squares, n) > PROBABILITY;
 }
 
-/* Weighted residuals of the first rows; their sum of squares over all rows. */
-static sl_status residuals(double *r, double *squares, sl_arena *a, const sl_problem *p,
-                           const sl_search_formula *f) {
+/* Weighted residuals and the formula's values in the first rows; the sum of squares over all. */
+static sl_status residuals(double *r, double *fitted, double *squares, sl_arena *a,
+                           const sl_problem *p, const sl_search_formula *f) {
     double *got = sl_arena_alloc(a, 2 * (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory(2 * (size_t)p->rows, sizeof *got, "residuals");
     double *scale = got + p->rows;
@@ -157,7 +158,7 @@ static sl_status residuals(double *r, double *squares, sl_arena *a, const sl_pro
     for (int64_t i = 0; i < p->rows; i++) {
         double unit = f->bits.relative > 0 ? scale[i] : p->sigma ? p->sigma[i] : 1;
         double d = (p->y[i] - got[i]) / unit;
-        if (i < ROWS_MAX) r[i] = d;
+        if (i < ROWS_MAX) r[i] = d, fitted[i] = got[i];
         *squares += d * d;
     }
     return SL_OK;
@@ -167,9 +168,9 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
                                  const sl_search_formula *f) {
     const sl_problem *p = j->all;
     sl_arena a = { 0 };
-    double r[ROWS_MAX], squares;
+    double r[ROWS_MAX], fitted[ROWS_MAX], squares;
     *within = false;
-    sl_status st = residuals(r, &squares, &a, p, f);
+    sl_status st = residuals(r, fitted, &squares, &a, p, f);
     if (st == SL_OK && isfinite(squares)) {
         double freedom = SL_MAX((double)(p->rows - f->fit.params), 1);
         bool known = p->sigma ? p->sigma_absolute : j->o->sigma > 0;
@@ -182,7 +183,7 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
             bool structure = false;
             *within = f->bits.relative == 0 && is_rounding(j, r, n);
             if (!*within)
-                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, n, &a);
+                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, &a);
             *within = *within || !structure;
         }
         if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;

@@ -113,8 +113,8 @@ typedef struct step {
 
 /* Standard error of free coefficient a, of which the normal equations have n. */
 static double error_of(const sl_noise__equations *e, const sl_noise__model *m, double rss, int a) {
-    double variance = m->sigma > 0 ? m->sigma * m->sigma
-                                   : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
+    double variance =
+        m->sigma > 0 ? m->sigma * m->sigma : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
     return SL_MAX(sqrt(variance * e->matrix[a][a]), 1e-300);
 }
 
@@ -124,8 +124,9 @@ static double column_bits(const sl_noise__model *m, int j, double value, double 
     return error == 0 && value == 0 ? bits : bits + m->price[j];
 }
 
+/* The step that shortens the description most; drop: among values of 0. */
 static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
-                      const sl_noise__fit *f) {
+                      const sl_noise__fit *f, bool drop) {
     step best = { .at = -1, .gain = 1e-9 };
     double now = sl_noise__residual_bits(m, f->rss);
     for (int a = 0; a < e->n; a++) {
@@ -133,10 +134,10 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
         double b = f->coefficient[j], paid = column_bits(m, j, b, error_of(e, m, f->rss, a));
         for (int k = 0; k < tables[m->kind[j]].n; k++) {
             double v = tables[m->kind[j]].values[k].value;
+            if (drop && v != 0) continue;
             if (b < 0) v = 0 - v;
             double rss = f->rss + (v - b) * (v - b) / e->matrix[a][a];
-            double gain =
-                now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
+            double gain = now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
             if (gain > best.gain) best = (step){ a, v, gain, rss };
         }
     }
@@ -181,6 +182,18 @@ static void count_bits(sl_noise__fit *f, const sl_noise__model *m, const sl_nois
     if (!isfinite(f->bits)) f->bits = INFINITY;
 }
 
+/* Steps as long as there are any. A step that looks best at first may stand in the way of a better
+ * end, as a needless column with a coefficient of 1 does: with drop_first columns go as long as
+ * that shortens the description, before others become simple. */
+static void walk(sl_noise__equations *e, const sl_noise__model *m, sl_noise__fit *f,
+                 bool drop_first) {
+    for (int drop = drop_first; drop >= 0; drop--) {
+        for (step s = best_step(e, m, f, drop); s.at >= 0; s = best_step(e, m, f, drop))
+            take(e, f, &s);
+    }
+    count_bits(f, m, e);
+}
+
 void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch) {
     sl_noise__equations e;
     if (!isfinite(f->rss)) {
@@ -189,7 +202,14 @@ void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, d
     }
     sl_noise__equations_at(&e, m, f, scratch);
     invert(&e, f);
-    for (step s = best_step(&e, m, f); s.at >= 0; s = best_step(&e, m, f)) take(&e, f, &s);
+    sl_noise__fit first = *f;
+    sl_noise__equations left = e;
+    walk(&e, m, f, false);
+    walk(&left, m, &first, true);
+    if (first.bits < f->bits) {
+        *f = first;
+        e = left;
+    }
     sl_noise__fit_run(f, m, false, steps, scratch);
     count_bits(f, m, &e);
 }

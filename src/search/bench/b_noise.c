@@ -10,6 +10,7 @@
  *     4d       y is rounded to so many digits
  *     float    y is rounded to single precision
  *     floats   inputs and y are, the inputs first
+ *     xfloat   the inputs are, after y was computed of them
  *
  * SECONDS: limit of a formula, in CPU time a thread; 0: none, all steps of the effort (0, 1, 2) are
  * done. EVERY: only every so many-th formula.
@@ -72,7 +73,11 @@ static double rounded(double v, int digits) {
 static void add_errors(task *t, const char *noise, sl_rng *rng) {
     const double size = atof(noise);
     for (int i = 0; i < ALL; i++) {
-        const double y = t->clean[i];
+        const double y = t->y[i] = t->clean[i];
+        if (noise[0] == 'x') {
+            for (int v = 0; v < t->inputs; v++) t->x[v][i] = (float)t->x[v][i];
+            continue;
+        }
         if (noise[0] == 'f')
             t->y[i] = (float)y;
         else if (strchr(noise, 'd'))
@@ -108,7 +113,9 @@ static bool draw(task *t, sl_arena *a, const char *noise) {
     for (int i = 0; i < ROWS; i++) t->rms += t->clean[i] * t->clean[i] / ROWS;
     t->rms = sqrt(t->rms);
     add_errors(t, noise, &rng);
-    return true;
+    const double *columns[INPUTS];
+    for (int v = 0; v < t->inputs; v++) columns[v] = t->x[v];
+    return sl_expr_eval(t->clean, a, e, columns, ALL, NULL) == SL_OK; // inputs may be rounded now
 }
 
 static bool is_right(const task *t, sl_arena *a, const sl_fit *f, const double *const *x) {

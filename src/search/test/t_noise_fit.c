@@ -154,8 +154,9 @@ static void coefficients_become_simple(void **state) {
             bits += f.coefficient[j] != 0 ? e.m.price[j] : 0;
         }
         SL_CHECK(t, fabs(bits - f.bits) < 0.1, "%g bits instead of %g", f.bits, bits);
-        SL_CHECK(t, error[3] > 0 && fabs(sl_noise__price(SL_NOISE__RATE, 1024, 1, ROWS) -
-                                         sl_noise__price(SL_NOISE__RATE, 512, 1, ROWS) - 1) < 1e-9,
+        SL_CHECK(t,
+                 error[3] > 0 && fabs(sl_noise__price(SL_NOISE__RATE, 1024, 1, ROWS) -
+                                      sl_noise__price(SL_NOISE__RATE, 512, 1, ROWS) - 1) < 1e-9,
                  "a digit costs no bit");
     }
 }
