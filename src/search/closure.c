@@ -44,7 +44,7 @@ static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl
                      int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
-    const int simple = c->simple.end - c->simple.begin;
+    const int all = c->simple.end - c->simple.begin, simple = a->level == 3 ? all - c->falling : all;
     const int rows = SL_MIN(rows_of[a->level], c->fitted);
     if (special < 0 || list.begin < list.end)
         a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, simple, atoms,

@@ -84,6 +84,13 @@ static sl_status make_simple(sl_closure *c) {
     c->atom[c->atoms++] = (sl_closure__atom){ .curve = -1 };
     for (int v = 1; v <= c->variables; v++) SL_TRY(add_one_input(c, v));
     if (c->variables == 2) SL_TRY(add_two_inputs(c, 1, 2));
+    const int before = c->atoms;
+    for (int v = 1; v <= c->variables; v++) {
+        char text[16];
+        sl_snprintf(text, sizeof text, "exp(-x%d)", v);
+        SL_TRY(add_atom(c, text, NULL));
+    }
+    c->falling = c->atoms - before;
     c->simple.end = c->atoms;
     return SL_OK;
 }
@@ -98,8 +105,6 @@ static sl_status make_nested(sl_closure *c) {
             sl_snprintf(argument, sizeof argument, one[i], v);
             SL_TRY(add_functions(c, argument, true));
         }
-        sl_snprintf(argument, sizeof argument, "exp(-x%d)", v);
-        SL_TRY(add_atom(c, argument, NULL));
     }
     for (int v = 1; v <= c->variables; v++)
         for (int w = 1; w <= c->variables; w++)

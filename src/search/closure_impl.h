@@ -71,7 +71,8 @@ typedef struct sl_closure {
     const sl_node **expr;       // by part; NULL for those of curves
     sl_closure__atom *atom;
     sl_closure__curve *curve;
-    sl_closure__list simple;    // the atom without parts first
+    sl_closure__list simple;    // the atom without parts first, falling exponentials last
+    int falling;                // so many of these
     sl_closure__list nested;    // functions of two inputs and of functions
     sl_closure__list grid, nested_grid; // curves of one input, and of the others, at points of a grid
     sl_arena arena;
@@ -104,7 +105,7 @@ typedef struct sl_closure__shape {
     int below;    // the space of D
     int lead;     // the slots whose product is sure to be in D
     int apart[2]; // two slots that do not multiply in D, where it has their sum; 0: none
-    int above[2]; // N: the sum of two spaces
+    int above[3]; // N: the sum of these spaces
     struct {
         int8_t first, second;
     } order[3]; // atoms of these slots may change places: only first <= second is looked at
@@ -177,12 +178,12 @@ typedef struct sl_closure__hit {
 
 enum { SL_CLOSURE__BEST = 16 }; // hits of one part of the work
 
-/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the simple list. */
+/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the first of the simple list. */
 typedef struct sl_closure__scan {
     const sl_closure__shape *shape;
     int special;
     sl_closure__list list;
-    int simple;         // atoms of that list
+    int simple;         // so many of these
     int atoms, columns; // at most so many of them with parts, and so many columns
     int rows;           // of those that are fitted
 } sl_closure__scan;

@@ -15,6 +15,8 @@ const sl_closure__shape sl_closure__halves[] = {
     { 4, R | S, R | S, R | S, { 0 }, { P | Q }, { { 0, 1 }, { 2, 3 } }, 2, 0 }, // y = P Q / (R S)
     { 4, R | S, R | S, R, { R | S }, { P | Q }, { { 0, 1 }, { 2, 3 } }, 2, 0 }, // y = P Q / (R + S)
     { 4, Q, Q, Q, { 0 }, { P, Q | R | S }, { { 2, 3 } }, 1, 0 },               // y = P / Q + R S
+    { 4, Q | R | S, Q, Q, { 0 }, { P, Q | R, Q | S }, { { 2, 3 } }, 1, 0 },    // y = P / Q + R + S
+    { 4, P | Q, 0, 0, { 0 }, { P, Q, R | S }, { { 0, 1 }, { 2, 3 } }, 2, 0 },  // y = P + Q + R S
     { 4, Q | S, Q | S, Q | S, { 0 }, { P | S, R | Q }, { { 1, 3 } }, 1, 0 },   // y = P / Q + R / S
     { 4, Q, Q, Q, { 0 }, { P | R | S }, { { 0, 2 }, { 2, 3 } }, 2, 0 },        // y = P R S / Q
     { 4, Q | R | S, Q | R | S, Q | R | S, { 0 }, { P }, { { 1, 2 }, { 2, 3 } }, 2, 0 },
@@ -120,7 +122,7 @@ int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
                         const sl_closure__choice *k, int filled, int with) {
     const sl_closure__shape *s = k->shape;
     list l = { out, 0, room, c, k, .lead = sl_closure__lead(c, k) };
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SL_LEN(s->above); i++)
         if (!with || s->above[i] & with) add_space(&l, s->above[i] & filled, with, 0, none(false));
     if (!with || s->below & with) add_space(&l, s->below & filled, with, 0, none(true));
     return l.n;

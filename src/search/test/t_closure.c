@@ -60,11 +60,11 @@ static void real_constants_are_found(void **state) {
 
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
-    static const int rows[] = { 10, 24, 30, 64 };
+    static const int rows[] = { 10, 24, 64 };
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_search_result *r;
         plant(&table, t, NULL, 1, rows[i], 0.2, 3);
-        SL_MUST(t, run_closure(&r, &table, NULL, 0, 2));
+        SL_MUST(t, run_closure(&r, &table, NULL, 0, 1));
         SL_CHECK(t, r->count == 0, "%d rows: %s", rows[i], text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }
@@ -91,14 +91,14 @@ static void answers_do_not_depend_on_threads(void **state) {
 
 static sl_status run_small(void) {
     sl_search_result *r;
-    SL_TRY(run_closure(&r, &table, NULL, 1, 1));
+    SL_TRY(run_closure(&r, &table, NULL, 0, 0));
     sl_search_result_free(r);
     return SL_OK;
 }
 
 static void failing_allocations_are_told(void **state) {
     sl_fixture *t = *state;
-    plant(&table, t, "1.9*exp(-2.3*x1) + 0.37*x1", 1, 24, 0.2, 3);
+    plant(&table, t, "1.9*exp(-x1) + 0.37*x1", 1, 24, 0.2, 3);
     SL_EACH_ALLOCATION(t, run_small());
 }
 
