@@ -1,8 +1,8 @@
 /* closure_atoms - functions without free constants that closures are made of.
  *
- * sin and cos of one argument come together, because sin(u + b) is a combination of both; exp(u + b)
- * is a multiple of exp(u), and sqrt(k u) of sqrt(u). The square of an input comes with the input,
- * because (x + a)^2 needs both. An atom that is not real in every row is left out. */
+ * sin and cos of one argument come together, because sin(u + b) is a combination of both; exp(u +
+ * b) is a multiple of exp(u), and sqrt(k u) of sqrt(u). The square of an input comes with the
+ * input, because (x + a)^2 needs both. An atom that is not real in every row is left out. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 static const double MODERATE = 1e15;
 
-/* *part := the place of the expression among the parts, where it may be already; -1: it is not real in
- * every row. */
+/* *part := the place of the expression among the parts, where it may be already; -1: it is not real
+ * in every row. */
 static sl_status add_part(int *part, sl_closure *c, const char *text) {
     SL_ASSERT(c->parts < SL_CLOSURE__PARTS);
     const sl_node *e;
@@ -105,6 +105,8 @@ static sl_status make_nested(sl_closure *c) {
             sl_snprintf(argument, sizeof argument, one[i], v);
             SL_TRY(add_functions(c, argument, true));
         }
+        sl_snprintf(argument, sizeof argument, "exp(-x%d)", v);
+        SL_TRY(add_atom(c, argument, NULL));
     }
     for (int v = 1; v <= c->variables; v++)
         for (int w = 1; w <= c->variables; w++)

@@ -29,16 +29,17 @@ done:
     return st;
 }
 
-/* Real constants anywhere but inside functions; then one inside, of an input and of a function of it. */
+/* Real constants anywhere but inside functions; then one inside, of an input and of a function of
+ * it. */
 static const struct {
     const char *text;
     int inputs, level;
 } formulas[] = {
     { "(2.31*x1 + 1.77)*exp(x1)/(x1 + 4.3)", 1, 0 },
     { "1.9*exp(-x1) + 0.37*x1", 1, 0 },
-    { "1/(x1*sin(x1 + 0.7) + 5.3)", 1, 0 },      // the sum below, and not the product, leads
+    { "1/(x1*sin(x1 + 0.7) + 5.3)", 1, 0 }, // the sum below, and not the product, leads
     { "2.2*x1/(exp(x1) - 2.7*x1) - 1.3/(exp(x1) + 4.4*x1)", 1, 0 }, // two sums of the same atoms
-    { "x1 + 3.1*exp(-x1^2)*(sqrt(x1) + 0.4)", 1, 0 }, // a nested function
+    { "x1 + 3.1*exp(-x1^2)*(sqrt(x1) + 0.4)", 1, 0 },               // a nested function
     { "-1.7*sin(x2 + 2.3)/x1 + 0.83*x2", 2, 0 }, // a denominator without a constant
     { "x1*exp(-2.37*x1) + 2.2", 1, 1 },
     { "(x1 + 1.4)/(sin(2.31*x1) + 1.7)", 1, 1 },

@@ -31,8 +31,8 @@ static void fill(vectors *x, sl_rng *rng, int rows) {
     }
 }
 
-/* What is left has no part in any column, is what the vector had beyond them, and is the same bits at
- * every level of the CPU. */
+/* What is left has no part in any column, is what the vector had beyond them, and is the same bits
+ * at every level of the CPU. */
 static void what_is_left_is_outside_of_the_span(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 60); i++) {
