@@ -1,10 +1,10 @@
 /* closure - formulas of two halves with real constants anywhere in them, one inside a function.
  *
- * closure_impl.h says how such a formula becomes linear: y D = N in products of atoms, all coefficients
- * free. Shapes (closure_shapes.c) and atoms (closure_atoms.c, closure_curves.c) are enumerated
- * (closure_scan.c); a curve's constant is first at a point of a grid, then moved to where nothing is
- * left (closure_refine.c). What remains is solved, held against rows that were not fitted, and
- * offered (closure_settle.c).
+ * closure_impl.h says how such a formula becomes linear: y D = N in products of atoms, all
+ * coefficients free. Shapes (closure_shapes.c) and atoms (closure_atoms.c, closure_curves.c) are
+ * enumerated (closure_scan.c); a curve's constant is first at a point of a grid, then moved to
+ * where nothing is left (closure_refine.c). What remains is solved, held against rows that were not
+ * fitted, and offered (closure_settle.c).
  *
  *   level 0   two halves of up to four simple atoms, or one half a nested function
  *   level 1   the same with up to three atoms, one of them a curve of one input
@@ -32,9 +32,9 @@ typedef struct attempt {
     int scans;
     sl_closure__scan scan[SCANS];
     const sl_closure__scan *now;
-    int first;            // part of the work
+    int first; // part of the work
     int64_t hits;
-    sl_closure__hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
+    sl_closure__hit *hit;     // SL_CLOSURE__BEST for each part of the work, then close together
     sl_closure__tower *tower; // two for each thread
 } attempt;
 
@@ -44,11 +44,14 @@ static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl
                      int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
-    const int simple = c->simple.end - c->simple.begin;
+    // quotients make falling exponentials as well: with four slots to fill they cost more than they
+    // find
+    const bool falling = shape->slots < 4 || a->level == 1;
+    const int simple = c->simple.end - c->simple.begin - (falling ? 0 : c->falling);
     const int rows = SL_MIN(rows_of[a->level], c->fitted);
     if (special < 0 || list.begin < list.end)
-        a->scan[a->scans++] = (sl_closure__scan){ shape, special, list, simple, atoms,
-                                                  columns_of[a->level], rows };
+        a->scan[a->scans++] =
+            (sl_closure__scan){ shape, special, list, simple, atoms, columns_of[a->level], rows };
 }
 
 /* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
@@ -230,8 +233,12 @@ static sl_status run_level(bool *more, void *state, int level) {
     attempt a = { .c = c, .level = level };
     list_scans(&a);
     if (a.scans == 0) return SL_OK;
-    const int scans = refined_of[level] == 0 ? 1 : a.scans; // whose hits are held at once
-    const size_t hits = (size_t)(scans * sl_closure__works(&a.scan[0]) * SL_CLOSURE__BEST);
+    int works = 0; // whose hits are held at once
+    for (int i = 0; i < a.scans; i++) {
+        const int n = sl_closure__works(&a.scan[i]);
+        works = refined_of[level] > 0 ? works + n : SL_MAX(works, n);
+    }
+    const size_t hits = (size_t)works * SL_CLOSURE__BEST;
     const size_t towers = 2 * (size_t)sl_pool_threads(c->job->pool);
     const int64_t bytes = (int64_t)(hits * sizeof *a.hit + towers * sizeof *a.tower);
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;

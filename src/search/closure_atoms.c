@@ -1,8 +1,8 @@
 /* closure_atoms - functions without free constants that closures are made of.
  *
- * sin and cos of one argument come together, because sin(u + b) is a combination of both; exp(u + b)
- * is a multiple of exp(u), and sqrt(k u) of sqrt(u). The square of an input comes with the input,
- * because (x + a)^2 needs both. An atom that is not real in every row is left out. */
+ * sin and cos of one argument come together, because sin(u + b) is a combination of both; exp(u +
+ * b) is a multiple of exp(u), and sqrt(k u) of sqrt(u). The square of an input comes with the
+ * input, because (x + a)^2 needs both. An atom that is not real in every row is left out. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 static const double MODERATE = 1e15;
 
-/* *part := the place of the expression among the parts, where it may be already; -1: it is not real in
- * every row. */
+/* *part := the place of the expression among the parts, where it may be already; -1: it is not real
+ * in every row. */
 static sl_status add_part(int *part, sl_closure *c, const char *text) {
     SL_ASSERT(c->parts < SL_CLOSURE__PARTS);
     const sl_node *e;
@@ -84,6 +84,13 @@ static sl_status make_simple(sl_closure *c) {
     c->atom[c->atoms++] = (sl_closure__atom){ .curve = -1 };
     for (int v = 1; v <= c->variables; v++) SL_TRY(add_one_input(c, v));
     if (c->variables == 2) SL_TRY(add_two_inputs(c, 1, 2));
+    const int before = c->atoms;
+    for (int v = 1; v <= c->variables; v++) {
+        char text[16];
+        sl_snprintf(text, sizeof text, "exp(-x%d)", v);
+        SL_TRY(add_atom(c, text, NULL));
+    }
+    c->falling = c->atoms - before;
     c->simple.end = c->atoms;
     return SL_OK;
 }

@@ -1,8 +1,8 @@
 /* closure_curves - functions with a real constant inside, first at the points of a grid.
  *
  * Grids are coarse: a constant that is close to the right one leaves little of the lead, and
- * closure_refine.c finds it from there. Rates are spread by size, frequencies by a part of the period
- * over the range of the argument, shifts under a root by parts of that range. */
+ * closure_refine.c finds it from there. Rates are spread by size, frequencies by a part of the
+ * period over the range of the argument, shifts under a root by parts of that range. */
 #include <math.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static double at(sl_closure__family f, double h, double k) {
     return 0;
 }
 
-/* Rates and frequencies beyond this are not looked for: such a curve is next to nothing in all but a few
- * rows, and fits anything. */
+/* Rates and frequencies beyond this are not looked for: such a curve is next to nothing in all but
+ * a few rows, and fits anything. */
 static const double STEEPEST = 12;
 
 bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_closure__curve *k,
@@ -72,7 +72,9 @@ const sl_node *sl_closure__write_curve(sl_write *w, const sl_closure__curve *k, 
 
 /* ---------------------------------------------------------------- grids --------------------- */
 
-static const double shifts[] = { 0.02, 0.1, 0.3, 0.7, 1.5, 4 }; // beyond the end, in parts of the range
+static const double shifts[] = {
+    0.02, 0.1, 0.3, 0.7, 1.5, 4
+}; // beyond the end, in parts of the range
 
 enum { FREQUENCIES = 40, RATES = 48 };
 

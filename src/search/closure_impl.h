@@ -1,11 +1,11 @@
 /* Inside closure*.c only: shapes of formulas that are linear in all their constants but one.
  *
- * A formula of two halves, such as (A + a)/(B + b) + (C + c)(D + d), becomes linear in all products of
- * its constants once it is multiplied by its denominators: y D = N, where N and D are sums of
- * products of atoms. An atom is a function without free constants, or one with one inside, a curve. A
- * shape says which products of up to four atoms there are, each with a coefficient of its own. Whether
- * atoms and shape are right is then one question of linear algebra: is the first product of D, times y,
- * in the span of the others? */
+ * A formula of two halves, such as (A + a)/(B + b) + (C + c)(D + d), becomes linear in all
+ * products of its constants once it is multiplied by its denominators: y D = N, where N and D are
+ * sums of products of atoms. An atom is a function without free constants, or one with one
+ * inside, a curve. A shape says which products of up to four atoms there are, each with a
+ * coefficient of its own. Whether atoms and shape are right is then one question of linear
+ * algebra: is the first product of D, times y, in the span of the others? */
 #ifndef SL_SEARCH_CLOSURE_IMPL_H
 #define SL_SEARCH_CLOSURE_IMPL_H
 
@@ -45,8 +45,9 @@ typedef struct sl_closure__curve {
     double h[SL_CLOSURE__ROWS], low, high; // the argument in the rows, its ends
 } sl_closure__curve;
 
-/* parts: columns that come together, as sin and cos of one argument do: sin(u + b) is a combination of
- * both. The first is sure to be in every formula with the atom. No parts: the atom is left out. */
+/* parts: columns that come together, as sin and cos of one argument do: sin(u + b) is a
+ * combination of both. The first is sure to be in every formula with the atom. No parts: the atom
+ * is left out. */
 typedef struct sl_closure__atom {
     int part[2], parts;
     int curve;       // -1: none; else its place
@@ -71,9 +72,11 @@ typedef struct sl_closure {
     const sl_node **expr;       // by part; NULL for those of curves
     sl_closure__atom *atom;
     sl_closure__curve *curve;
-    sl_closure__list simple;    // the atom without parts first
+    sl_closure__list simple;    // the atom without parts first, falling exponentials last
+    int falling;                // so many of these
     sl_closure__list nested;    // functions of two inputs and of functions
-    sl_closure__list grid, nested_grid; // curves of one input, and of the others, at points of a grid
+    sl_closure__list grid;        // curves of one input at points of a grid
+    sl_closure__list nested_grid; // and of functions of inputs
     sl_arena arena;
 } sl_closure;
 
@@ -104,7 +107,7 @@ typedef struct sl_closure__shape {
     int below;    // the space of D
     int lead;     // the slots whose product is sure to be in D
     int apart[2]; // two slots that do not multiply in D, where it has their sum; 0: none
-    int above[2]; // N: the sum of two spaces
+    int above[3]; // N: the sum of these spaces
     struct {
         int8_t first, second;
     } order[3]; // atoms of these slots may change places: only first <= second is looked at
@@ -127,8 +130,9 @@ typedef struct sl_closure__choice {
     int atom[SL_CLOSURE__SLOTS];
 } sl_closure__choice;
 
-/* out[] := the columns over the slots `filled` that hold a part of one of the slots `with` (0: all of
- * them), at most `room`, but for the leading one. Answers how many, or room + 1 where there are more. */
+/* out[] := the columns over the slots `filled` that hold a part of one of the slots `with` (0:
+ * all of them), at most `room`, but for the leading one. Answers how many, or room + 1 where
+ * there are more. */
 int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
                         const sl_closure__choice *k, int filled, int with);
 /* The product of the first parts of the slots that lead. */
@@ -159,8 +163,8 @@ void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
                        const sl_closure__bent *bent);
 /* Adds what is outside of the span of the others; next to nothing: adds nothing. */
 void sl_closure__push(sl_closure__tower *t, sl_closure__column k);
-/* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the span of
- * the other columns of D. Answers the length of v; infinite where D alone makes the lead. */
+/* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the
+ * span of the other columns of D. Answers the length of v; infinite where D makes the lead. */
 double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure__tower *below,
                         sl_closure__column lead);
 
@@ -177,12 +181,13 @@ typedef struct sl_closure__hit {
 
 enum { SL_CLOSURE__BEST = 16 }; // hits of one part of the work
 
-/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the simple list. */
+/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the first
+ * of the simple list. */
 typedef struct sl_closure__scan {
     const sl_closure__shape *shape;
     int special;
     sl_closure__list list;
-    int simple;         // atoms of that list
+    int simple;         // so many of these
     int atoms, columns; // at most so many of them with parts, and so many columns
     int rows;           // of those that are fitted
 } sl_closure__scan;
@@ -193,8 +198,8 @@ int sl_closure__works(const sl_closure__scan *s);
 int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *s,
                     sl_closure__tower tower[2], int number);
 
-/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns;
- * answers that. From any thread. */
+/* Moves the constant inside a curve to where least of the lead is left outside of the span of the
+ * columns; answers that. From any thread. */
 double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
                           sl_closure__column lead, const sl_closure__column *list, int n);
 /* The atom of the choice that is a curve; NULL: none. */

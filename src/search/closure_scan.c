@@ -1,9 +1,9 @@
 /* closure_scan - all choices of atoms for a shape, each asked whether its lead is in the span.
  *
- * Slots are filled one after the other, and columns are added to a tower of orthonormal ones as soon as
- * the slots of their product are filled: the innermost loop adds those of the last slot alone. Slots of
- * D come first, because only they say which column leads; but a slot with a list of its own comes
- * last. The atoms of the first two slots are the number of a part of the work. */
+ * Slots are filled one after the other, and columns are added to a tower of orthonormal ones as
+ * soon as the slots of their product are filled: the innermost loop adds those of the last slot
+ * alone. Slots of D come first, because only they say which column leads; but a slot with a list of
+ * its own comes last. The atoms of the first two slots are the number of a part of the work. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 /* ---------------------------------------------------------------- towers -------------------- */
 
-static const double DEPENDENT = 1e-7, LOSSY = 1e-2, TRIVIAL = 1e-5; // of a column outside of the span
+static const double DEPENDENT = 1e-7, LOSSY = 1e-2,
+                    TRIVIAL = 1e-5; // of a column outside of the span
 
 static void put(double *v, const sl_closure__tower *t, sl_closure__column k) {
     sl_closure__evaluate(v, t->c, k, t->bent, t->rows);
@@ -64,12 +65,13 @@ typedef struct scanner {
     const sl_closure *c;
     const sl_closure__scan *scan;
     sl_closure__tower *tower, *below; // of all columns, and of those of D
-    int order[SL_CLOSURE__SLOTS]; // slots as they are filled
-    int below_slots;              // of them so many are of D, but for the special one
+    int order[SL_CLOSURE__SLOTS];     // slots as they are filled
+    int below_slots;                  // of them so many are of D, but for the special one
     int filled, atoms;
     sl_closure__choice choice;
     sl_closure__hit *best;
     int n_best;
+    int64_t looks;
 } scanner;
 
 static void order_slots(scanner *s) {
@@ -105,6 +107,7 @@ static void keep(scanner *s, const sl_closure__hit *h) {
 /* All slots are filled. */
 static void look(scanner *s, sl_closure__hit *curve_best) {
     double v[SL_CLOSURE__ROWS];
+    s->looks++;
     const sl_closure__atom *special =
         s->scan->special < 0 ? NULL : &s->c->atom[s->choice.atom[s->scan->special]];
     sl_closure__hit h = { s->choice, s->tower->n, .score = s->tower->n };
@@ -118,7 +121,8 @@ static void look(scanner *s, sl_closure__hit *curve_best) {
     h.score = (s->scan->rows - h.columns) * sl_log(h.rest + 1e-14);
     if (curve_best->columns > 0) {
         int before = curve_best->choice.atom[s->scan->special];
-        if (s->c->atom[before].curve != special->curve) keep(s, curve_best), curve_best->columns = 0;
+        if (s->c->atom[before].curve != special->curve)
+            keep(s, curve_best), curve_best->columns = 0;
     }
     if (curve_best->columns == 0 || h.score < curve_best->score) *curve_best = h;
 }
@@ -193,5 +197,6 @@ int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);
     if (s.below_slots == 0 && !push_columns(&s, 0)) return 0;
     fill(&s, 0, number);
+    atomic_fetch_add(&c->job->tried, s.looks);
     return s.n_best;
 }

@@ -2,8 +2,8 @@
  *
  * The coefficients are solved for on most rows and accepted on those held out: with many columns,
  * half of what fits the former alone is false. Columns are then left out one by one as long as the
- * formula holds, so that factors which N and D have in common go, and so does what a shape has beyond
- * the formula. */
+ * formula holds, so that factors which N and D have in common go, and so does what a shape has
+ * beyond the formula. */
 #include <math.h>
 #include <string.h>
 

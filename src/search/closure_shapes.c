@@ -1,45 +1,78 @@
 /* closure_shapes - which products a formula of two halves has when it is written y D = N.
  *
- * P, Q, R, S are the atoms of the four slots, A the span {1, A}: a factor and a summand at every atom
- * are free. A half P Q below is any of a P Q + b P + c Q + d, so P + Q as well as P times Q. */
+ * P, Q, R, S are the atoms of the four slots, A the span {1, A}: a factor and a summand at every
+ * atom are free. A half P Q below is any of a P Q + b P + c Q + d, so P + Q as well as P times Q.
+ */
 #include <string.h>
 
 #include "search/closure_impl.h"
 
-enum { P = 1, Q = 2, R = 4, S = 8, R2 = 16, S2 = 32 };
+enum {
+    P = 1,
+    Q = 2,
+    R = 4,
+    S = 8,
+    R2 = 16, // as R and S once more
+    S2 = 32,
+    PQ = P | Q,
+    RS = R | S,
+    RS2 = R2 | S2,
+    QRS = Q | RS,
+    PQRS = PQ | RS,
+};
 
-/* Two halves of two atoms each.
- *  slots, needed, D, leads, apart, N, orders */
+/* Two halves of two atoms each. By row: slots, those needed, D, its leading slots, those apart, N,
+ * orders. */
 const sl_closure__shape sl_closure__halves[] = {
-    { 4, 0, 0, 0, { 0 }, { P | Q, R | S }, { { 0, 1 }, { 2, 3 }, { 0, 2 } }, 3, 0 }, // y = P Q + R S
-    { 4, R | S, R | S, R | S, { 0 }, { P | Q }, { { 0, 1 }, { 2, 3 } }, 2, 0 }, // y = P Q / (R S)
-    { 4, R | S, R | S, R, { R | S }, { P | Q }, { { 0, 1 }, { 2, 3 } }, 2, 0 }, // y = P Q / (R + S)
-    { 4, Q, Q, Q, { 0 }, { P, Q | R | S }, { { 2, 3 } }, 1, 0 },               // y = P / Q + R S
-    { 4, Q | S, Q | S, Q | S, { 0 }, { P | S, R | Q }, { { 1, 3 } }, 1, 0 },   // y = P / Q + R / S
-    { 4, Q, Q, Q, { 0 }, { P | R | S }, { { 0, 2 }, { 2, 3 } }, 2, 0 },        // y = P R S / Q
-    { 4, Q | R | S, Q | R | S, Q | R | S, { 0 }, { P }, { { 1, 2 }, { 2, 3 } }, 2, 0 },
+    // y = P Q + R S
+    { 4, 0, 0, 0, { 0 }, { PQ, RS }, { { 0, 1 }, { 2, 3 }, { 0, 2 } }, 3, 0 },
+    // y = P Q / (R S)
+    { 4, RS, RS, RS, { 0 }, { PQ }, { { 0, 1 }, { 2, 3 } }, 2, 0 },
+    // y = P Q / (R + S)
+    { 4, RS, RS, R, { RS }, { PQ }, { { 0, 1 }, { 2, 3 } }, 2, 0 },
+    // y = P / Q + R S
+    { 4, Q, Q, Q, { 0 }, { P, QRS }, { { 2, 3 } }, 1, 0 },
+    // y = P / Q + R + S
+    { 4, QRS, Q, Q, { 0 }, { P, Q | R, Q | S }, { { 2, 3 } }, 1, 0 },
+    // y = P + Q + R S
+    { 4, PQ, 0, 0, { 0 }, { P, Q, RS }, { { 0, 1 }, { 2, 3 } }, 2, 0 },
+    // y = P / Q + R / S
+    { 4, Q | S, Q | S, Q | S, { 0 }, { P | S, R | Q }, { { 1, 3 } }, 1, 0 },
+    // y = P R S / Q
+    { 4, Q, Q, Q, { 0 }, { P | RS }, { { 0, 2 }, { 2, 3 } }, 2, 0 },
     // y = P / (Q R S)
-    { 4, Q | R | S, Q | R | S, Q | R, { R | S }, { P }, { { 2, 3 } }, 1, 0 }, // y = P / (Q (R + S))
-    { 4, 0, 0, 0, { 0 }, { P | Q | R | S }, { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 3, 0 }, // y = P Q R S
-    { 4, P | Q | R | S, P | Q | R | S, P | R, { P | Q, R | S }, { 0 },
-      { { 0, 1 }, { 2, 3 }, { 0, 2 } }, 3, 0 }, // y = 1 / ((P + Q) (R + S))
-    { 4, P | Q | R | S, P | Q | R | S, P | Q | R, { R | S }, { 0 }, { { 0, 1 }, { 2, 3 } }, 2, 0 },
+    { 4, QRS, QRS, QRS, { 0 }, { P }, { { 1, 2 }, { 2, 3 } }, 2, 0 },
+    // y = P / (Q (R + S))
+    { 4, QRS, QRS, Q | R, { RS }, { P }, { { 2, 3 } }, 1, 0 },
+    // y = P Q R S
+    { 4, 0, 0, 0, { 0 }, { PQRS }, { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 3, 0 },
+    // y = 1 / ((P + Q) (R + S))
+    { 4, PQRS, PQRS, P | R, { PQ, RS }, { 0 }, { { 0, 1 }, { 2, 3 }, { 0, 2 } }, 3, 0 },
     // y = 1 / (P Q (R + S))
-    { 4, R, R | S | R2 | S2, R | R2, { R | S, R2 | S2 }, { P | R | S, Q | R | S },
-      { { 0, 1 }, { 2, 3 } }, 2, 1 }, // y = P / (R + S) + Q / (R + S), with two sums
+    { 4, PQRS, PQRS, PQ | R, { RS }, { 0 }, { { 0, 1 }, { 2, 3 } }, 2, 0 },
+    // y = P / (R + S) + Q / (R + S), the sums with coefficients of their own
+    { 4, R, RS | RS2, R | R2, { RS, RS2 }, { P | RS, Q | RS }, { { 0, 1 }, { 2, 3 } }, 2, 1 },
 };
 const int sl_closure__halves_count = SL_LEN(sl_closure__halves);
 
 /* One half is one atom, in the third slot. */
 const sl_closure__shape sl_closure__nested[] = {
-    { 3, 0, 0, 0, { 0 }, { P | Q, R }, { { 0, 1 } }, 1, 0 },           // y = P Q + R
-    { 3, 0, R, R, { 0 }, { P | Q }, { { 0, 1 } }, 1, 0 },              // y = P Q / R
-    { 3, P | Q, P | Q, P | Q, { 0 }, { R }, { { 0, 1 } }, 1, 0 },      // y = R / (P Q)
-    { 3, P | Q, P | Q, P, { P | Q }, { R }, { { 0, 1 } }, 1, 0 },      // y = R / (P + Q)
-    { 3, P | Q, 0, 0, { 0 }, { P | Q | R }, { { 0, 1 } }, 1, 0 },      // y = P Q R
-    { 3, Q, Q, Q, { 0 }, { P, Q | R }, { { 0, 0 } }, 0, 0 },           // y = P / Q + R
-    { 3, Q, Q, Q, { 0 }, { P | R }, { { 0, 0 } }, 0, 0 },              // y = P R / Q
-    { 3, Q, Q | R, Q | R, { 0 }, { P }, { { 0, 0 } }, 0, 0 },          // y = P / (Q R)
+    // y = P Q + R
+    { 3, 0, 0, 0, { 0 }, { PQ, R }, { { 0, 1 } }, 1, 0 },
+    // y = P Q / R
+    { 3, 0, R, R, { 0 }, { PQ }, { { 0, 1 } }, 1, 0 },
+    // y = R / (P Q)
+    { 3, PQ, PQ, PQ, { 0 }, { R }, { { 0, 1 } }, 1, 0 },
+    // y = R / (P + Q)
+    { 3, PQ, PQ, P, { PQ }, { R }, { { 0, 1 } }, 1, 0 },
+    // y = P Q R
+    { 3, PQ, 0, 0, { 0 }, { PQ | R }, { { 0, 1 } }, 1, 0 },
+    // y = P / Q + R
+    { 3, Q, Q, Q, { 0 }, { P, Q | R }, { { 0 } }, 0, 0 },
+    // y = P R / Q
+    { 3, Q, Q, Q, { 0 }, { P | R }, { { 0 } }, 0, 0 },
+    // y = P / (Q R)
+    { 3, Q, Q | R, Q | R, { 0 }, { P }, { { 0 } }, 0, 0 },
 };
 const int sl_closure__nested_count = SL_LEN(sl_closure__nested);
 
@@ -85,7 +118,8 @@ static bool is_apart(const list *l, const sl_closure__column *k) {
     int slots = 0;
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) slots |= (k->part[i] >= 0) << i;
     for (int i = 0; i < 2; i++)
-        if ((k->below || s->twice) && s->apart[i] && (slots & s->apart[i]) == s->apart[i]) return true;
+        if ((k->below || s->twice) && s->apart[i] && (slots & s->apart[i]) == s->apart[i])
+            return true;
     return false;
 }
 
@@ -99,7 +133,8 @@ static void add(list *l, sl_closure__column k) {
     l->n = SL_MIN(l->n + 1, l->room + 1);
 }
 
-/* The products of one space from slot s on; with: slots of which one must have a part, 0: it has. */
+/* The products of one space from slot s on; with: slots of which one must have a part, 0: it has.
+ */
 static void add_space(list *l, int space, int with, int s, sl_closure__column k) {
     if (l->n > l->room || (with && !(with >> s))) return;
     if (s == SL_CLOSURE__SLOTS) {
@@ -120,7 +155,7 @@ int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
                         const sl_closure__choice *k, int filled, int with) {
     const sl_closure__shape *s = k->shape;
     list l = { out, 0, room, c, k, .lead = sl_closure__lead(c, k) };
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SL_LEN(s->above); i++)
         if (!with || s->above[i] & with) add_space(&l, s->above[i] & filled, with, 0, none(false));
     if (!with || s->below & with) add_space(&l, s->below & filled, with, 0, none(true));
     return l.n;
@@ -128,7 +163,8 @@ int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
 
 int sl_closure__all_columns(sl_closure__column *out, const sl_closure *c,
                             const sl_closure__choice *k) {
-    const int n = sl_closure__columns(out, SL_CLOSURE__COLUMNS, c, k, (1 << SL_CLOSURE__SLOTS) - 1, 0);
+    const int n =
+        sl_closure__columns(out, SL_CLOSURE__COLUMNS, c, k, (1 << SL_CLOSURE__SLOTS) - 1, 0);
     return SL_MIN(n, SL_CLOSURE__COLUMNS);
 }
 

@@ -1,7 +1,7 @@
 /* b_closure - what closures alone find in a file of pairs, level by level.
  *
- * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, level that found a
- * formula (-1: none), CPU-seconds of every level that ran, the formula, the truth.
+ * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, level that found
+ * a formula (-1: none), CPU-seconds of every level that ran, the formula, the truth.
  *
  *     build/bench/search.closure FILE [first] [pairs] [first level] [last level] */
 #include <stdio.h>
@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
         double seconds[LEVELS] = { 0 };
         int found = -1;
         sl_str text = { 0 };
-        if (read_pair(&p, line, (size_t)n) != SL_OK || run(seconds, &found, &text, &p, from, to) != SL_OK)
+        if (read_pair(&p, line, (size_t)n) != SL_OK ||
+            run(seconds, &found, &text, &p, from, to) != SL_OK)
             return printf("%s\n", sl_last_error()), 1;
         printf("%d\t%d\t", i, found);
         for (int l = from; l <= to && l < 8; l++) printf("%.2f ", seconds[l]);
