@@ -163,7 +163,7 @@ static void every_expression_of_depth_two_is_found(void **state) {
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 2, -1, 1 };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
     o.grammar = &g;
-    for (int i = 0; i < sl_test_iters(t, 60);) {
+    for (int i = 0; i < sl_test_iters(t, 30);) {
         sl_str text = { 0 };
         sl_search_result *r;
         int budget = 4;
