@@ -228,10 +228,17 @@ SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise_
 
 int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
 
-/* *out := do residuals of neighbouring rows go together? fitted: the formula's values. */
+/* *out := do residuals of neighbouring rows go together, more than independent ones would with that
+ * probability? fitted: the formula's values. */
 SL_NODISCARD sl_status sl_noise__has_structure(bool *out, const double *r,
                                                const double *const *x, int inputs,
-                                               const double *fitted, int n, sl_arena *scratch);
+                                               const double *fitted, int n, double probability,
+                                               sl_arena *scratch);
+/* *out := may a formula within the noise end the search? y of full precision may have been computed,
+ * and a wrong formula may leave something that passes for noise. There the answer is yes only for few
+ * constants, and residuals without doubt: the search that goes on loses nothing but time. */
+SL_NODISCARD sl_status sl_noise__is_certain(bool *out, const sl_search__job *j,
+                                            const sl_search_formula *f);
 
 /* An outcome as an expression with free constants of these values. */
 SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,

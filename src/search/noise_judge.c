@@ -118,12 +118,13 @@ static sl_status follows_polynomial(bool *out, const double *r, const double *co
 }
 
 sl_status sl_noise__has_structure(bool *out, const double *r, const double *const *x, int inputs,
-                                  const double *fitted, int n, sl_arena *scratch) {
+                                  const double *fitted, int n, double probability,
+                                  sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
     if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
-    double each = PROBABILITY / (inputs + 3), limit = -sl_normal_quantile(each);
+    double each = probability / (inputs + 3), limit = -sl_normal_quantile(each);
     bool found = along_input(r, fitted, n, room) > limit;
     for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
     if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
@@ -183,12 +184,46 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
             bool structure = false;
             *within = f->bits.relative == 0 && is_rounding(j, r, n);
             if (!*within)
-                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, &a);
+                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, PROBABILITY,
+                                             &a);
             *within = *within || !structure;
         }
         if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;
     }
     if (f->exact) *within = true;
+    sl_arena_clear(&a);
+    return st;
+}
+
+/* ---------------------------------------------------------------- certainty ----------------- */
+
+/* Skewness and kurtosis of normal numbers (the test of Jarque and Bera)? */
+static bool is_normal(const double *r, int n, double probability) {
+    double mean = 0, m2 = 0, m3 = 0, m4 = 0;
+    for (int i = 0; i < n; i++) mean += r[i] / n;
+    for (int i = 0; i < n; i++) {
+        double d = r[i] - mean;
+        m2 += d * d / n, m3 += d * d * d / n, m4 += d * d * d * d / n;
+    }
+    double skewness = m3 / pow(m2, 1.5), excess = m4 / (m2 * m2) - 3;
+    return sl_chi2_tail(n / 6.0 * (skewness * skewness + excess * excess / 4), 2) > probability;
+}
+
+sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_search_formula *f) {
+    static const double DOUBT = 0.05, R2 = 0.9;
+    enum { CONSTANTS = 3 };
+    const sl_problem *p = j->all;
+    const bool measured = j->digits.kind != SL_DIGITS_FULL || p->sigma || j->o->sigma > 0;
+    sl_arena a = { 0 };
+    double r[ROWS_MAX], fitted[ROWS_MAX], squares;
+    bool structure = true;
+    *out = measured;
+    if (measured || f->fit.params > CONSTANTS || f->fit.r2 < R2) return SL_OK;
+    int n = (int)SL_MIN(p->rows, ROWS_MAX);
+    sl_status st = residuals(r, fitted, &squares, &a, p, f);
+    if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
+        st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);
+    *out = !structure;
     sl_arena_clear(&a);
     return st;
 }
