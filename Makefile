@@ -63,7 +63,7 @@ install: all
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean:
-	@rm -rf build build-debug build-sanitize build-coverage build-nompi build-clang build-fuzz
+	@rm -rf build build-debug build-sanitize build-thread build-coverage build-nompi build-clang build-fuzz
 
 # Headers are set by hand: their tables and drawings are there to be read.
 format:

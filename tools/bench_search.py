@@ -2,8 +2,9 @@
 """What the search recovers within so many seconds: the tables of docs/math/search.md.
 
     tools/bench_search.py feynman              equations of the Feynman lectures, data seeds 1, 2, 3, at 0.1 and 1 s
-    tools/bench_search.py public textbook      other formulas at 3 s; the second with 200 and with 16 rows
-    tools/bench_search.py pairs                300 pairs of the test split at 0.5, 3 and 10 s: as they are, y of
+    tools/bench_search.py public textbook handbook
+                                               other formulas at 3 s; the last two with 200 and with 16 rows
+    tools/bench_search.py pairs rounded real   300 pairs of the test split at 0.5, 3 and 10 s: as they are, y of
                                                6 digits, real-valued constants
     tools/bench_search.py noise                Feynman with noise of 0.001, 0.01, 0.1 of the rms of y, 10 s
     tools/bench_search.py hints                the search alone and with a model's hints, at equal time
@@ -13,7 +14,8 @@ table in Markdown with the commands above it. `recovered` is the program's own v
 judge_search.py at 1,000 fresh rows: `false` are answers that are said to be exact and are not. Times are wall times of the
 search, from the first look at the rows; `fresh process` runs `symlaw discover` anew for each formula and counts the whole
 process. An idle machine is needed for times that mean anything; the load is printed. feynman, public and textbook
-take minutes, pairs and noise up to an hour each. Needs NumPy."""
+take minutes, pairs and noise up to an hour each. --times FILE adds the time of each right answer to a CSV file, which
+picture_search.py draws. Needs NumPy."""
 import argparse
 import ast
 import csv
@@ -32,6 +34,7 @@ from judge_search import judge, read_problems
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = Path("examples") / "formulas"
+FIRST_PAIR = 200  # those before it were looked at while the search was written
 
 
 def machine():
@@ -39,6 +42,11 @@ def machine():
                platform.processor())
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT).stdout
     return f"{cpu}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, commit {commit.strip() or 'unknown'}"
+
+
+def is_right(prediction):
+    """Of data with errors it is the structure that can be right."""
+    return prediction.get("structure", prediction["status"] in ("solved", "equal"))
 
 
 class Bench:
@@ -71,7 +79,20 @@ class Bench:
         out = self.path("predictions.jsonl")
         result = json.loads(self.symlaw(*shown, "--json", "--quiet", "--predictions", out))
         with open(out) as f:
-            return result, [json.loads(line) for line in f]
+            found = [json.loads(line) for line in f]
+        if self.args.times:
+            self.add_times(problems, options, found)
+        return result, found
+
+    def add_times(self, problems, options, found):
+        """A row for each problem of a table: its seconds if the answer is right, else none."""
+        name = " ".join([Path(problems).stem, *(f"{o}".lstrip("-") for o in options[:-2])])  # but for the budgets
+        fresh = not os.path.exists(self.args.times)
+        with open(self.args.times, "a", newline="") as f:
+            out = csv.writer(f)
+            if fresh:
+                out.writerow(["set", "problem", "seconds"])
+            out.writerows([name, p["id"], f"{p['answered']:.4f}" if is_right(p) else ""] for p in found)
 
     def false(self, problems, predictions):
         return sum(wrong for _, _, wrong in judge(read_problems(ROOT / problems), predictions))
@@ -131,14 +152,23 @@ def part_public(bench):
     table(["set", "0.1 s", "1 s", "3 s", "false"], [["public formulas", *curve(result), bench.false(path, found)]])
 
 
-def part_textbook(bench):
-    path, rows = EXAMPLES / "textbook.csv", []
+def few_rows(bench, name):
+    """A table of formulas with 200 rows, and with 16."""
+    path, rows = EXAMPLES / f"{name}.csv", []
     for n in (200, 16):
         result, found = bench.evaluate(path, "--rows", n, "--budgets", "0.1,1,3")
         rows.append([n, *curve(result), bench.false(path, found)])
-        missed = [p["id"] for p in found if p["status"] not in ("solved", "equal")]
+        missed = [p["id"] for p in found if not is_right(p)]
         print(f"    not recovered with {n} rows: {', '.join(missed) or 'none'}")
     table(["rows", "0.1 s", "1 s", "3 s", "false"], rows)
+
+
+def part_textbook(bench):
+    few_rows(bench, "textbook")
+
+
+def part_handbook(bench):
+    few_rows(bench, "handbook")
 
 
 # ---------------------------------------------------------------- pairs
@@ -180,19 +210,34 @@ def real_constants(source, target):
     return changed
 
 
+def draw_pairs(bench, name, count=300):
+    """Pairs of the test split; fewer if --limit says so."""
+    path, count = bench.path(name), bench.args.limit or count
+    options = ["pairs", "--split", "test", "--start", FIRST_PAIR, "--count", count, "--out"]
+    bench.symlaw(*options, path)
+    print("    symlaw", *options, name)
+    return path
+
+
+def recover_pairs(bench, name, path, *options):
+    result, found = bench.evaluate(path, *options, "--budgets", "0.5,3,10")
+    # an answer to rounded data may be right in every digit and still have other values than the truth
+    wrong = result["wrong"] if options else sum(wrong for _, _, wrong in judge(read_problems(path), found))
+    table(["pairs", "0.5 s", "3 s", "10 s", "false"], [[name, *[f"{b['share']:.3f}" for b in result["budgets"]], wrong]])
+
+
 def part_pairs(bench):
-    exact, real, rows = bench.path("pairs.jsonl"), bench.path("real.jsonl"), []
-    count = bench.args.limit or 300
-    bench.symlaw("pairs", "--split", "test", "--count", count, "--out", exact)
-    print(f"    symlaw pairs --split test --count {count} --out pairs.jsonl")
-    changed = real_constants(exact, real)
-    for name, path, options in (("as they are", exact, []), ("y of 6 digits", exact, ["--digits", 6]),
-                                (f"real constants ({changed} pairs have some)", real, [])):
-        result, found = bench.evaluate(path, *options, "--budgets", "0.5,3,10")
-        problems = read_problems(path)
-        false = sum(wrong for _, _, wrong in judge(problems, found)) if not options else result["wrong"]
-        rows.append([name, *[f"{b['share']:.3f}" for b in result["budgets"]], false])
-    table(["pairs", "0.5 s", "3 s", "10 s", "false"], rows)
+    recover_pairs(bench, "as they are", draw_pairs(bench, "pairs.jsonl"))
+
+
+def part_rounded(bench):
+    recover_pairs(bench, "y of 6 digits", draw_pairs(bench, "pairs.jsonl"), "--digits", 6)
+
+
+def part_real(bench):
+    path = bench.path("real.jsonl")
+    changed = real_constants(draw_pairs(bench, "pairs.jsonl"), path)
+    recover_pairs(bench, f"real constants ({changed} pairs have some)", path)
 
 
 # ---------------------------------------------------------------- noise and hints
@@ -208,10 +253,7 @@ def part_noise(bench):
 
 def part_hints(bench):
     rows = []
-    pairs = bench.path("pairs.jsonl")
-    count = bench.args.limit or 100
-    bench.symlaw("pairs", "--split", "test", "--count", count, "--out", pairs)
-    print(f"    symlaw pairs --split test --count {count} --out pairs.jsonl")
+    pairs = draw_pairs(bench, "pairs.jsonl", 100)
     for name, path in (("pairs, depth 3", pairs), ("textbook", EXAMPLES / "textbook.csv")):
         for search in ("exhaustive", "both"):
             options = ["--model", "models/small.safetensors"] if search == "both" else []
@@ -229,6 +271,7 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "build" / "symlaw"))
     parser.add_argument("--threads", type=int, default=0, help="0: one a core")
     parser.add_argument("--limit", type=int, default=0, help="the first problems only; 0: all")
+    parser.add_argument("--times", help="a CSV file to which the time of each right answer is added")
     args = parser.parse_args()
     for part in args.part:
         print(f"## {part}\n\n{machine()}\n", flush=True)

@@ -50,8 +50,8 @@ typedef struct sl_api__listener {
 } sl_api__listener;
 
 /* SL_ECANCEL if the listener wants no more, or, at a progress, that of another rank. */
-SL_NODISCARD sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
-                                    size_t length, double done, double total);
+SL_NODISCARD sl_status sl_api__send_event(const sl_api__listener *l, sl_event_kind kind,
+                                          const char *text, size_t length, double done, double total);
 /* A note as printf makes it. Where it is told the work cannot stop; if the listener wants that, the
  * next progress or output does. */
 SL_PRINTF(2, 3) void sl_api__note(const sl_api__listener *l, const char *format, ...);
@@ -543,7 +543,7 @@ SL_PRINTF(3, 4) void sl_api__line(sl_str *s, const char *name, const char *forma
       "functions and operators that formulas may have, commas or blanks between; if it is" \
       " not given, all there are; sums, products and powers are always allowed")           \
     X(MAX_SIZE, "max-size", INT, 1, "N", "0", NULL, 0, SL_EXPR_MAX,                        \
-      "nodes of a formula at most; 0: any")                                                \
+      "nodes of a formula at most; 0: any; a larger law leaves the best approximation")     \
     X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "1", NULL, 0.01, 1e6,                       \
       "memory that the search may use, in 10^9 bytes")                                     \
     X(UNITS, "units", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                   \

@@ -67,8 +67,8 @@ typedef struct sum {
 static bool on_step(void *payload) {
     static const char what[] = "timing samples";
     const bench *b = payload;
-    return sl_api__tell(b->listener, SL_EVENT_PROGRESS, what, sizeof what - 1, b->round,
-                        b->rounds) != SL_OK;
+    return sl_api__send_event(b->listener, SL_EVENT_PROGRESS, what, sizeof what - 1, b->round,
+                              b->rounds) != SL_OK;
 }
 
 static sl_status sample(bench *b, int which, sl_pool *pool, const sl_infer_options *o,

@@ -91,7 +91,8 @@ static sl_status time_product(double *best, sl_api__run *run, const product *p,
         if (i <= 0 || took < *best) *best = took;
         st = sl_gemm_status();
         if (st == SL_OK)
-            st = sl_api__tell(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0, 0);
+            st = sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, p->name, strlen(p->name), 0,
+                                    0);
     }
     sl_free(x);
     return st;
@@ -192,8 +193,8 @@ static int64_t resident_bytes(void) {
 
 static int on_step(const sl_train_news *n, void *payload) {
     static const char what[] = "timing steps";
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)n->step,
-                        (double)n->steps) != SL_OK;
+    return sl_api__send_event(payload, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)n->step,
+                              (double)n->steps) != SL_OK;
 }
 
 static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *result) {

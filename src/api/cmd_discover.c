@@ -103,12 +103,16 @@ static const char help[] =
     "which.\n"
     "\n"
     "How much work is done is up to --effort, so the answer is the same for any\n"
-    "number of threads. The search keeps to --max-memory. --timeout ends it\n"
-    "earlier, counted from the start and with reading, with the best so far, which\n"
-    "is marked as cut; the exit code is that of any other answer. Ctrl-C shows the\n"
-    "best so far too, with exit code 130. The exit code is 1 when no formula was\n"
-    "found, and 3 when --plot, --candidates or --out could not be written: the\n"
-    "formula is printed all the same.";
+    "number of threads. --timeout ends it earlier, counted from the start and with\n"
+    "reading, with the best so far, which is marked as cut; the exit code is that of\n"
+    "any other answer. Ctrl-C shows the best so far too, with exit code 130. The\n"
+    "exit code is 1 when no formula was found, and 3 when --plot, --candidates or\n"
+    "--out could not be written: the formula is printed all the same.\n"
+    "\n"
+    "Memory: the search keeps to --max-memory, 1 GB if it is not given. Where it\n"
+    "finds nothing it takes up to 0.35 GB with --effort low, 0.85 GB with normal,\n"
+    "and more with high. Steps that do not fit are left out or cut short; the answer\n"
+    "says which, and from which --max-memory on more of them fit.";
 
 static const sl_api__value *value(const sl_api__run *run, int option) {
     return &run->values[option];
@@ -225,8 +229,8 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     r->rows = rows;
     r->late = r->deadline > 0 && sl_clock() > r->deadline + grace;
     sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
-    return r->late || sl_api__tell(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
-                                   (double)bytes, (double)size) != SL_OK;
+    return r->late || sl_api__send_event(r->listener, SL_EVENT_PROGRESS, text, strlen(text),
+                                         (double)bytes, (double)size) != SL_OK;
 }
 
 /* *late := the time was over before the end of the file; then there is no table. */
@@ -398,7 +402,7 @@ static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
 /* Who wants no more now gets what there is all the same, since the work is done. */
 static void ask_once_more(sl_api__run *run) {
     static const char what[] = "printing";
-    if (sl_api__tell(&run->listener, SL_EVENT_PROGRESS, what, strlen(what), 1, 1) != SL_OK)
+    if (sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, what, strlen(what), 1, 1) != SL_OK)
         run->stopped = true;
 }
 

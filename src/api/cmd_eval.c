@@ -202,8 +202,8 @@ static int on_judgement(int64_t done, int64_t total, double solved, void *payloa
     w->total = total;
     const int n = sl_snprintf(line, sizeof line, "evaluating, %lld/%lld, solved %.3f",
                               (long long)done, (long long)total, solved);
-    return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, line, (size_t)n, (double)done,
-                        (double)total) != SL_OK;
+    return sl_api__send_event(&w->run->listener, SL_EVENT_PROGRESS, line, (size_t)n, (double)done,
+                              (double)total) != SL_OK;
 }
 
 static sl_status fail_stopped(const watcher *w, const place *p) {
@@ -278,9 +278,8 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
     add_identity(&identity, run, model, problems);
     SL_GO(sl_str_status(&identity));
     o.identity = identity.text;
-    st = sl_eval_run(&summary, &r.judgements, &arena,
-                     sl_api__eval_exhaustive(run) ? NULL : model, pool, &problems->source, &o,
-                     on_judgement, &w);
+    st = sl_eval_run(&summary, &r.judgements, &arena, sl_api__eval_exhaustive(run) ? NULL : model,
+                     pool, &problems->source, &o, on_judgement, &w);
     if (st == SL_ECANCEL) st = fail_stopped(&w, p);
     if (st == SL_OK) st = tell_outcome(run, p, &r, result);
 done:

@@ -194,7 +194,7 @@ static sl_status hash(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_str
 }
 
 static int on_progress(const char *what, double done, double total, void *payload) {
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, what, strlen(what), done, total) != SL_OK;
+    return sl_api__send_event(payload, SL_EVENT_PROGRESS, what, strlen(what), done, total) != SL_OK;
 }
 
 static sl_status measure(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result,

@@ -147,9 +147,9 @@ static int on_news(const sl_train_news *n, void *payload) {
                              "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s%s",
                              (long long)n->step, (long long)n->steps, n->loss, valid,
                              n->pairs_per_second, n->gflops, share);
-    return sl_api__tell(&w->run->listener, SL_EVENT_PROGRESS, text,
-                        SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1), (double)n->step,
-                        (double)n->steps) != SL_OK;
+    return sl_api__send_event(&w->run->listener, SL_EVENT_PROGRESS, text,
+                              SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1), (double)n->step,
+                              (double)n->steps) != SL_OK;
 }
 
 /* ---------------------------------------------------------------- after it ------------------ */
@@ -216,7 +216,7 @@ static sl_status measure_peak(double *out, sl_pool *pool) {
 }
 
 static int on_entropy(const char *what, double done, double total, void *payload) {
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, what, strlen(what), done, total) != SL_OK;
+    return sl_api__send_event(payload, SL_EVENT_PROGRESS, what, strlen(what), done, total) != SL_OK;
 }
 
 /* What targets are worth to who knows how they are drawn; rank 0 tells, so it alone needs to know.

@@ -162,9 +162,12 @@ static void add_search(sl_str *s, const sl_discovery *d) {
     sl_json_add_int(s, "steps", r->steps);
     sl_json_add_int(s, "hints", r->hints);
     sl_json_add_real(s, "sigma", r->sigma);
+    sl_json_add_text(s, "noise", r->relative ? "relative" : "additive");
     sl_json_add_int(s, "tried", r->tried);
     sl_json_add_int(s, "verified", r->verified);
     sl_json_add_int(s, "memory", r->memory);
+    sl_json_add_int(s, "memory_needed", r->memory_short.needed);
+    sl_json_add_int(s, "too_large", r->too_large);
     sl_json_close(s, '}');
 }
 

@@ -18,21 +18,41 @@ static void add_reasons(sl_str *s, const int64_t *invalid) {
     if (strcmp(between, ", ") == 0) sl_str_add_char(s, ')');
 }
 
+/* Which steps did not fit, and what they need, in the unit of the option and rounded up. False: all
+ * did, or it does not matter. */
+static bool memory_line(char *line, size_t size, const sl_discover_searched *d) {
+    const sl_search_short *m = &d->memory_short;
+    if (d->passes == 0 || d->end != SL_SEARCH_MEMORY) return false;
+    sl_snprintf(
+        line, size,
+        "%d step%s left out or cut short, the first %s, level %d; from --max-memory %.2f on "
+        "more of them fit",
+        m->steps, m->steps == 1 ? " was" : "s were", m->method, m->level,
+        ceil((double)m->needed / 1e7) / 100);
+    return true;
+}
+
 /* "128 thousand terms and pairs in 12 steps, 40 verified, 35 MB" */
 static void add_search(sl_str *s, const sl_api__finding *f) {
     static const char *const ends[] = { [SL_SEARCH_FOUND] = "",
                                         [SL_SEARCH_DONE] = "; all steps of the effort",
                                         [SL_SEARCH_TIME] = "; cut by the time limit",
                                         [SL_SEARCH_CANCEL] = "; cut on request",
-                                        [SL_SEARCH_MEMORY] =
-                                            "; some steps would have passed --max-memory" };
+                                        [SL_SEARCH_MEMORY] = "; all steps that fit the memory" };
     const sl_discover_searched *d = &f->found->search;
     char tried[32], digits[32];
     if (d->passes == 0) return;
     sl_str_addf(s, "  %-13s %s terms and pairs in %d step%s, %s looked at in all rows, %.0f MB%s\n",
                 "search", sl_group_digits(tried, d->tried), d->steps, plural(d->steps),
                 sl_group_digits(digits, d->verified), ceil((double)d->memory / 1e6), ends[d->end]);
-    if (d->sigma > 0 && d->within_noise)
+    char line[200];
+    if (memory_line(line, sizeof line, d)) sl_api__line(s, "memory", "%s", line);
+    if (d->too_large > 0)
+        sl_api__line(s, "too large", "an exact formula of %d nodes; --max-size leaves it out",
+                     d->too_large);
+    if (d->sigma > 0 && d->within_noise && d->relative)
+        sl_api__line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
+    else if (d->sigma > 0 && d->within_noise)
         sl_api__line(s, "noise", "%.2g rms in the target", d->sigma);
     if (d->passes > 1)
         sl_api__line(s, "hints", "%d samples of the model, for a second search", d->hints);
@@ -186,6 +206,8 @@ void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f) 
     const sl_table *t = f->table;
     if (t->rows < t->read) say_rows(say_note, &to, t);
     say_columns(say_note, &to, f);
+    char line[200];
+    if (memory_line(line, sizeof line, &f->found->search)) say_note(&to, "memory", line);
     say_cut(say_note, &to, f);
     if (f->found->ranked == 0)
         sl_api__note(l, "no formula was found: none of the candidates is real in every row");

@@ -168,8 +168,8 @@ static sl_status hash_problems(char out[33], const sl_api__run *run, const sl_ev
         SL_GO(s->get(&p, &arena, i, s));
         add_problem(h, &p);
         if (i % PER_EVENT == 0)
-            SL_GO(sl_api__tell(&run->listener, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)i,
-                               (double)s->count));
+            SL_GO(sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, what, sizeof what - 1,
+                                     (double)i, (double)s->count));
     }
     sl_hasher_text(h, out);
 done:

@@ -24,8 +24,8 @@ bool sl_api__asks_to_stop(void *listener) {
     return l->fn && call_back(l, &e) != 0;
 }
 
-sl_status sl_api__tell(const sl_api__listener *l, sl_event_kind kind, const char *text,
-                       size_t length, double done, double total) {
+sl_status sl_api__send_event(const sl_api__listener *l, sl_event_kind kind, const char *text,
+                             size_t length, double done, double total) {
     // while one rank works and the others wait, any of them may be the one that is asked
     if (kind == SL_EVENT_PROGRESS && sl_par_ranks() > 1 && sl_par_stopping())
         return sl_fail(SL_ECANCEL, "stopped on request");
@@ -52,5 +52,5 @@ void sl_api__note(const sl_api__listener *l, const char *format, ...) {
     va_end(args);
     if (n < 0) return;
     size_t length = SL_MIN((size_t)n, sizeof text - 1);
-    if (sl_api__tell(l, SL_EVENT_NOTE, text, length, 0, 0) != SL_OK) l->call->stop = true;
+    if (sl_api__send_event(l, SL_EVENT_NOTE, text, length, 0, 0) != SL_OK) l->call->stop = true;
 }

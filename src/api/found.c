@@ -6,11 +6,11 @@
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-typedef struct telling {
+typedef struct reporting {
     sl_api__listener listener;
     const sl_names *names;
     sl_status st; // of writing a line
-} telling;
+} reporting;
 
 enum { LINE = 160, DIGITS = 4 };
 
@@ -34,11 +34,12 @@ static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *nam
 /* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
 static int on_progress(const char *what, double done, double total, const sl_candidate *best,
                        void *payload) {
-    telling *t = payload;
+    reporting *t = payload;
     char text[LINE];
     sl_str formula = { 0 };
     if (best && !isnan(best->r2)) {
-        t->st = SL_MIN(t->st, add_short(&formula, best, t->names));
+        const sl_status st = add_short(&formula, best, t->names);
+        t->st = SL_MIN(t->st, st); // a macro: it would print twice
         sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
                     sl_str_text(&formula));
     } else {
@@ -46,7 +47,8 @@ static int on_progress(const char *what, double done, double total, const sl_can
     }
     sl_str_clear(&formula);
     if (t->st != SL_OK) return true;
-    return sl_api__tell(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) != SL_OK;
+    return sl_api__send_event(&t->listener, SL_EVENT_PROGRESS, text, strlen(text), done, total) !=
+           SL_OK;
 }
 
 /* Sums and products are always allowed. */
@@ -75,7 +77,7 @@ sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_
     o.open_payload = asked->payload;
     const double timeout = sl_api__named(run, "timeout")->real;
     if (timeout > 0) o.deadline = run->listener.start + timeout;
-    telling to = { run->listener, asked->names, SL_OK };
+    reporting to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
     SL_TRY(sl_pool_new(&pool, (int)sl_api__named(run, "threads")->whole));
     sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);

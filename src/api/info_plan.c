@@ -109,8 +109,8 @@ static const double usual_share = 0.4;
 
 static int on_step(const sl_train_news *n, void *payload) {
     static const char what[] = "timing steps";
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)n->step,
-                        (double)n->steps) != SL_OK;
+    return sl_api__send_event(payload, SL_EVENT_PROGRESS, what, sizeof what - 1, (double)n->step,
+                              (double)n->steps) != SL_OK;
 }
 
 /* Times a step of as many pairs as take about a third of a second; the model may be too large for

@@ -9,16 +9,16 @@
 
 enum { PIECE_BYTES = 1 << 16 };
 
-/* After a stop that is known already the listener's answer is no news. */
+/* After a stop that is known already the listener's answer changes nothing. */
 static sl_status hand_on(sl_api__run *run) {
     SL_TRY(sl_str_status(&run->output));
     size_t n = run->output.len;
     if (n == 0) return SL_OK;
     if (run->file) SL_TRY(sl_file_write(run->file, run->output.text, n));
     const sl_status st =
-        run->file
-            ? sl_api__tell(&run->listener, SL_EVENT_PROGRESS, "writing", 7, run->done, run->total)
-            : sl_api__tell(&run->listener, SL_EVENT_OUTPUT, run->output.text, n, 0, 0);
+        run->file ? sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, "writing", 7, run->done,
+                                       run->total)
+                  : sl_api__send_event(&run->listener, SL_EVENT_OUTPUT, run->output.text, n, 0, 0);
     if (!(st == SL_ECANCEL && run->stopped)) SL_TRY(st);
     sl_str_truncate(&run->output, 0);
     return SL_OK;
@@ -44,7 +44,8 @@ static sl_status save_or_tell(sl_api__run *run) {
     if (st == SL_OK || s->len == 0) return st;
     char line[1024];
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    (void)!sl_api__tell(&run->listener, SL_EVENT_OUTPUT, s->text, s->len, 0, 0); // it fails anyway
+    (void)!sl_api__send_event(&run->listener, SL_EVENT_OUTPUT, s->text, s->len, 0,
+                              0); // it fails anyway
     sl_fail_restore(line);
     return st;
 }

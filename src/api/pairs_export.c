@@ -165,8 +165,8 @@ static sl_status make_blocks(sl_api__run *run, sl_pool *pool, block *b) {
         n = SL_MIN(x->count - done, PARTS * b->grain);
         b->first = x->start + done;
         run->done = (double)done;
-        SL_TRY(
-            sl_api__tell(&run->listener, SL_EVENT_PROGRESS, "writing", 7, run->done, run->total));
+        SL_TRY(sl_api__send_event(&run->listener, SL_EVENT_PROGRESS, "writing", 7, run->done,
+                                  run->total));
         SL_TRY(sl_par_for(pool, n, b->grain, make_part, b));
         SL_TRY(hand_on(run, b, n));
     }

@@ -136,8 +136,8 @@ static sl_status check_lines(checker *c, int variables) {
         const int64_t number = sl_lines_number(c->lines);
         // a signal may be the wish to stop: the listener knows
         if (st == SL_ECANCEL || number % LINES_PER_EVENT == 0)
-            SL_TRY(sl_api__tell(&c->run->listener, SL_EVENT_PROGRESS, "reading", 7, (double)number,
-                                0));
+            SL_TRY(sl_api__send_event(&c->run->listener, SL_EVENT_PROGRESS, "reading", 7,
+                                      (double)number, 0));
         if (st == SL_ECANCEL) continue;
         if (st == SL_ELIMIT) {
             SL_TRY(tell_bad(c, too_long));

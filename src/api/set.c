@@ -10,7 +10,7 @@ static int on_progress(int level, const char *what, double done, double total, v
     char text[128];
     int n = sl_snprintf(text, sizeof text, "depth %d: %s", level, what);
     size_t length = n < 0 ? 0 : SL_MIN((size_t)n, sizeof text - 1);
-    return sl_api__tell(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
+    return sl_api__send_event(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
 }
 
 /* Appends the folder where sets are kept, or nothing when they are not. named: by the caller, or

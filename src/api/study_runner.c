@@ -105,9 +105,9 @@ static int show(job *j, const char *brief) {
     const char *comma = strchr(brief, ',');
     const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%s", t->finished, t->runs,
                               j->label, comma ? comma : "");
-    return sl_api__tell(outer(j), SL_EVENT_PROGRESS, text,
-                        SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
-                        t->flops) != SL_OK;
+    return sl_api__send_event(outer(j), SL_EVENT_PROGRESS, text,
+                              SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
+                              t->flops) != SL_OK;
 }
 
 static int on_event(const sl_event *e, void *payload) {

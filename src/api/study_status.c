@@ -171,7 +171,7 @@ sl_status sl_api__study_progress(const sl_api__study_context *s, const sl_api__t
     else
         n = sl_snprintf(text, sizeof text, "evaluating, %d of %d evaluations%s%s", t->evaluated,
                         t->evaluations, t->text[0] ? ", " : "", t->text);
-    return sl_api__tell(
+    return sl_api__send_event(
         &s->run->listener, SL_EVENT_PROGRESS, text, SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1),
         training ? t->flops_done : t->evaluated, training ? t->flops : t->evaluations);
 }

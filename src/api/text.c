@@ -103,7 +103,8 @@ sl_status sl_api__read_expr(const sl_node **out, sl_api__run *run, const char *w
     sl_str s = { 0 };
     sl_api__excerpt(&s, text, e.offset);
     if (!s.failed) {
-        sl_status ignored = sl_api__tell(&run->listener, SL_EVENT_EXCERPT, s.text, s.len, 0, 0);
+        sl_status ignored =
+            sl_api__send_event(&run->listener, SL_EVENT_EXCERPT, s.text, s.len, 0, 0);
         if (ignored == SL_ECANCEL) st = ignored;
     }
     sl_str_clear(&s);

@@ -222,9 +222,12 @@ typedef struct sl_discover_searched {
     sl_search_end end;
     bool within_noise;   // its best formula leaves no more than the noise
     double sigma;        // of the errors of y: given, or what its best formula leaves; 0: none seen
+    bool relative;       // sigma is a part of that formula's value
     int64_t tried, verified;
     int64_t memory;      // bytes at most
+    sl_search_short memory_short;
     int steps, hints;
+    int too_large;       // nodes of an exact formula above max_size; 0: none
 } sl_discover_searched;
 
 typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;

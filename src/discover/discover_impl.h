@@ -20,7 +20,7 @@ enum {
 
 /* ---------------------------------------------------------------- ending early -------------- */
 
-/* Asked by all threads, told by one: the calling one, which is worker 0 of every pool. */
+/* Asked by all threads, reported by one: the calling one, which is worker 0 of every pool. */
 typedef struct sl_discover__control {
     double start, deadline; // 0: none
     double half;            // when sampling must end for the fits to have their share; 0: never
@@ -31,12 +31,12 @@ typedef struct sl_discover__control {
     void *payload;
     const char *what; // is going on
     double done, total;
-    double told; // when progress was told last
+    double reported; // when progress was, last
     const sl_candidate *best;
 } sl_discover__control;
 
-/* Must the work end? From any thread; speak: from the calling one, which then may tell progress. */
-bool sl_discover__stop(sl_discover__control *c, bool speak);
+/* Must the work end? From any thread; report: from the calling one, which then may report progress. */
+bool sl_discover__stop(sl_discover__control *c, bool report);
 
 /* ---------------------------------------------------------------- rows and bags ------------- */
 
@@ -91,7 +91,7 @@ typedef struct sl_discover__pool {
     int64_t tried;  // by the search
 } sl_discover__pool;
 
-#define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN }
+#define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN, 0 }
 
 /* Room for so many more. Candidates may move. */
 SL_NODISCARD sl_status sl_discover__reserve(sl_discover__pool *p, int64_t more);

@@ -104,12 +104,12 @@ typedef struct fitting {
 
 typedef struct asker {
     sl_discover__control *control;
-    bool speak;
+    bool report;
 } asker;
 
 static bool ask(void *payload) {
     const asker *a = payload;
-    return sl_discover__stop(a->control, a->speak);
+    return sl_discover__stop(a->control, a->report);
 }
 
 static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload) {
@@ -128,7 +128,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
         f->fit[i] = (sl_fit){ 0 };
         f->snapped[i] = 0;
         f->steady[i] = false;
-        if (sl_discover__stop(&p->control, who.speak)) return SL_OK;
+        if (sl_discover__stop(&p->control, who.report)) return SL_OK;
         SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
         if (isnan(f->fit[i].r2)) continue;
         if (f->snap) SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));

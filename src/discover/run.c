@@ -7,15 +7,15 @@
 
 /* ---------------------------------------------------------------- ending early -------------- */
 
-static const double TELL_EVERY = 0.05; // seconds
+static const double REPORT_EVERY = 0.05; // seconds
 
-static void tell(sl_discover__control *c) {
-    c->told = sl_clock();
+static void send_report(sl_discover__control *c) {
+    c->reported = sl_clock();
     if (c->progress && c->progress(c->what, c->done, c->total, c->best, c->payload) != 0)
         atomic_store(&c->cut, SL_CUT_CANCEL);
 }
 
-bool sl_discover__stop(sl_discover__control *c, bool speak) {
+bool sl_discover__stop(sl_discover__control *c, bool report) {
     if (atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE) return true;
     const double now = sl_clock();
     if (c->deadline > 0 && now >= c->deadline) {
@@ -23,7 +23,7 @@ bool sl_discover__stop(sl_discover__control *c, bool speak) {
         atomic_compare_exchange_strong(&c->cut, &none, SL_CUT_TIME);
         return true;
     }
-    if (speak && now - c->told >= TELL_EVERY) tell(c);
+    if (report && now - c->reported >= REPORT_EVERY) send_report(c);
     return atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE;
 }
 
@@ -54,30 +54,30 @@ typedef struct sampling {
 } sampling;
 
 /* Half of the time is for the fits, which gain more than further samples would. */
-static bool is_enough(sl_discover__control *c, bool speak) {
-    if (speak) c->done = (double)atomic_load_explicit(&c->sampled, memory_order_relaxed);
-    if (sl_discover__stop(c, speak)) return true;
+static bool is_enough(sl_discover__control *c, bool report) {
+    if (report) c->done = (double)atomic_load_explicit(&c->sampled, memory_order_relaxed);
+    if (sl_discover__stop(c, report)) return true;
     if (c->half > 0 && sl_clock() >= c->half) atomic_store(&c->short_of_samples, true);
     return atomic_load_explicit(&c->short_of_samples, memory_order_relaxed);
 }
 
-static bool stop_speaking(void *payload) { return is_enough(payload, true); }
+static bool stop_reporting(void *payload) { return is_enough(payload, true); }
 static bool stop_silent(void *payload) { return is_enough(payload, false); }
 
-/* In slices, so that progress can be told: a sample does not depend on who is sampled with it. A
- * beam is one slice. */
-static sl_status sample_bag(harvest *h, const sampling *g, const sl_discover__bag *b, bool speak) {
+/* In slices, so that progress can be reported: a sample does not depend on who is sampled with it.
+ * A beam is one slice. */
+static sl_status sample_bag(harvest *h, const sampling *g, const sl_discover__bag *b, bool report) {
     enum { SLICE = 1024 };
     sl_discover__control *control = &g->p->control;
     const sl_infer_options o = infer_options(g->p->o);
     const int64_t slice = o.decode == SL_DECODE_SAMPLE ? SLICE : b->count;
     h->s = sl_arena_alloc(&h->arena, (size_t)b->count * sizeof *h->s);
     if (!h->s) return sl_fail_memory((size_t)b->count, sizeof *h->s, "samples");
-    for (int64_t at = 0; at < b->count && !is_enough(control, speak); at += slice) {
+    for (int64_t at = 0; at < b->count && !is_enough(control, report); at += slice) {
         const int64_t count = SL_MIN(slice, b->count - at);
         int64_t made = 0;
         SL_TRY(sl_infer_run(h->s + h->made, &made, &h->arena, g->model, g->inside, &b->data, &o,
-                            b->first + at, count, &h->cost, speak ? stop_speaking : stop_silent,
+                            b->first + at, count, &h->cost, report ? stop_reporting : stop_silent,
                             control));
         h->made += made;
         atomic_fetch_add_explicit(&control->sampled, count, memory_order_relaxed);
@@ -146,11 +146,11 @@ enum { PROPOSED = 64 }; // samples of a part
 
 /* As many as there is time for, part by part: a sample does not depend on the others. */
 static sl_status propose_part(harvest *h, sl_discover__pool *p, int64_t first, int64_t count,
-                              bool speak) {
+                              bool report) {
     const sl_discover_options *o = p->o;
     h->s = sl_arena_alloc(&h->arena, (size_t)count * sizeof *h->s);
     if (!h->s) return sl_fail_memory((size_t)count, sizeof *h->s, "samples");
-    for (int64_t i = 0; i < count && !is_enough(&p->control, speak); i++) {
+    for (int64_t i = 0; i < count && !is_enough(&p->control, report); i++) {
         SL_TRY(o->proposer->get(&h->s[i], &h->arena, p->rows.fit.inputs, o->seed, o->problem,
                                 first + i, o->proposer->state));
         h->made++;
@@ -301,8 +301,8 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
 /* How much more than the noise may be left by a formula that was fitted to it. */
 static const double NOISE_SLACK = 1.1;
 
-/* Of a formula that is not the search's: nothing is known of the noise where there was no search and
- * nobody has told sigma. */
+/* Of a formula that is not the search's: nothing is known of the noise where there was no search
+ * and nobody has told sigma. */
 static bool is_within_noise(const sl_discovery *d, double sigma) {
     if (d->ranked == 0) return false;
     const sl_candidate *best = &d->candidate[0];

@@ -2,7 +2,7 @@
  *
  * It works on the rows that are fitted and reports through the same progress as sampling does. Its
  * second pass gets the samples of a model as hints: whole formulas as the model wrote them, of
- * which the search takes parts as terms of low cost. */
+ * which the search takes parts as terms of low cost. It runs only the steps that these add to. */
 #include <math.h>
 #include <string.h>
 
@@ -13,19 +13,18 @@ enum { HINTS_MAX = 64 };
 /* ---------------------------------------------------------------- progress ------------------ */
 
 /* "search, products, level 3" with the best formula of the search, where that is better. */
-static int on_progress(const sl_search_news *news, void *payload) {
+static int on_progress(const sl_search_progress *progress, void *payload) {
     sl_discover__control *c = payload;
     sl_candidate found = { 0 };
     const sl_candidate *before = c->best;
     char what[64];
-    sl_snprintf(what, sizeof what, "search, %.24s, level %d", news->what ? news->what : "rows",
-                news->level);
-    if (news->best) {
-        const sl_fit *f = &news->best->fit;
+    sl_snprintf(what, sizeof what, "search, %.24s, level %d", progress->what, progress->level);
+    if (progress->best) {
+        const sl_fit *f = &progress->best->fit;
         found = (sl_candidate){ .state = SL_CANDIDATE_REFINED,
                                 .source = SL_SOURCE_SEARCH,
-                                .method = news->best->method,
-                                .level = news->best->level,
+                                .method = progress->best->method,
+                                .level = progress->best->level,
                                 .expr = f->expr,
                                 .params = f->params,
                                 .value = f->value,
@@ -34,8 +33,8 @@ static int on_progress(const sl_search_news *news, void *payload) {
         if (!before || found.r2 >= before->r2) c->best = &found;
     }
     c->what = what;
-    c->done = news->step;
-    c->total = SL_MAX(news->steps, 1);
+    c->done = progress->step;
+    c->total = SL_MAX(progress->steps, 1);
     const bool stop = sl_discover__stop(c, true);
     c->best = before;
     c->what = "search";
@@ -63,16 +62,21 @@ static sl_status find_hints(const sl_node **hints, int *n, sl_discover__pool *p)
 
 /* ---------------------------------------------------------------- one pass ------------------ */
 
+/* The second pass has the steps that use hints alone: what the first one lacked stays said. */
 static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints) {
+    const bool was_short = s->passes > 0 && s->memory_short.steps > 0;
     s->passes++;
-    s->end = r->end;
+    s->end = was_short && r->end == SL_SEARCH_DONE ? SL_SEARCH_MEMORY : r->end;
+    if (!was_short) s->memory_short = r->memory_short;
     s->sigma = r->sigma;
+    s->relative = r->relative;
     s->within_noise = r->within_noise;
     s->tried += r->tried;
     s->verified += r->verified;
     s->memory = SL_MAX(s->memory, r->memory);
     s->steps += r->steps;
     s->hints = hints;
+    if (r->too_large > 0) s->too_large = r->too_large;
 }
 
 /* Of the whole discovery: a search that ran out of its own share of the time has cut nothing yet.

@@ -8,13 +8,18 @@
  *     not known        the mean of that at sigma = rms(r), log2(rms(r) sqrt(2 pi e)/cell)
  *
  * and never less than nothing in the mean. With sigma by row of which only the ratios mean
- * something residuals are divided by sigma/(geometric mean of sigma) first. */
+ * something residuals are divided by sigma/(geometric mean of sigma) first.
+ *
+ * Where nothing at all is known, errors may also be relative: sigma_i = s |f_i|, with s = rms(r/f).
+ * The sum of log2 |f_i| is part of the density, so both are bits of the same y, and the shorter
+ * description counts. Why |f| and not |y|: docs/math/criterion.md. */
 #include <math.h>
 
 #include "fit/fit_impl.h"
 
 static const double HALF_LOG2_2PI = 1.3257480647361593; // log2(sqrt(2 pi))
 static const double HALF_LOG2_E = 0.7213475204444817;   // log2(sqrt(e))
+static const double IN_CELL = 0.28867513459481287;      // 1/sqrt(12), of a uniform law
 
 /* ---------------------------------------------------------------- errors of rows ------------ */
 
@@ -59,7 +64,6 @@ static void ruler_make(ruler *r, const sl_problem *p, const sl_noise *noise) {
 /* Of row i: the standard deviation of its error, never below that of rounding to a cell; or, where
  * errors are not known, its weight, whose geometric mean is 1. */
 static double sigma_of(const ruler *r, int64_t i) {
-    static const double IN_CELL = 0.28867513459481287; // 1/sqrt(12), of a uniform law
     const double s = r->base * (r->p->sigma ? r->by_row * r->p->sigma[i] : 1);
     if (!r->known) return s;
     const double part = r->relative * r->unit * r->p->y[i];
@@ -83,19 +87,68 @@ static double data_bits(const ruler *r, const double *f, double level) {
     return fmax(0, spread + n * (sl_fit__log2(rms) + HALF_LOG2_2PI + HALF_LOG2_E));
 }
 
+/* ---------------------------------------------------------------- relative errors ----------- */
+
+static const double CHOICE = 1; // bits of relative errors, the rarer kind, beyond the usual kind's
+
+void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) {
+    static const double FLOOR = 1.0 / 64;
+    const double top = largest(p->y, p->rows);
+    bool positive = true, negative = true;
+    double squares = 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        positive = positive && p->y[i] > 0;
+        negative = negative && p->y[i] < 0;
+        if (top > 0) squares += p->y[i] / top * (p->y[i] / top);
+    }
+    const double rms = top * sqrt(squares / (double)p->rows);
+    const double least = positive || negative ? 0 : FLOOR * rms;
+    for (int64_t i = 0; i < p->rows; i++) scale[i] = fmax(fabs(f[i]), least);
+}
+
+/* Bits of y where errors are s scale[i], *s the best for these residuals. */
+static double relative_bits(double *s, const ruler *r, const double *f, const double *scale) {
+    const double n = (double)r->p->rows, least = IN_CELL * r->cell;
+    double squares = 0, bits = CHOICE + n * HALF_LOG2_2PI;
+    for (int64_t i = 0; i < r->p->rows; i++) {
+        const double off = (f[i] - r->p->y[i]) / scale[i];
+        squares += off * off;
+    }
+    *s = sqrt(squares / n);
+    if (!isfinite(*s)) return INFINITY;
+    for (int64_t i = 0; i < r->p->rows; i++) {
+        const double sigma = fmax(*s * (r->unit * scale[i]), least);
+        const double off = r->unit * (f[i] - r->p->y[i]) / sigma;
+        bits += sl_fit__log2(sigma / r->cell) + off * off * HALF_LOG2_E;
+    }
+    return fmax(0, bits);
+}
+
+/* data, and `relative` where errors that are so make it the shorter one. scale: room for rows. */
+static void choose_errors(sl_bits *out, const ruler *r, const double *f, double *scale) {
+    double s;
+    out->data = data_bits(r, f, 0);
+    if (r->known || r->p->sigma || out->data == 0 || isinf(out->data)) return;
+    sl_fit_relative_scale(scale, f, r->p);
+    const double bits = relative_bits(&s, r, f, scale);
+    if (!(bits < out->data)) return;
+    out->data = bits;
+    out->relative = s;
+}
+
 /* ---------------------------------------------------------------- faces --------------------- */
 
 sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                           const sl_noise *noise) {
-    double *y = sl_malloc_wide((size_t)p->rows, sizeof *y);
-    if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
+    double *y = sl_malloc_wide(2 * (size_t)p->rows, sizeof *y);
+    if (!y) return sl_fail_memory(2 * (size_t)p->rows, sizeof *y, "values");
     sl_arena scratch = { 0 };
     const sl_status st = sl_expr_eval(y, &scratch, f->expr, p->x, p->rows, f->value);
     if (st == SL_OK) {
         ruler r;
         ruler_make(&r, p, noise);
         sl_fit_price(out, f->expr, f->value, f->error, p->inputs, p->rows);
-        out->data = data_bits(&r, y, 0);
+        choose_errors(out, &r, y, y + p->rows);
         out->total += out->data;
     }
     sl_arena_clear(&scratch);

@@ -8,8 +8,8 @@
  * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
  * of sl_fit_describe alone.
  *
- * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors are by
- * sigma itself where it is absolute, and by the residuals otherwise.
+ * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors
+ * are by sigma itself where it is absolute, and by the residuals otherwise.
  *
  * R2 follows sl_r2, in double. A formula that is not real and finite in all rows has none.
  *
@@ -42,7 +42,8 @@ typedef struct sl_fit {
     bool stopped;
 } sl_fit;
 
-/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have one. */
+/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have
+ * one. */
 double sl_fit_r2(const double *value, const sl_problem *p);
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
@@ -70,6 +71,18 @@ SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e
 SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 
+/* A formula with constants made exact numbers. */
+typedef struct sl_fit_bound {
+    const sl_node *expr;             // in the arena
+    double value[SL_FIT_MAX_PARAMS]; // of the constants that are left
+    int params, bound;               // left; made exact
+} sl_fit_bound;
+/* *out := e with constant `which` (from 0; -1: each) made the cheapest exact number within that
+ * relative distance: a fraction or its root, either times a power of pi; as it is where there is
+ * none. Nothing is fitted again: for constants that are right to nearly all digits. */
+SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node *e,
+                                   const double *value, int params, int which, double tolerance);
+
 /* ---------------------------------------------------------------- the criterion ------------- */
 
 /* One criterion of choice, everywhere: description length in bits, the shortest wins. A formula and
@@ -78,10 +91,11 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
  *     structure    node by node, in prefix order, each at its price below; a variable costs log2 of
  *                  the number of inputs besides
  *     numbers      an exact p/q has probability 1/(2.5 p^2 q^2): small ones are cheap
- *     constants    a fitted one needs as many bits as its standard error leaves: log2 |value/error|,
- *                  at least log2(rows)/2 and at most the 52 of a double
- *     data         rows * log2(rms/resolution) where the errors of y are not known, chi^2/2 in bits
- *                  where they are, both as a normal law codes them
+ *     constants    a fitted one needs as many bits as its standard error leaves:
+ *                  log2 |value/error|, at least log2(rows)/2 and at most the 52 of a double
+ *     data         rows * log2(rms/resolution) where the errors of y are not known, of one size or
+ *                  relative, whichever is shorter; chi^2/2 in bits where they are; all as a normal
+ *                  law codes them
  *
  * Prices are those of a code: 2^-price over all nodes sums to at most 1, hence so does 2^-bits over
  * all formulas. That is what makes the choice safe: by chance alone, some formula saves e bits more
@@ -122,34 +136,42 @@ SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_
  * what it leaves of the data; total is their sum. */
 typedef struct sl_bits {
     double structure, numbers, constants, data, total;
+    double relative; // standard deviation of errors as a part of the formula's value, where nothing
+                     // is known of them and that is the shorter description; 0: not relative
 } sl_bits;
 
-/* What is known of y's errors where the problem has no absolute sigma by row. With sigma and relative
- * both 0 they are not known, and a formula's own residuals say how large they are. */
+/* What is known of y's errors where the problem has no absolute sigma by row. With sigma and
+ * relative both 0 they are not known, and a formula's own residuals say how large they are. */
 typedef struct sl_noise {
     double sigma;     // standard deviation
     double relative;  // standard deviation as a part of |y|, independent of the former
     double precision; // relative size of y's rounding; 0: that of a double
 } sl_noise;
 
-/* *out := structure, numbers and constants of a formula over `inputs` columns; data 0. value and error
- * (NULL: not known) of its constants matter for their digits alone. */
+/* *out := structure, numbers and constants of a formula over `inputs` columns; data 0. value and
+ * error (NULL: not known) of its constants matter for their digits alone. */
 void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const double *error,
                   int inputs, int64_t rows);
 
-/* *out := the description length of f and of p's y by it. noise NULL: nothing is known. data and total
- * are infinite where f is not real in some row. Residuals below the precision, or below 256 roundings
- * of a double, cost nothing: they say how a formula is evaluated, not whether it is right. */
+/* *out := the description length of f and of p's y by it. noise NULL: nothing is known. data and
+ * total are infinite where f is not real in some row. Residuals below the precision, or below
+ * 256 roundings of a double, cost nothing: they say how a formula is evaluated, not whether it
+ * is right. */
 SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                                        const sl_noise *noise);
+
+/* scale[] := what relative errors of a formula with these values are a part of: |f|, and where y
+ * is of both signs or 0 somewhere at least a 64th of its rms. As sigma by row it makes fits
+ * those of relative errors. */
+void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p);
 
 /* The same total where R2 is all that is known of the residuals, less what all formulas of the
  * problem have in common. R2 cannot tell less than 1e-15 from nothing. */
 double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
 
-/* *out := bits by which y is shorter by the formula than by its own mean, less the formula's own and
- * those of the search that found it: log2(tried) of them, as far as its structure does not pay for
- * them already. By chance alone a formula as good is found once in 2^evidence. */
+/* *out := bits by which y is shorter by the formula than by its own mean, less the formula's own
+ * and those of the search that found it: log2(tried) of them, as far as its structure does not
+ * pay for them already. By chance alone a formula as good is found once in 2^evidence. */
 SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
                                        const sl_noise *noise, double tried);
 
@@ -162,10 +184,10 @@ typedef struct sl_fit_dimensions {
     sl_dimension constant[SL_FIT_MAX_PARAMS]; // that constants must have; where any will do, none
 } sl_fit_dimensions;
 
-/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be found: sums
- * of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A column whose unit
- * is not known may have any. A power with a fitted exponent has a dimension of its own unless its base
- * is a number. */
+/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be
+ * found: sums of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A
+ * column whose unit is not known may have any. A power with a fitted exponent has a dimension of
+ * its own unless its base is a number. */
 SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, const sl_node *e,
                                     const sl_units *units);
 

@@ -13,18 +13,23 @@ double sl_fit__log_mean(const double *v, int64_t n); // geometric mean
 /* Of functions: abs has the unit of its argument, all others need a number and are one. */
 #define SL_FIT__KEEPS_UNIT(op) ((op) == SL_OP_ABS)
 
-/* An exact number: a fraction times 1, pi, sqrt(2), ... (exact.c). */
+/* An exact number: a fraction or its root, with its sign, times a power of pi (exact.c). */
 typedef struct sl_fit__exact {
     sl_rat times;
-    int factor; // 0: the fraction alone
+    int shape; // 0: the fraction alone
 } sl_fit__exact;
-#define SL_FIT__FACTORS 11
+#define SL_FIT__SHAPES 14
 double sl_fit__exact_value(sl_fit__exact x);
 const sl_node *sl_fit__exact_expr(sl_arena *a, sl_fit__exact x); // raw; NULL without memory
-/* *out := the cheapest number with a factor within the tolerance of v, if it has fewer bits than v has
- * digits there. */
-SL_NODISCARD sl_status sl_fit__near_irrational(bool *found, sl_fit__exact *out, sl_arena *scratch,
-                                               double v, double tolerance);
+/* *out := the cheapest number within the tolerance of v, of shapes from `first` on and of fewer than
+ * so many bits, if there is one. */
+SL_NODISCARD sl_status sl_fit__near_exact(bool *found, sl_fit__exact *out, sl_arena *scratch,
+                                          double v, double tolerance, int first,
+                                          double bits_most);
+/* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
+ * Constants that tidying has taken away, as in 0*c2, go too. */
+SL_NODISCARD sl_status sl_fit__put_exact(const sl_node **out, double *value, int *n, sl_arena *a,
+                                         const sl_node *e, int k, sl_fit__exact v);
 
 /* A formula of n free constants, compiled once for many values of them. The constants of `linear`
  * enter linearly all together: none of them is in a derivative by one of them. So where the others,

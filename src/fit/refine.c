@@ -63,7 +63,7 @@ sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int param
     if (params == 0 || params > SL_FIT_MAX_PARAMS) return SL_OK;
     SL_TRY(sl_fit__run(&fitted, a, tidy, params, start, p, o));
     SL_TRY(sl_fit__score(&fitted.r2, &loss, tidy, fitted.value, p));
-    // R2 cannot tell the last digits of constants apart, but the sum of squares that was walked down can
+    // R2 cannot tell the last digits of constants apart, but the sum of squares can
     if (loss <= proposed || (isnan(proposed) && !isnan(loss)))
         *out = fitted;
     else

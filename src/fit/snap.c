@@ -6,25 +6,26 @@
  * looked for:
  *
  *   0, 1, -1        always: they make the formula simpler
- *   whole numbers   while at most a fifth of all numbers is that close to one, by two errors a
- *                   twentieth
+ *   whole numbers   while at most a fifth of all numbers is that close to one
  *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
  *
- *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(2), sqrt(pi), 1/sqrt(2 pi), ... the cheapest
- * of fewer bits than the constant has digits (exact.c)
+ *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(pi), ... and roots of fractions: the cheapest
+ *                   of fewer bits than the constant has digits (exact.c)
  *
  * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
  * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
  * tried for every constant, 0 first.
  *
- * The closest number is tried first: it is put in place, the other constants are fitted again, and
- * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
+ * The closest number is tried first: it is put in place, the other constants are fitted again,
+ * and the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
  * standard errors make, and never by more than a twenty-fifth, and if its description length
- * (describe.c) is the shorter. For exact data that is a verification at full precision: a residual
- * that leaves the level of rounding costs bits in every row, the constant saves 40 once. Then all
- * begins again, until nothing is accepted any more; so a second call does nothing.
+ * (describe.c) is the shorter. Where the errors of y are known, what two standard errors make is
+ * chi-square + 4, however small the residuals are. For exact data that is a verification at full
+ * precision: a residual that leaves the level of rounding costs bits in every row, the constant
+ * saves 40 once. Then all begins again, until nothing is accepted any more; so a second call does
+ * nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
@@ -45,10 +46,10 @@ static const double EXACT = 1e-12; // 1 - R2 that is rounding
 
 /* ---------------------------------------------------------------- choices ------------------- */
 
-/* A fit, what it leaves unexplained, and its description length. */
+/* A fit, what it leaves unexplained, and its description length, of the data and in all. */
 typedef struct state {
     sl_fit *fit;
-    double loss, bits;
+    double loss, data, bits;
 } state;
 
 static bool is_exact(const state *s) { return s->loss <= SL_FIT__GOOD; }
@@ -64,7 +65,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
     const double distance = fabs(s->fit->value[k] - sl_fit__exact_value(value));
     if (!(distance <= tol)) return;
     for (int i = 0; i < *n; i++)
-        if (list[i].k == k && list[i].value.factor == value.factor &&
+        if (list[i].k == k && list[i].value.shape == value.shape &&
             sl_rat_cmp(list[i].value.times, value.times) == 0)
             return;
     list[(*n)++] = (choice){ k, value, isinf(tol) ? -1 : distance / fmax(tol, 1e-300) };
@@ -72,7 +73,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
 
 static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
                   int64_t den) {
-    sl_fit__exact value = { .factor = 0 };
+    sl_fit__exact value = { .shape = 0 };
     if (sl_rat_make(&value.times, num, den)) add_choice(list, n, s, k, tol, value);
 }
 
@@ -80,7 +81,9 @@ static sl_status offer_irrational(choice *list, int *n, const state *s, int k, s
     const double v = s->fit->value[k], tol = fmax(tolerance(s, k), 1e-15 * fabs(v));
     sl_fit__exact value;
     bool found = false;
-    if (v != 0 && isfinite(tol)) SL_TRY(sl_fit__near_irrational(&found, &value, scratch, v, tol));
+    const double digits = sl_fit__log2(fabs(v) / tol); // that the constant has
+    if (v != 0 && isfinite(tol))
+        SL_TRY(sl_fit__near_exact(&found, &value, scratch, v, tol, 1, digits));
     if (found) add_choice(list, n, s, k, tol, value);
     return SL_OK;
 }
@@ -93,7 +96,7 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
     if (fabs(v) > 1e9) return;                       // its own digits are no evidence
     const double wide = is_exact(s) ? tol : 4 * tol; // two standard errors
-    if (2 * wide <= 0.05)
+    if (2 * wide <= 0.2)
         offer(list, n, s, k, wide, (int64_t)rint(v), 1);
     else if (2 * tol <= 0.2)
         offer(list, n, s, k, tol, (int64_t)rint(v), 1);
@@ -122,7 +125,7 @@ static int cmp_choice(const void *a, const void *b) {
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     if (rank(x) != rank(y)) return rank(x) - rank(y);
     const sl_fit__exact u = x->value, v = y->value;
-    if (u.factor != v.factor) return u.factor < v.factor ? -1 : 1;
+    if (u.shape != v.shape) return u.shape < v.shape ? -1 : 1;
     if (u.times.den != v.times.den) return u.times.den < v.times.den ? -1 : 1;
     if (x->k != y->k) return x->k < y->k ? -1 : 1;
     return sl_rat_cmp(u.times, v.times);
@@ -130,56 +133,10 @@ static int cmp_choice(const void *a, const void *b) {
 
 /* ---------------------------------------------------------------- one of them --------------- */
 
-/* *out := e with constant k that expression, the others as they are: it takes the place of a
- * variable that no formula has, which takes that of the constant. */
-static sl_status put_expr(const sl_node **out, sl_arena *a, const sl_node *e, int k,
-                          const sl_node *with) {
-    const sl_node *by[SL_EXPR_MAX_VARS] = { [SL_EXPR_MAX_VARS - 1] = with };
-    sl_node *copy = sl_arena_alloc(a, e->len * sizeof *copy);
-    if (!copy) return sl_fail_memory(e->len, sizeof *copy, "a formula");
-    memcpy(copy, e, e->len * sizeof *copy);
-    for (sl_node *c = copy; c < copy + e->len; c += sl_step(c))
-        if (c->op == SL_OP_PAR && c->arg == k + 1) {
-            c->op = SL_OP_VAR;
-            c->arg = SL_EXPR_MAX_VARS;
-        }
-    return sl_expr_substitute(out, a, copy, by, SL_EXPR_MAX_VARS);
-}
-
-/* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
- * Constants that tidying has taken away, as in 0*c2, go too. */
-static sl_status put_in(const sl_node **out, double *value, int *n, sl_arena *a, const sl_node *e,
-                        int k, sl_fit__exact v) {
-    sl_rat exact[SL_FIT_MAX_PARAMS] = { { 0 } };
-    bool known[SL_FIT_MAX_PARAMS] = { false }, found = true;
-    exact[k] = v.times;
-    known[k] = true;
-    if (v.factor != 0) {
-        const sl_node *number = sl_fit__exact_expr(a, v);
-        if (!number) return sl_fail(SL_ENOMEM, "no memory for an exact number");
-        SL_TRY(put_expr(&e, a, e, k, number));
-    }
-    for (; found; e = *out) { // again, while the numbers of constants have gaps
-        SL_TRY(sl_expr_bind(out, a, e, exact, known));
-        SL_TRY(sl_expr_fold(out, a, *out));
-        int left = 0;
-        for (int i = 0; i < *n; i++)
-            if (!known[i]) value[left++] = value[i];
-        *n = left;
-        for (int i = 0; i < left; i++) {
-            exact[i] = SL_RAT(0);
-            known[i] = true;
-        }
-        for (const sl_node *c = *out; c < *out + (*out)->len; c += sl_step(c))
-            if (c->op == SL_OP_PAR) known[c->arg - 1] = false;
-        found = false;
-        for (int i = 0; i < left; i++) found = found || known[i];
-    }
-    return SL_OK;
-}
-
-static bool is_as_good(double r2, double loss, const state *s, const sl_problem *p) {
+static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
+    static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
     if (r2 == 0 && s->fit->r2 == 1) return false; // of a target without spread
+    if (p->sigma && p->sigma_absolute && data <= s->data + TWO_ERRORS) return true;
     const double spare = (double)(p->rows - s->fit->params);
     return loss <= fmax(EXACT, s->loss * (1 + 4 / fmax(spare, 100)));
 }
@@ -194,7 +151,7 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     int n = fit->params;
     const sl_node *e;
     for (int k = 0; k < n; k++) value[k] = fit->value[k];
-    const sl_status st = put_in(&e, value, &n, a, fit->expr, c->k, c->value);
+    const sl_status st = sl_fit__put_exact(&e, value, &n, a, fit->expr, c->k, c->value);
     *accepted = false;
     if (st == SL_EOVERFLOW || st == SL_ELIMIT) return SL_OK; // a number that merges with too many
     SL_TRY(st);
@@ -207,10 +164,11 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     trial.starts = fit->starts;
     trial.stopped = trial.stopped || fit->stopped;
     SL_TRY(sl_fit_describe(&bits, &trial, p, NULL));
-    *accepted = is_as_good(trial.r2, loss, s, p) && bits.total < s->bits;
+    *accepted = is_as_good(trial.r2, loss, bits.data, s, p) && bits.total < s->bits;
     if (*accepted) {
         *fit = trial;
         s->loss = loss;
+        s->data = bits.data;
         s->bits = bits.total;
     } else {
         fit->evaluations = trial.evaluations;
@@ -237,7 +195,7 @@ static sl_status shorten(state *s, const sl_problem *p) {
     double value[SL_FIT_MAX_PARAMS], r2, loss;
     for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
     SL_TRY(sl_fit__score(&r2, &loss, fit->expr, value, p));
-    if (!is_as_good(r2, loss, s, p)) return SL_OK;
+    if (!is_as_good(r2, loss, INFINITY, s, p)) return SL_OK;
     for (int k = 0; k < fit->params; k++) fit->value[k] = value[k];
     fit->r2 = r2;
     return SL_OK;
@@ -253,6 +211,7 @@ sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
     sl_bits bits;
     SL_TRY(sl_fit__score(&fit->r2, &s.loss, fit->expr, fit->value, p));
     SL_TRY(sl_fit_describe(&bits, fit, p, NULL));
+    s.data = bits.data;
     s.bits = bits.total;
     bool accepted = true;
     while (accepted) {

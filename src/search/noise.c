@@ -56,7 +56,6 @@ static const sl_noise__effort efforts[] = {
 typedef struct state {
     sl_noise__parts parts;
     sl_arena arena;
-    uint64_t best; // hash of the best formula's expression after the last level; 0: none
 } state;
 
 /* Families, and the most columns of each.   side  link  degree */
@@ -307,19 +306,28 @@ done:
 
 /* ---------------------------------------------------------------- the end ------------------- */
 
-/* A formula that leaves nothing but noise, and that a whole level of further candidates has not
- * bettered, ends the search. */
-static sl_status end_if_found(state *s) {
-    sl_search__job *j = s->parts.j;
+/* The formula of fewest bits so far; NULL: none. */
+static const sl_search_formula *best_of(const sl_search__job *j) {
     const sl_search_formula *best = NULL;
-    bool within;
-    double sigma;
     for (int k = 0; k < j->n_kept; k++) {
         if (!best || j->kept[k].bits.total < best->bits.total) best = &j->kept[k];
     }
-    uint64_t before = s->best;
-    s->best = best ? sl_expr_hash(best->fit.expr) | 1 : 0;
-    if (!best || s->best != before || best->exact) return SL_OK;
+    return best;
+}
+
+static uint64_t hash_of_best(const sl_search__job *j) {
+    const sl_search_formula *best = best_of(j);
+    return best ? sl_expr_hash(best->fit.expr) | 1 : 0;
+}
+
+/* A formula that leaves nothing but noise, and that a whole level of further candidates has not
+ * bettered, ends the search. `before`: hash of the best one before this level. */
+static sl_status end_if_found(state *s, uint64_t before) {
+    sl_search__job *j = s->parts.j;
+    const sl_search_formula *best = best_of(j);
+    bool within;
+    double sigma;
+    if (!best || hash_of_best(j) != before || best->exact) return SL_OK;
     SL_TRY(sl_search__judge_noise(&sigma, &within, j, best));
     if (within) sl_search__end(j, SL_SEARCH_FOUND);
     return SL_OK;
@@ -334,6 +342,7 @@ static sl_status run_level(bool *more, void *payload, int level) {
     sl_noise__outcome *outcome = NULL;
     int64_t bytes = 0;
     sl_status st;
+    uint64_t before = hash_of_best(j);
     SL_ASSERT(level < SL_LEN(efforts));
     *more = level + 1 < SL_LEN(efforts) && !j->o->exact_only;
     if (j->o->exact_only) return SL_OK;
@@ -348,7 +357,7 @@ static sl_status run_level(bool *more, void *payload, int level) {
     }
     SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n, 1));
     SL_GO(offer_best(s, outcome, l.n, level));
-    if (!sl_search__stop(j, true)) st = end_if_found(s);
+    if (level > 0 && !sl_search__stop(j, true)) st = end_if_found(s, before);
 done:
     sl_free(outcome);
     sl_free(l.item);

@@ -1,12 +1,16 @@
 /* Candidates in all rows: columns of their terms, signs, fit and simple coefficients. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "search/noise_impl.h"
 
 /* Costs of the store begin at -7, because families run up to seven levels ahead; with this on top
  * the sum of 2^-bits over all terms is about 1, as of a code. */
 static const double TERM_BITS = 12;
+
+/* Columns of rows that a thread has to work in: scale, weights and predictions, and the fit's. */
+enum { ROOM = 3 + SL_NOISE__SCRATCH };
 
 typedef struct work {
     const sl_noise__parts *p;
@@ -72,6 +76,11 @@ static void take_logarithm(sl_noise__column *c, int rows) {
     sl_log_array(c->value, c->value, rows);
 }
 
+static void set_positive(sl_noise__column *c, int rows) {
+    memset(c->signs, 1, (size_t)rows);
+    c->sign = 1;
+}
+
 static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payload) {
     work *w = payload;
     const sl_noise__parts *p = w->p;
@@ -88,8 +97,14 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         sl_arena_rewind(&arena, 0);
         bool known = sl_store_value(probe, &c->rate, p->store, term);
         SL_GO(sl_store_expr(&e, &arena, p->store, term));
+        // the logarithm at once: the exponential may be beyond any number
+        bool exponential = c->rate && e->op == SL_OP_EXP;
+        if (exponential) e = e + 1;
         SL_GO(sl_expr_eval(c->value, &arena, e, p->j->columns, p->rows, NULL));
-        if (c->side == SL_SIDE_PRODUCT) take_logarithm(c, p->rows);
+        if (exponential)
+            set_positive(c, p->rows);
+        else if (c->side == SL_SIDE_PRODUCT)
+            take_logarithm(c, p->rows);
         double sum = 0;
         for (int i = 0; i < p->rows; i++) sum += c->value[i];
         c->real = known && isfinite(sum);
@@ -236,11 +251,66 @@ static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, c
 
 /* ---------------------------------------------------------------- the fit ------------------- */
 
+static const double RELATIVE_BITS = 1; // of errors that are relative, as in fit/describe.c
+/* Relative errors are looked at where residuals as they are make them no worse by more than so many
+ * bits a row. */
+static const double RELATIVE_SLACK = 0.1;
+
+/* weight[] := 1/|mu|, of geometric mean 1; false where errors relative to mu are much worse an
+ * explanation of the residuals than errors of one size, or mu is 0. */
+static bool relative_weights(double *weight, const sl_noise__model *m, const sl_noise__fit *f) {
+    const sl_problem p = { .rows = m->rows, .y = m->y };
+    double logs = 0, squares = 0, plain = 0;
+    sl_noise__predict(weight, m, f);
+    for (int i = 0; i < m->rows; i++) plain += (m->y[i] - weight[i]) * (m->y[i] - weight[i]);
+    double *mu = weight + m->rows;
+    memcpy(mu, weight, (size_t)m->rows * sizeof *mu);
+    sl_fit_relative_scale(weight, mu, &p);
+    for (int i = 0; i < m->rows; i++) {
+        double off = (m->y[i] - mu[i]) / weight[i];
+        squares += off * off;
+        logs += log2(weight[i]) / m->rows;
+    }
+    if (!isfinite(squares) || !isfinite(logs)) return false;
+    double worse = 0.5 * log2(squares / plain) + logs; // bits a row
+    if (!(worse < RELATIVE_SLACK)) return false;
+    for (int i = 0; i < m->rows; i++) weight[i] = exp2(logs) / weight[i];
+    return true;
+}
+
+/* The same model by relative errors, where that is the shorter description. weight: room for two
+ * columns. */
+static void fit_relative(sl_noise__outcome *o, const sl_noise__fit *free, const sl_noise__model *m,
+                         int steps, double *weight, double *scratch) {
+    sl_noise__model relative = *m;
+    sl_noise__fit fit = *free;
+    double all = 0, weighted = 0;
+    if (!isfinite(free->rss) || !relative_weights(weight, m, free)) return;
+    for (int i = 0; i < m->rows; i++) {
+        double y = m->y[i], wy = weight[i] * y;
+        all += y * y, weighted += wy * wy;
+    }
+    relative.weight = weight;
+    relative.least = m->least * weighted / all;
+    sl_noise__fit_run(&fit, &relative, false, steps, scratch);
+    sl_noise__simplify(&fit, &relative, steps, scratch);
+    fit.bits += RELATIVE_BITS, fit.price += RELATIVE_BITS;
+    if (fit.bits < o->fit.bits) o->fit = fit;
+}
+
+static void fit_model(sl_noise__outcome *o, const sl_noise__model *m, const work *w, double *weight,
+                      double *scratch) {
+    sl_noise__fit_run(&o->fit, m, true, w->steps, scratch);
+    sl_noise__fit free = o->fit;
+    sl_noise__simplify(&o->fit, m, w->steps, scratch);
+    if (!m->weight && m->sigma == 0) fit_relative(o, &free, m, w->steps, weight, scratch);
+}
+
 static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candidate *c,
                     double *room) {
     const sl_noise__parts *p = w->p;
     const sl_noise__span *s = &p->span[c->span];
-    double *scale = room, *scratch = room + p->rows;
+    double *scale = room, *weight = room + p->rows, *scratch = room + 3 * p->rows;
     sl_noise__model m = { .link = s->link,
                           .rows = p->rows,
                           .y = p->j->rows.y,
@@ -257,8 +327,7 @@ static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candida
         product_model(&m, scale, o, w, c);
     else if (!sum_model(&m, scale, o, w, c))
         return;
-    sl_noise__fit_run(&o->fit, &m, true, w->steps, scratch);
-    sl_noise__simplify(&o->fit, &m, w->steps, scratch);
+    fit_model(o, &m, w, weight, scratch);
     // the family, and the factor of a polynomial
     double extra = 2 + (c->monomial > 0 ? 2 + log2(1 + c->monomial) : 0);
     if (c->power) extra += TERM_BITS + p->terms[SL_SIDE_PRODUCT].cost[c->at[0]] + abs(c->power);
@@ -267,7 +336,7 @@ static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candida
 
 static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload) {
     work *w = payload;
-    double *room = w->scratch + (int64_t)worker * w->p->rows * (SL_NOISE__SCRATCH + 1);
+    double *room = w->scratch + (int64_t)worker * w->p->rows * ROOM;
     for (int64_t k = begin; k < end; k++) {
         if (sl_search__stop(w->p->j, false)) {
             w->out[k] = (sl_noise__outcome){ .candidate = w->candidate[k] };
@@ -283,7 +352,7 @@ static sl_status run(work *w, int n) {
     sl_pool *pool = w->p->j->pool;
     size_t threads = (size_t)SL_MAX(sl_pool_threads(pool), 1);
     SL_TRY(list_columns(w, n));
-    w->scratch = sl_malloc(threads * (size_t)w->p->rows, (SL_NOISE__SCRATCH + 1) * sizeof(double));
+    w->scratch = sl_malloc(threads * (size_t)w->p->rows, ROOM * sizeof(double));
     if (!w->scratch)
         return sl_fail_memory(threads * (size_t)w->p->rows, sizeof(double), "fits of models");
     SL_TRY(sl_par_for(pool, w->columns, 16, fill_columns, w));

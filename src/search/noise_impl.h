@@ -7,6 +7,7 @@
 
 #define SL_NOISE__COLUMNS 64 // of one model: the span's and the terms'
 #define SL_NOISE__TERMS 3    // of the store in one model
+#define SL_NOISE__EVIDENCE 10 // bits that a formula needs: once in a thousand tables of pure noise
 
 /* ---------------------------------------------------------------- models -------------------- */
 
@@ -41,7 +42,7 @@ typedef struct sl_noise__model {
     int rows, columns;
     const double *column[SL_NOISE__COLUMNS]; // rows each
     sl_noise__kind kind[SL_NOISE__COLUMNS];
-    double price[SL_NOISE__COLUMNS];         // bits of the column itself, paid unless its coefficient is 0
+    double price[SL_NOISE__COLUMNS]; // bits of the column itself, paid unless its coefficient is 0
     const double *scale;                     // by row; NULL: 1
     const double *y;
     const double *weight;                    // 1/standard deviation up to a factor; NULL: 1
@@ -60,13 +61,14 @@ typedef struct sl_noise__fit {
 /* Rows that work of one thread needs for models of so many rows: 4 columns of them. */
 #define SL_NOISE__SCRATCH 4
 
-/* Coefficients of least squares in the space of y, those that are fixed left alone: a weighted linear
- * fit of T(y) where `start`, then at most `steps` steps of Gauss and Newton, never uphill. */
+/* Coefficients of least squares in the space of y, those that are fixed left alone: a weighted
+ * linear fit of T(y) where `start`, then at most `steps` steps of Gauss and Newton, never
+ * uphill. */
 void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, int steps,
                        double *scratch);
 
-/* Makes coefficients simple numbers, or drops their columns, as long as the description gets shorter;
- * then fits the others again, by at most `steps`. */
+/* Makes coefficients simple numbers, or drops their columns, as long as the description gets
+ * shorter; then fits the others again, by at most `steps`. */
 void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch);
 
 /* The normal equations at f: matrix[a][b] (lower half) of the columns column[0 .. n) that are not
@@ -86,8 +88,9 @@ void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit
 /* Bits of residuals of this weighted sum of squares: by chi-square if sigma is known. */
 double sl_noise__residual_bits(const sl_noise__model *m, double rss);
 
-/* Bits of a coefficient of this kind at this value; free: one that was fitted. */
-double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows);
+/* Bits of a coefficient of this kind at this value. error: its standard error where it was
+ * fitted; 0: it is exact. */
+double sl_noise__price(sl_noise__kind kind, double value, double error, int rows);
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
@@ -96,8 +99,8 @@ extern const sl_search__method sl_search__noise;
 #define SL_NOISE__PROBES 64 // rows that terms are compared at
 #define SL_NOISE__DIMS 48   // of what is left of them, at most
 
-/* A family of models: its link, and the columns that every model of it may have. A product has 1 and
- * log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
+/* A family of models: its link, and the columns that every model of it may have. A product has 1
+ * and log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
 typedef struct sl_noise__span {
     sl_side side;
     sl_noise__link link;
@@ -113,8 +116,8 @@ typedef struct sl_noise__span {
     double target_square;                           // its squared length before
 } sl_noise__span;
 
-/* Over the first rows of the job; columns and projector in the arena. dims is 0 where too few rows are
- * left, or y is inside the span. */
+/* Over the first rows of the job; columns and projector in the arena. dims is 0 where too few
+ * rows are left, or y is inside the span. */
 SL_NODISCARD sl_status sl_noise__span_make(sl_noise__span *out, sl_arena *a,
                                            const sl_search__job *j, const double *weight,
                                            sl_side side, sl_noise__link link, int degree,
@@ -139,8 +142,8 @@ typedef struct sl_noise__terms {
     int level;       // of the store that comes next
 } sl_noise__terms;
 
-/* Terms of a side, whole levels of the store until there are `want`; further calls with a larger want
- * go on where the last one ended. Terms that are not real at a probe are left out. */
+/* Terms of a side, whole levels of the store until there are `want`; further calls with a larger
+ * want go on where the last one ended. Terms that are not real at a probe are left out. */
 SL_NODISCARD sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s,
                                               sl_side side, int want);
 void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j);
@@ -209,8 +212,8 @@ typedef struct sl_noise__column {
     int8_t *signs; // by row, where sign is 0
 } sl_noise__column;
 
-/* A fitted candidate. scale_sign: of y in front of everything; odd: bit k, the sign of base variable
- * or term k counts (variables first). */
+/* A fitted candidate. scale_sign: of y in front of everything; odd: bit k, the sign of base
+ * variable or term k counts (variables first). */
 typedef struct sl_noise__outcome {
     sl_noise__candidate candidate;
     sl_noise__fit fit;
@@ -218,8 +221,8 @@ typedef struct sl_noise__outcome {
     uint32_t odd;
 } sl_noise__outcome;
 
-/* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that cannot
- * be have infinite bits. */
+/* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that
+ * cannot be have infinite bits. */
 SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
                                          const sl_noise__candidate *candidate, int n, int steps);
 

@@ -2,19 +2,20 @@
  *
  *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
  *                     thousand
- *   not known         residuals have no structure: those of neighbouring rows are as likely of
- * equal as of opposite sign. Neighbours are nearest in ranks of the inputs, in all of them and in
- * each one alone; the statistic is the mean product of a residual and its neighbour's, judged
- * against its standard deviation for independent ones. Nor do they follow a polynomial of second
- * degree. Where y has few digits it is enough that residuals are no larger than their rounding
+ *   not known         residuals, divided by the formula's value where errors are relative, have no
+ *                     structure: those of neighbouring rows are as likely of equal as of opposite
+ *                     sign. Neighbours are nearest in ranks of the inputs, in all of them and in
+ *                     each one alone; the statistic is the mean product of a residual and its
+ *                     neighbour's, judged against its standard deviation for independent ones. Nor
+ *                     do they follow a polynomial of second degree. Where y has few digits it is
+ *                     enough that residuals are no larger than their rounding
  *
- * and either way it must not be chance: evidence of at least EVIDENCE_LEAST bits. */
+ * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "search/noise_impl.h"
 
-static const double EVIDENCE_LEAST = 10; // bits: once in a thousand tables of pure noise
 static const double PROBABILITY = 1e-3;
 enum { ROWS_MAX = 1000 }; // that neighbours are looked for among
 
@@ -70,8 +71,8 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
     return squares > 0 ? products / sqrt(squares) : 0;
 }
 
-/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at most a
- * quarter of the rows, linear ones first. */
+/* Columns of all monomials of degree 2, of inputs of mean 0 and variance 1; as many as are at
+ * most a quarter of the rows, linear ones first. */
 static sl_status polynomial_columns(int *out, const double **column, sl_arena *a,
                                     const double *const *x, int inputs, int n) {
     double *unit[SL_DATA_MAX_INPUTS];
@@ -95,8 +96,8 @@ static sl_status polynomial_columns(int *out, const double **column, sl_arena *a
     return SL_OK;
 }
 
-/* *out := does a polynomial of the inputs explain more of the residuals than of noise? By the likelihood
- * ratio with Bartlett's factor. */
+/* *out := does a polynomial of the inputs explain more of the residuals than of noise? By the
+ * likelihood ratio with Bartlett's factor. */
 static sl_status follows_polynomial(bool *out, const double *r, const double *const *x, int inputs,
                                     int n, double probability, sl_arena *a) {
     enum { COLUMNS = SL_DATA_MAX_INPUTS * (SL_DATA_MAX_INPUTS + 3) / 2 };
@@ -146,13 +147,16 @@ static bool is_rounding(const sl_search__job *j, const double *r, int n) {
 
 /* Weighted residuals of the first rows; their sum of squares over all rows. */
 static sl_status residuals(double *r, double *squares, sl_arena *a, const sl_problem *p,
-                           const sl_fit *f) {
-    double *got = sl_arena_alloc(a, (size_t)p->rows * sizeof *got);
-    if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "residuals");
-    SL_TRY(sl_expr_eval(got, a, f->expr, p->x, p->rows, f->value));
+                           const sl_search_formula *f) {
+    double *got = sl_arena_alloc(a, 2 * (size_t)p->rows * sizeof *got);
+    if (!got) return sl_fail_memory(2 * (size_t)p->rows, sizeof *got, "residuals");
+    double *scale = got + p->rows;
+    SL_TRY(sl_expr_eval(got, a, f->fit.expr, p->x, p->rows, f->fit.value));
+    if (f->bits.relative > 0) sl_fit_relative_scale(scale, got, p);
     *squares = 0;
     for (int64_t i = 0; i < p->rows; i++) {
-        double d = (p->y[i] - got[i]) / (p->sigma ? p->sigma[i] : 1);
+        double unit = f->bits.relative > 0 ? scale[i] : p->sigma ? p->sigma[i] : 1;
+        double d = (p->y[i] - got[i]) / unit;
         if (i < ROWS_MAX) r[i] = d;
         *squares += d * d;
     }
@@ -165,7 +169,7 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
     sl_arena a = { 0 };
     double r[ROWS_MAX], squares;
     *within = false;
-    sl_status st = residuals(r, &squares, &a, p, &f->fit);
+    sl_status st = residuals(r, &squares, &a, p, f);
     if (st == SL_OK && isfinite(squares)) {
         double freedom = SL_MAX((double)(p->rows - f->fit.params), 1);
         bool known = p->sigma ? p->sigma_absolute : j->o->sigma > 0;
@@ -176,12 +180,12 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
         } else {
             int n = (int)SL_MIN(p->rows, ROWS_MAX);
             bool structure = false;
-            *within = is_rounding(j, r, n);
+            *within = f->bits.relative == 0 && is_rounding(j, r, n);
             if (!*within)
                 st = sl_noise__has_structure(&structure, r, p->x, p->inputs, n, &a);
             *within = *within || !structure;
         }
-        if (f->evidence < EVIDENCE_LEAST || p->rows < f->fit.params + 3) *within = false;
+        if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;
     }
     if (f->exact) *within = true;
     sl_arena_clear(&a);

@@ -12,7 +12,8 @@
  * of y. left[k] := that for f = x and g = column k of the tile, or 2 where f and g are too nearly
  * parallel to mean anything (1 - c^2 < SL_NOISE__PARALLEL). Answers how many are below `most`.
  *
- *   x[dims]; a = x.y;  tile[dims][SL_NOISE__TILE], one dimension after the other; b[SL_NOISE__TILE] */
+ *   x[dims]; a = x.y; b[SL_NOISE__TILE]; tile[dims][SL_NOISE__TILE], one dimension after the other
+ */
 typedef int (*sl_noise__pairs_fn)(float *left, const float *x, float a, const float *tile,
                                   const float *b, int dims, float most);
 

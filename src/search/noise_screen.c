@@ -27,8 +27,19 @@ typedef struct screen {
     int tiles;
     sl_noise__top *block; // of pairs, by tile
     sl_noise__pairs_fn pairs;
-    double unit; // bits of all of T(y)
+    double unit;  // bits of all of T(y)
+    float *worth; // 2^(-2 bits/dims) of each term: the part of y that its bits are worth
 } screen;
+
+/* What few dimensions can tell. Errors of y are taken for at least 2^-RESOLUTION of it: then a
+ * dimension that a model leaves free holds so many bits, and the choice among 2^k models uses up k
+ * of them. SL_NOISE__EVIDENCE have to remain: a choice that leaves fewer finds only chance. */
+static const double RESOLUTION = 8;
+
+/* log2 of how many models with so many terms may be compared. */
+static double choice_bits(int dims, int terms) {
+    return RESOLUTION * (dims - terms) - SL_NOISE__EVIDENCE;
+}
 
 static float inner(const float *a, const float *b, int n) {
     float sum[8] = { 0 };
@@ -90,6 +101,7 @@ static void keep_distinct(screen *c, const float *raw, const bool *outside, uint
         c->at[c->n] = k;
         memcpy(c->q + (size_t)c->n * (size_t)dims, q, (size_t)dims * sizeof *q);
         c->y[c->n] = inner(q, c->s->target, dims);
+        c->worth[c->n] = (float)exp2(-2 * (double)c->t->cost[k] / dims);
         c->n++;
     }
 }
@@ -138,20 +150,28 @@ static void make_tiles(screen *c) {
     }
 }
 
-/* What a pair of so many bits may leave at most to be kept. */
-static float most_left(const screen *c, const sl_noise__top *top, double bits) {
-    double most = exp2(2 * (top->worst - c->unit - bits) / c->s->dims);
-    return most < 0.9 ? (float)most : 0.9f; // else one term is nearly as good
+/* A block's list, and the part of y that a pair of no bits may leave at most to be kept there. */
+typedef struct block {
+    sl_noise__top *top;
+    double worst, most; // `most` is that for this score
+} block;
+
+static double most_left(block *b, const screen *c) {
+    if (b->worst != b->top->worst) {
+        b->worst = b->top->worst;
+        b->most = exp2(2 * (b->worst - c->unit) / c->s->dims);
+    }
+    return b->most;
 }
 
-static void pairs_of(sl_noise__top *top, const screen *c, int i, int tile) {
+/* Pairs of term i with those before it in a tile. Terms come by cost, so the tile's first is the
+ * cheapest. */
+static void pairs_of(block *b, const screen *c, int i, int tile) {
     float left[SL_NOISE__TILE] __attribute__((aligned(64)));
     int dims = c->s->dims, first = tile * SL_NOISE__TILE;
-    float cost = c->t->cost[c->at[i]], least = INFINITY;
-    for (int k = first; k < SL_MIN(first + SL_NOISE__TILE, i); k++) {
-        least = SL_MIN(least, c->t->cost[c->at[k]]);
-    }
-    float most = most_left(c, top, cost + least);
+    float cost = c->t->cost[c->at[i]];
+    double limit = most_left(b, c) * c->worth[i] * c->worth[first];
+    float most = limit < 0.9 ? (float)limit : 0.9f; // else one term is nearly as good
     const float *q = c->tile + (size_t)(tile * dims) * SL_NOISE__TILE;
     if (!c->pairs(left, c->q + (size_t)i * (size_t)dims, c->y[i], q, c->tile_y + first, dims, most))
         return;
@@ -160,7 +180,7 @@ static void pairs_of(sl_noise__top *top, const screen *c, int i, int tile) {
         int g = c->at[first + k];
         sl_noise__candidate x = { .span = c->span, .n = 2, .at = { g, c->at[i] }, .monomial = -1 };
         x.score = score_of(c, left[k], cost + c->t->cost[g]);
-        sl_noise__top_add(top, &x);
+        sl_noise__top_add(b->top, &x);
     }
 }
 
@@ -169,10 +189,11 @@ static sl_status pairs_of_block(int64_t begin, int64_t end, int worker, void *pa
     (void)worker;
     for (int64_t b = begin; b < end; b++) {
         int first = (int)b * SL_NOISE__TILE;
+        block list = { &c->block[b], INFINITY, INFINITY };
         for (int tile = 0; tile <= b; tile++) {
             if (sl_search__stop(c->j, false)) return SL_OK;
             for (int k = 0; k < SL_NOISE__TILE && first + k < c->n; k++) {
-                pairs_of(&c->block[b], c, first + k, tile);
+                pairs_of(&list, c, first + k, tile);
             }
         }
         atomic_fetch_add(&c->j->tried, (int64_t)(b + 1) * SL_NOISE__TILE * SL_NOISE__TILE);
@@ -278,15 +299,25 @@ static sl_status three_terms(sl_noise__top *top, screen *c, const sl_noise__cand
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
+/* Terms that pairs may be made of. */
+static int pair_terms(const screen *c) {
+    double most = exp2(0.5 * (choice_bits(c->s->dims, 2) + 1));
+    return (int)SL_MIN(most, SL_MIN(c->n, c->e->pair_terms));
+}
+
 static sl_status run(sl_noise__top *top, screen *c) {
     SL_TRY(make_vectors(c));
     one_term(&top[0], c);
-    c->tiles = (SL_MIN(c->n, c->e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
-    if (c->s->dims < 4 || !c->tiles || sl_search__stop(c->j, true)) return SL_OK;
+    int terms = pair_terms(c);
+    if (terms < 2 || sl_search__stop(c->j, true)) return SL_OK;
+    c->n = SL_MIN(c->n, (terms + SL_NOISE__TILE - 1) / SL_NOISE__TILE * SL_NOISE__TILE);
+    c->tiles = (c->n + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     SL_TRY(two_terms(&top[1], c));
     sl_noise__top_finish(&top[1]);
-    if (c->s->dims < 6 || sl_search__stop(c->j, true)) return SL_OK;
-    return three_terms(&top[2], c, top[1].list, SL_MIN(top[1].n, c->e->triple_pairs));
+    int pairs = SL_MIN(top[1].n, c->e->triple_pairs);
+    bool chance = log2((double)c->n * c->n * c->n / 6) > choice_bits(c->s->dims, 3);
+    if (chance || !pairs || sl_search__stop(c->j, true)) return SL_OK;
+    return three_terms(&top[2], c, top[1].list, pairs);
 }
 
 sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
@@ -299,18 +330,20 @@ sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j
     c.unit = 0.5 * s->dims * log2(s->target_square);
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     size_t dims = (size_t)s->dims, n = (size_t)t->n, paired = (size_t)tiles * SL_NOISE__TILE;
-    int64_t bytes = (int64_t)(n * (dims * 8 + 24) + paired * (dims * 4 + 4) +
+    int64_t bytes = (int64_t)(n * (dims * 8 + 28) + paired * (dims * 4 + 4) +
                               (size_t)tiles * (size_t)block_room(e) * sizeof(sl_noise__candidate));
     if (!sl_search__reserve(j, bytes)) return SL_OK;
     c.at = sl_malloc(n, sizeof *c.at);
     c.y = sl_malloc(n, sizeof *c.y);
+    c.worth = sl_malloc(n, sizeof *c.worth);
     c.q = sl_malloc(n * dims, sizeof *c.q);
     c.tile = sl_malloc_wide(paired * dims, sizeof *c.tile);
     c.tile_y = sl_malloc_wide(paired, sizeof *c.tile_y);
-    sl_status st = c.at && c.y && c.q && c.tile && c.tile_y
+    sl_status st = c.at && c.y && c.worth && c.q && c.tile && c.tile_y
                        ? run(top, &c)
                        : sl_fail_memory(n * dims, sizeof *c.q, "projected terms");
-    sl_free(c.at), sl_free(c.y), sl_free(c.q), sl_free(c.tile), sl_free(c.tile_y);
+    sl_free(c.at), sl_free(c.y), sl_free(c.worth);
+    sl_free(c.q), sl_free(c.tile), sl_free(c.tile_y);
     sl_search__release(j, bytes);
     return st;
 }

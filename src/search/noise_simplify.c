@@ -7,8 +7,8 @@
  * by a rank-one correction. A value of 0 drops the column and its price.
  *
  * Bits: of residuals, n/2 log2(rss/n) or chi-square where sigma is known; of coefficients, the
- * table below. A free number of n rows costs about log2(n)/2, its precision; exponents of laws are
- * small rationals, so a free exponent has to earn much more. */
+ * table below. A free number costs the digits that its standard error leaves, at least log2(n)/2,
+ * as in fit/price.c; exponents of laws are small rationals, so a free exponent has to earn more. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -42,13 +42,17 @@ static const struct {
     [SL_NOISE__RATE] = { rates, SL_LEN(rates), 2 },
 };
 
-double sl_noise__price(sl_noise__kind kind, double value, bool free, int rows) {
-    if (!free) {
+double sl_noise__price(sl_noise__kind kind, double value, double error, int rows) {
+    const double most = 52; // digits of a double
+    if (error == 0) {
         for (int k = 0; k < tables[kind].n; k++) {
             if (fabs(value) == tables[kind].values[k].value) return tables[kind].values[k].bits;
         }
     }
-    return 0.5 * log2(rows) + tables[kind].dear;
+    // the error of a logarithm is a part of the factor
+    double digits = log2(kind == SL_NOISE__FACTOR ? 1 / error : fabs(value) / error);
+    double least = 0.5 * log2(rows);
+    return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].dear;
 }
 
 double sl_noise__residual_bits(const sl_noise__model *m, double rss) {
@@ -107,10 +111,17 @@ typedef struct step {
     double value, gain, rss;
 } step;
 
-/* Bits of column j with this coefficient, column included. */
-static double column_bits(const sl_noise__model *m, int j, double value, bool free) {
-    double bits = sl_noise__price(m->kind[j], value, free, m->rows);
-    return !free && value == 0 ? bits : bits + m->price[j];
+/* Standard error of free coefficient a, of which the normal equations have n. */
+static double error_of(const sl_noise__equations *e, const sl_noise__model *m, double rss, int a) {
+    double variance = m->sigma > 0 ? m->sigma * m->sigma
+                                   : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
+    return SL_MAX(sqrt(variance * e->matrix[a][a]), 1e-300);
+}
+
+/* Bits of column j with this coefficient, column included; error 0: it is fixed. */
+static double column_bits(const sl_noise__model *m, int j, double value, double error) {
+    double bits = sl_noise__price(m->kind[j], value, error, m->rows);
+    return error == 0 && value == 0 ? bits : bits + m->price[j];
 }
 
 static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
@@ -119,13 +130,13 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
     double now = sl_noise__residual_bits(m, f->rss);
     for (int a = 0; a < e->n; a++) {
         int j = e->column[a];
-        double b = f->coefficient[j], paid = column_bits(m, j, b, true);
+        double b = f->coefficient[j], paid = column_bits(m, j, b, error_of(e, m, f->rss, a));
         for (int k = 0; k < tables[m->kind[j]].n; k++) {
             double v = tables[m->kind[j]].values[k].value;
             if (b < 0) v = 0 - v;
             double rss = f->rss + (v - b) * (v - b) / e->matrix[a][a];
             double gain =
-                now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, false);
+                now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
             if (gain > best.gain) best = (step){ a, v, gain, rss };
         }
     }
@@ -157,10 +168,14 @@ static void take(sl_noise__equations *e, sl_noise__fit *f, const step *s) {
     }
 }
 
-static void count_bits(sl_noise__fit *f, const sl_noise__model *m) {
+static void count_bits(sl_noise__fit *f, const sl_noise__model *m, const sl_noise__equations *e) {
     f->price = 0;
     for (int j = 0; j < m->columns; j++) {
-        f->price += column_bits(m, j, f->coefficient[j], !f->fixed[j]);
+        if (f->fixed[j]) f->price += column_bits(m, j, f->coefficient[j], 0);
+    }
+    for (int a = 0; a < e->n; a++) {
+        int j = e->column[a];
+        f->price += column_bits(m, j, f->coefficient[j], error_of(e, m, f->rss, a));
     }
     f->bits = sl_noise__residual_bits(m, f->rss) + f->price;
     if (!isfinite(f->bits)) f->bits = INFINITY;
@@ -176,5 +191,5 @@ void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, d
     invert(&e, f);
     for (step s = best_step(&e, m, f); s.at >= 0; s = best_step(&e, m, f)) take(&e, f, &s);
     sl_noise__fit_run(f, m, false, steps, scratch);
-    count_bits(f, m);
+    count_bits(f, m, &e);
 }

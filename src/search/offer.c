@@ -1,7 +1,7 @@
 /* offer - what becomes of a formula that a method has found.
  *
  * It is put into the variables of the whole table and looked at in every row. Constants that are
- * exact numbers to within rounding become so (snap.c) where the formula stays exact. Then it is
+ * exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
  * judged by the project's criterion: description length, and evidence, the bits that the data hold
  * beyond those of the formula and of the search that found it. Few rows and many constants leave
  * none: such a formula is dropped however well it fits. */
@@ -17,14 +17,19 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
-/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data, and
- * few of them are allowed. */
+/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data,
+ * and few of them are allowed. */
 static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 2;
+
+/* A constant that was fitted to exact data is right to ten digits or more. If so many of them agree
+ * with a simple number it is that number with near certainty: there are about a hundred thousand.
+ */
+static const double CLOSE = 1e-9; // relative
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
 typedef struct judged {
-    double worst; // largest error, in parts of |y| + its rms / 1000
+    double worst; // largest error, in parts of |y| + small_size
     double r2;
 } judged;
 
@@ -38,6 +43,18 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
+/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few huge rows
+ * do not excuse all others: it is bounded by the typical size of y as well. */
+static double small_size(const sl_problem *p) {
+    static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->rows; i++)
+        if (p->y[i] != 0) sum += sl_log(fabs(p->y[i])), n++;
+    const double size = OF_RMS * rms(p->y, p->rows);
+    return n == 0 ? size : SL_MIN(size, OF_TYPICAL * sl_exp(sum / (double)n));
+}
+
 static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, const sl_node *e,
                        const double *value) {
     const sl_problem *p = j->all;
@@ -45,7 +62,7 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     double *got = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");
     SL_TRY(sl_expr_eval(got, scratch, e, p->x, p->rows, value));
-    double size = 1e-3 * rms(p->y, p->rows);
+    double size = small_size(p);
     *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
         double error = fabs(got[i] - p->y[i]),
@@ -68,9 +85,9 @@ static bool is_exact(const sl_search__job *j, const judged *g) {
  * after the other as long as it stays as good as it was. */
 static sl_status snap(const sl_node **e, double *value, int *params, judged *g, sl_arena *a,
                       const sl_search__job *j) {
-    sl_snapped all, one;
+    sl_fit_bound all, one;
     judged with;
-    SL_TRY(sl_search__snap(&all, a, *e, value, *params, -1));
+    SL_TRY(sl_fit_bind(&all, a, *e, value, *params, -1, CLOSE));
     if (all.bound > 0) SL_TRY(judge(&with, a, j, all.expr, all.value));
     if (all.bound > 0 && is_exact(j, &with)) {
         *e = all.expr, *params = all.params, *g = with;
@@ -78,7 +95,7 @@ static sl_status snap(const sl_node **e, double *value, int *params, judged *g, 
         return SL_OK;
     }
     for (int k = 0; all.bound > 1 && k < *params;) {
-        SL_TRY(sl_search__snap(&one, a, *e, value, *params, k));
+        SL_TRY(sl_fit_bind(&one, a, *e, value, *params, k, CLOSE));
         if (one.bound > 0) SL_TRY(judge(&with, a, j, one.expr, one.value));
         if (one.bound == 0 || !(with.worst <= g->worst || is_exact(j, &with))) {
             k++;
@@ -147,6 +164,22 @@ static sl_status simplify(const sl_node **e, const double *value, judged *g, sl_
     return SL_OK;
 }
 
+sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j, const sl_node *e) {
+    const int most = j->o->max_size;
+    const size_t mark = sl_arena_mark(a);
+    const sl_node *other;
+    *out = most == 0 || sl_expr_nodes(e) <= most;
+    sl_status (*const forms[])(const sl_node **, sl_arena *, const sl_node *) = { sl_expr_canon,
+                                                                                  sl_expr_merge };
+    for (int i = 0; i < SL_LEN(forms) && !*out; i++) {
+        const sl_status st = forms[i](&other, a, e);
+        if (st == SL_ENOMEM) return st;
+        *out = st == SL_OK && sl_expr_nodes(other) <= most;
+    }
+    sl_arena_rewind(a, mark);
+    return SL_OK;
+}
+
 /* Bits and evidence by the project's criterion. */
 static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
     sl_noise noise = { .precision = j->precision };
@@ -157,7 +190,7 @@ static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
 
 static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node *e, double *value,
                        int params, const char *method, int level) {
-    sl_search_formula f = { .method = method, .level = level, .step = j->news.step };
+    sl_search_formula f = { .method = method, .level = level, .step = j->progress.step };
     judged g;
     SL_TRY(sl_search__to_all(&f.fit.expr, a, j, e));
     SL_TRY(judge(&g, a, j, f.fit.expr, value));
@@ -170,6 +203,13 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(measure(&f, j));
     f.seconds = sl_clock() - j->start;
     if (f.evidence < EVIDENCE_LEAST || sl_search__is_known(j, &f)) return SL_OK;
+    bool fits;
+    SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits) {
+        const int nodes = sl_expr_nodes(f.fit.expr), before = j->result->too_large;
+        j->result->too_large = before ? SL_MIN(before, nodes) : nodes;
+        return SL_OK;
+    }
     *kept = true;
     return sl_search__keep(j, &f);
 }

@@ -12,7 +12,7 @@
 
 #include "search/search_impl.h"
 
-enum { DIGITS_MAX = 8, FULL = 1000 };
+enum { DIGITS_MAX = 10, FULL = 1000 };
 
 /* Is value a multiple of 10^-decimals, up to its own rounding to double? */
 static bool is_multiple(double value, int decimals) {

@@ -1,10 +1,11 @@
-/* rational - polynomials and quotients of polynomials.
+/* rational - polynomials, quotients of polynomials, their roots, and roots of quadratic equations.
  *
- *     y D(x) = N(x),   degrees ascending, all coefficients free
+ *     A(x) + B(x) y + C(x) y^2 = 0,   degrees ascending, all coefficients free
  *
- * The columns 1, x, x^2, ..., then y, y x, ... are made orthogonal one after the other; a column of
- * y that the ones before it leave nothing of is a formula. Terms that it does not need are dropped
- * and the others fitted again.
+ * The columns 1, x, x^2, ..., then y, y x, ..., then y^2, y^2 x, ... are made orthogonal one after
+ * the other; a column with y that the ones before it leave nothing of is a formula. Terms that it
+ * does not need are dropped and the others fitted again. Without C it is a quotient, without B the
+ * root of one.
  *
  * A quotient with many coefficients comes close to any smooth function. So a formula found here has
  * few of them beside the rows that were fitted, and it has to hold in the other rows too. */
@@ -15,22 +16,28 @@
 #include "search/spans_impl.h"
 #include "search/write.h"
 
-enum { COLUMNS = 90, PART_OF_ROWS = 3, SPARE_ROWS = 12 };
+enum { COLUMNS = 90, PART_OF_ROWS = 3, SPARE_ROWS = 12, POWERS = 3 };
 
 static const double DEPENDENT = 1e-10; // of a column's length is left: rounding
 static const double NOTHING = 1e-9;    // a summand this small beside the largest
 
-typedef struct quotient {
+/* Of A, B and C; -1: there is no such polynomial. */
+typedef struct degrees {
+    int8_t of[POWERS];
+} degrees;
+
+typedef struct relation {
     sl_search__job *job;
     sl_arena arena;
     int8_t (*power)[SL_DATA_MAX_INPUTS]; // of column i
-    double **column;                     // all rows, weighted; those of D times y
+    int8_t *of_y;                        // in column i: 0, 1 or 2
+    double **column;                     // all rows, weighted
     double **unit;                       // the orthogonal ones, rows that are fitted
     int *used;                           // columns that gave them
     double *weight;
-    int level, numerator, n; // columns of N; of both
+    int level, n; // columns
     int64_t rows, fitted;
-} quotient;
+} relation;
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
@@ -41,7 +48,7 @@ static double dot(const double *a, const double *b, int64_t n) {
 }
 
 /* Every row is scaled to its largest number, so that none of them drowns the others. */
-static void weigh_rows(quotient *q) {
+static void weigh_rows(relation *q) {
     for (int64_t k = 0; k < q->rows; k++) {
         double most = 0;
         for (int i = 0; i < q->n; i++) most = SL_MAX(most, fabs(q->column[i][k]));
@@ -51,17 +58,21 @@ static void weigh_rows(quotient *q) {
 }
 
 /* False: too many columns for the rows. */
-static bool fill(quotient *q, int degree_n, int degree_d) {
+static bool fill(relation *q, degrees d) {
     const sl_problem *p = &q->job->rows;
-    q->numerator = sl_spans__monomials(NULL, 0, p->inputs, degree_n);
-    q->n = q->numerator + sl_spans__monomials(NULL, 0, p->inputs, degree_d);
+    q->n = 0;
+    for (int e = 0; e < POWERS; e++)
+        if (d.of[e] >= 0) q->n += sl_spans__monomials(NULL, 0, p->inputs, d.of[e]);
     if (q->n > COLUMNS || q->n > p->rows - 4) return false;
-    sl_spans__monomials(q->power, q->numerator, p->inputs, degree_n);
-    sl_spans__monomials(q->power + q->numerator, q->n - q->numerator, p->inputs, degree_d);
-    for (int i = 0; i < q->n; i++) {
-        sl_spans__monomial(q->column[i], q->power[i], p->x, p->inputs, p->rows);
-        if (i >= q->numerator)
-            for (int64_t k = 0; k < p->rows; k++) q->column[i][k] *= p->y[k];
+    for (int e = 0, i = 0; e < POWERS; e++) {
+        if (d.of[e] < 0) continue;
+        int end = i + sl_spans__monomials(q->power + i, q->n - i, p->inputs, d.of[e]);
+        for (; i < end; i++) {
+            q->of_y[i] = (int8_t)e;
+            sl_spans__monomial(q->column[i], q->power[i], p->x, p->inputs, p->rows);
+            for (int times = 0; times < e; times++)
+                for (int64_t k = 0; k < p->rows; k++) q->column[i][k] *= p->y[k];
+        }
     }
     q->fitted = SL_MIN(q->rows, (int64_t)q->n + SPARE_ROWS);
     weigh_rows(q);
@@ -71,7 +82,7 @@ static bool fill(quotient *q, int degree_n, int degree_d) {
 /* ---------------------------------------------------------------- dependence ---------------- */
 
 /* v := what the n units leave of it; answers which part of its length that is. */
-static double leave(double *v, const quotient *q, int n) {
+static double leave(double *v, const relation *q, int n) {
     double before = sqrt(dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)
         for (int i = 0; i < n; i++) {
@@ -83,14 +94,15 @@ static double leave(double *v, const quotient *q, int n) {
     return before > 0 && isfinite(before) ? after / before : 0;
 }
 
-/* Which column of y depends on those before it, and how many of these are independent; -1: none. */
-static int find_dependent(quotient *q, int *independent) {
+/* Which column with y depends on those before it, and how many of these are independent; -1: none.
+ */
+static int find_dependent(relation *q, int *independent) {
     int n = 0;
     for (int i = 0; i < q->n; i++) {
         memcpy(q->unit[n], q->column[i], (size_t)q->fitted * sizeof(double));
         if (leave(q->unit[n], q, n) > DEPENDENT) {
             q->used[n++] = i;
-        } else if (i >= q->numerator) {
+        } else if (q->of_y[i] > 0) {
             *independent = n;
             return i;
         }
@@ -102,7 +114,7 @@ static int find_dependent(quotient *q, int *independent) {
 
 /* coefficient[] of the columns used[0..n) in column y; drops those that do nothing and fits again.
  * *n: how many are left; 0 where they do not fit. */
-static sl_status solve(double *coefficient, int *used, int *n, quotient *q, int y) {
+static sl_status solve(double *coefficient, int *used, int *n, relation *q, int y) {
     const double *column[COLUMNS];
     sl_lsq fit;
     for (int pass = 0; pass < 2; pass++) {
@@ -124,70 +136,131 @@ static sl_status solve(double *coefficient, int *used, int *n, quotient *q, int 
     return SL_OK;
 }
 
-static const sl_node *add(sl_write *w, const sl_node *sum, double c, const int8_t *power,
-                          int inputs) {
-    const sl_node *e = sl_write_monomial(w, power, inputs);
-    e = sl_write_times(w, sl_write_constant(w, c), e);
-    return sum ? sl_write_plus(w, sum, e) : e;
+/* A relation with its coefficients: column y has 1. */
+typedef struct solution {
+    int y, n;
+    const int *used;
+    const double *coefficient; // of the others in column y
+} solution;
+
+/* The polynomial that stands with y^of_y, times a factor; NULL where it is 0. */
+static const sl_node *polynomial(sl_write *w, const relation *q, const solution *s, int of_y,
+                                 double factor) {
+    const sl_node *sum = NULL;
+    int inputs = q->job->rows.inputs;
+    for (int i = -1; i < s->n; i++) {
+        int column = i < 0 ? s->y : s->used[i];
+        if (q->of_y[column] != of_y) continue;
+        double c = factor * (i < 0 ? 1 : -s->coefficient[i]);
+        const sl_node *e = sl_write_monomial(w, q->power[column], inputs);
+        if (c != 1) e = sl_write_times(w, sl_write_constant(w, c), e);
+        sum = sum ? sl_write_plus(w, sum, e) : e;
+    }
+    return sum;
 }
 
-/* N/D from: column y = sum of coefficient[i] column[used[i]]. */
-static sl_status offer(bool *kept, quotient *q, int y, const double *coefficient, const int *used,
-                       int n) {
-    sl_write w = { .arena = &q->arena };
-    int inputs = q->job->rows.inputs;
-    const sl_node *top = NULL, *bottom = sl_write_monomial(&w, q->power[y], inputs), *e;
-    for (int i = 0; i < n; i++) {
-        int c = used[i];
-        if (c < q->numerator)
-            top = add(&w, top, coefficient[i], q->power[c], inputs);
-        else
-            bottom = add(&w, bottom, -coefficient[i], q->power[c], inputs);
+/* The sign of 2 C y + B, which is the root's, where all rows have the same; else 0. */
+static int sign_of_root(const relation *q, const solution *s) {
+    bool plus = true, minus = true;
+    for (int64_t k = 0; k < q->rows; k++) {
+        double y = q->job->rows.y[k], sum = 0;
+        for (int i = -1; i < s->n; i++) {
+            int column = i < 0 ? s->y : s->used[i], e = q->of_y[column];
+            if (e) sum += e * (i < 0 ? 1 : -s->coefficient[i]) * q->column[column][k] / y;
+        }
+        plus &= sum > 0, minus &= sum < 0;
     }
+    return plus ? 1 : minus ? -1 : 0;
+}
+
+/* Is C = 1? */
+static bool is_monic(const relation *q, const solution *s) {
+    bool one = true;
+    for (int i = 0; i < s->n; i++) one &= q->of_y[s->used[i]] < 2;
+    for (int v = 0; v < q->job->rows.inputs; v++) one &= q->power[s->y][v] == 0;
+    return one;
+}
+
+/* y from y^2 + B y + A = 0: h + root(h^2 - A), h = -B/2; from C y^2 + B y + A = 0: (-B + root(B^2 -
+ * 4 A C)) / (2 C). NULL where its root has both signs. */
+static const sl_node *write_root(sl_write *w, const relation *q, const solution *s) {
+    int sign = sign_of_root(q, s);
+    if (!sign) return NULL;
+    bool one = is_monic(q, s);
+    const sl_node *inside = sl_write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
+    const sl_node *free = polynomial(w, q, s, 0, one ? -1 : -4);
+    if (!one && free) free = sl_write_times(w, free, polynomial(w, q, s, 2, 1));
+    if (free) inside = sl_write_plus(w, inside, free);
+    const sl_node *root = sl_write_power(w, inside, (sl_rat){ 1, 2 });
+    if (sign < 0) root = sl_write_times(w, sl_write_int(w, -1), root);
+    const sl_node *e = sl_write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
+    if (one) return e;
+    return sl_write_times(w, e, sl_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
+}
+
+/* +-root(-A/C), -A/B, or a root of a quadratic equation. */
+static const sl_node *write_solution(sl_write *w, const relation *q, const solution *s) {
+    const sl_node *top = polynomial(w, q, s, 0, -1), *bottom = polynomial(w, q, s, 1, 1);
+    if (q->of_y[s->y] == 2 && bottom) {
+        *w = (sl_write){ .arena = w->arena };
+        return write_root(w, q, s);
+    }
+    if (!top) return NULL;
+    if (q->of_y[s->y] == 1) return sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    bottom = polynomial(w, q, s, 2, 1);
+    const sl_node *e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    int sign = sign_of_root(q, s);
+    e = sl_write_power(w, e, (sl_rat){ 1, 2 });
+    return sign > 0 ? e : sign < 0 ? sl_write_times(w, sl_write_int(w, -1), e) : NULL;
+}
+
+static sl_status offer(bool *kept, relation *q, const solution *s) {
+    sl_write w = { .arena = &q->arena };
+    const sl_node *e = write_solution(&w, q, s);
     *kept = false;
-    if (!top) return sl_write_status(&w);
-    e = sl_write_times(&w, top, sl_write_power(&w, bottom, SL_RAT(-1)));
     SL_TRY(sl_write_status(&w));
+    if (!e || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     return sl_search__offer(kept, q->job, e, w.value, w.params, "rational", q->level);
 }
 
-static sl_status try_degrees(bool *found, quotient *q, int degree_n, int degree_d) {
+static sl_status try_degrees(bool *found, relation *q, degrees d) {
     double coefficient[COLUMNS];
     int n, y;
     *found = false;
-    if (!fill(q, degree_n, degree_d)) return SL_OK;
+    if (!fill(q, d)) return SL_OK;
     atomic_fetch_add(&q->job->tried, 1);
     y = find_dependent(q, &n);
     if (y < 0) return SL_OK;
     SL_TRY(solve(coefficient, q->used, &n, q, y));
     if (n == 0 || PART_OF_ROWS * (n + 1) > q->rows || n > SL_FIT_MAX_PARAMS) return SL_OK;
-    return offer(found, q, y, coefficient, q->used, n);
+    return offer(found, q, &(solution){ y, n, q->used, coefficient });
 }
 
 /* ---------------------------------------------------------------- the method ---------------- */
 
-static void close_quotient(void *state) {
-    quotient *q = state;
+static void close_relation(void *state) {
+    relation *q = state;
     if (!q) return;
     sl_arena_clear(&q->arena);
     sl_free(q);
 }
 
-static sl_status open_quotient(void **state, sl_search__job *j) {
-    quotient *q = sl_calloc(1, sizeof *q);
-    if (!q) return sl_fail_memory(1, sizeof *q, "quotients");
+static sl_status open_relation(void **state, sl_search__job *j) {
+    relation *q = sl_calloc(1, sizeof *q);
+    if (!q) return sl_fail_memory(1, sizeof *q, "quotients of polynomials");
     size_t rows = (size_t)j->rows.rows;
     q->job = j;
     q->rows = j->rows.rows;
-    q->power = sl_arena_alloc(&q->arena, 2 * COLUMNS * sizeof *q->power);
+    q->power = sl_arena_alloc(&q->arena, COLUMNS * sizeof *q->power);
+    q->of_y = sl_arena_alloc(&q->arena, COLUMNS * sizeof *q->of_y);
     q->column = sl_arena_alloc(&q->arena, COLUMNS * sizeof *q->column);
     q->unit = sl_arena_alloc(&q->arena, (COLUMNS + 1) * sizeof *q->unit);
     q->used = sl_arena_alloc(&q->arena, COLUMNS * sizeof *q->used);
     q->weight = sl_arena_alloc(&q->arena, rows * sizeof *q->weight);
     double *room = sl_arena_alloc(&q->arena, (2 * COLUMNS + 1) * rows * sizeof *room);
-    if (!q->power || !q->column || !q->unit || !q->used || !q->weight || !room) {
-        close_quotient(q);
-        return sl_fail_memory(2 * COLUMNS, rows * sizeof *room, "quotients");
+    if (!q->power || !q->of_y || !q->column || !q->unit || !q->used || !q->weight || !room) {
+        close_relation(q);
+        return sl_fail_memory(2 * COLUMNS, rows * sizeof *room, "quotients of polynomials");
     }
     for (int i = 0; i < COLUMNS; i++) q->column[i] = room + (size_t)i * rows;
     for (int i = 0; i <= COLUMNS; i++) q->unit[i] = room + (size_t)(COLUMNS + i) * rows;
@@ -195,32 +268,55 @@ static sl_status open_quotient(void **state, sl_search__job *j) {
     return SL_OK;
 }
 
-/* Sums of both degrees by number of inputs: up to the first at level 0, to the second at level 1.
- */
+/* Sums of both degrees of a quotient by number of inputs: up to the first at level 0, to the second
+ * at level 1. */
 static const int8_t degree_sums[][2] = {
     { 0, 0 }, { 6, 8 }, { 4, 8 }, { 2, 4 }, { 2, 4 }, { 2, 3 }
 };
 
-static sl_status level_quotient(bool *more, void *state, int level) {
-    quotient *q = state;
-    int inputs = q->job->rows.inputs;
-    const int8_t *sums = degree_sums[SL_MIN(inputs, SL_LEN(degree_sums) - 1)];
-    int from = level ? sums[0] + 1 : 0;
-    bool found = false;
-    *more = level == 0;
-    q->level = level;
-    if (inputs == 0) return SL_OK;
-    for (int sum = from; sum <= sums[level] && !found; sum++) {
-        for (int d = 0; d <= sum / 2 + 1 && d <= sum && !found; d++) {
-            size_t mark = sl_arena_mark(&q->arena);
-            if (sl_search__stop(q->job, true)) return SL_OK;
-            sl_status st = try_degrees(&found, q, sum - d, d);
-            sl_arena_rewind(&q->arena, mark);
-            SL_TRY(st);
+/* Quadratic equations, at level 1. */
+static const degrees quadratics[] = {
+    { { 2, 1, 0 } }, { { 2, 1, 1 } }, { { 2, 2, 1 } }, { { 2, 2, 2 } },
+    { { 3, 2, 1 } }, { { 4, 2, 0 } }, { { 4, 3, 2 } },
+};
+
+static sl_status try_once(bool *found, relation *q, degrees d) {
+    size_t mark = sl_arena_mark(&q->arena);
+    *found = false;
+    if (sl_search__stop(q->job, true)) return SL_OK;
+    sl_status st = try_degrees(found, q, d);
+    sl_arena_rewind(&q->arena, mark);
+    return st;
+}
+
+/* Quotients that are y^of_y, degrees with a sum of from .. to. */
+static sl_status quotients(bool *found, relation *q, int of_y, int from, int to) {
+    *found = false;
+    for (int sum = from; sum <= to && !*found; sum++) {
+        for (int d = 0; d <= sum / 2 + 1 && d <= sum && !*found; d++) {
+            degrees both = { { (int8_t)(sum - d), -1, -1 } };
+            both.of[of_y] = (int8_t)d;
+            SL_TRY(try_once(found, q, both));
         }
     }
     return SL_OK;
 }
 
-const sl_search__method sl_search__rational = { "rational", open_quotient, level_quotient,
-                                                close_quotient };
+static sl_status level_relation(bool *more, void *state, int level) {
+    relation *q = state;
+    int inputs = q->job->rows.inputs;
+    const int8_t *sums = degree_sums[SL_MIN(inputs, SL_LEN(degree_sums) - 1)];
+    bool found = false;
+    *more = level == 0;
+    q->level = level;
+    if (inputs == 0) return SL_OK;
+    SL_TRY(quotients(&found, q, 1, level ? sums[0] + 1 : 0, sums[level]));
+    if (level == 0 || found) return SL_OK;
+    SL_TRY(quotients(&found, q, 2, 0, sums[level]));
+    for (int i = 0; i < SL_LEN(quadratics) && !found; i++)
+        SL_TRY(try_once(&found, q, quadratics[i]));
+    return SL_OK;
+}
+
+const sl_search__method sl_search__rational = { "rational", open_relation, level_relation,
+                                                close_relation };

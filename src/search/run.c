@@ -33,7 +33,8 @@ typedef struct step {
     { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
     BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
     BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
-    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
+    { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
@@ -61,7 +62,7 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST, LATTICES,
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    INNER(0, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
+    BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
     BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
@@ -70,11 +71,11 @@ static const step steps_exact[] = {
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL),
-    INNER(0, SL_SEARCH_EFFORT_LOW), INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
@@ -100,21 +101,39 @@ static bool ended(sl_search__job *j) {
     return atomic_load_explicit(&j->ended, memory_order_relaxed) != SL_SEARCH__RUNNING;
 }
 
-bool sl_search__stop(sl_search__job *j, bool speak) {
+/* Of those kept, the formula of fewest bits; NULL: there is none. */
+static const sl_search_formula *best_of(const sl_search__job *j) {
+    const sl_search_formula *best = NULL;
+    for (int i = 0; i < j->n_kept; i++)
+        if (!best || j->kept[i].bits.total < best->bits.total) best = &j->kept[i];
+    return best;
+}
+
+bool sl_search__stop(sl_search__job *j, bool report) {
     if (ended(j)) return true;
-    if (!speak) return false;
+    if (!report) return false;
     double now = sl_clock();
     if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
-    if (now < j->next_look || !j->o->progress) return ended(j);
+    if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
-    j->news.tried = atomic_load(&j->tried);
-    if (j->o->progress(&j->news, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
+    j->progress.tried = atomic_load(&j->tried);
+    j->progress.best = best_of(j);
+    if (j->o->progress(&j->progress, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
+}
+
+/* Notes that this step would have needed so many bytes. */
+static void note_short(sl_search__job *j, int64_t needed) {
+    sl_search_short *s = &j->result->memory_short;
+    if (s->steps == 0) s->method = j->progress.what, s->level = j->progress.level;
+    if (s->steps == 0 || j->short_step != j->progress.step) s->steps++;
+    j->short_step = j->progress.step;
+    s->needed = SL_MAX(s->needed, needed);
 }
 
 bool sl_search__reserve(sl_search__job *j, int64_t bytes) {
     if (bytes > j->o->max_memory - j->memory) {
-        j->memory_short = true;
+        note_short(j, j->memory + bytes);
         return false;
     }
     j->memory += bytes;
@@ -155,22 +174,48 @@ static sl_status find_method(running **out, methods *m, sl_search__job *j,
 
 static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     running *r;
-    j->news.what = s->method->name;
-    j->news.level = s->level;
     SL_TRY(find_method(&r, m, j, s->method));
     if (r->more) SL_TRY(s->method->level(&r->more, r->state, s->level));
     return SL_OK;
+}
+
+/* Of those that find what most tables have: the same law may come in a shorter form. */
+static bool is_early(const step *s) {
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    return s->method == &sl_search__rational || (spans && s->level <= 3);
+}
+
+/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by
+ * level 6, as terms and beside those of that cost; higher levels are those of a search without. */
+static bool uses_hints(const step *s) {
+    enum { SPANS = 6, NOISE = 2 };
+    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    if (spans) return s->level <= SPANS;
+    return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
+}
+
+/* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
+ * after an exact formula that is too large approximations are left, which need no high level. */
+static bool is_left_out(const sl_search__job *j, const step *s) {
+    const bool small = s->method == &sl_search__small;
+    const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
+    if (s->effort > j->o->effort || (small && j->o->max_size == 0)) return true;
+    if (j->o->n_hints > 0 && !uses_hints(s)) return true;
+    return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
 static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
     const step *steps = steps_of(j);
-    j->news.steps = STEPS;
+    j->progress.steps = STEPS;
     // no column that differs from row to row: nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
-        if (steps[i].effort > j->o->effort) continue;
-        j->news.step = i;
+        if (is_left_out(j, &steps[i])) continue;
+        j->progress.step = i;
+        j->progress.what = steps[i].method->name;
+        j->progress.level = steps[i].level;
+        j->next_look = 0; // every step is reported
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);
         if (st == SL_OK && !ended(j)) j->result->steps++;
@@ -210,9 +255,12 @@ sl_status sl_search__finish(sl_search__job *j) {
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
     if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
+    r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
-    if (how == SL_SEARCH__RUNNING) how = j->memory_short ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
+    if (how == SL_SEARCH__RUNNING)
+        how = r->memory_short.steps > 0 ? SL_SEARCH_MEMORY : SL_SEARCH_DONE;
     if (j->exact > 0 && how != SL_SEARCH_CANCEL) how = SL_SEARCH_FOUND;
+    if (j->exact > 0) r->too_large = 0;
     r->end = (sl_search_end)how;
     r->tried = atomic_load(&j->tried);
     r->verified = j->verified;

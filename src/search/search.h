@@ -43,29 +43,30 @@ typedef struct sl_search_grammar {
 
 #define SL_SEARCH_GRAMMAR_INIT { SL_UNIVERSE_ALL_OPS, 2, 3, -9, 9 }
 
-/* How the time is spent until now: what is going on, how far, and the best so far (NULL: none). */
-typedef struct sl_search_news {
+/* Progress of a search: the step, how far it is, and the best formula so far (NULL: none). */
+typedef struct sl_search_progress {
     const char *what; // such as "products", "sums", "lattice", "noise"
     int level;        // of that method, from 0
     int step, steps;  // of the effort's list
     int64_t tried;    // terms, pairs and halves so far
     const struct sl_search_formula *best;
-} sl_search_news;
+} sl_search_progress;
 
 typedef struct sl_search_options {
     uint32_t ops;       // operators that formulas may hold: bit i of SL_OPERATORS
-    int max_size;       // nodes of a formula; 0: any
+    int max_size;       // nodes of a formula; 0: any. Larger ones are not kept
     int effort;         // steps with a higher number are left out: SL_SEARCH_EFFORT_*
     int64_t max_memory; // bytes
     double sigma;       // standard deviation of y's errors where the problem has none by row; 0: found out
     bool exact_only;    // no search under noise
     const sl_search_grammar *grammar; // of the lattice; NULL: there is none
     const sl_units *units;            // of inputs and target; NULL: not known
-    const sl_node *const *hints;      // expressions whose parts join the store as terms of low cost
+    const sl_node *const *hints;      // expressions whose parts join the store as terms of low cost; only
+                                      // steps that use them are run: a search without comes first
     int n_hints;
     double deadline;    // on sl_clock(); 0: none
-    /* NULL, or told now and then from the calling thread; anything but 0 ends the search early. */
-    int (*progress)(const sl_search_news *news, void *payload);
+    /* NULL, or called now and then from the calling thread; anything but 0 ends the search early. */
+    int (*progress)(const sl_search_progress *progress, void *payload);
     void *payload;
 } sl_search_options;
 
@@ -92,19 +93,30 @@ typedef enum sl_search_end {
     SL_SEARCH_FOUND,  // an exact formula, or one that leaves no more than the noise
     SL_SEARCH_DONE,   // all steps of the effort, without one
     SL_SEARCH_TIME,   // the deadline came
-    SL_SEARCH_CANCEL, // told to stop
+    SL_SEARCH_CANCEL, // cancelled by progress
     SL_SEARCH_MEMORY, // some steps were left out because they would have passed max_memory
 } sl_search_end;
+
+/* Steps that had not all the memory they asked for: left out, or cut short. */
+typedef struct sl_search_short {
+    int steps;          // 0: none
+    const char *method; // of the first
+    int level;
+    int64_t needed;     // bytes that their requests came to: with so many it goes further
+} sl_search_short;
 
 typedef struct sl_search_result {
     int64_t count;
     sl_search_formula *formula; // the best by description length first
     sl_search_end end;
     double sigma;               // of the errors of y: given, of its digits, or estimated; 0: none seen
+    bool relative;              // sigma is a part of the first formula's value, not of y's unit
     bool within_noise;          // the first formula leaves no more than noise, and that not by chance;
                                 // false: it is the best approximation, exact or not
+    int too_large;              // nodes of an exact formula above max_size, the smallest; 0: none
     int64_t tried, verified;    // terms, pairs and halves; of them looked at in all rows
     int64_t memory;             // bytes at most
+    sl_search_short memory_short;
     int steps;                  // that were finished
     double seconds;
     sl_arena arena;

@@ -38,9 +38,9 @@ typedef struct sl_search__job {
     _Atomic int64_t tried;   // counted by methods, in large portions
     int64_t verified;        // formulas looked at in all rows
     int64_t memory;          // bytes held now
-    bool memory_short;       // something was left out because it would have passed max_memory
+    int short_step;          // the last that was refused memory
     double next_look;        // at the clock, and at progress
-    sl_search_news news;
+    sl_search_progress progress;
     sl_search_formula *kept; // offered and good, in order of coming
     int n_kept, kept_room;
     int exact;               // of them exact
@@ -56,10 +56,10 @@ SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 /* The result from what was kept: see run.c. */
 SL_NODISCARD sl_status sl_search__finish(sl_search__job *j);
 
-/* Must the work end? From any thread; speak: from the calling one, which then tells progress and
+/* Must the work end? From any thread; report: from the calling one, which then reports progress and
  * looks at the clock. Cheap enough for every few hundred terms. */
-bool sl_search__stop(sl_search__job *j, bool speak);
-void sl_search__end(sl_search__job *j, sl_search_end how); // the first to say so is heard
+bool sl_search__stop(sl_search__job *j, bool report);
+void sl_search__end(sl_search__job *j, sl_search_end how); // the first one holds
 /* May so many further bytes be held? Then they are counted; release gives them back. */
 bool sl_search__reserve(sl_search__job *j, int64_t bytes);
 void sl_search__release(sl_search__job *j, int64_t bytes);
@@ -81,21 +81,14 @@ SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, con
  * keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
+/* *out := are its nodes, in the shortest form that is at hand, no more than the options allow? */
+SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j,
+                                            const sl_node *e);
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
-/* A formula with constants made exact numbers. */
-typedef struct sl_snapped {
-    const sl_node *expr; // tidy, in the arena
-    double value[SL_FIT_MAX_PARAMS]; // of the constants that are left
-    int params, bound;   // left; made exact
-} sl_snapped;
-/* *out := e with constant `which` (from 0; -1: each) made the exact number that it is close to, where
- * there is a simple one: a fraction, its root, either times a power of pi. At most SL_FIT_MAX_PARAMS. */
-SL_NODISCARD sl_status sl_search__snap(sl_snapped *out, sl_arena *a, const sl_node *e,
-                                       const double *value, int params, int which);
-
-/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise. */
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, as a part of the
+ * formula's value where its errors are relative. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
 
@@ -124,6 +117,7 @@ extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__expand;  // lattice_expand.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
+extern const sl_search__method sl_search__small; // small.c; where the options limit the size
 
 /* ---------------------------------------------------------------- the store of terms -------- */
 
@@ -179,9 +173,16 @@ bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_t
 SL_NODISCARD sl_status sl_store_monomials(int *count, sl_store *s, int want);
 const double *sl_store_monomial(const sl_store *s, int i);
 const int8_t *sl_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+/* Their exponents alone, without values: many more at little cost. Rows number from 0 by rank; in
+ * halves, by column. */
+SL_NODISCARD sl_status sl_store_rows(int *count, sl_store *s, int want);
+const int8_t *sl_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_store_functions(const sl_store *s, int want);
 sl_term sl_store_function(const sl_store *s, int i);
+/* Functions of one variable and of 1 +- q (the list E). */
+int sl_store_elementaries(const sl_store *s, int want);
+sl_term sl_store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
  * exp(u), not u. */

@@ -6,6 +6,7 @@
  *
  *     (a b)^p          a^p b^p
  *     (a^p)^q          a^(p q)
+ *     exp(u)^p         exp(p u)                       also where it is no shorter: it is how people write it
  *     v^e (s + t)^p    (s v^(e/p) + t v^(e/p))^p      v a variable, e/p whole
  *     (s + t)^p (u + v)^p    (s u + s v + t u + t v)^p
  *     -(s + t)^p       (-s - t)^p                     p odd
@@ -87,11 +88,19 @@ static const sl_node *raise(simplifier *s, const sl_node *e, sl_rat p) {
     return may && sl_rat_mul(&both, p, q) ? power(s, inner, both) : power(s, e, p);
 }
 
-/* (a b ...)^p and (a^q)^p without their brackets; NULL: no such thing. */
+static const sl_node *open_exponential(simplifier *s, const sl_node *e, sl_rat p) {
+    const sl_node *pair[2] = { piece(s, sl_expr_num(s->arena, p)), e + 1 }, *exponent;
+    const sl_node *both = product(s, pair, 2);
+    if (!both || !gave(s, sl_expr_merge(&exponent, s->arena, both))) return NULL;
+    return piece(s, sl_expr_fn(s->arena, SL_OP_EXP, exponent));
+}
+
+/* (a b ...)^p, (a^q)^p and exp(u)^p without their brackets; NULL: no such thing. */
 static const sl_node *open_power(simplifier *s, const sl_node *base, sl_rat p) {
     const sl_node *factor[FACTORS_MAX];
     sl_rat q;
     bool whole = sl_rat_is_int(p);
+    if (base->op == SL_OP_EXP) return open_exponential(s, base, p);
     if (base_of(base, &q) != base) return raise(s, base, p);
     int n = base->op == SL_OP_MUL ? operands(factor, base) : 0;
     for (int i = 0; i < n; i++)
@@ -183,6 +192,21 @@ static bool take_smaller(simplifier *s, const sl_node **best, const sl_node *oth
     return true;
 }
 
+static bool has_power_of_exp(const sl_node *e) {
+    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+        if (e[i].op == SL_OP_POW && e[i + 1].op == SL_OP_EXP) return true;
+    return false;
+}
+
+/* The same where powers of exponentials are gone. */
+static bool take_opened(simplifier *s, const sl_node **best, const sl_node *other) {
+    const sl_node *tidy;
+    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
+    if (!has_power_of_exp(*best) || has_power_of_exp(tidy)) return false;
+    *best = tidy;
+    return true;
+}
+
 /* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1.
  */
 static bool shorten_product(simplifier *s, const sl_node **best) {
@@ -222,7 +246,8 @@ static const sl_node *simplified(simplifier *s, const sl_node *e) {
         bool shorter = false;
         if (base != best)
             shorter = take_smaller(s, &best, open_power(s, base, p), BRACKETS) ||
-                      take_shorter(s, &best, open_power(s, base, p));
+                      take_shorter(s, &best, open_power(s, base, p)) ||
+                      take_opened(s, &best, open_power(s, base, p));
         if (!shorter && best->op == SL_OP_MUL) shorter = shorten_product(s, &best);
         if (!shorter) break;
     }
@@ -235,7 +260,9 @@ sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e
     const sl_node *best = e, *other;
     for (int round = 0; round < ROUNDS && !s.failed; round++) {
         const sl_node *next = simplified(&s, best);
-        if (!take_smaller(&s, &best, next, BRACKETS) && !take_shorter(&s, &best, next)) break;
+        if (!take_smaller(&s, &best, next, BRACKETS) && !take_shorter(&s, &best, next) &&
+            !take_opened(&s, &best, next))
+            break;
     }
     if (gave(&s, sl_expr_merge(&other, a, best))) take_shorter(&s, &best, other);
     if (gave(&s, sl_expr_canon(&other, a, best))) take_shorter(&s, &best, other);

@@ -2,7 +2,7 @@
  *
  * Both sides share one store. A level of a side walks the store's terms of that level in batches.
  * What a batch finds is verified before the next begins; after an exact formula the walk goes on
- * for as many terms as a quarter of those before it, or to the end of the level, because the first
+ * for as many terms as an eighth of those before it, or to the end of the level, because the first
  * formula that is found is not always the simplest. All of that is counted in terms, never in time.
  */
 #include <math.h>
@@ -139,7 +139,7 @@ static bool next_batch(sl_spans *s, sl_store_walk *walk) {
 
 /* Enough looked at after the first exact formula? */
 static bool is_enough(const sl_spans *s) {
-    return s->found && s->terms - s->found_at >= s->found_at / 4;
+    return s->found && s->terms - s->found_at >= s->found_at / 8;
 }
 
 static sl_status walk_level(sl_spans *s, int level) {
@@ -150,13 +150,19 @@ static sl_status walk_level(sl_spans *s, int level) {
     return SL_OK;
 }
 
-/* What comes after the walk of some levels: triples of the first terms, and on the side of sums
- * monomials times y. */
+/* What comes after the walk of some levels: pairs of the first terms for targets without tables,
+ * triples of them, and on the side of sums monomials times y. */
 static const struct extra {
     int level, triples[2], monomials; // triples: of products, of sums
+    struct {
+        int targets, terms;
+    } pairs[2];
 } extras[] = {
-    { 4, { 400, 300 }, 1 << 12 }, { 6, { 0, 0 }, 1 << 15 },  { 7, { 3000, 0 }, 0 },
-    { 8, { 0, 1500 }, 0 },        { 10, { 8000, 5000 }, 0 },
+    { 4, { 400, 300 }, 1 << 12, { { 0, 0 }, { 0, 0 } } },
+    { 6, { 0, 0 }, 0, { { 640, 1024 }, { 0, 0 } } },
+    { 7, { 0, 0 }, 1 << 15, { { 0, 0 }, { 0, 0 } } },
+    { 8, { 3000, 1500 }, 0, { { 6000, 2048 }, { 4000, 1024 } } },
+    { 10, { 8000, 5000 }, 0, { { 6000, 8192 }, { 16000, 4096 } } },
 };
 
 static sl_status run_extras(sl_spans *s, int level) {
@@ -164,7 +170,9 @@ static sl_status run_extras(sl_spans *s, int level) {
     for (int i = 0; i < SL_LEN(extras) && extras[i].level <= level; i++) {
         const struct extra *e = &extras[i];
         if (s->found || sl_search__stop(s->job, true)) return SL_OK;
-        if (e->level == level && e->triples[s->side])
+        if (e->level == level && e->pairs[s->side].targets)
+            SL_TRY(sl_spans__pairs(s, e->pairs[s->side].targets, e->pairs[s->side].terms));
+        if (e->level == level && e->triples[s->side] && !s->found)
             SL_TRY(sl_spans__three(s, e->triples[s->side]));
         if (s->side == SL_SIDE_PRODUCT || !e->monomials) continue;
         if (e->level == level && !s->found) SL_TRY(sl_spans__zero(s, monomials, e->monomials));

@@ -120,10 +120,9 @@ static void table_keys(sl_spans *s, sl_spans__block *b, int span, int t, const b
     s->kernels->reduce(v->key[t], rest, v->q, (const double(*)[DIMS])s->table[span][t].basis);
     for (int i = 0; i < b->n; i++) {
         in[i] = seen[i] && rest[i] >= REST * v->norm[i];
-        if (in[i])
-            count[sl_spans__shard(v->key[t][i])]++;
-        else if (seen[i])
-            one_term(s, hits, b, span, i, t, first);
+        if (seen[i] && !in[i]) one_term(s, hits, b, span, i, t, first);
+        in[i] = in[i] && sl_spans__may_meet(&s->table[span][t], v->key[t][i]);
+        count[sl_spans__shard(v->key[t][i])] += in[i];
     }
     for (int h = 0; h < SL_SPANS__SHARDS; h++) {
         from[h] = sum;

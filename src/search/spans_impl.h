@@ -5,7 +5,8 @@
  * One sl_spans is one side, products or sums. A span is what coefficients cost nothing for: log|x_i|
  * and 1 for products, monomials up to a degree for sums; sums have several. A target is a transform
  * of y. Each (span, target of the first few) has a table of keys in which two terms meet; all targets
- * together have a directory in which one term is enough. */
+ * together have a directory in which one term is enough, and the others now and then a small table of
+ * the first terms. */
 #ifndef SL_SEARCH_SPANS_IMPL_H
 #define SL_SEARCH_SPANS_IMPL_H
 
@@ -44,15 +45,18 @@ void sl_spans__monomial(double *value, const int8_t *power, const double *const 
 
 /* ---------------------------------------------------------------- targets ------------------- */
 
-/* What is done to y.   id  how it is undone */
-#define SL_SPANS__KINDS(X)                                        \
-    X(TIMES) /* y^power * factor       (F / factor)^(1/power) */  \
-    X(LESS)  /* y^power - constant factor                     */  \
-    X(SIN)                                                        \
-    X(COS)                                                        \
-    X(TAN)                                                        \
-    X(EXP)                                                        \
-    X(LOG)
+/* What is done to y; z is the factor. */
+#define SL_SPANS__KINDS(X)                                 \
+    X(TIMES) /* y^power z                              */  \
+    X(LESS)  /* y^power - constant z                   */  \
+    X(RATIO) /* (1 - t)/(1 + t), t^power = y, power > 0 */ \
+    X(SIN)                                                 \
+    X(COS)                                                 \
+    X(TAN)                                                 \
+    X(EXP)   /* exp(y z)                               */  \
+    X(LOG)   /* log(y z)                               */  \
+    X(REST)  /* log(1 - y z)                           */  \
+    X(LEVEL) /* exp(k (y - z)), k a scale              */
 
 typedef enum sl_spans__kind {
 #define X(id) SL_SPANS__##id,
@@ -60,7 +64,13 @@ typedef enum sl_spans__kind {
 #undef X
 } sl_spans__kind;
 
-typedef enum sl_spans__factor { SL_SPANS__ONE, SL_SPANS__MONOMIAL, SL_SPANS__FUNCTION } sl_spans__factor;
+typedef enum sl_spans__factor {
+    SL_SPANS__ONE,
+    SL_SPANS__MONOMIAL,
+    SL_SPANS__FUNCTION,
+    SL_SPANS__ELEMENTARY,
+    SL_SPANS__ROW, // a monomial by its row of exponents
+} sl_spans__factor;
 
 typedef struct sl_spans__target {
     sl_spans__kind kind;
@@ -102,9 +112,11 @@ typedef struct sl_spans__table {
     sl_spans__entry *old;   // while it grows: the slots before
     int64_t size, old_size;
     int ring_bits;          // a shard has 2^ring_bits slots
-    int64_t limit;          // entries beyond which it does not grow
+    int64_t limit;          // entries with which it is full
     int64_t used[SL_SPANS__SHARDS];
     bool full;              // no more is put in
+    uint64_t *filter;       // of a full one: a bit for each first bits of a key; NULL: there is none
+    int filter_bits;
     double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
 } sl_spans__table;
 
@@ -121,6 +133,12 @@ static inline int sl_spans__shard(uint64_t key) { return (int)(key >> 61); }
 /* The slot where looking begins. */
 static inline int64_t sl_spans__slot(const sl_spans__table *t, uint64_t key) {
     return (int64_t)(key >> (61 - t->ring_bits));
+}
+/* May the key be in the table? Of one that is full a few bits say no to most keys. */
+static inline bool sl_spans__may_meet(const sl_spans__table *t, uint64_t key) {
+    if (!t->filter) return true;
+    uint64_t bit = key >> (64 - t->filter_bits);
+    return t->filter[bit / 64] >> bit % 64 & 1;
 }
 /* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
  * and another direction. Only from the thread that has this shard. */
@@ -228,7 +246,17 @@ SL_NODISCARD sl_status sl_spans__open_targets(sl_spans *s);
  * factor at these rows, NULL for 1. */
 bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
                          const double *factor, int64_t n);
+double sl_spans__scale(int i); // of LEVEL, by the number that its constant is
+/* Is the image more than rounding? */
+bool sl_spans__is_seen(const sl_spans__image *image);
+/* basis[] := orthonormal vectors of what the span leaves, so many numbers, that are orthogonal to the
+ * image. */
+void sl_spans__find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const double *image,
+                          int left);
 int sl_spans__look_up(const sl_spans__directory *d, uint64_t key); // target, or -1
+
+/* The term that is the factor: a function, of an argument or elementary. */
+sl_term sl_spans__factor_term(const sl_spans *s, const sl_spans__target *t);
 
 /* Formulas without any term: targets that lie in a span. */
 SL_NODISCARD sl_status sl_spans__no_terms(sl_spans *s);
@@ -241,6 +269,9 @@ SL_NODISCARD sl_status sl_spans__verify(sl_spans *s, const sl_spans__hit *hit);
 
 /* spans_zero.c: y^p z as a polynomial of degree 2, z the monomials from .. to - 1. */
 SL_NODISCARD sl_status sl_spans__zero(sl_spans *s, int from, int to);
+
+/* spans_pairs.c: pairs of the first terms for so many targets behind those that have tables. */
+SL_NODISCARD sl_status sl_spans__pairs(sl_spans *s, int targets, int terms);
 
 /* spans_three.c: triples of the first n terms, all three new since the last call or not. */
 SL_NODISCARD sl_status sl_spans__three(sl_spans *s, int n);

@@ -4,7 +4,13 @@
 #include "par/par.h"
 #include "search/spans_impl.h"
 
-enum { FIRST_BITS = 11, FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS, RING_BITS_MAX = 25 };
+enum {
+    FIRST_BITS = 11,
+    FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS,
+    RING_BITS_MAX = 25,
+    FILTER_SHARE = 8,     // bits of a filter for each entry, at least
+    FILTER_BITS_MAX = 28, // an entry has so many bits of its key
+};
 
 static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_spans__entry); }
 
@@ -32,7 +38,32 @@ void sl_spans__table_close(sl_spans__table *t, sl_search__job *j) {
     if (!t->entry) return;
     sl_free(t->entry);
     sl_search__release(j, bytes_of(t->size));
+    if (t->filter) sl_search__release(j, INT64_C(1) << (t->filter_bits - 3));
+    sl_free(t->filter);
     t->entry = NULL;
+    t->filter = NULL;
+}
+
+/* A table that takes no more is only read: then a filter, small enough for the caches, answers most
+ * look-ups. Without memory for it there is none. */
+static sl_status make_full(sl_spans__table *t, sl_search__job *j, int64_t used) {
+    int bits = 10;
+    t->full = true;
+    while (bits < FILTER_BITS_MAX && INT64_C(1) << bits < FILTER_SHARE * used) bits++;
+    size_t words = (size_t)1 << (bits - 6);
+    if (!sl_search__reserve(j, (int64_t)(words * sizeof *t->filter))) return SL_OK;
+    t->filter = sl_calloc(words, sizeof *t->filter);
+    if (!t->filter) {
+        sl_search__release(j, (int64_t)(words * sizeof *t->filter));
+        return sl_fail_memory(words, sizeof *t->filter, "a table of keys");
+    }
+    t->filter_bits = bits;
+    for (int64_t i = 0; i < t->size; i++) {
+        if (!t->entry[i]) continue;
+        uint64_t bit = t->entry[i] >> (64 - bits);
+        t->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    return SL_OK;
 }
 
 /* The shard's slots are a ring of their own. */
@@ -62,13 +93,13 @@ static sl_status begin_growth(bool *grows, sl_spans__table *t, sl_search__job *j
     *grows = false;
     if (!t->entry || t->full) return SL_OK;
     for (int i = 0; i < SL_SPANS__SHARDS; i++) used += t->used[i];
+    if (used >= t->limit) return make_full(t, j, used);
     if (5 * (used + more) <= 3 * size) return SL_OK;
     while (5 * (used + more) > 3 * size) size *= 2, bits++;
     if (size < 1 << 17) size *= 2, bits++; // small ones fill soon
     sl_spans__entry *grown = NULL;
-    if (used < t->limit && bits <= RING_BITS_MAX) SL_TRY(new_entries(&grown, j, size));
-    t->full = !grown;
-    if (!grown) return SL_OK;
+    if (bits <= RING_BITS_MAX) SL_TRY(new_entries(&grown, j, size));
+    if (!grown) return make_full(t, j, used);
     t->old = t->entry;
     t->old_size = t->size;
     t->entry = grown;

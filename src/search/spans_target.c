@@ -2,7 +2,8 @@
  *
  * The first few have tables in which pairs of terms meet. The others, thousands, are looked up by
  * the direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a
- * function of the store. One term that points the same way is a formula. */
+ * function of the store. One term that points the same way is a formula; two are found by
+ * spans_pairs.c. */
 #include <math.h>
 #include <string.h>
 
@@ -12,14 +13,16 @@
 enum {
     PRODUCT_MONOMIALS = 256, // z of y - c z
     PRODUCT_FUNCTIONS = 400,
-    SUM_MONOMIALS = 4096, // z of y^p z
+    FIRST_MONOMIALS = 40,      // z of exp(y z), log(y z), log(1 - y z), y^p - c z
+    PRODUCT_ELEMENTARIES = 80, // z of exp(y z)
+    SUM_MONOMIALS = 4096,      // z of y^p z
     SUM_FUNCTIONS = 600,
     TARGETS_MAX = 4 * SUM_MONOMIALS + 4 * SUM_FUNCTIONS + 64,
     TARGET_STORE_LEVEL = 4, // of the store, for functions
     /* Entries of the table of y itself in the smallest span, and of the others. A full table is
      * still looked at: then one of the two terms of a formula has to be among the first. */
     LIMIT_MAIN = 4 << 20,
-    LIMIT_OTHER = 1 << 16,
+    LIMIT_OTHER = 1 << 14,
 };
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -39,9 +42,21 @@ static double function_of(sl_spans__kind kind, double y) {
     case SL_SPANS__COS: return sl_cos(y);
     case SL_SPANS__TAN: return sl_sin(y) / sl_cos(y);
     case SL_SPANS__EXP: return sl_exp(y);
+    case SL_SPANS__REST: return sl_log(1 - y);
     default: return sl_log(y);
     }
 }
+
+/* Of logarithms to other bases: log 10, of decibels of power and of pressure, of magnitudes, log 2.
+ */
+static const double scales[] = {
+    2.302585092994045684,  0.2302585092994045684, 0.1151292546497022842,
+    0.9210340371976182736, 0.6931471805599453094,
+};
+
+double sl_spans__scale(int i) { return scales[i]; }
+
+static double ratio(double t) { return (1 - t) / (1 + t); }
 
 bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
                          const double *factor, int64_t n) {
@@ -51,11 +66,14 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
             out[i] = p * z;
         else if (t->kind == SL_SPANS__LESS)
             out[i] = p - sl_store_constant(t->constant) * z;
+        else if (t->kind == SL_SPANS__RATIO)
+            out[i] = ratio(t->power == 2 ? sqrt(y[i]) : y[i]);
+        else if (t->kind == SL_SPANS__LEVEL)
+            out[i] = sl_exp(sl_spans__scale(t->constant) * (factor ? y[i] - z : y[i]));
         else
-            out[i] = function_of(t->kind, y[i]);
+            out[i] = function_of(t->kind, y[i] * z);
         if (!isfinite(out[i])) return false;
-        // a difference of nearly equal numbers is rounding, and one that y does not change is no
-        // news
+        // a difference of nearly equal numbers is rounding; one that y does not change says nothing
         if (t->kind == SL_SPANS__LESS &&
             (fabs(out[i]) > 1e4 * fabs(p) || fabs(out[i]) < 1e-9 * fabs(p)))
             return false;
@@ -80,11 +98,23 @@ static bool in_range(const sl_spans *s, sl_spans__kind kind) {
 /* ---------------------------------------------------------------- the list ------------------ */
 
 static void add(sl_spans *s, sl_spans__target t) {
-    if (s->targets < TARGETS_MAX && in_range(s, t.kind)) s->target[s->targets++] = t;
+    if (s->targets < TARGETS_MAX && (t.factor || in_range(s, t.kind))) s->target[s->targets++] = t;
 }
 
 static void add_plain(sl_spans *s, sl_spans__kind kind, int power, int constant) {
     add(s, (sl_spans__target){ .kind = kind, .power = (int8_t)power, .constant = constant });
+}
+
+/* exp(y z), log(y z), log(1 - y z) and y^p +- z. */
+static void product_targets_of(sl_spans *s, int i) {
+    static const int8_t powers[] = { -1, 2, -2 };
+    const sl_spans__factor factor = SL_SPANS__MONOMIAL;
+    add(s, (sl_spans__target){ SL_SPANS__EXP, 1, factor, i, 0 });
+    add(s, (sl_spans__target){ SL_SPANS__LOG, 1, factor, i, 0 });
+    add(s, (sl_spans__target){ SL_SPANS__REST, 1, factor, i, 0 });
+    for (int p = 0; p < SL_LEN(powers); p++)
+        for (int c = 0; c < 2; c++)
+            add(s, (sl_spans__target){ SL_SPANS__LESS, powers[p], factor, i, c });
 }
 
 static sl_status product_targets(sl_spans *s) {
@@ -100,8 +130,15 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__TAN, 1, 0);
     add_plain(s, SL_SPANS__LOG, 1, 0);
+    add_plain(s, SL_SPANS__REST, 1, 0);
+    add_plain(s, SL_SPANS__RATIO, 1, 0);
+    add_plain(s, SL_SPANS__RATIO, 2, 0);
     int monomials;
     SL_TRY(sl_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
+    for (int i = 0; i < SL_MIN(monomials, FIRST_MONOMIALS); i++) product_targets_of(s, i);
+    int elementaries = sl_store_elementaries(s->store, PRODUCT_ELEMENTARIES);
+    for (int i = 0; i < elementaries; i++)
+        add(s, (sl_spans__target){ SL_SPANS__EXP, 1, SL_SPANS__ELEMENTARY, i, 0 });
     for (int i = 0; i < monomials; i++)
         for (int c = 0; c < (i < 64 ? 10 : 4); c++)
             add(s, (sl_spans__target){ SL_SPANS__LESS, 1, SL_SPANS__MONOMIAL, i, c });
@@ -122,6 +159,11 @@ static sl_status sum_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__EXP, 1, 0);
     int monomials;
     SL_TRY(sl_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
+    for (int k = 0; k < SL_LEN(scales); k++) {
+        add_plain(s, SL_SPANS__LEVEL, 1, k);
+        for (int i = 0; i < SL_MIN(monomials, s->job->rows.inputs); i++)
+            add(s, (sl_spans__target){ SL_SPANS__LEVEL, 1, SL_SPANS__MONOMIAL, i, k });
+    }
     for (int i = 0; i < monomials; i++)
         for (int p = 0; p < SL_LEN(powers); p++)
             add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });
@@ -134,16 +176,20 @@ static sl_status sum_targets(sl_spans *s) {
 
 /* ---------------------------------------------------------------- images -------------------- */
 
+sl_term sl_spans__factor_term(const sl_spans *s, const sl_spans__target *t) {
+    return t->factor == SL_SPANS__FUNCTION ? sl_store_function(s->store, t->index)
+                                           : sl_store_elementary(s->store, t->index);
+}
+
 /* value[0..stride) := the target at the probes, or its logarithm, 0 in the padding. */
 static bool target_value(double *value, const sl_spans *s, const sl_spans__target *t) {
     double of_function[SL_STORE_MAX_PROBES];
     const double *factor = NULL;
     bool exponent = false;
     if (t->factor == SL_SPANS__MONOMIAL) factor = sl_store_monomial(s->store, t->index);
-    if (t->factor == SL_SPANS__FUNCTION) {
+    if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
         factor = of_function;
-        if (!sl_store_value(of_function, &exponent, s->store,
-                            sl_store_function(s->store, t->index)))
+        if (!sl_store_value(of_function, &exponent, s->store, sl_spans__factor_term(s, t)))
             return false;
         if (exponent) return false;
     }
@@ -181,8 +227,7 @@ static double norm_of(const double *q) {
     return n;
 }
 
-/* Is the image more than rounding? */
-static bool is_seen(const sl_spans__image *image) {
+bool sl_spans__is_seen(const sl_spans__image *image) {
     return image->size > 0 && norm_of(image->q) > 1e-17 * image->size * image->size;
 }
 
@@ -217,7 +262,7 @@ static void put_block(const sl_spans *s, sl_spans__directory *d, int span, int f
         for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][t] = image[t].q[i];
     s->kernels->direct(key, norm, q);
     for (int t = 0; t < n; t++)
-        if (is_seen(&image[t])) put_directory(d, key[t], from + t);
+        if (sl_spans__is_seen(&image[t])) put_directory(d, key[t], from + t);
 }
 
 static sl_status open_directory(sl_spans *s, int span) {
@@ -236,9 +281,8 @@ static sl_status open_directory(sl_spans *s, int span) {
     return SL_OK;
 }
 
-/* basis[] := orthonormal vectors of what the span leaves that are orthogonal to the image. */
-static void find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const double *image,
-                       int left) {
+void sl_spans__find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const double *image,
+                          int left) {
     double all[SL_SPANS__DIMS][SL_SPANS__DIMS], size = sqrt(norm_of(image));
     int n = 1;
     for (int d = 0; d < SL_SPANS__DIMS; d++) all[0][d] = image[d] / size;
@@ -265,11 +309,11 @@ static void find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const d
 static sl_status open_tables(sl_spans *s) {
     for (int i = 0; i < s->spans; i++) {
         for (int t = 0; t < s->tables; t++) {
-            if (!is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
+            if (!sl_spans__is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
             if (s->side == SL_SIDE_SUM && i > 0 && t > 2) continue;
             SL_TRY(
                 sl_spans__table_open(&s->table[i][t], s->job, i || t ? LIMIT_OTHER : LIMIT_MAIN));
-            find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
+            sl_spans__find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
         }
     }
     return SL_OK;
@@ -300,11 +344,17 @@ sl_status sl_spans__open_targets(sl_spans *s) {
     return open_tables(s);
 }
 
+/* y^p - c z is a monomial: a sum of two, which the walk writes as a product where it is one. */
+static bool is_written_better(const sl_spans__target *t) {
+    return t->kind == SL_SPANS__LESS && t->power != 1 && t->factor != SL_SPANS__ONE;
+}
+
 /* Targets that lie in the span: formulas without any term. */
 sl_status sl_spans__no_terms(sl_spans *s) {
     for (int t = 0; t < s->targets && !s->found; t++) {
+        if (is_written_better(&s->target[t])) continue;
         for (int i = 0; i < s->spans; i++) {
-            if (s->image[i][t].size == 0 || is_seen(&s->image[i][t])) continue;
+            if (s->image[i][t].size == 0 || sl_spans__is_seen(&s->image[i][t])) continue;
             sl_spans__hit hit = { .span = (int16_t)i, .target = t, .n = 0 };
             SL_TRY(sl_spans__verify(s, &hit));
             break;

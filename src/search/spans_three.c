@@ -79,7 +79,7 @@ static bool are_independent(const double *a, const double *b, const double *c) {
     return sqrt(dot(w, w, DIMS)) > 1e-7;
 }
 
-/* g and e have the same key beside f: do they lie in one direction there, and is that news? */
+/* g and e have the same key beside f: do they lie in one direction there, and is that new? */
 static bool is_triple(const triples *t, int f, int g, int e, const double *w, double norm,
                       const double *u, double factor) {
     const double *rg = t->unit + g * LEFT, *re = t->unit + e * LEFT;

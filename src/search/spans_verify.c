@@ -80,12 +80,14 @@ static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, s
                            const sl_spans__target *t) {
     *factor = NULL;
     if (t->factor == SL_SPANS__ONE) return SL_OK;
-    if (t->factor == SL_SPANS__FUNCTION) {
-        SL_TRY(sl_store_expr(factor, a, s->store, sl_store_function(s->store, t->index)));
+    if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
+        SL_TRY(sl_store_expr(factor, a, s->store, sl_spans__factor_term(s, t)));
     } else {
         sl_write w = { .arena = a };
-        *factor = sl_write_halves(&w, sl_store_monomial_exponents(s->store, t->index),
-                                  s->job->rows.inputs);
+        const int8_t *row = t->factor == SL_SPANS__ROW
+                                ? sl_store_row(s->store, t->index)
+                                : sl_store_monomial_exponents(s->store, t->index);
+        *factor = sl_write_halves(&w, row, s->job->rows.inputs);
         SL_TRY(sl_write_status(&w));
     }
     return values_of(value, s, a, *factor);
@@ -225,6 +227,14 @@ static const sl_node *write_sum(sl_write *w, sl_spans *s, const system *sys, int
     return sum ? sum : sl_write_int(w, 0);
 }
 
+/* ((1 - e)/(1 + e))^power. */
+static const sl_node *undo_ratio(sl_write *w, const sl_node *e, int power) {
+    const sl_node *minus = sl_write_times(w, sl_write_int(w, -1), e), *one = sl_write_int(w, 1);
+    const sl_node *top = sl_write_plus(w, one, minus), *bottom = sl_write_plus(w, one, e);
+    e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    return power == 1 ? e : sl_write_power(w, e, SL_RAT(power));
+}
+
 /* y from e = T(y). */
 static const sl_node *undo(sl_write *w, sl_spans *s, const sl_spans__target *t, const sl_node *e,
                            const sl_node *factor) {
@@ -232,7 +242,21 @@ static const sl_node *undo(sl_write *w, sl_spans *s, const sl_spans__target *t, 
         [SL_SPANS__SIN] = SL_OP_ASIN, [SL_SPANS__COS] = SL_OP_ACOS, [SL_SPANS__TAN] = SL_OP_ATAN,
         [SL_SPANS__EXP] = SL_OP_LOG,  [SL_SPANS__LOG] = SL_OP_EXP,
     };
-    if (t->kind > SL_SPANS__LESS) return sl_write_function(w, inverse[t->kind], e);
+    if (t->kind == SL_SPANS__RATIO) return undo_ratio(w, e, t->power);
+    if (t->kind == SL_SPANS__LEVEL) {
+        const sl_node *scale = sl_write_constant(w, 1 / sl_spans__scale(t->constant));
+        e = sl_write_times(w, scale, sl_write_function(w, SL_OP_LOG, e));
+        return factor ? sl_write_plus(w, e, factor) : e;
+    }
+    if (t->kind == SL_SPANS__REST) {
+        e = sl_write_times(w, sl_write_int(w, -1), sl_write_function(w, SL_OP_EXP, e));
+        e = sl_write_plus(w, sl_write_int(w, 1), e);
+        return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;
+    }
+    if (t->kind > SL_SPANS__RATIO) {
+        e = sl_write_function(w, inverse[t->kind], e);
+        return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;
+    }
     if (t->kind == SL_SPANS__LESS) {
         const sl_node *less = sl_write_constant(w, sl_store_constant(t->constant));
         e = sl_write_plus(w, e, factor ? sl_write_times(w, less, factor) : less);

@@ -75,7 +75,7 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     scan *z = payload;
     if (sl_search__stop(z->s->job, worker == 0)) return SL_OK;
     for (int64_t i = begin; i < end; i++) {
-        const int8_t *e = sl_store_monomial_exponents(z->s->store, z->from + (int)i);
+        const int8_t *e = sl_store_row(z->s->store, z->from + (int)i);
         double m[ROWS_MAX];
         for (int k = 0; k < z->rows; k++) m[k] = 1;
         for (int v = 0; v < z->s->job->rows.inputs; v++) {
@@ -115,8 +115,8 @@ static sl_status verify_hits(scan *z, int n) {
     for (int i = 0, looked = 0; i < n && looked < HITS_MAX && !s->found; i++) {
         for (int p = 0; p < POWERS; p++) {
             if (!(z->hit[i] >> p & 1)) continue;
-            *t = (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__MONOMIAL,
-                                     z->from + i, 0 };
+            *t =
+                (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__ROW, z->from + i, 0 };
             sl_spans__hit hit = { .span = SL_SPANS__QUADRATIC, .target = s->targets };
             SL_TRY(sl_spans__verify(s, &hit));
             looked++;
@@ -133,7 +133,7 @@ sl_status sl_spans__zero(sl_spans *s, int from, int to) {
     int n = 0;
     if (!z || !basis) return sl_fail_memory(1, sizeof *z, "monomials times y");
     if (!open_quadratic(s, &s->arena)) goto done;
-    SL_GO(sl_store_monomials(&n, s->job->store, to));
+    SL_GO(sl_store_rows(&n, s->job->store, to));
     n = SL_MAX(n - from, 0);
     *z = (scan){ .s = s, .rows = s->span[SL_SPANS__QUADRATIC].dim + 3, .from = from };
     z->hit = sl_arena_alloc(&s->arena, (size_t)n + 1);

@@ -169,8 +169,27 @@ const int8_t *sl_store_monomial_exponents(const sl_store *s, int i) {
     return s->exponents.row[sl_term__a(t)];
 }
 
+/* The first rows of exponents are those of short monomials, which come once more by rank. */
+sl_status sl_store_rows(int *count, sl_store *s, int want) {
+    SL_TRY(sl_store__exponents_extend(s, (size_t)want + s->short_rows));
+    *count = (int)SL_MIN(s->exponents.count - s->short_rows, (size_t)want);
+    return SL_OK;
+}
+
+const int8_t *sl_store_row(const sl_store *s, int i) {
+    return s->exponents.row[s->short_rows + (size_t)i];
+}
+
 int sl_store_functions(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_FUNCTIONS].count, (size_t)want);
+}
+
+int sl_store_elementaries(const sl_store *s, int want) {
+    return (int)SL_MIN(s->list[SL_LIST_ELEMENTARY].count, (size_t)want);
+}
+
+sl_term sl_store_elementary(const sl_store *s, int i) {
+    return sl_store__term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
 }
 
 sl_term sl_store_function(const sl_store *s, int i) {

@@ -86,12 +86,34 @@ static sl_status signs(sl_store *s) {
     return SL_OK;
 }
 
+/* Of 1 + c z: without reciprocals of z all of them. */
+static sl_status whole(sl_store *s) {
+    for (int c = 0; c < sl_store__n_constants; c++) {
+        if (!sl_store__constant_allowed(c, s->ops, true)) continue;
+        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_store_constant(c)) < 1) continue;
+        SL_TRY(
+            sl_store__list_add(s, SL_LIST_SUMMANDS_WHOLE, sl_term__choice((unsigned)c, 0), c + 1));
+    }
+    return SL_OK;
+}
+
+/* exp(-u), and -1 of a sum. */
+static sl_status decay(sl_store *s) {
+    const int minus = 1; // the constant
+    if (sl_store__constant_allowed(minus, s->ops, true))
+        SL_TRY(sl_store__list_add(s, SL_LIST_MINUS, sl_term__choice(minus, 0), 1));
+    if (!(s->ops & SL_STORE__BIT(EXP)) || !sl_store__constant_allowed(minus, s->ops, false))
+        return SL_OK;
+    return sl_store__list_add(s, SL_LIST_DECAY, sl_term__choice(minus, SL_STORE__EXP), 1);
+}
+
 sl_status sl_store__open_choices(sl_store *s) {
     static const int factor[] = { SL_STORE__SIN, SL_STORE__COS, SL_STORE__LOG };
     static const int summand[] = { SL_STORE__SIN, SL_STORE__COS,  SL_STORE__EXP,
                                    SL_STORE__LOG, SL_STORE__SQRT, SL_STORE__RECIPROCAL };
     static const int algebraic[] = { SL_STORE__RECIPROCAL, SL_STORE__SQRT,  SL_STORE__LOG,
                                      SL_STORE__SQUARE,     SL_STORE__RSQRT, SL_STORE__RSQUARE };
+    static const int logarithm[] = { SL_STORE__LOG };
     const int all = sl_store__n_constants;
     SL_TRY(sl_store__list_add(s, SL_LIST_ONE, 0, 1));
     SL_TRY(signs(s));
@@ -109,6 +131,9 @@ sl_status sl_store__open_choices(sl_store *s) {
     SL_TRY(functions(s, SL_LIST_FACTOR));
     SL_TRY(plain(s, SL_LIST_PLAIN, NULL, 0));
     SL_TRY(plain(s, SL_LIST_ALGEBRAIC, algebraic, SL_LEN(algebraic)));
+    SL_TRY(whole(s));
+    SL_TRY(decay(s));
+    SL_TRY(plain(s, SL_LIST_LOGARITHM, logarithm, SL_LEN(logarithm)));
     SL_TRY(plain(s, SL_LIST_PAIR_FACTOR, factor, SL_LEN(factor)));
     return plain(s, SL_LIST_PAIR, summand, SL_LEN(summand));
 }

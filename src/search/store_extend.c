@@ -101,7 +101,8 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
         if (!sl_store__wanted(s, b->list, b->term[i]) || is_redundant(s, b->list, b->term[i]) ||
-            !sl_store__evaluate(v, s, b->term[i], s->stride) || is_number(s, b->list, b->term[i], v))
+            !sl_store__evaluate(v, s, b->term[i], s->stride) ||
+            is_number(s, b->list, b->term[i], v))
             continue;
         if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
             orient(&b->term[i], v, s->stride);
@@ -224,6 +225,8 @@ sl_status sl_store_extend(sl_store *s, int level) {
     SL_TRY(extend_to(s, SL_LIST_SHIFTED, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_ELEMENTARY, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_BINOMIALS, level + reach(SL_LIST_BINOMIALS)));
+    if (level >= SL_STORE__DECAYS_FROM)
+        SL_TRY(extend_to(s, SL_LIST_DECAYS, level + reach(SL_LIST_DECAYS)));
     while (s->level[SL_LIST_FUNCTIONS] < level && !sl_search__stop(s->job, false)) {
         const int next = s->level[SL_LIST_FUNCTIONS] + 1;
         SL_TRY(extend_to(s, SL_LIST_ARGUMENTS, next));

@@ -19,6 +19,7 @@
 #define SL_STORE__MAX_EXP 30.0          // largest argument of an exp that means anything
 #define SL_STORE__POWER 8               // largest exponent of a monomial, in halves
 #define SL_STORE__LEVELS 40             // of parts and terms
+#define SL_STORE__DECAYS_FROM 8         // level from which on there are exp(-z1) - exp(-z2)
 
 /* ---------------------------------------------------------------- forms --------------------- */
 
@@ -138,6 +139,7 @@ typedef enum sl_store__list_id {
     SL_LIST_VARIABLES,  // x
     SL_LIST_SHIFTED,    // 1 +- q, of short monomials
     SL_LIST_ELEMENTARY, // f(x), and powers and logarithms of 1 +- q, by place
+    SL_LIST_DECAYS,     // exp(-z)
     SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
     SL_LIST_PARTS,      // so many lists of parts
 
@@ -149,6 +151,7 @@ typedef enum sl_store__list_id {
     SL_LIST_SUMMANDS,            // constants of a sum
     SL_LIST_SUMMANDS_12,
     SL_LIST_SUMMANDS_4,
+    SL_LIST_SUMMANDS_WHOLE,      // of 1 + c z: |c| >= 1, because z may be 1/z
     SL_LIST_UNITS,               // 1 and -1 of a sum
     SL_LIST_OTHERS,              // all but these
     SL_LIST_OTHERS_12,
@@ -157,6 +160,9 @@ typedef enum sl_store__list_id {
     SL_LIST_FACTOR,              // functions of c u as a factor: no power, no exponential
     SL_LIST_PLAIN,               // functions of u
     SL_LIST_ALGEBRAIC,           // of them powers and logarithms
+    SL_LIST_LOGARITHM,           // of them log alone
+    SL_LIST_DECAY,               // exp(-u)
+    SL_LIST_MINUS,               // -1 of a sum
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT
@@ -177,7 +183,9 @@ typedef enum sl_store__pairs {
     SL_PAIRS_DISTINCT,
     SL_PAIRS_UP,   // second after first
     SL_PAIRS_DOWN, // second before first
-    SL_PAIRS_DOWN_OR_SAME
+    SL_PAIRS_DOWN_OR_SAME,
+    SL_PAIRS_PRIMITIVE, // all, the second a binomial that SL_FIRST_PRIMITIVE would take
+    SL_PAIRS_WHOLE      // all, the second one that SL_FIRST_WHOLE would take
 } sl_store__pairs;
 
 /* Which first parts: others are said more simply elsewhere. */
@@ -185,7 +193,10 @@ typedef enum sl_store__firsts {
     SL_FIRST_ANY,
     SL_FIRST_UNSCALED, // without a constant: the exponent's factor is fitted
     SL_FIRST_NO_POWER, // of a factor the exponent is fitted
-    SL_FIRST_SUM       // products of factors are several factors
+    SL_FIRST_SUM,      // products of factors are several factors
+    SL_FIRST_COPRIME,  // binomials without a common factor: that is the other monomial's
+    SL_FIRST_WHOLE,    // binomials q1 + c q2 with |c| >= 1: the others are these times a number
+    SL_FIRST_PRIMITIVE // both
 } sl_store__firsts;
 
 typedef struct sl_store__family {
@@ -276,6 +287,10 @@ static inline const sl_dimension *sl_store__part_dimension(const sl_store *s, ui
 static inline const sl_store__list *sl_store__list_of(const sl_store *s, int list) {
     return &s->list[list == SL_LIST_PURE && !s->units ? SL_LIST_MONOMIALS : list];
 }
+
+/* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
+bool sl_store__is_coprime(const sl_store *s, sl_term t);
+bool sl_store__is_whole(const sl_store *s, sl_term t);
 
 /* Units and hints of the job's options. */
 void sl_store__open_units(sl_store *s);

@@ -27,9 +27,7 @@ sl_status sl_store__exponents_add(sl_store *s, const int8_t *row) {
 }
 
 /* Highest exponent, in halves. */
-static int highest(const sl_store *s) {
-    return !(s->ops & SL_STORE__BIT(MUL)) ? 2 : s->variables <= 2 ? SL_STORE__POWER : 6;
-}
+static int highest(const sl_store *s) { return s->ops & SL_STORE__BIT(MUL) ? SL_STORE__POWER : 2; }
 
 /* Of one variable's exponent in halves; NONE: there is no such power. */
 static int cost_of(int halves) {
@@ -64,8 +62,20 @@ static bool is_cheapest(const sl_store *s, const int8_t *row, int power) {
     return true;
 }
 
+/* Of three variables and more fourth powers are those of quotients and products, as (x/y)^4: else
+ * they would put off too many others. */
+static bool is_too_high(const sl_store *s, const int8_t *row) {
+    int high = 0, low = 0;
+    for (int v = 0; v < s->variables; v++) {
+        high += abs(row[v]) == SL_STORE__POWER;
+        low += row[v] != 0 && abs(row[v]) < SL_STORE__POWER;
+    }
+    return s->variables > 2 && (high == 1 || (high > 0 && low > 0));
+}
+
 /* Are all powers allowed, and is none too high? */
 static bool is_allowed(const sl_store *s, const int8_t *row) {
+    if (is_too_high(s, row)) return false;
     for (int v = 0; v < s->variables; v++) {
         if (abs(row[v]) > highest(s)) return false;
         if (row[v] % 2 && (!s->job->positive[v] || !(s->ops & SL_STORE__BIT(SQRT)))) return false;

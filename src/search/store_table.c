@@ -102,8 +102,14 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
     { text, SL_SIDE_##side, false, SL_FORM_##form, first, second, choices, ahead, 0, 0, 255,       \
       SL_PAIRS_##pairs, SL_FIRST_##firsts, simple, ops }
 #define EXPO(text, form, first, second, ahead, simple, ops)                                       \
+    SOME_EXPO(text, form, first, UNSCALED, second, ahead, simple, ops)
+#define SOME_EXPO(text, form, first, firsts, second, ahead, simple, ops)                          \
     { text, SL_SIDE_PRODUCT, true, SL_FORM_##form, first, second, ONE, ahead, 0, 0, 255,           \
-      SL_PAIRS_ALL, SL_FIRST_UNSCALED, simple, (ops) | EXP }
+      SL_PAIRS_ALL, SL_FIRST_##firsts, simple, (ops) | EXP }
+/* Exponents that are variables: exp(z log u). */
+#define POWER(text, base, ahead)                                                                  \
+    { text, SL_SIDE_PRODUCT, true, SL_FORM_TIMES, Z, base, SL_LIST_LOGARITHM, ahead, 0, 0, 255,    \
+      SL_PAIRS_ALL, SL_FIRST_ANY, true, MUL | EXP | SL_STORE__BIT(LOG) }
 #define FEW(text, side, exponent, form, first, second, choices, ahead, from, pairs, ops)          \
     { text, SL_SIDE_##side, exponent, SL_FORM_##form, first, second, choices, ahead, from, 0, 3,   \
       SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
@@ -130,6 +136,7 @@ const sl_store__family sl_store__families[] = {
     PART("z + c r", A, SUM, Z, R, S4, -3, 0, 255, ALL, 0),
     PART("z r", A, PRODUCT, Z, R, ONE, -3, 0, 255, ALL, MUL),
     PART("c r", A, SCALED, R, ONE, C4, -3, 0, 255, ALL, 0),
+    PART("exp(-z)", SL_LIST_DECAYS, FUNCTION, P, ONE, SL_LIST_DECAY, 0, 0, 255, ALL, 0),
     PART("h", A, SCALED, H, ONE, ONE, 0, 0, 255, ALL, 0),
     PART("1 +- r", A, ONE_SCALED, R, ONE, UNITS, -2, 0, 255, ALL, 0),
     PART("f(a)", R, FUNCTION, A, ONE, PLAIN, 0, 0, 255, ALL, 0),
@@ -140,14 +147,16 @@ const sl_store__family sl_store__families[] = {
     EXPO("exp(z)", SCALED, Z, ONE, 7, true, 0),
     TERM("h", PRODUCT, SCALED, H, ONE, ONE, 7, ALL, true, 0),
     EXPO("exp(h)", SCALED, H, ONE, 5, true, 0),
-    TERM("1 + c z", PRODUCT, ONE_SCALED, P, ONE, S, 6, ALL, true, 0),
+    TERM("1 + c z", PRODUCT, ONE_SCALED, P, ONE, SL_LIST_SUMMANDS_WHOLE, 6, ALL, true, 0),
     TERM("f(c z)", PRODUCT, FUNCTION, P, ONE, FACTOR, 6, ALL, true, 0),
     TERM("w", PRODUCT, SCALED, W, ONE, ONE, 3, ALL, true, 0),
     EXPO("exp(w)", SCALED, W, ONE, 4, true, 0),
-    TERM("f(c w)", PRODUCT, FUNCTION, W, ONE, FACTOR, 4, ALL, true, 0),
-    EXPO("exp(w z)", PRODUCT, W, Z, 3, false, MUL),
-    EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, Z, 3, false, MUL),
-    TERM("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, Z, FACTOR, 2, ALL, false, MUL),
+    SOME("f(c w)", PRODUCT, FUNCTION, W, WHOLE, ONE, FACTOR, 4, ALL, true, 0),
+    POWER("x^z", X, 6),
+    POWER("w^z", W, 5),
+    SOME_EXPO("exp(w z)", PRODUCT, W, PRIMITIVE, Z, 3, false, MUL),
+    SOME_EXPO("exp(w^2 z)", SQUARE_PRODUCT, W, PRIMITIVE, Z, 3, false, MUL),
+    SOME("f(c w z)", PRODUCT, FUNCTION_PRODUCT, W, COPRIME, Z, FACTOR, 2, ALL, false, MUL),
     TERM("f(c z e)", PRODUCT, FUNCTION_PRODUCT, E, Z, FACTOR, 3, ALL, false, MUL),
     TERM("1 + z1 f(c z2)", PRODUCT, ONE_PLUS, P, P, OF_Z, 1, ALL, false, MUL | ADDS),
     TERM("1 - z1 f(c z2)", PRODUCT, ONE_MINUS, P, P, OF_Z, 1, ALL, false, MUL | SL_STORE__BIT(SUB)),
@@ -167,6 +176,8 @@ const sl_store__family sl_store__families[] = {
     TERM("r1 + c r2", PRODUCT, SUM, R, R, S12, -2, DISTINCT, false, 0),
     TERM("w + c r", PRODUCT, SUM, W, R, S12, -2, ALL, false, 0),
     TERM("1 + c r1 r2", PRODUCT, ONE_PRODUCT, R, R, S12, -2, DOWN_OR_SAME, false, MUL),
+    { "exp(-z1) - exp(-z2)", SL_SIDE_PRODUCT, false, SL_FORM_SUM, SL_LIST_DECAYS, SL_LIST_DECAYS,
+      SL_LIST_MINUS, 5, SL_STORE__DECAYS_FROM, 0, 255, SL_PAIRS_DOWN, SL_FIRST_ANY, false, 0 },
     FEW("g", PRODUCT, false, SCALED, G, ONE, ONE, 5, 3, ALL, 0),
     FEW("exp(g)", PRODUCT, true, SCALED, G, ONE, ONE, 5, 3, ALL, EXP),
     FEW("f(g)", PRODUCT, false, FUNCTION, G, ONE, SL_LIST_PAIR_FACTOR, 5, 3, ALL, 0),
@@ -176,11 +187,11 @@ const sl_store__family sl_store__families[] = {
     TERM("z", SUM, SCALED, Z, ONE, ONE, 7, ALL, true, 0),
     TERM("h", SUM, SCALED, H, ONE, ONE, 7, ALL, true, 0),
     TERM("f(c z)", SUM, FUNCTION, P, ONE, OF_Z, 5, ALL, true, 0),
-    TERM("f(c w)", SUM, FUNCTION, W, ONE, OF_ANY, 4, ALL, true, 0),
+    SOME("f(c w)", SUM, FUNCTION, W, WHOLE, ONE, OF_ANY, 4, ALL, true, 0),
     TERM("z1 f(c z2)", SUM, TIMES, Z, P, OF_Z, 2, ALL, false, MUL),
-    TERM("z f(c w)", SUM, TIMES, Z, W, OF_ANY, 2, ALL, false, MUL),
-    TERM("z/w", SUM, QUOTIENT, Z, W, ONE, 5, ALL, false, DIV),
-    TERM("f(c w z)", SUM, FUNCTION_PRODUCT, W, Z, OF_ANY, 1, ALL, false, MUL),
+    TERM("z f(c w)", SUM, TIMES, Z, W, OF_ANY, 2, WHOLE, false, MUL),
+    TERM("z/w", SUM, QUOTIENT, Z, W, ONE, 5, PRIMITIVE, false, DIV),
+    SOME("f(c w z)", SUM, FUNCTION_PRODUCT, W, COPRIME, Z, OF_ANY, 1, ALL, false, MUL),
     TERM("f(c z e)", SUM, FUNCTION_PRODUCT, E, Z, OF_Z, 3, ALL, false, MUL),
     TERM("z h", SUM, PRODUCT, Z, H, ONE, 4, ALL, false, MUL),
     FEW("f(w1 w2)", SUM, false, FUNCTION_PRODUCT, W, W, SL_LIST_PAIR, 4, 0, DOWN_OR_SAME, MUL),

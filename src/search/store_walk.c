@@ -57,10 +57,36 @@ static bool first_fits(const sl_store__range *r, uint32_t part) {
     if (r->family->firsts == SL_FIRST_ANY) return true;
     const sl_term t = sl_store__term(r->store, part);
     const sl_form form = sl_term__form(t);
+    if (r->family->firsts == SL_FIRST_COPRIME) return sl_store__is_coprime(r->store, t);
+    if (r->family->firsts == SL_FIRST_WHOLE) return sl_store__is_whole(r->store, t);
+    if (r->family->firsts == SL_FIRST_PRIMITIVE)
+        return sl_store__is_whole(r->store, t) && sl_store__is_coprime(r->store, t);
     if (r->family->firsts == SL_FIRST_SUM) return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED;
     if (r->family->firsts == SL_FIRST_UNSCALED)
         return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED || sl_term__constant(t) == 0;
     return form != SL_FORM_FUNCTION || !sl_store__functions[sl_term__function(t)].power;
+}
+
+bool sl_store__is_coprime(const sl_store *s, sl_term t) {
+    const sl_term p = sl_store__term(s, sl_term__a(t)), q = sl_store__term(s, sl_term__b(t));
+    const int8_t *a = s->exponents.row[sl_term__a(p)], *b = s->exponents.row[sl_term__a(q)];
+    for (int v = 0; v < s->variables; v++)
+        if (a[v] && b[v]) return false;
+    return true;
+}
+
+bool sl_store__is_whole(const sl_store *s, sl_term t) {
+    return fabs(s->constant[sl_term__constant(t)]) >= 1;
+}
+
+/* Does the family want this second part beside the first? */
+static bool second_fits(const sl_store__range *r, uint32_t part) {
+    const int pairs = r->family->pairs;
+    if (pairs == SL_PAIRS_DISTINCT) return r->j != r->i;
+    if (pairs < SL_PAIRS_PRIMITIVE) return true;
+    const sl_term t = sl_store__term(r->store, part);
+    return sl_store__is_whole(r->store, t) &&
+           (pairs == SL_PAIRS_WHOLE || sl_store__is_coprime(r->store, t));
 }
 
 static bool homogeneous(const sl_store__range *r, sl_term t) {
@@ -109,7 +135,7 @@ int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r
         r->in_i = true;
         const size_t end = second_end(r, b);
         for (; r->j < end && b->rank[r->j] * rank * least <= r->high; r->j++, r->in_j = false) {
-            if (f->pairs == SL_PAIRS_DISTINCT && r->j == r->i) continue;
+            if (!r->in_j && !second_fits(r, b->id[r->j])) continue;
             n = next_of_pair(out, cost, n, room, r, c, b->rank[r->j] * rank,
                              a->bits[r->i] + b->bits[r->j] - (float)f->ahead,
                              sl_term__make(f->exponent, (sl_form)f->form, 0, a->id[r->i],

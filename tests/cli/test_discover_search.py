@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
 ALONE = ["--search", "exhaustive"]
 
-LAWS = {"kepler": "T = 0.999424*a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
+LAWS = {"kepler": "T = a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
         "heat": "flow = k*area*(warm - cold)/d", "wind": "P = 0.00019227*d^2*v^3", "energy": "E = m*v^2/2 + 9.81*m*h"}
 
 
@@ -64,6 +64,15 @@ def test_one_bad_table_of_several_does_not_stop_the_others(tmp_path):
 
 
 # ---------------------------------------------------------------- what is said
+
+def test_the_kind_of_noise_is_told():
+    """Periods of planets have errors relative to them, those of the pendulum are of one size."""
+    for name, text, kind in (("kepler", "0.032 % of the target", "relative"),
+                             ("pendulum", "0.002 rms in the target", "additive")):
+        table = str(EXAMPLES / f"{name}.csv")
+        assert f"  noise         {text}" in run("discover", table, *ALONE).lines
+        assert run("discover", table, *ALONE, "--json").json["search"]["noise"] == kind
+
 
 def test_the_answer_comes_first_and_the_model_is_not_asked(tmp_path):
     r = run("discover", kinetic(tmp_path))
@@ -126,6 +135,17 @@ def test_operators_and_size_hold_for_all(tmp_path):
     for c in run("discover", path, *ALONE, "--max-size", "3", "--json", "--top", "100", "--effort",
                  "low").json["candidates"]:
         assert c["size"] <= 3
+
+
+def test_a_law_above_the_size_leaves_the_best_approximation(tmp_path):
+    rng = np.random.default_rng(3)
+    a, b = rng.uniform(1, 3, (2, 60))
+    path = write(tmp_path, ("a", "b", "y"), np.column_stack([a, b, a * np.exp(b) + np.sin(a * b)]))
+    r = run("discover", path, *ALONE, "--effort", "low")
+    assert r.code == 0 and r.lines[0] == "y = a*exp(b) + sin(a*b)" and "9 nodes" in r.out, r
+    r = run("discover", path, *ALONE, "--effort", "low", "--max-size", "5")
+    assert r.code == 0 and "best approximation: y = " in r.lines[0] and "a*exp(b)" in r.lines[0], r
+    assert "an exact formula of 9 nodes; --max-size leaves it out" in r.out, r
 
 
 def test_units_of_constants_are_told(tmp_path):
@@ -218,6 +238,15 @@ def test_cells_that_are_no_numbers_are_dropped(tmp_path):
     assert r.code == 0 and r.lines[0] == "y = a*b" and "26 of 30" in r.out, r
 
 
+@pytest.mark.parametrize("cells, message", [
+    ([("nan", "1"), ("nan", "2"), ("nan", "3")], "no column of numbers beside the target"),
+    ([("1", "inf"), ("2", "-inf"), ("3", "nan")], "none of 3 rows has a number in every column"),
+])
+def test_columns_without_a_finite_number_are_named(tmp_path, cells, message):
+    r = run("discover", write(tmp_path, ("a", "y"), cells), *ALONE)
+    assert r.code == 2 and message in r.err and r.out == "", r
+
+
 def test_very_many_columns_are_an_error_or_an_answer(tmp_path):
     path = tmp_path / "wide.csv"
     n = 100000
@@ -259,6 +288,17 @@ def test_an_interrupt_returns_the_best_so_far(tmp_path):
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
     assert p.returncode == 130 and " = " in out.splitlines()[0] and "on request" in out, (out, err)
+
+
+def test_steps_that_do_not_fit_the_memory_are_told(tmp_path):
+    rng = np.random.default_rng(7)
+    path = write(tmp_path, ("a", "b", "y"), np.column_stack([rng.uniform(1, 3, (40, 2)), rng.normal(size=40)]))
+    r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01")
+    told = re.search(r"memory +(\d+) steps were left out or cut short, the first (\w+), level (\d+); "
+                     r"from --max-memory ([\d.]+) on more of them fit", r.out)
+    assert r.code == 0 and told and float(told[4]) > 0.01 and "all steps that fit the memory" in r.out, r
+    r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01", "--format", "python")
+    assert told[0].split(maxsplit=1)[1] in r.err, r
 
 
 def test_memory_keeps_to_its_bound(tmp_path):

@@ -441,7 +441,7 @@ static void the_command_stops_with_what_it_has(void **state) {
     assert_true(shown >= 1 && ended);
 }
 
-/* Says stop once, to the first news of samples, and then goes on listening. */
+/* Says stop once, to the first report of samples, and then goes on listening. */
 typedef struct once {
     heard h;
     bool said;
@@ -466,6 +466,45 @@ static void a_stop_is_remembered(void **state) {
     assert_true(strstr(said(&o.h), "on request"));
     sl_string_free(result);
     forget(&o.h);
+}
+
+/* Lines of progress that have a formula, and whether one has more than that. */
+typedef struct lines {
+    int formulas;
+    char twice[200];
+} lines;
+
+static int count_formulas(const sl_event *e, void *payload) {
+    lines *l = payload;
+    if (e->kind != SL_EVENT_PROGRESS) return 0;
+    const char *first = strstr(e->text, ": "), *second = first ? strstr(first + 1, ": ") : NULL;
+    l->formulas += first != NULL;
+    if (second) snprintf(l->twice, sizeof l->twice, "%s", e->text);
+    return 0;
+}
+
+static void progress_shows_the_formula_once(void **state) {
+    sl_fixture *t = *state;
+    static const char *const engine[] = { "model", "both", "exhaustive" };
+    plane p;
+    plane_fill(&p, &t->rng);
+    p.y[0] += 1; // no engine ends before it has reported
+    sl_trained *m = opened(t);
+    for (int i = 0; i < SL_LEN(engine); i++) {
+        char options[200];
+        lines l = { 0 };
+        sl_found *found = NULL;
+        snprintf(options, sizeof options,
+                 "{\"search\":\"%s\",\"samples\":6,\"refine\":3,\"threads\":1,\"effort\":\"low\","
+                 "\"timeout\":0.2}",
+                 engine[i]);
+        SL_MUST(t,
+                sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, options, count_formulas, &l));
+        SL_CHECK(t, l.formulas > 0 && !l.twice[0], "%s: %d lines, such as %s", engine[i],
+                 l.formulas, l.twice);
+        sl_found_free(found);
+    }
+    sl_model_close(m);
 }
 
 static void the_command_may_lack_memory(void **state) {
@@ -557,6 +596,7 @@ int main(void) {
         SL_TEST(names_do_no_harm),
         SL_TEST(the_command_stops_with_what_it_has),
         SL_TEST(a_stop_is_remembered),
+        SL_TEST(progress_shows_the_formula_once),
         SL_TEST(the_command_may_lack_memory),
         SL_TEST(the_formula_outlives_files_that_fail),
         SL_TEST(a_picture_that_fails_leaves_nothing),

@@ -181,6 +181,64 @@ static void data_bits_are_those_of_normal_laws(void **state) {
     SL_CHECK(t, fabs(b.data - scaled.data) < 1e-6, "scaled: %g, not %g", scaled.data, b.data);
 }
 
+/* Relative errors by the densities themselves, one bit for the choice; no better scale is left. */
+static void relative_errors_are_those_of_normal_laws(void **state) {
+    sl_fixture *t = *state;
+    data d;
+    enum { ROWS = 60 };
+    double f[ROWS], off[ROWS], sigma[ROWS], size = 0, best = INFINITY;
+    make(t, &d, "2*x1^4", ROWS, 0);
+    for (int i = 0; i < ROWS; i++) {
+        f[i] = d.y[i];
+        d.y[i] *= 1 + 0.05 * sl_rng_normal(&t->rng);
+        off[i] = d.y[i] - f[i];
+        size += d.y[i] * d.y[i] / ROWS;
+    }
+    const double cell = 0x1p-44 * sqrt(size);
+    for (double s = 0.02; s < 0.1; s *= 1.0005) {
+        for (int i = 0; i < ROWS; i++) sigma[i] = s * f[i];
+        best = fmin(best, density_bits(off, sigma, ROWS, cell));
+    }
+    const sl_fit truth = { .expr = parsed(t, "2*x1^4") };
+    sl_bits b, additive;
+    SL_MUST(t, sl_fit_describe(&b, &truth, &d.p, NULL));
+    SL_CHECK(t, fabs(b.data - best - 1) < 1e-3, "%g bits, not %g", b.data, best + 1);
+    SL_CHECK(t, fabs(b.relative - 0.05) < 0.02, "a part of %g", b.relative);
+    // sigma by row, all the same, allows errors of one size only
+    for (int i = 0; i < ROWS; i++) d.sigma[i] = 1;
+    d.p.sigma = d.sigma;
+    SL_MUST(t, sl_fit_describe(&additive, &truth, &d.p, NULL));
+    SL_CHECK(t, additive.data > b.data + 10 && additive.relative == 0, "of one size: %g bits",
+             additive.data);
+    // known errors leave no choice either
+    d.p.sigma = NULL;
+    SL_MUST(t, sl_fit_describe(&b, &truth, &d.p, &(sl_noise){ .sigma = 1 }));
+    SL_CHECK(t, b.relative == 0, "errors are known, and called relative");
+}
+
+/* Of which kind errors are is told from the residuals of the truth; y = 0 and both signs of y do no
+ * harm. */
+static void the_kind_of_errors_is_told(void **state) {
+    sl_fixture *t = *state;
+    static const char *const truths[] = { "3*x1*x2", "2*x1^2*sin(3*x2)", "-x1^3" };
+    for (int k = 0; k < SL_LEN(truths); k++)
+        for (int relative = 0; relative < 2; relative++) {
+            data d;
+            const sl_fit f = { .expr = parsed(t, truths[k]) };
+            sl_bits b, with_zero;
+            make(t, &d, truths[k], 80, relative ? 0 : 0.03);
+            for (int i = 0; i < 80 && relative; i++) d.y[i] *= 1 + 0.03 * sl_rng_normal(&t->rng);
+            SL_MUST(t, sl_fit_describe(&b, &f, &d.p, NULL));
+            SL_CHECK(t, (b.relative > 0) == relative, "%s: relative %g, not %d", truths[k],
+                     b.relative, relative);
+            SL_CHECK(t, !relative || fabs(b.relative - 0.03) < 0.01, "a part of %g", b.relative);
+            d.y[7] = 0;
+            SL_MUST(t, sl_fit_describe(&with_zero, &f, &d.p, NULL));
+            SL_CHECK(t, isfinite(with_zero.total) && with_zero.data > b.data, "y = 0: %g bits",
+                     with_zero.data);
+        }
+}
+
 /* Below the precision of y there is nothing to be had; where a formula is not real, all is lost. */
 static void rounding_costs_nothing(void **state) {
     sl_fixture *t = *state;
@@ -392,6 +450,9 @@ static void r2_tells_the_same(void **state) {
     double all[SL_LEN(forms)], by_r2[SL_LEN(forms)];
     data d;
     make(t, &d, "2*x1*x2", 40, 0.1);
+    // ratios of sigma say that errors are not relative, which R2 knows nothing of
+    for (int i = 0; i < 40; i++) d.sigma[i] = 1;
+    d.p.sigma = d.sigma;
     for (int i = 0; i < SL_LEN(forms); i++) {
         const sl_node *e = parsed(t, forms[i]);
         sl_fit f;
@@ -421,6 +482,8 @@ int main(void) {
         SL_TEST(prices_are_those_of_the_table),
         SL_TEST(a_constant_costs_its_digits),
         SL_TEST(data_bits_are_those_of_normal_laws),
+        SL_TEST(relative_errors_are_those_of_normal_laws),
+        SL_TEST(the_kind_of_errors_is_told),
         SL_TEST(rounding_costs_nothing),
         SL_TEST(units_do_not_matter),
         SL_TEST(the_true_formula_is_the_shortest),

@@ -1,45 +1,11 @@
 /* Constants that are pi, roots and exponents become them, and no others do. */
-#include "fixture/fixture.h"
+#include "snap_check.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "fit/fit_impl.h"
-
-enum { ROWS = 50, VARS = 2 };
-
-typedef struct data {
-    double x[VARS][ROWS], y[ROWS];
-    const double *column[VARS];
-    sl_problem p;
-} data;
-
-static const sl_refine_options plain = { .evaluations = 200, .restarts = 4, .seed = 7 };
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static const char *text_of(const sl_fit *f) {
-    static char text[4096];
-    sl_str s = { 0 };
-    sl_status st = sl_expr_print_values(&s, SL_FORMAT_INFIX, f->expr, NULL, f->value);
-    snprintf(text, sizeof text, "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return text;
-}
-
-/* Rows at random x, y by `truth`, with errors of `noise` times their rms. */
-static void make(sl_fixture *t, data *d, const char *truth, const double *value, double noise) {
-    for (int v = 0; v < VARS; v++) {
-        d->column[v] = d->x[v];
-        for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, 0.2, 2);
-    }
-    d->p = (sl_problem){ .inputs = VARS, .rows = ROWS, .x = d->column, .y = d->y };
-    SL_MUST(t, sl_expr_eval(d->y, &t->arena, parsed(t, truth), d->column, ROWS, value));
+/* Errors of `noise` times the rms of y. */
+static void make_exact(sl_fixture *t, data *d, const char *truth, const double *value,
+                       double noise) {
     double squares = 0;
+    make(t, d, parsed(t, truth), value, 0);
     for (int i = 0; i < ROWS; i++) squares += d->y[i] * d->y[i] / ROWS;
     for (int i = 0; i < ROWS; i++) d->y[i] += noise * sqrt(squares) * sl_rng_normal(&t->rng);
 }
@@ -81,7 +47,7 @@ static void exact_numbers_come_back(void **state) {
         data d;
         int count;
         sl_truth same;
-        make(t, &d, tasks[i].truth, NULL, 0);
+        make_exact(t, &d, tasks[i].truth, NULL, 0);
         const sl_fit f = snapped(t, &d, tasks[i].start, &count);
         SL_CHECK(t, f.params == 0 && count > 0, "%s is found as %s", tasks[i].truth, text_of(&f));
         SL_MUST(t, sl_expr_same(&same, &t->arena, f.expr, parsed(t, tasks[i].truth)));
@@ -102,7 +68,7 @@ static void what_is_near_stays(void **state) {
     for (int i = 0; i < SL_LEN(near); i++) {
         data d;
         int count;
-        make(t, &d, "c1*x1", &near[i], 0);
+        make_exact(t, &d, "c1*x1", &near[i], 0);
         const sl_fit f = snapped(t, &d, "2*x1", &count);
         SL_CHECK(t, f.params == 1 && count == 0, "%.9g is found as %s", near[i], text_of(&f));
     }
@@ -119,7 +85,7 @@ static void chance_makes_no_pi(void **state) {
             int count;
             const double v = sl_rng_range(&t->rng, 0.5, 9);
             sl_arena_rewind(&t->arena, 0);
-            make(t, &d, "c1*x1", &v, noises[n]);
+            make_exact(t, &d, "c1*x1", &v, noises[n]);
             const sl_fit f = snapped(t, &d, "2*x1", &count);
             for (const sl_node *c = f.expr; c < f.expr + f.expr->len; c += sl_step(c))
                 irrational += c->op == SL_OP_PI || c->op == SL_OP_POW;
@@ -136,10 +102,10 @@ static void pi_is_seen_through_little_noise(void **state) {
         data d;
         int count;
         sl_arena_rewind(&t->arena, 0);
-        make(t, &d, "2*pi*x1", NULL, 1e-6);
+        make_exact(t, &d, "2*pi*x1", NULL, 1e-6);
         sl_fit f = snapped(t, &d, "5*x1", &count);
         found += sl_expr_equal(f.expr, parsed(t, "2*pi*x1"));
-        make(t, &d, "2*pi*x1", NULL, 0.1);
+        make_exact(t, &d, "2*pi*x1", NULL, 0.1);
         f = snapped(t, &d, "5*x1", &count);
         coarse += sl_expr_equal(f.expr, parsed(t, "2*pi*x1"));
     }
@@ -153,18 +119,18 @@ static void a_number_costs_less_than_the_digits(void **state) {
     const double v = 1.57079632679489662;
     sl_fit__exact x;
     bool found;
-    SL_MUST(t, sl_fit__near_irrational(&found, &x, &t->arena, v, 0.01));
+    SL_MUST(t, sl_fit__near_exact(&found, &x, &t->arena, v, 0.01, 1, 7));
     assert_false(found);
-    SL_MUST(t, sl_fit__near_irrational(&found, &x, &t->arena, v, 1e-6));
-    assert_true(found && x.factor == 1 && x.times.num == 1 && x.times.den == 2);
+    SL_MUST(t, sl_fit__near_exact(&found, &x, &t->arena, v, 1e-6, 1, 20));
+    assert_true(found && x.shape == 1 && x.times.num == 1 && x.times.den == 2);
 }
 
 /* As expressions numbers have the values that they have. */
 static void values_and_expressions_agree(void **state) {
     sl_fixture *t = *state;
-    for (int k = 0; k < SL_FIT__FACTORS; k++) {
+    for (int k = 0; k < SL_FIT__SHAPES; k++) {
         bool found;
-        sl_fit__exact x = { .times = { 1, 1 }, .factor = k };
+        sl_fit__exact x = { .times = { 1, 1 }, .shape = k };
         const sl_node *e = sl_fit__exact_expr(&t->arena, x);
         const double one = 1, *const columns[] = { &one };
         double value;
@@ -174,10 +140,58 @@ static void values_and_expressions_agree(void **state) {
         for (int num = -3; num <= 3 && k > 0; num += 2) {
             sl_fit__exact y;
             const double v = num / 2.0 * sl_fit__exact_value(x);
-            SL_MUST(t, sl_fit__near_irrational(&found, &y, &t->arena, v, 1e-14 * fabs(v)));
+            SL_MUST(t, sl_fit__near_exact(&found, &y, &t->arena, v, 1e-14 * fabs(v), 1, 46));
             SL_CHECK(t, found && fabs(sl_fit__exact_value(y) / v - 1) < 1e-12, "%d/2 of %d", num,
                      k);
         }
+    }
+}
+
+/* Without a fit, and one of several where only that is asked for. */
+static void constants_become_exact(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        double value;
+        const char *exact; // NULL: it stays
+    } cases[] = {
+        { 3, "3" },
+        { -7.0 / 12, "-7/12" },
+        { 0.75000000000001, "3/4" },
+        { 2.718281828, NULL },
+        { 0.333, NULL },
+        { 6.283185307179586, "2*pi" },
+        { 0.15915494309189535, "1/(2*pi)" },
+        { 1.4142135623730951, "sqrt(2)" },
+        { -1.7320508075688772, "-sqrt(3)" },
+        { 0.016125767216599897, "1/(2*pi^3)" },
+        { 0.39894228040143268, "1/sqrt(2*pi)" },
+        { -3.2998316455372219, "-7*sqrt(2)/3" },
+        { 63.984375, "4095/64" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_fit_bound s;
+        double x = 1.7, got, want;
+        const double *at[] = { &x };
+        const sl_node *e = sl_expr_apply(&t->arena, SL_OPERATOR_MUL, sl_expr_par(&t->arena, 1),
+                                         sl_expr_var(&t->arena, 1));
+        SL_MUST(t, sl_fit_bind(&s, &t->arena, e, &cases[i].value, 1, -1, 1e-9));
+        if (!cases[i].exact) {
+            SL_CHECK(t, s.bound == 0 && s.params == 1, "%g became a number", cases[i].value);
+            continue;
+        }
+        SL_CHECK(t, s.bound == 1 && s.params == 0, "%g stays", cases[i].value);
+        SL_MUST(t, sl_expr_eval(&got, &t->arena, s.expr, at, 1, NULL));
+        SL_MUST(t, sl_expr_eval(&want, &t->arena, parsed(t, cases[i].exact), at, 1, NULL));
+        SL_CHECK(t, fabs(got - 1.7 * want) <= 1e-15 * fabs(got), "%.17g is no %s x1", got,
+                 cases[i].exact);
+    }
+    const double two[] = { 0.5, 6.283185307179586 };
+    const sl_node *e = parsed(t, "c1*x1 + sin(c2*x2)");
+    for (int which = 0; which < 2; which++) {
+        sl_fit_bound s;
+        SL_MUST(t, sl_fit_bind(&s, &t->arena, e, two, 2, which, 1e-9));
+        SL_CHECK(t, s.bound == 1 && s.params == 1 && s.value[0] == two[1 - which], "constant %d",
+                 which);
     }
 }
 
@@ -192,7 +206,7 @@ static void lack_of_memory_is_told(void **state) {
     sl_fixture *t = *state;
     data d;
     sl_fit f;
-    make(t, &d, "exp(-x1)/sqrt(2*pi)", NULL, 0);
+    make_exact(t, &d, "exp(-x1)/sqrt(2*pi)", NULL, 0);
     SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "3*exp(-x1)"), NULL, &d.p, &plain));
     SL_EACH_ALLOCATION(t, snap_once(&t->arena, &f, &d.p));
     // also where the arena's chunk is at its end
@@ -214,6 +228,7 @@ int main(void) {
         SL_TEST(pi_is_seen_through_little_noise),
         SL_TEST(a_number_costs_less_than_the_digits),
         SL_TEST(values_and_expressions_agree),
+        SL_TEST(constants_become_exact),
         SL_TEST(lack_of_memory_is_told),
     };
     return sl_test_main("fit.exact", tests, SL_LEN(tests));

@@ -1,6 +1,10 @@
 /* b_formulas - which formulas of a file the search finds, and after how long.
  *
- *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows] [name]
+ *     build/bench/search.formulas examples/formulas/feynman.csv [seconds] [threads] [seed] [rows]
+ * [name]
+ *
+ * `3` seconds are wall time, `3c` are CPU-seconds of all threads divided by their number: for a
+ * machine that is not idle.
  *
  * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
  * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:
@@ -105,7 +109,19 @@ typedef struct totals {
     int tasks, right, wrong;
 } totals;
 
-static bool run(task *k, sl_arena *a, sl_pool *pool, double seconds, uint64_t seed, totals *sum) {
+typedef struct limit {
+    double seconds;
+    bool cpu; // of which kind they are
+} limit;
+
+/* Ends a search whose CPU-seconds are used up. */
+static int look_at_cpu(const sl_search_progress *progress, void *payload) {
+    const double *end = payload;
+    (void)progress;
+    return cpu_seconds() >= *end;
+}
+
+static bool run(task *k, sl_arena *a, sl_pool *pool, limit l, uint64_t seed, totals *sum) {
     sl_rng rng;
     sl_search_result *r;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -117,9 +133,13 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, double seconds, uint64_t se
         .inputs = k->inputs, .rows = k->rows, .x = (const double *const *)k->x, .y = k->y
     };
     double start = sl_clock(), cpu = cpu_seconds();
+    double cpu_end = cpu + l.seconds * sl_pool_threads(pool);
     o.effort = SL_SEARCH_EFFORT_HIGH;
     o.exact_only = true;
-    o.deadline = start + seconds;
+    if (l.cpu)
+        o.progress = look_at_cpu, o.payload = &cpu_end;
+    else
+        o.deadline = start + l.seconds;
     if (sl_search_run(&r, pool, &p, &o) != SL_OK) return false;
     double wall = sl_clock() - start;
     cpu = cpu_seconds() - cpu;
@@ -142,7 +162,9 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, double seconds, uint64_t se
 
 int main(int argc, char **argv) {
     task k = { .rows = argc > 5 ? (int)sl_strtoll(argv[5], NULL) : 200 };
-    double seconds = argc > 2 ? sl_strtod(argv[2], NULL) : 1;
+    char *unit = "";
+    limit l = { .seconds = argc > 2 ? sl_strtod(argv[2], &unit) : 1 };
+    l.cpu = *unit == 'c';
     uint64_t seed = argc > 4 ? (uint64_t)sl_strtoll(argv[4], NULL) : 1;
     sl_arena a = { 0 };
     sl_pool *pool;
@@ -160,12 +182,11 @@ int main(int argc, char **argv) {
             continue;
         }
         if (argc > 6 && strcmp(argv[6], k.name) != 0) continue;
-        if (!run(&k, &a, pool, seconds, seed, &sum))
-            fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
+        if (!run(&k, &a, pool, l, seed, &sum)) fprintf(stderr, "%s: %s\n", k.name, sl_last_error());
         fflush(stdout);
     }
-    fprintf(stderr, "%d of %d right, %d false, within %g s\n", sum.right, sum.tasks, sum.wrong,
-            seconds);
+    fprintf(stderr, "%d of %d right, %d false, within %g %s\n", sum.right, sum.tasks, sum.wrong,
+            l.seconds, l.cpu ? "CPU-s a thread" : "s");
     fclose(f);
     for (int v = 0; v < INPUTS_MAX; v++) sl_free(k.x[v]);
     sl_free(k.y);

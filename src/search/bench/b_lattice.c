@@ -33,8 +33,8 @@ typedef struct clocks {
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static int watch(const sl_search_news *news, void *payload) {
-    (void)news;
+static int watch(const sl_search_progress *progress, void *payload) {
+    (void)progress;
     const clocks *c = payload;
     return (cpu_seconds() - c->start) / c->threads > c->limit;
 }

@@ -2,23 +2,31 @@
  *
  *     build/bench/search.noise FILE NOISE SECONDS [EFFORT [EVERY [NAME]]]
  *
- * FILE has lines name,formula,variables (variables: name:low:high ...). 200 rows are drawn, normal
- * errors of NOISE times the rms of y are added, and sigma is not told. SECONDS: limit of a formula,
- * in wall time; 0: none, all steps of the effort (0, 1, 2) are done. EVERY: only every so many-th
- * formula.
+ * FILE has lines name,formula,variables (variables: name:low:high ...). 200 rows are drawn, and y
+ * gets errors whose size is not told. NOISE is one of
+ *
+ *     0.01     normal, a hundredth of the rms of y
+ *     3%       normal, so much of each y
+ *     4d       y is rounded to so many digits
+ *     float    y is rounded to single precision
+ *     floats   inputs and y are, the inputs first
+ *
+ * SECONDS: limit of a formula, in CPU time a thread; 0: none, all steps of the effort (0, 1, 2) are
+ * done. EVERY: only every so many-th formula.
  *
  * A formula has the right structure if with its free constants fitted again to the rows without
  * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula:
- * right (the headline), front (one of the others) or wrong, with seconds, formula and truth; then
- * the counts. */
+ * right (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the
+ * headline, formula and truth; then the counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "search/search.h"
 
-enum { ROWS = 200, FRESH = 100, ALL = ROWS + FRESH, INPUTS = 16 };
+enum { ROWS = 200, FRESH = 100, ALL = ROWS + FRESH, INPUTS = 16, THREADS = 2 };
 
 typedef struct task {
     char name[64], formula[512];
@@ -54,8 +62,30 @@ static bool parse_line(task *t, char *line) {
     return t->inputs > 0;
 }
 
-/* Rows where the formula is real, and errors on the first ones. */
-static bool draw(task *t, sl_arena *a, double noise) {
+static double rounded(double v, int digits) {
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", digits - 1, v);
+    return atof(text);
+}
+
+/* y := the clean one with errors of this kind. */
+static void add_errors(task *t, const char *noise, sl_rng *rng) {
+    const double size = atof(noise);
+    for (int i = 0; i < ALL; i++) {
+        const double y = t->clean[i];
+        if (noise[0] == 'f')
+            t->y[i] = (float)y;
+        else if (strchr(noise, 'd'))
+            t->y[i] = rounded(y, atoi(noise));
+        else if (strchr(noise, '%'))
+            t->y[i] = y * (1 + size / 100 * sl_rng_normal(rng));
+        else
+            t->y[i] = y + size * t->rms * sl_rng_normal(rng);
+    }
+}
+
+/* Rows where the formula is real, with errors. */
+static bool draw(task *t, sl_arena *a, const char *noise) {
     const sl_node *e;
     const sl_names names = { t->labels, t->inputs };
     if (sl_expr_parse(&e, a, SL_FORMAT_INFIX, t->formula, strlen(t->formula), &names, NULL) !=
@@ -67,6 +97,7 @@ static bool draw(task *t, sl_arena *a, double noise) {
         const double *columns[INPUTS];
         for (int v = 0; v < t->inputs; v++) {
             t->x[v][i] = sl_rng_range(&rng, t->low[v], t->high[v]);
+            if (strcmp(noise, "floats") == 0) t->x[v][i] = (float)t->x[v][i];
             columns[v] = &t->x[v][i];
         }
         if (sl_expr_eval(&t->clean[i], a, e, columns, 1, NULL) != SL_OK || tries > 100 * ALL)
@@ -76,7 +107,7 @@ static bool draw(task *t, sl_arena *a, double noise) {
     t->rms = 0;
     for (int i = 0; i < ROWS; i++) t->rms += t->clean[i] * t->clean[i] / ROWS;
     t->rms = sqrt(t->rms);
-    for (int i = 0; i < ALL; i++) t->y[i] = t->clean[i] + noise * t->rms * sl_rng_normal(&rng);
+    add_errors(t, noise, &rng);
     return true;
 }
 
@@ -103,8 +134,22 @@ static void print_formula(const task *t, const sl_fit *f) {
     sl_str_clear(&s);
 }
 
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+/* The limit is one of CPU time, so that other work on the machine does not matter. */
+static int is_over(const sl_search_progress *progress, void *payload) {
+    (void)progress;
+    return cpu_seconds() > *(double *)payload;
+}
+
+static int nodes_of(const sl_node *e) {
+    int n = 0;
+    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) n++;
+    return n;
+}
+
 /* 2: the first formula is right, 1: another of the front, 0: none. */
-static int try_one(task *t, sl_pool *pool, double noise, double seconds, int effort) {
+static int try_one(task *t, sl_pool *pool, const char *noise, double seconds, int effort) {
     sl_arena a = { 0 };
     const double *x[INPUTS];
     for (int v = 0; v < t->inputs; v++) x[v] = t->x[v];
@@ -117,22 +162,26 @@ static int try_one(task *t, sl_pool *pool, double noise, double seconds, int eff
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
     o.effort = effort;
-    if (seconds > 0) o.deadline = sl_clock() + seconds;
+    const double start = cpu_seconds();
+    double end = start + THREADS * seconds;
+    if (seconds > 0) o.progress = is_over, o.payload = &end;
     if (sl_search_run(&r, pool, &p, &o) != SL_OK) {
         printf("failed\t%s: %s\n", t->name, sl_last_error());
         exit(1);
     }
+    const double took = cpu_seconds() - start;
     int right = 0, place = 0;
     for (int64_t k = 0; k < r->count && !right; k++) {
         if (!r->formula[k].front && k) continue;
         place++;
         if (is_right(t, &a, &r->formula[k].fit, x)) right = k == 0 ? 2 : 1;
     }
-    printf("%s\t%s\t%d\t%.2f s\tplace %d\tnoise %d\t",
+    printf("%s\t%s\t%d\t%.2f s\t%d nodes\tplace %d\tnoise %d\t",
            right == 2 ? "right"
            : right    ? "front"
                       : "wrong",
-           t->name, t->inputs, r->seconds, right ? place : 0, r->within_noise);
+           t->name, t->inputs, took, r->count ? nodes_of(r->formula[0].fit.expr) : 0,
+           right ? place : 0, r->within_noise);
     if (r->count) print_formula(t, &r->formula[0].fit);
     printf("\t%s\n", t->formula);
     fflush(stdout);
@@ -151,12 +200,12 @@ int main(int argc, char **argv) {
     int effort = argc > 4 ? atoi(argv[4]) : 1, every = argc > 5 ? atoi(argv[5]) : 1;
     FILE *f = fopen(argv[1], "r");
     sl_pool *pool;
-    if (!f || sl_pool_new(&pool, 2) != SL_OK) return 1;
+    if (!f || sl_pool_new(&pool, THREADS) != SL_OK) return 1;
     int counts[3] = { 0 }, number = 0;
     while (fgets(line, sizeof line, f)) {
         if (!parse_line(&t, line) || number++ % every) continue;
         if (argc > 6 && strcmp(argv[6], t.name)) continue;
-        int right = try_one(&t, pool, atof(argv[2]), atof(argv[3]), effort);
+        int right = try_one(&t, pool, argv[2], atof(argv[3]), effort);
         if (right >= 0) counts[right]++;
     }
     printf("noise %s: right %d, on the front %d more, wrong %d\n", argv[2], counts[2], counts[1],

@@ -66,7 +66,7 @@ static bool measure(figures *f, const sl_store *s, const sl_store__family *famil
 static int table(sl_store *s, int level) {
     static const char *names[] = { "short",     "monomials",  "pure",      "hints",
                                    "binomials", "arguments",  "functions", "variables",
-                                   "shifted",   "elementary", "generic" };
+                                   "shifted",   "elementary", "decays",    "generic" };
     const double start = sl_clock();
     for (int l = 0; l <= level; l++) {
         if (sl_store_extend(s, l) != SL_OK) return 1;

@@ -1,13 +1,13 @@
-/* What tests of the search under noise share: a table of a formula with errors, and the method run on
- * it alone, without the exact steps. */
+/* What tests of the search under noise share: a table of a formula with errors, and the method
+ * run on it alone, without the exact steps. */
 #ifndef SL_NOISE_CHECK_H
 #define SL_NOISE_CHECK_H
 
 #include <math.h>
 #include <string.h>
 
-#include "fixture/fixture.h"
 #include "search/noise_impl.h"
+#include "search_check.h"
 
 enum { CHECK_ROWS = 400 };
 
@@ -37,24 +37,7 @@ static inline void noisy_table_make(noisy_table *n, sl_fixture *t, const char *f
 /* Levels 0 .. level of the method; the best formula is result->formula[0]. */
 static inline sl_status noise_run(sl_search_result **out, const noisy_table *n, sl_pool *pool,
                                   const sl_search_options *o, int level) {
-    sl_search__job j = { .all = &n->problem, .o = o, .pool = pool, .precision = 0x1p-52 };
-    void *state = NULL;
-    bool more = true;
-    sl_status st;
-    atomic_store(&j.ended, SL_SEARCH__RUNNING);
-    j.result = sl_calloc(1, sizeof *j.result);
-    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
-    SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__noise.open(&state, &j));
-    for (int l = 0; l <= level; l++) SL_GO(sl_search__noise.level(&more, state, l));
-    st = sl_search__finish(&j);
-done:
-    if (state) sl_search__noise.close(state);
-    sl_free(j.kept);
-    sl_arena_clear(&j.arena);
-    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
-    *out = j.result;
-    return st;
+    return run_method(out, &sl_search__noise, pool, &n->problem, o, 0, level);
 }
 
 /* Is the formula's structure that of the table, whatever the values of its constants? */
@@ -65,7 +48,8 @@ static inline bool is_structure(sl_fixture *t, const sl_search_formula *f, const
     sl_fit again;
     clean.y = n->clean;
     clean.sigma = NULL;
-    SL_MUST(t, sl_fit_constants(&again, &t->arena, f->fit.expr, f->fit.params, f->fit.value, &clean, &o));
+    SL_MUST(t, sl_fit_constants(&again, &t->arena, f->fit.expr, f->fit.params, f->fit.value,
+                                &clean, &o));
     SL_MUST(t, sl_expr_eval(got, &t->arena, again.expr, clean.x, clean.rows, again.value));
     for (int64_t i = 0; i < clean.rows; i++) rms += n->clean[i] * n->clean[i];
     rms = sqrt(rms / (double)clean.rows);

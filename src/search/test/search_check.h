@@ -55,6 +55,47 @@ static inline const char *text_of(sl_fixture *t, const sl_search_formula *f) {
     return copy;
 }
 
+/* Levels (a bit each) of one method without the steps of the others, each only while nothing exact
+ * is found. */
+static inline sl_status run_levels(sl_search_result **out, const sl_search__method *m,
+                                   sl_pool *pool, const sl_problem *p, const sl_search_options *o,
+                                   uint32_t levels) {
+    sl_search__job j = { .all = p, .o = o, .pool = pool, .precision = 0x1p-52 };
+    void *state = NULL;
+    bool more = true, open = false;
+    sl_status st;
+    *out = NULL;
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
+    SL_GO(sl_search__prepare(&j));
+    SL_GO(m->open(&state, &j));
+    open = true;
+    for (int l = 0; l < 32 && more && !j.exact; l++)
+        if (levels >> l & 1) SL_GO(m->level(&more, state, l));
+    st = sl_search__finish(&j);
+done:
+    if (open) m->close(state);
+    SL_ASSERT(j.memory == 0); // all that was counted is given back
+    sl_free(j.kept);
+    sl_arena_clear(&j.arena);
+    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
+    *out = j.result;
+    return st;
+}
+
+/* Levels from .. to. */
+static inline sl_status run_method(sl_search_result **out, const sl_search__method *m,
+                                   sl_pool *pool, const sl_problem *p, const sl_search_options *o,
+                                   int from, int to) {
+    return run_levels(out, m, pool, p, o, (2u << to) - (1u << from));
+}
+
+/* A callback of progress: cancels at a step. */
+static inline int stop_at_step(const sl_search_progress *progress, void *payload) {
+    return progress->step >= *(int *)payload;
+}
+
 /* Does it hold in rows that it has not seen? */
 static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) {
     static double got[ROWS_MAX], want[ROWS_MAX];

@@ -7,26 +7,7 @@ static planted table;
 /* Levels 0 .. level of the method alone, without the steps before it. */
 static sl_status run_inner(sl_search_result **out, sl_pool *pool, const sl_problem *p,
                            const sl_search_options *o, int level) {
-    sl_search__job j = { .all = p, .o = o, .pool = pool, .precision = 0x1p-52 };
-    void *state = NULL;
-    bool more = true;
-    sl_status st;
-    *out = NULL;
-    atomic_store(&j.ended, SL_SEARCH__RUNNING);
-    j.result = sl_calloc(1, sizeof *j.result);
-    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
-    SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__inner.open(&state, &j));
-    for (int l = 0; l <= level && !j.exact; l++) SL_GO(sl_search__inner.level(&more, state, l));
-    st = sl_search__finish(&j);
-done:
-    if (state) sl_search__inner.close(state);
-    if (st == SL_OK && j.memory != 0) st = sl_fail(SL_EINVAL, "bytes are held");
-    sl_free(j.kept);
-    sl_arena_clear(&j.arena);
-    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
-    *out = j.result;
-    return st;
+    return run_method(out, &sl_search__inner, pool, p, o, 0, level);
 }
 
 /* Formulas of each family. A, B, C, ... are drawn anew by each test. */

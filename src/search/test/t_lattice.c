@@ -8,28 +8,10 @@ enum { DEAR = 5 };
 /* Levels 0 .. last of the lattice alone, each only while nothing is found. */
 static sl_status run_lattice(sl_search_result **out, const planted *p, sl_pool *pool,
                              const sl_search_options *o, int last) {
-    sl_search__job j = { .all = &p->problem, .o = o, .pool = pool, .precision = 0x1p-52 };
-    void *state = NULL;
-    bool more = true;
-    sl_status st;
-    atomic_store(&j.ended, SL_SEARCH__RUNNING);
-    j.result = sl_calloc(1, sizeof *j.result);
-    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
-    SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__lattice.open(&state, &j));
-    for (int l = 0; l <= last && more && !j.exact; l++) {
-        if ((l == DEAR || l == DEAR + 1) && last > l) continue; // later levels do not need them
-        SL_GO(sl_search__lattice.level(&more, state, l));
-    }
-    st = sl_search__finish(&j);
-done:
-    sl_search__lattice.close(state);
-    SL_ASSERT(j.memory == 0); // all that was counted is given back
-    sl_free(j.kept);
-    sl_arena_clear(&j.arena);
-    if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
-    *out = j.result;
-    return st;
+    uint32_t levels = (2u << last) - 1;
+    if (last > DEAR) levels &= ~(1u << DEAR); // later levels do not need them
+    if (last > DEAR + 1) levels &= ~(2u << DEAR);
+    return run_levels(out, &sl_search__lattice, pool, &p->problem, o, levels);
 }
 
 /* The formula is found at this level, whatever its outermost constants. */

@@ -6,7 +6,7 @@ static const struct {
     const char *formula;
     int inputs;
     double low, high;
-} planted[] = {
+} laws[] = {
     { "2.7*x1*x2^2/sqrt(x3)", 3, 1, 5 },
     { "0.37*x1^(3/2)", 1, 1, 5 },
     { "1.8*x1*exp(-x2^2/2)", 2, 0.3, 2 },
@@ -16,6 +16,7 @@ static const struct {
     { "sqrt(x1^2 + x2^2)", 2, 1, 5 },
     { "x1*cos(x2)", 2, 1, 5 },
     { "1.5*x3^2*cos(x1)*sin(x2)", 3, 1, 5 }, // the sign is that of a product of two
+    { "101325*exp(-x1/8434)", 1, 0, 9000 },  // exp(x1) itself is beyond any number
     { "4.2", 1, 1, 5 },
 };
 
@@ -23,19 +24,19 @@ static void planted_formulas_are_found(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    int within = 0, most = 2 * (SL_LEN(planted) - 1);
-    for (int k = 0; k < SL_LEN(planted); k++) {
+    int within = 0, most = 2 * (SL_LEN(laws) - 1);
+    for (int k = 0; k < SL_LEN(laws); k++) {
         for (int pass = 0; pass < 2; pass++) {
             sl_search_result *r;
             double noise = pass ? 1e-2 : 1e-3;
             int rows = pass ? 200 : 50;
-            noisy_table_make(&n, t, planted[k].formula, planted[k].inputs, rows, planted[k].low,
-                             planted[k].high, noise);
+            noisy_table_make(&n, t, laws[k].formula, laws[k].inputs, rows, laws[k].low,
+                             laws[k].high, noise);
             SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
             SL_CHECK(t, r->count > 0 && is_structure(t, &r->formula[0], &n),
-                     "%s with %d rows and noise %g: %s", planted[k].formula, rows, noise,
+                     "%s with %d rows and noise %g: %s", laws[k].formula, rows, noise,
                      formula_text(t, r));
-            bool constant = strchr(planted[k].formula, 'x') == NULL;
+            bool constant = strchr(laws[k].formula, 'x') == NULL;
             SL_CHECK(t, !constant || !r->within_noise, "a constant is claimed");
             within += r->within_noise;
             sl_search_result_free(r);
@@ -43,6 +44,42 @@ static void planted_formulas_are_found(void **state) {
     }
     // residuals of the true formula are taken for structure once in a thousand
     SL_CHECK(t, within >= most - 1, "%d of %d are within the noise", within, most);
+}
+
+/* Errors of three percent of each y, over decades of y: the headline is the law, by the weights
+ * that are right, and the result says of which kind the errors are. */
+static void relative_errors_are_seen(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    static const struct {
+        const char *formula;
+        int inputs;
+        double low, high;
+    } relative[] = {
+        { "0.02*x1^(7/2)", 1, 0.1, 50 },
+        { "2.3*x1^2*exp(-3*x2)", 2, 0.1, 4 },
+        { "x1*x2/x3^2", 3, 0.05, 10 },
+        { "x1*cos(x2)", 2, 0.1, 6 }, // of both signs
+    };
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    for (int k = 0; k < SL_LEN(relative); k++) {
+        sl_search_result *r;
+        noisy_table_make(&n, t, relative[k].formula, relative[k].inputs, 100, relative[k].low, relative[k].high, 0);
+        for (int i = 0; i < 100; i++) n.y[i] *= 1 + 0.03 * sl_rng_normal(&t->rng);
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s: %s", relative[k].formula,
+                 formula_text(t, r));
+        SL_CHECK(t, r->relative && fabs(r->sigma - 0.03) < 0.01 && r->within_noise,
+                 "%s: relative %d, sigma %g, within noise %d", relative[k].formula, r->relative,
+                 r->sigma, r->within_noise);
+        const sl_search_formula *f = &r->formula[0]; // constants by the weights, R2 of plain y
+        SL_CHECK(t, f->fit.params == 0 || f->fit.error[0] < 0.02 * fabs(f->fit.value[0]),
+                 "%s: %g +- %g", relative[k].formula, f->fit.value[0], f->fit.error[0]);
+        double got[CHECK_ROWS];
+        SL_MUST(t, sl_expr_eval(got, &t->arena, f->fit.expr, n.x, 100, f->fit.value));
+        SL_CHECK(t, fabs(f->fit.r2 - sl_fit_r2(got, &n.problem)) < 1e-12, "R2 %g", f->fit.r2);
+        sl_search_result_free(r);
+    }
 }
 
 /* y that has nothing to do with the inputs: whatever fits best, nothing is claimed. */
@@ -119,6 +156,26 @@ static void few_rows_are_enough_for_simple_formulas(void **state) {
     }
 }
 
+/* Seven rows and two inputs leave four dimensions: a choice among millions of pairs would find
+ * chance alone. With more rows pairs are made of all terms. */
+static void few_rows_are_worth_few_pairs(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    int64_t tried[2];
+    for (int many = 0; many < 2; many++) {
+        sl_search_result *r;
+        noisy_table_make(&n, t, "x1 + x2", 2, many ? 14 : 7, 0, 1, 0);
+        for (int i = 0; i < n.problem.rows; i++) n.y[i] = sl_rng_uniform(&t->rng);
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 1));
+        SL_CHECK(t, !r->within_noise, "%s is claimed", formula_text(t, r));
+        tried[many] = r->tried;
+        sl_search_result_free(r);
+    }
+    SL_CHECK(t, tried[0] < 200000 && tried[1] > 5000000, "%lld terms and pairs, then %lld",
+             (long long)tried[0], (long long)tried[1]);
+}
+
 /* Half of the rows are worthless, and their sigma says so. */
 static void sigma_by_row_is_used(void **state) {
     sl_fixture *t = *state;
@@ -155,6 +212,28 @@ static void a_known_sigma_decides(void **state) {
         SL_CHECK(t, wrong || is_structure(t, &r->formula[0], &n), "%s", formula_text(t, r));
         sl_search_result_free(r);
     }
+}
+
+/* Constants become exact numbers where a known sigma does not tell them apart, whatever the
+ * residuals happen to be: as large as sigma says, or a tenth of it. */
+static void a_known_sigma_makes_constants_exact(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    int exact = 0, tables = 0;
+    for (int k = 0; k < 10; k++, tables++) {
+        sl_search_result *r;
+        double size = k % 2 ? 0.2 : 0.02;
+        noisy_table_make(&n, t, "2*x1*x2^2 + 3*x3", 3, 25, 1, 4, 0);
+        for (int i = 0; i < 25; i++) n.y[i] += size * sl_rng_normal(&t->rng);
+        o.sigma = 0.2;
+        SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
+        SL_CHECK(t, r->count && is_structure(t, &r->formula[0], &n), "%s", formula_text(t, r));
+        exact += r->formula[0].fit.params == 0;
+        sl_search_result_free(r);
+    }
+    // by two standard errors one constant in twenty stays free
+    SL_CHECK(t, exact >= tables - 2, "%d of %d tables with exact constants", exact, tables);
 }
 
 static void rounded_tables_are_searched(void **state) {
@@ -212,9 +291,13 @@ static void memory_is_bounded(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(planted_formulas_are_found),  SL_TEST(pure_noise_has_no_formula),
+        SL_TEST(planted_formulas_are_found),
+        SL_TEST(relative_errors_are_seen),
+        SL_TEST(pure_noise_has_no_formula),
         SL_TEST(threads_do_not_matter),       SL_TEST(few_rows_are_enough_for_simple_formulas),
+        SL_TEST(few_rows_are_worth_few_pairs),
         SL_TEST(sigma_by_row_is_used),        SL_TEST(a_known_sigma_decides),
+        SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched), SL_TEST(residuals_with_structure_are_told),
         SL_TEST(memory_is_bounded),       };
     return sl_test_main("search.noise", tests, SL_LEN(tests));

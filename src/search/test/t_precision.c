@@ -37,6 +37,16 @@ static void digits_are_told(void **state) {
     }
 }
 
+/* Six decimals of numbers up to a thousand are nine digits. */
+static void many_decimals_are_told(void **state) {
+    sl_fixture *t = *state;
+    static const double period[] = { 0.240847,  0.615197,  1.000017,  1.880848,
+                                     11.862607, 29.448006, 84.017526, 164.790305 };
+    sl_digits d = sl_search__digits(period, SL_LEN(period));
+    SL_CHECK(t, d.kind == SL_DIGITS_DECIMALS && d.digits == 6, "kind %d, %d digits", d.kind,
+             d.digits);
+}
+
 static void full_and_single_precision_are_told(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 100); i++) {
@@ -73,6 +83,7 @@ static void the_last_unit_bounds_the_rounding(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(digits_are_told),
+        SL_TEST(many_decimals_are_told),
         SL_TEST(full_and_single_precision_are_told),
         SL_TEST(the_last_unit_bounds_the_rounding),
     };

@@ -1,7 +1,7 @@
 /* Formulas as values: read one, bring it to canonical form, compare, evaluate, and walk through the
  * set of all formulas up to a depth.
  *
- *     cc formulas.c $(pkg-config --cflags --libs symlaw) -o formulas && ./formulas */
+ *     cc algebra.c $(pkg-config --cflags --libs symlaw) -o algebra && ./algebra */
 #include <stdio.h>
 #include <symlaw/symlaw.h>
 
@@ -60,7 +60,7 @@ static int enumerate(void) {
 
 int main(void) {
     if (algebra() || enumerate()) {
-        fprintf(stderr, "formulas: %s\n", sl_last_error());
+        fprintf(stderr, "algebra: %s\n", sl_last_error());
         return 1;
     }
     return 0;

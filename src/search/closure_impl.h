@@ -1,0 +1,213 @@
+/* Inside closure*.c only: shapes of formulas that are linear in all their constants but one.
+ *
+ * A formula of two halves, such as (A + a)/(B + b) + (C + c)(D + d), becomes linear in all products of
+ * its constants once it is multiplied by its denominators: y D = N, where N and D are sums of
+ * products of atoms. An atom is a function without free constants, or one with one inside, a curve. A
+ * shape says which products of up to four atoms there are, each with a coefficient of its own. Whether
+ * atoms and shape are right is then one question of linear algebra: is the first product of D, times y,
+ * in the span of the others? */
+#ifndef SL_SEARCH_CLOSURE_IMPL_H
+#define SL_SEARCH_CLOSURE_IMPL_H
+
+#include "search/closure_kernels.h"
+#include "search/search_impl.h"
+#include "search/write.h"
+
+enum {
+    SL_CLOSURE__ROWS = 96,    // that are looked at
+    SL_CLOSURE__COLUMNS = 36, // of one system
+    SL_CLOSURE__SLOTS = 6,    // of one shape: four that are filled, two that follow others
+    SL_CLOSURE__PARTS = 2048, // columns of values that atoms are made of
+    SL_CLOSURE__ATOMS = 1536,
+    SL_CLOSURE__CURVES = 96,
+};
+
+/* ---------------------------------------------------------------- atoms --------------------- */
+
+/* Functions with a constant k inside.     of the argument h */
+#define SL_CLOSURE__FAMILIES(X)                                                  \
+    X(RATE)      /* exp(k h)                                          */         \
+    X(WAVE)      /* sin(k h) and cos(k h)                             */         \
+    X(ROOT)      /* sqrt(h + k)                                       */         \
+    X(ROOT_DOWN) /* sqrt(k - h)                                       */         \
+    X(RATE_ROOT) /* exp(sqrt(h + k))                                  */         \
+    X(FALL_ROOT) /* exp(-sqrt(h + k))                                 */
+
+typedef enum sl_closure__family {
+#define X(id) SL_CLOSURE__##id,
+    SL_CLOSURE__FAMILIES(X)
+#undef X
+} sl_closure__family;
+
+typedef struct sl_closure__curve {
+    sl_closure__family family;
+    const sl_node *argument;
+    double h[SL_CLOSURE__ROWS], low, high; // the argument in the rows, its ends
+} sl_closure__curve;
+
+/* parts: columns that come together, as sin and cos of one argument do: sin(u + b) is a combination of
+ * both. The first is sure to be in every formula with the atom. No parts: the atom is left out. */
+typedef struct sl_closure__atom {
+    int part[2], parts;
+    int curve;       // -1: none; else its place
+    double constant; // inside the curve
+} sl_closure__atom;
+
+/* Atoms by their places: [begin, end). */
+typedef struct sl_closure__list {
+    int begin, end;
+} sl_closure__list;
+
+typedef double sl_closure__values[SL_CLOSURE__ROWS];
+
+typedef struct sl_closure {
+    sl_search__job *job;
+    int rows, fitted; // in all, and those that are not held out
+    int variables;
+    const double *x[SL_UNIVERSE_MAX_VARS], *y;
+    sl_closure__values side[2]; // weights of the rows in N; and times y, in D
+    int parts, atoms, curves;
+    sl_closure__values *value;  // by part
+    const sl_node **expr;       // by part; NULL for those of curves
+    sl_closure__atom *atom;
+    sl_closure__curve *curve;
+    sl_closure__list simple;    // the atom without parts first
+    sl_closure__list nested;    // functions of two inputs and of functions
+    sl_closure__list grid, nested_grid; // curves of one input, and of the others, at points of a grid
+    sl_arena arena;
+} sl_closure;
+
+/* What it may hold. */
+#define SL_CLOSURE__BYTES                                                                     \
+    ((int64_t)(sizeof(sl_closure) + SL_CLOSURE__PARTS * (sizeof(sl_closure__values) + 8) +    \
+               SL_CLOSURE__ATOMS * sizeof(sl_closure__atom) +                                 \
+               SL_CLOSURE__CURVES * sizeof(sl_closure__curve) + 200000))
+
+/* Fills the lists. */
+SL_NODISCARD sl_status sl_closure__make_atoms(sl_closure *c);  // closure_atoms.c
+SL_NODISCARD sl_status sl_closure__make_curves(sl_closure *c); // closure_curves.c
+/* room[0 .. parts) := the curve with this constant; false where it is no moderate number. Answers
+ * the number of its parts by sl_closure__curve_parts. */
+bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_closure__curve *k,
+                      double constant);
+int sl_closure__curve_parts(const sl_closure__curve *k);
+/* Part i of the curve; the constant is noted as a free one by each call. */
+const sl_node *sl_closure__write_curve(sl_write *w, const sl_closure__curve *k, int i,
+                                       const sl_node *constant);
+
+/* ---------------------------------------------------------------- shapes -------------------- */
+
+/* y D = N. A space is the product of the spans {1, atom} of its slots, by bits. */
+typedef struct sl_closure__shape {
+    int slots;    // that are filled
+    int need;     // of them these with an atom: without it is a case of another shape
+    int below;    // the space of D
+    int lead;     // the slots whose product is sure to be in D
+    int apart[2]; // two slots that do not multiply in D, where it has their sum; 0: none
+    int above[2]; // N: the sum of two spaces
+    struct {
+        int8_t first, second;
+    } order[3]; // atoms of these slots may change places: only first <= second is looked at
+    int orders;
+    bool twice; // slots 4 and 5 have the atoms of 2 and 3
+} sl_closure__shape;
+
+extern const sl_closure__shape sl_closure__halves[], sl_closure__nested[];
+extern const int sl_closure__halves_count, sl_closure__nested_count;
+
+/* A product of parts; in D times y. */
+typedef struct sl_closure__column {
+    int16_t part[SL_CLOSURE__SLOTS]; // descending; -1: none
+    bool below;
+} sl_closure__column;
+
+/* A shape with atoms in its slots. */
+typedef struct sl_closure__choice {
+    const sl_closure__shape *shape;
+    int atom[SL_CLOSURE__SLOTS];
+} sl_closure__choice;
+
+/* out[] := the columns over the slots `filled` that hold a part of one of the slots `with` (0: all of
+ * them), at most `room`, but for the leading one. Answers how many, or room + 1 where there are more. */
+int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
+                        const sl_closure__choice *k, int filled, int with);
+/* The product of the first parts of the slots that lead. */
+sl_closure__column sl_closure__lead(const sl_closure *c, const sl_closure__choice *k);
+/* A curve with a constant between the points of the grid: values in place of those of its parts. */
+typedef struct sl_closure__bent {
+    int part, parts;
+    sl_closure__values value[2];
+} sl_closure__bent;
+/* v[0 .. rows) := the column, in weighted rows; bent may be NULL. */
+void sl_closure__evaluate(double *v, const sl_closure *c, sl_closure__column k,
+                          const sl_closure__bent *bent, int rows);
+
+/* ---------------------------------------------------------------- towers -------------------- */
+
+/* Orthonormal columns, one on the other. */
+typedef struct sl_closure__tower {
+    const sl_closure *c;
+    const sl_closure__kernels *kernels;
+    const sl_closure__bent *bent; // NULL: none
+    int rows, padded;             // padded: for the kernels, with zeros
+    int n;
+    double q[SL_CLOSURE__COLUMNS][SL_CLOSURE__ROWS];
+} sl_closure__tower;
+
+/* A tower of columns over the first rows. */
+void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
+                       const sl_closure__bent *bent);
+/* Adds what is outside of the span of the others; next to nothing: adds nothing. */
+void sl_closure__push(sl_closure__tower *t, sl_closure__column k);
+/* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the span of
+ * the other columns of D. Answers the length of v; infinite where D alone makes the lead. */
+double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure__tower *below,
+                        sl_closure__column lead);
+
+/* ---------------------------------------------------------------- the search ---------------- */
+
+/* A choice that leaves little. */
+typedef struct sl_closure__hit {
+    sl_closure__choice choice;
+    int columns;
+    double rest;  // of the lead, in parts of its length
+    double score; // the lower the better
+    double constant;
+} sl_closure__hit;
+
+enum { SL_CLOSURE__BEST = 16 }; // hits of one part of the work
+
+/* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the simple list. */
+typedef struct sl_closure__scan {
+    const sl_closure__shape *shape;
+    int special;
+    sl_closure__list list;
+    int simple;         // atoms of that list
+    int atoms, columns; // at most so many of them with parts, and so many columns
+    int rows;           // of those that are fitted
+} sl_closure__scan;
+
+/* Parts that a scan is cut into, and part `number`: its best choices into best[], by score. Answers
+ * how many, at most SL_CLOSURE__BEST. tower: room for it. From any thread. */
+int sl_closure__works(const sl_closure__scan *s);
+int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *s,
+                    sl_closure__tower tower[2], int number);
+
+/* Moves the constant inside a curve to where least of the lead is left outside of the span of the columns;
+ * answers that. From any thread. */
+double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
+                          sl_closure__column lead, const sl_closure__column *list, int n);
+/* The atom of the choice that is a curve; NULL: none. */
+const sl_closure__atom *sl_closure__curve_of(const sl_closure *c, const sl_closure__choice *k);
+/* All columns of a choice: into out[SL_CLOSURE__COLUMNS]. */
+int sl_closure__all_columns(sl_closure__column *out, const sl_closure *c,
+                            const sl_closure__choice *k);
+
+/* Solves for the coefficients, leaves out what is not needed, and offers the formula. */
+SL_NODISCARD sl_status sl_closure__settle(bool *kept, sl_closure *c, const sl_closure__hit *h,
+                                          int level);
+
+/* Below this the lead is in the span, up to rounding. */
+static const double SL_CLOSURE__NOTHING = 1e-9;
+
+#endif

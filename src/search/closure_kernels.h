@@ -1,0 +1,22 @@
+/* closure_kernels - the inner loop of closures: what is left of a column outside of a span.
+ *
+ * Every sum has one fixed order and nothing is fused, so that all variants give the same bits.
+ * closure_kernels_body.h is the text of all variants, compiled once per instruction set. */
+#ifndef SL_SEARCH_CLOSURE_KERNELS_H
+#define SL_SEARCH_CLOSURE_KERNELS_H
+
+#include "base/base.h"
+
+enum { SL_CLOSURE__LANES = 8 }; // partial sums of a dot product; columns are padded to a multiple
+
+typedef struct sl_closure__kernels {
+    /* v := v - sum of (q[i] . v) q[i] over n orthonormal columns q[i] = q + i stride of `rows`
+     * numbers, a multiple of SL_CLOSURE__LANES. Answers v . v. */
+    double (*project)(double *v, const double *q, int n, int rows, int stride);
+} sl_closure__kernels;
+
+extern const sl_closure__kernels sl_closure__kernels_base, sl_closure__kernels_avx2,
+    sl_closure__kernels_avx512;
+const sl_closure__kernels *sl_closure__kernels_at(sl_isa isa);
+
+#endif
