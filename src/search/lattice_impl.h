@@ -216,6 +216,15 @@ static inline bool sl_lattice__table_may_hold(const sl_lattice__table *t, uint32
     uint32_t bit = high >> (32 - SL_LATTICE__FILTER_BITS);
     return atomic_load_explicit(&t->filter[bit >> 5], memory_order_relaxed) >> (bit & 31) & 1;
 }
+/* The word under key k of a block, and that key; 0: none, or a value without a ratio. */
+static inline uint64_t sl_lattice__table_find(uint64_t *key, const sl_lattice__table *t,
+                                              const sl_lattice__keys *keys, int k) {
+    if (!sl_lattice__table_may_hold(t, keys->high[k])) return 0;
+    float ratio = keys->ratio[0][k];
+    if (ratio == SL_LATTICE__ONE || ratio == SL_LATTICE__NONE) return 0;
+    *key = (uint64_t)keys->high[k] << 32 | keys->low[k];
+    return sl_lattice__table_get(t, *key ? *key : 1);
+}
 static inline void sl_lattice__table_prefetch(const sl_lattice__table *t, uint64_t key) {
     __builtin_prefetch(&t->slot[(int64_t)(key & (uint64_t)(t->size - 1))]);
 }

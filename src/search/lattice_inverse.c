@@ -50,10 +50,7 @@ static sl_status look_up(const inverting *p, int worker, sl_lattice__keys *keys,
     const sl_lattice__table *t = &l->products;
     l->kernels->hash(keys, n, l->shift);
     for (int k = 0; k < n; k++) {
-        if (!sl_lattice__table_may_hold(t, keys->high[k])) continue;
-        if (keys->ratio[0][k] == SL_LATTICE__ONE || keys->ratio[0][k] == SL_LATTICE__NONE) continue;
-        uint64_t key = (uint64_t)keys->high[k] << 32 | keys->low[k];
-        uint64_t word = sl_lattice__table_get(t, key ? key : 1);
+        uint64_t key, word = sl_lattice__table_find(&key, t, keys, k);
         if (!word) continue;
         sl_lattice__hit hit = { .key = key,
                                 .f = code_of(p, from + k),

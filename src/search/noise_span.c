@@ -95,23 +95,17 @@ static double transformed(double *weight, sl_noise__link link, double y, double 
     return known ? t : 0;
 }
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* basis[n] := w made orthogonal to the n before it and of unit length; false if nothing is left. */
 static bool orthogonalise(double (*basis)[SL_NOISE__PROBES], int n, const double *w, int probes) {
-    double *v = basis[n], before = dot(w, w, probes);
+    double *v = basis[n], before = sl_search__dot(w, w, probes);
     memcpy(v, w, (size_t)probes * sizeof *v);
     for (int round = 0; round < 2; round++) {
         for (int b = 0; b < n; b++) {
-            double d = dot(basis[b], v, probes);
+            double d = sl_search__dot(basis[b], v, probes);
             for (int i = 0; i < probes; i++) v[i] -= d * basis[b][i];
         }
     }
-    double after = dot(v, v, probes);
+    double after = sl_search__dot(v, v, probes);
     if (!(after > 1e-20 * before) || !isfinite(after)) return false;
     for (int i = 0; i < probes; i++) v[i] /= sqrt(after);
     return true;
@@ -157,7 +151,7 @@ bool sl_noise__project(float *q, const sl_noise__span *s, const double *value) {
         size += w * w;
     }
     project(v, s, value);
-    double left = dot(v, v, s->dims);
+    double left = sl_search__dot(v, v, s->dims);
     if (!(left > 1e-9 * size) || !(left > 1e-280) || !isfinite(size)) return false;
     double scale = 1 / sqrt(left);
     for (int d = 0; d < s->dims; d++) q[d] = (float)(v[d] * scale);
@@ -181,7 +175,7 @@ sl_status sl_noise__span_make(sl_noise__span *out, sl_arena *a, const sl_search_
     }
     make_projector(&s);
     project(q, &s, value);
-    s.target_square = dot(q, q, s.dims);
+    s.target_square = sl_search__dot(q, q, s.dims);
     if (!(s.target_square > 0) || !isfinite(s.target_square)) s.dims = 0;
     for (int d = 0; d < s.dims; d++) s.target[d] = (float)(q[d] / sqrt(s.target_square));
     *out = s;

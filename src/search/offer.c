@@ -43,8 +43,8 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
-/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few huge rows
- * do not excuse all others: it is bounded by the typical size of y as well. */
+/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few
+ * huge rows do not excuse all others: it is bounded by the typical size of y as well. */
 static double small_size(const sl_problem *p) {
     static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
     double sum = 0;

@@ -41,12 +41,6 @@ typedef struct relation {
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
-static double dot(const double *a, const double *b, int64_t n) {
-    double s = 0;
-    for (int64_t i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
-}
-
 /* Every row is scaled to its largest number, so that none of them drowns the others. */
 static void weigh_rows(relation *q) {
     for (int64_t k = 0; k < q->rows; k++) {
@@ -83,13 +77,13 @@ static bool fill(relation *q, degrees d) {
 
 /* v := what the n units leave of it; answers which part of its length that is. */
 static double leave(double *v, const relation *q, int n) {
-    double before = sqrt(dot(v, v, q->fitted));
+    double before = sqrt(sl_search__dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)
         for (int i = 0; i < n; i++) {
-            double c = dot(q->unit[i], v, q->fitted);
+            double c = sl_search__dot(q->unit[i], v, q->fitted);
             for (int64_t k = 0; k < q->fitted; k++) v[k] -= c * q->unit[i][k];
         }
-    double after = sqrt(dot(v, v, q->fitted));
+    double after = sqrt(sl_search__dot(v, v, q->fitted));
     for (int64_t k = 0; k < q->fitted; k++) v[k] /= after > 0 ? after : 1;
     return before > 0 && isfinite(before) ? after / before : 0;
 }

@@ -16,7 +16,8 @@ typedef struct step {
     int level, effort;
 } step;
 
-#define BOTH(level, effort) { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
+#define BOTH(level, effort) \
+    { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
 #define CLOSURE(level, effort) { &sl_search__closure, level, effort }
 
@@ -239,7 +240,8 @@ static void mark_front(sl_search_formula *f, int64_t n) {
         f[i].front = true;
         for (int64_t k = 0; k < n && f[i].front; k++) {
             double mine = f[i].bits.total - f[i].bits.data, its = f[k].bits.total - f[k].bits.data;
-            bool better = f[k].bits.data < f[i].bits.data || (f[k].bits.data == f[i].bits.data && k < i);
+            bool same = f[k].bits.data == f[i].bits.data;
+            bool better = f[k].bits.data < f[i].bits.data || (same && k < i);
             if (k != i && its <= mine && better) f[i].front = false;
         }
     }

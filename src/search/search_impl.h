@@ -193,4 +193,10 @@ int sl_store_constants(void);
 double sl_store_constant(int i);
 SL_NODISCARD sl_status sl_store_constant_expr(const sl_node **out, sl_arena *a, int i);
 
+static inline double sl_search__dot(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
 #endif

@@ -6,9 +6,9 @@
  *
  *     (a b)^p          a^p b^p
  *     (a^p)^q          a^(p q)
- *     exp(u)^p         exp(p u)                       also where it is no shorter: it is how people write it
- *     v^e (s + t)^p    (s v^(e/p) + t v^(e/p))^p      v a variable, e/p whole
- *     (s + t)^p (u + v)^p    (s u + s v + t u + t v)^p
+ *     exp(u)^p         exp(p u)                       also where it is no shorter: it is how people
+ * write it v^e (s + t)^p    (s v^(e/p) + t v^(e/p))^p      v a variable, e/p whole (s + t)^p (u +
+ * v)^p    (s u + s v + t u + t v)^p
  *     -(s + t)^p       (-s - t)^p                     p odd
  *
  * Whoever calls holds the result against all rows. */

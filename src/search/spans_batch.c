@@ -20,26 +20,11 @@ static const double REST = 1e-14;
 
 /* ---------------------------------------------------------------- closer looks -------------- */
 
-static double dot(const double *a, const double *b, int n) {
-    double s = 0;
-    for (int i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
-}
-
-/* |a/|a| - its part along b|. */
-static double apart(const double *a, const double *b, int n) {
-    double length = sqrt(dot(a, a, n)), c = dot(a, b, n) / dot(b, b, n), sum = 0;
-    for (int i = 0; i < n; i++) {
-        double z = (a[i] - c * b[i]) / length;
-        sum += z * z;
-    }
-    return sqrt(sum);
-}
-
 /* Does q, of a vector of this size, point where the image does, up to rounding? */
 static bool is_parallel(const sl_spans__image *image, const double *q, double size) {
-    double nq = sqrt(dot(q, q, DIMS)), ny = sqrt(dot(image->q, image->q, DIMS));
-    return apart(q, image->q, DIMS) < 1e-11 + 1e-12 * (size / nq + image->size / ny);
+    double nq = sqrt(sl_search__dot(q, q, DIMS)),
+           ny = sqrt(sl_search__dot(image->q, image->q, DIMS));
+    return sl_spans__apart(q, image->q, DIMS) < 1e-11 + 1e-12 * (size / nq + image->size / ny);
 }
 
 /* Are q and the projection of `other` dependent beside the table's target, but not without it? */
@@ -49,15 +34,15 @@ static bool is_pair(const sl_spans *s, int span, const sl_spans__table *t, const
     if (!sl_spans__value(value, s, other)) return false;
     sl_spans__project(p, &other_size, s, span, value);
     other_size = sqrt(other_size + (s->side == SL_SIDE_PRODUCT));
-    double nq = sqrt(dot(q, q, DIMS)), np = sqrt(dot(p, p, DIMS));
-    double rounding = 1e-12 * (size / nq + other_size / np), between = apart(q, p, DIMS);
+    double nq = sqrt(sl_search__dot(q, q, DIMS)), np = sqrt(sl_search__dot(p, p, DIMS));
+    double rounding = 1e-12 * (size / nq + other_size / np), between = sl_spans__apart(q, p, DIMS);
     if (between < 1e3 * rounding || between < 1e-9) return false;
     for (int i = 0; i < DIMS - 1; i++) {
-        u[i] = dot(t->basis[i], q, DIMS);
-        w[i] = dot(t->basis[i], p, DIMS);
+        u[i] = sl_search__dot(t->basis[i], q, DIMS);
+        w[i] = sl_search__dot(t->basis[i], p, DIMS);
     }
-    double nu = sqrt(dot(u, u, DIMS - 1)), nw = sqrt(dot(w, w, DIMS - 1));
-    return apart(u, w, DIMS - 1) < 1e-12 + 3 * rounding * (nq / nu + np / nw);
+    double nu = sqrt(sl_search__dot(u, u, DIMS - 1)), nw = sqrt(sl_search__dot(w, w, DIMS - 1));
+    return sl_spans__apart(u, w, DIMS - 1) < 1e-12 + 3 * rounding * (nq / nu + np / nw);
 }
 
 static void take_q(double *q, const sl_spans__view *v, int place) {

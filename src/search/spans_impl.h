@@ -10,6 +10,8 @@
 #ifndef SL_SEARCH_SPANS_IMPL_H
 #define SL_SEARCH_SPANS_IMPL_H
 
+#include <math.h>
+
 #include "search/search_impl.h"
 #include "search/spans_kernels.h"
 
@@ -275,5 +277,16 @@ SL_NODISCARD sl_status sl_spans__pairs(sl_spans *s, int targets, int terms);
 
 /* spans_three.c: triples of the first n terms, all three new since the last call or not. */
 SL_NODISCARD sl_status sl_spans__three(sl_spans *s, int n);
+
+/* |a/|a| - its part along b|. */
+static inline double sl_spans__apart(const double *a, const double *b, int n) {
+    double length = sqrt(sl_search__dot(a, a, n)), sum = 0;
+    double c = sl_search__dot(a, b, n) / sl_search__dot(b, b, n);
+    for (int i = 0; i < n; i++) {
+        double z = (a[i] - c * b[i]) / length;
+        sum += z * z;
+    }
+    return sqrt(sum);
+}
 
 #endif

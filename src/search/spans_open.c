@@ -42,24 +42,18 @@ void sl_spans__monomial(double *value, const int8_t *power, const double *const 
 
 /* ---------------------------------------------------------------- orthogonal bases ---------- */
 
-static double dot(const double *a, const double *b, int n) {
-    double s = 0;
-    for (int i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
-}
-
 /* Takes the n vectors of `basis` out of v (of length rows) and makes it a unit vector; false where
  * nothing but rounding is left. */
 static bool orthogonal(double *v, const double *basis, int n, int rows) {
-    double before = sqrt(dot(v, v, rows));
+    double before = sqrt(sl_search__dot(v, v, rows));
     if (!(before > 0) || !isfinite(before)) return false;
     for (int k = 0; k < rows; k++) v[k] /= before;
     for (int repeat = 0; repeat < 3; repeat++)
         for (int i = 0; i < n; i++) {
-            double c = dot(basis + i * rows, v, rows);
+            double c = sl_search__dot(basis + i * rows, v, rows);
             for (int k = 0; k < rows; k++) v[k] -= c * basis[i * rows + k];
         }
-    double after = sqrt(dot(v, v, rows));
+    double after = sqrt(sl_search__dot(v, v, rows));
     if (!(after > 1e-12)) return false;
     for (int k = 0; k < rows; k++) v[k] /= after;
     return true;

@@ -23,31 +23,15 @@ typedef struct pairs {
     sl_spans__hits *hits; // by part of the loop
 } pairs;
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-/* |a/|a| - its part along b|. */
-static double apart(const double *a, const double *b, int n) {
-    double length = sqrt(dot(a, a, n)), c = dot(a, b, n) / dot(b, b, n), sum = 0;
-    for (int i = 0; i < n; i++) {
-        double z = (a[i] - c * b[i]) / length;
-        sum += z * z;
-    }
-    return sqrt(sum);
-}
-
 /* Do the two lie in one direction beside the target, and only there? */
 static bool is_pair(const sl_spans__first *f, const sl_spans__first *g,
                     const double basis[LEFT][DIMS]) {
     double u[LEFT], v[LEFT];
     for (int i = 0; i < LEFT; i++) {
-        u[i] = dot(basis[i], f->q, DIMS);
-        v[i] = dot(basis[i], g->q, DIMS);
+        u[i] = sl_search__dot(basis[i], f->q, DIMS);
+        v[i] = sl_search__dot(basis[i], g->q, DIMS);
     }
-    return apart(u, v, LEFT) < 1e-9 && apart(f->q, g->q, DIMS) > 1e-7;
+    return sl_spans__apart(u, v, LEFT) < 1e-9 && sl_spans__apart(f->q, g->q, DIMS) > 1e-7;
 }
 
 /* The first term that has this key, or -1: then it is this one from now on. The slot's lowest bits
@@ -72,7 +56,7 @@ static void one_target(const pairs *p, uint64_t *slot, sl_spans__hits *hits, int
         s->kernels->reduce(key, rest, p->q[from / BLOCK], (const double(*)[DIMS])basis);
         for (int i = 0; i < BLOCK && from + i < p->terms; i++) {
             const sl_spans__first *f = &first[from + i];
-            if (!(rest[i] > 1e-14 * dot(f->q, f->q, DIMS))) continue; // this term alone
+            if (!(rest[i] > 1e-14 * sl_search__dot(f->q, f->q, DIMS))) continue; // this term alone
             int other = meet(slot, p->mask, key[i], from + i);
             if (other < 0 || !is_pair(f, &first[other], (const double(*)[DIMS])basis)) continue;
             sl_spans__hit hit = { .span = (int16_t)p->span, .n = 2, .target = target };

@@ -35,16 +35,10 @@ typedef struct triples {
     sl_spans__hits *hits; // by part of the loop
 } triples;
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* w := the reflection of r that takes f to the first axis, without that axis; u: its vector,
  * 2/|u|^2 its factor. */
 static double reflect(double *w, const double *r, const double *u, double factor) {
-    double c = dot(u, r, LEFT) * factor, norm = 0;
+    double c = sl_search__dot(u, r, LEFT) * factor, norm = 0;
     for (int i = 0; i < REST; i++) {
         w[i] = r[i + 1] - c * u[i + 1];
         norm += w[i] * w[i];
@@ -68,15 +62,15 @@ static uint64_t key_of(const double *w, double norm) {
 /* Are the projections of the three independent? If not, they say nothing about y. */
 static bool are_independent(const double *a, const double *b, const double *c) {
     double u[DIMS], v[DIMS], w[DIMS];
-    double na = sqrt(dot(a, a, DIMS)), nc = sqrt(dot(c, c, DIMS));
+    double na = sqrt(sl_search__dot(a, a, DIMS)), nc = sqrt(sl_search__dot(c, c, DIMS));
     for (int d = 0; d < DIMS; d++) u[d] = a[d] / na;
-    double along = dot(u, b, DIMS);
+    double along = sl_search__dot(u, b, DIMS);
     for (int d = 0; d < DIMS; d++) v[d] = b[d] - along * u[d];
-    double nv = sqrt(dot(v, v, DIMS));
+    double nv = sqrt(sl_search__dot(v, v, DIMS));
     for (int d = 0; d < DIMS; d++) v[d] /= nv;
-    double cu = dot(u, c, DIMS), cv = dot(v, c, DIMS);
+    double cu = sl_search__dot(u, c, DIMS), cv = sl_search__dot(v, c, DIMS);
     for (int d = 0; d < DIMS; d++) w[d] = (c[d] - cu * u[d] - cv * v[d]) / nc;
-    return sqrt(dot(w, w, DIMS)) > 1e-7;
+    return sqrt(sl_search__dot(w, w, DIMS)) > 1e-7;
 }
 
 /* g and e have the same key beside f: do they lie in one direction there, and is that new? */
@@ -85,8 +79,8 @@ static bool is_triple(const triples *t, int f, int g, int e, const double *w, do
     const double *rg = t->unit + g * LEFT, *re = t->unit + e * LEFT;
     const sl_spans__first *first = t->s->first[t->span];
     double v[REST], difference = 0;
-    if (fabs(dot(rg, re, LEFT)) > 1 - 1e-9) return false; // a pair without f
-    double other = reflect(v, re, u, factor), along = dot(v, w, REST) / other;
+    if (fabs(sl_search__dot(rg, re, LEFT)) > 1 - 1e-9) return false; // a pair without f
+    double other = reflect(v, re, u, factor), along = sl_search__dot(v, w, REST) / other;
     for (int i = 0; i < REST; i++) {
         double z = (w[i] - along * v[i]) / sqrt(norm);
         difference += z * z;
@@ -98,10 +92,10 @@ static void one_f(const triples *t, desk *d, sl_spans__hits *hits, int f) {
     const double *rf = t->unit + f * LEFT;
     const sl_spans__first *first = t->s->first[t->span];
     double u[LEFT];
-    if (dot(rf, rf, LEFT) == 0) return;
+    if (sl_search__dot(rf, rf, LEFT) == 0) return;
     memcpy(u, rf, sizeof u);
     u[0] += rf[0] < 0 ? -1 : 1;
-    double factor = 2 / dot(u, u, LEFT);
+    double factor = 2 / sl_search__dot(u, u, LEFT);
     d->stamp++;
     for (int g = 0; g < f; g++) {
         double w[REST], norm = reflect(w, t->unit + g * LEFT, u, factor);
@@ -137,8 +131,9 @@ static void find_units(triples *t) {
     for (int i = 0; i < t->n; i++) {
         const double *q = t->s->first[t->span][i].q;
         double *r = t->unit + i * LEFT;
-        for (int k = 0; k < LEFT; k++) r[k] = dot(table->basis[k], q, DIMS);
-        double norm = dot(r, r, LEFT), scale = norm > 1e-8 * dot(q, q, DIMS) ? 1 / sqrt(norm) : 0;
+        for (int k = 0; k < LEFT; k++) r[k] = sl_search__dot(table->basis[k], q, DIMS);
+        double norm = sl_search__dot(r, r, LEFT),
+               scale = norm > 1e-8 * sl_search__dot(q, q, DIMS) ? 1 / sqrt(norm) : 0;
         for (int k = 0; k < LEFT; k++) r[k] *= scale;
     }
 }

@@ -23,20 +23,14 @@ typedef struct scan {
     uint8_t *hit;                                              // by monomial: which powers
 } scan;
 
-static double dot(const double *a, const double *b, int n) {
-    double s = 0;
-    for (int i = 0; i < n; i++) s += a[i] * b[i];
-    return s;
-}
-
 /* Takes the n vectors of basis out of v, which becomes a unit vector. */
 static void make_orthogonal(double *v, double (*basis)[ROWS_MAX], int n, int rows) {
     for (int repeat = 0; repeat < 3; repeat++)
         for (int i = 0; i < n; i++) {
-            double c = dot(basis[i], v, rows);
+            double c = sl_search__dot(basis[i], v, rows);
             for (int k = 0; k < rows; k++) v[k] -= c * basis[i][k];
         }
-    double length = sqrt(dot(v, v, rows));
+    double length = sqrt(sl_search__dot(v, v, rows));
     for (int k = 0; k < rows; k++) v[k] = length > 0 ? v[k] / length : 0;
 }
 
@@ -58,7 +52,7 @@ static void fill_weights(scan *z, double (*basis)[ROWS_MAX]) {
     sl_rng rng;
     for (int i = 0; i < span->dim; i++) {
         sl_spans__monomial(basis[i], span->power[i], j->rows.x, j->rows.inputs, z->rows);
-        double length = sqrt(dot(basis[i], basis[i], z->rows));
+        double length = sqrt(sl_search__dot(basis[i], basis[i], z->rows));
         for (int k = 0; k < z->rows; k++) basis[i][k] /= length;
         make_orthogonal(basis[i], basis, i, z->rows);
     }
