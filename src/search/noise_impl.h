@@ -234,8 +234,8 @@ SL_NODISCARD sl_status sl_noise__has_structure(bool *out, const double *r,
                                                const double *const *x, int inputs,
                                                const double *fitted, int n, double probability,
                                                sl_arena *scratch);
-/* *out := may a formula within the noise end the search? y of full precision may have been computed,
- * and a wrong formula may leave something that passes for noise. There the answer is yes only for few
+/* *out := may a formula within the noise end the search? y of six digits and more may have been
+ * computed, and a wrong formula may leave something that passes for noise. There the answer is yes only for few
  * constants, and residuals without doubt: the search that goes on loses nothing but time. */
 SL_NODISCARD sl_status sl_noise__is_certain(bool *out, const sl_search__job *j,
                                             const sl_search_formula *f);

@@ -210,10 +210,10 @@ static bool is_normal(const double *r, int n, double probability) {
 }
 
 sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_search_formula *f) {
-    static const double DOUBT = 0.05, R2 = 0.9;
+    static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
     enum { CONSTANTS = 3 };
     const sl_problem *p = j->all;
-    const bool measured = j->digits.kind != SL_DIGITS_FULL || p->sigma || j->o->sigma > 0;
+    const bool measured = j->precision > COMPUTED || p->sigma || j->o->sigma > 0;
     sl_arena a = { 0 };
     double r[ROWS_MAX], fitted[ROWS_MAX], squares;
     bool structure = true;
@@ -221,7 +221,9 @@ sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_sear
     if (measured || f->fit.params > CONSTANTS || f->fit.r2 < R2) return SL_OK;
     int n = (int)SL_MIN(p->rows, ROWS_MAX);
     sl_status st = residuals(r, fitted, &squares, &a, p, f);
-    if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
+    if (st == SL_OK && f->bits.relative == 0 && is_rounding(j, r, n))
+        structure = false;
+    else if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
         st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);
     *out = !structure;
     sl_arena_clear(&a);
