@@ -9,34 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/io.h"
-#include "search/search_impl.h"
+#include "search/bench/pair_file.h"
 
-enum { ROWS_MAX = 4096, LEVELS = 16 };
-
-typedef struct pair {
-    int columns, rows;
-    double x[SL_UNIVERSE_MAX_VARS][ROWS_MAX], y[ROWS_MAX];
-    const double *column[SL_UNIVERSE_MAX_VARS];
-    char expr[2048];
-} pair;
-
-static sl_status read_pair(pair *p, const char *line, size_t n) {
-    sl_json *j;
-    SL_TRY(sl_json_parse_line(&j, line, n));
-    const sl_json *x = sl_json_get(j, "x"), *y = sl_json_get(j, "y");
-    p->columns = SL_MIN(sl_json_count(x), SL_UNIVERSE_MAX_VARS);
-    p->rows = SL_MIN(sl_json_count(y), ROWS_MAX);
-    for (int i = 0; i < p->rows; i++) {
-        for (int c = 0; c < p->columns; c++)
-            p->x[c][i] = sl_json_real(sl_json_at(sl_json_at(x, c), i));
-        p->y[i] = sl_json_real(sl_json_at(y, i));
-    }
-    for (int c = 0; c < p->columns; c++) p->column[c] = p->x[c];
-    sl_snprintf(p->expr, sizeof p->expr, "%s", sl_json_get_text(j, "expr", "0"));
-    sl_json_free(j);
-    return SL_OK;
-}
+enum { LEVELS = 16 };
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
@@ -92,7 +67,7 @@ int main(int argc, char **argv) {
             return printf("%s\n", sl_last_error()), 1;
         printf("%d\t%d\t", i, found);
         for (int l = from; l <= to && l < 8; l++) printf("%.2f ", seconds[l]);
-        printf("\t%s\t%s\n", sl_str_text(&text), p.expr);
+        printf("\t%s\t%s\n", sl_str_text(&text), p.text);
         fflush(stdout);
         sl_str_clear(&text);
     }

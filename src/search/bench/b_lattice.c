@@ -13,18 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/io.h"
-#include "search/search.h"
+#include "search/bench/pair_file.h"
 
-enum { FRESH = 400, BUDGETS = 5, ROWS_MAX = 4096 };
+enum { FRESH = 400, BUDGETS = 5 };
 static const double budgets[BUDGETS] = { 0.1, 0.5, 1, 3, 10 };
-
-typedef struct pair {
-    int columns, rows;
-    double x[SL_UNIVERSE_MAX_VARS][ROWS_MAX], y[ROWS_MAX];
-    const double *column[SL_UNIVERSE_MAX_VARS];
-    const sl_node *expr;
-} pair;
 
 typedef struct clocks {
     double start, limit;
@@ -46,22 +38,11 @@ static double rounded(double v, int digits) {
     return sl_strtod(text, NULL);
 }
 
-static sl_status read_pair(pair *p, sl_arena *a, const char *line, size_t n, int digits) {
-    sl_json *j;
-    SL_TRY(sl_json_parse_line(&j, line, n));
-    const sl_json *x = sl_json_get(j, "x"), *y = sl_json_get(j, "y");
-    p->columns = SL_MIN(sl_json_count(x), SL_UNIVERSE_MAX_VARS);
-    p->rows = SL_MIN(sl_json_count(y), ROWS_MAX);
-    for (int i = 0; i < p->rows; i++) {
-        for (int c = 0; c < p->columns; c++)
-            p->x[c][i] = sl_json_real(sl_json_at(sl_json_at(x, c), i));
-        p->y[i] = rounded(sl_json_real(sl_json_at(y, i)), digits);
-    }
-    for (int c = 0; c < p->columns; c++) p->column[c] = p->x[c];
-    const char *text = sl_json_get_text(j, "expr", "0");
-    sl_status st = sl_expr_parse(&p->expr, a, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL);
-    sl_json_free(j);
-    return st;
+/* The pair of a line, y of so many digits (0: all), and its expression. */
+static sl_status read_problem(pair *p, sl_arena *a, const char *line, size_t n, int digits) {
+    SL_TRY(read_pair(p, line, n));
+    for (int i = 0; i < p->rows; i++) p->y[i] = rounded(p->y[i], digits);
+    return sl_expr_parse(&p->expr, a, SL_FORMAT_INFIX, p->text, strlen(p->text), NULL, NULL);
 }
 
 /* Do both agree where both are real? tolerance is relative to the larger of them and of y. */
@@ -167,7 +148,7 @@ int main(int argc, char **argv) {
     if (!f || sl_pool_new(&pool, argc > 5 ? atoi(argv[5]) : 2) != SL_OK) return 1;
     while (t.pairs < pairs && (n = getline(&line, &room, f)) > 0) {
         sl_arena_rewind(&a, 0);
-        sl_status st = read_pair(&p, &a, line, (size_t)n, digits);
+        sl_status st = read_problem(&p, &a, line, (size_t)n, digits);
         if (st == SL_OK) st = run(&t, pool, &p, &a, limit, digits);
         if (st != SL_OK) return printf("%s\n", sl_last_error()), 1;
     }
