@@ -115,6 +115,7 @@ typedef struct sl_search__method {
 /* The methods. */
 extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__expand;  // lattice_expand.c
+extern const sl_search__method sl_search__skeletons; // skeleton.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;
 extern const sl_search__method sl_search__small; // small.c; where the options limit the size

@@ -1,0 +1,150 @@
+/* skeleton - the skeletons of the grammar one by one, with constants outside of functions free.
+ *
+ * A pair's skeleton is multiplied out before constants go in: (sqrt(x2) - sin(x1)) (exp(x1) +
+ * exp(x2)) is four terms, x1/(x1 + x2) - sin(x1)/(x1 + x2) two, and each gets constants of its own,
+ * also in its own copy of the divisor. Two halves that meet (lattice.c) do not make such sums. But
+ * there are only some hundred thousand skeletons (skeleton_bases.c), and once one is given, most
+ * constants are no matter of search: those outside of functions and divisors are coefficients of a
+ * linear combination. Those inside are enumerated as far as there are two (skeleton_pieces.c,
+ * skeleton_screen.c). What passes is fitted in all rows, thinned out to the columns that are needed,
+ * and offered (skeleton_settle.c).
+ *
+ *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
+ *             of two
+ *   level 1   two terms, the same
+ *   level 2   divisors that are sums, with two constants in one of their places
+ *
+ * The default grammar alone: its operators are those whose constants are understood here. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+enum { LEVELS = 3, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+
+/* ---------------------------------------------------------------- open and close ------------ */
+
+static void close_skeletons(void *state) {
+    sl_skeletons *s = state;
+    if (!s) return;
+    for (int32_t i = 0; i < s->pieces; i++)
+        for (int k = 0; k < SL_SKELETON__SETS; k++) {
+            sl_free(s->piece[i].set[k].list);
+            sl_free(s->piece[i].set[k].value);
+        }
+    if (s->hits)
+        for (int w = 0; w < sl_pool_threads(s->job->pool); w++) sl_free(s->hits[w].hit);
+    sl_free(s->hits);
+    sl_free(s->node_index.slot);
+    sl_free(s->term_index.slot);
+    sl_free(s->base_index.slot);
+    sl_free(s->node);
+    sl_free(s->term);
+    sl_free(s->base);
+    sl_free(s->piece);
+    sl_search__release(s->job, s->bytes);
+    sl_arena_clear(&s->arena);
+    sl_free(s);
+}
+
+static bool applies(const sl_search__job *j) {
+    const sl_search_grammar *g = j->o->grammar;
+    const sl_problem *p = &j->rows;
+    if (!(j->o->ops >> SL_OPERATOR_COS & 1)) return false; // phases
+    if (!g || g->ops != SL_UNIVERSE_ALL_OPS || g->depth < 3 || p->inputs < 1 ||
+        p->inputs > SL_SKELETON__INPUTS || p->inputs > g->variables || p->rows < ROWS_LEAST)
+        return false;
+    for (int64_t r = 0; r < p->rows; r++)
+        if (!(fabs(p->y[r]) > 1e-100 && fabs(p->y[r]) < 1e100)) return false;
+    return sl_search__digits(p->y, p->rows).kind == SL_DIGITS_FULL;
+}
+
+static sl_status open_skeletons(void **state, sl_search__job *j) {
+    *state = NULL;
+    if (!applies(j)) return SL_OK;
+    sl_skeletons *s = sl_calloc(1, sizeof *s);
+    if (!s) return sl_fail_memory(1, sizeof *s, "skeletons");
+    s->job = j;
+    s->kernels = sl_skeleton__kernels_at(sl_cpu());
+    s->low = SL_MAX(j->o->grammar->low, -99), s->high = SL_MIN(j->o->grammar->high, 99);
+    s->rows = (int)SL_MIN(j->rows.rows, SL_SKELETON__ROWS);
+    s->variables = j->rows.inputs;
+    for (int v = 0; v < s->variables; v++) s->x[v] = j->rows.x[v];
+    s->y = j->rows.y;
+    for (int r = 0; r < s->rows; r++) s->weight[r] = 1 / fabs(s->y[r]);
+    s->hits = sl_calloc((size_t)sl_pool_threads(j->pool), sizeof *s->hits);
+    if (!s->hits) {
+        close_skeletons(s);
+        return sl_fail_memory(1, sizeof *s->hits, "skeletons");
+    }
+    *state = s;
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- levels -------------------- */
+
+static bool is_of(const sl_skeleton__base *b, int level) {
+    if (level == 2) return b->quotient;
+    return level == (b->terms > 2 || b->quotient ? 0 : 1);
+}
+
+static sl_status gather(sl_skeleton__hits *all, sl_skeletons *s) {
+    const int workers = sl_pool_threads(s->job->pool);
+    for (int w = 0; w < workers; w++) all->room += s->hits[w].count;
+    all->hit = sl_malloc((size_t)SL_MAX(all->room, 1), sizeof *all->hit);
+    if (!all->hit) return sl_fail_memory((size_t)all->room, sizeof *all->hit, "hits of a search");
+    for (int w = 0; w < workers; w++) {
+        if (s->hits[w].count)
+            memcpy(all->hit + all->count, s->hits[w].hit,
+                   (size_t)s->hits[w].count * sizeof *all->hit);
+        all->count += s->hits[w].count;
+        s->hits[w].count = 0;
+    }
+    return SL_OK;
+}
+
+static sl_status screen_level(sl_skeletons *s, int level) {
+    sl_skeleton__hits all = { 0 };
+    int32_t n = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
+    if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
+    for (int32_t i = 0; i < s->bases; i++)
+        if (is_of(&s->base[i], level)) list[n++] = i;
+    sl_skeleton__screening g = { s, list, level == 2 ? 2 : 1 };
+    sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_skeleton__screen, &g);
+    sl_free(list);
+    if (st != SL_OK || sl_search__stop(s->job, true)) return st;
+    st = gather(&all, s);
+    if (st == SL_OK) st = sl_skeleton__settle(s, &all, level);
+    sl_free(all.hit);
+    return st;
+}
+
+/* The skeletons, their pieces and the variants of a level. *done := false where there is no memory.
+ */
+static sl_status prepare(bool *done, sl_skeletons *s, int level) {
+    *done = true;
+    if (s->bases == 0) {
+        SL_TRY(sl_skeleton__list(done, s));
+        if (*done) SL_TRY(sl_skeleton__make_pieces(done, s));
+        if (*done)
+            SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    }
+    if (*done && level == 2)
+        SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
+    return SL_OK;
+}
+
+static sl_status run_level(bool *more, void *state, int level) {
+    sl_skeletons *s = state;
+    bool done;
+    *more = s && level + 1 < LEVELS;
+    if (!s || level >= LEVELS) return SL_OK;
+    SL_TRY(prepare(&done, s, level));
+    if (!done) *more = false;
+    if (!done || sl_search__stop(s->job, true)) return SL_OK;
+    return screen_level(s, level);
+}
+
+const sl_search__method sl_search__skeletons = { "skeletons", open_skeletons, run_level,
+                                                 close_skeletons };

@@ -1,0 +1,156 @@
+/* Inside src/search only: skeletons of the grammar, one by one. What it does is told in skeleton.c.
+ */
+#ifndef SL_SEARCH_SKELETON_IMPL_H
+#define SL_SEARCH_SKELETON_IMPL_H
+
+#include "search/search_impl.h"
+#include "search/skeleton_kernels.h"
+
+enum {
+    SL_SKELETON__ROWS = 64,    // looked at; the last ones only judge what the first have found
+    SL_SKELETON__FITTED = 40,  // that terms are projected in at most
+    SL_SKELETON__RANK = 32,    // columns without inner constants of a skeleton
+    SL_SKELETON__FACTORS = 4,  // of a term
+    SL_SKELETON__TERMS = 8,    // of a skeleton
+    SL_SKELETON__PRODUCTS = 16, // columns of a term without inner constants
+    SL_SKELETON__PLAIN = 6,    // columns of a piece without inner constants
+    SL_SKELETON__CHANGED = 4,  // columns of a variant of a piece
+    SL_SKELETON__SLOTS = 24,   // places of a piece for constants
+    SL_SKELETON__QUARTERS = 32, // of an exponent
+    SL_SKELETON__INPUTS = 2,
+};
+
+/* ---------------------------------------------------------------- factors ------------------- */
+
+/* An expression to the power quarters / 4. */
+typedef struct sl_skeleton__factor {
+    int16_t node, quarters;
+} sl_skeleton__factor;
+
+/* A place in a piece for a factor (free constant 1) and a summand (free constant 2). */
+typedef struct sl_skeleton__slot {
+    const sl_node *expr[SL_SKELETON__CHANGED]; // the piece's columns with both
+    const sl_program *program[SL_SKELETON__CHANGED];
+    bool factor, summand; // which of them it takes
+    bool fractions;       // the summand may be a fraction, of two constants
+    bool negated;         // the factor may be -1 beside it
+} sl_skeleton__slot;
+
+typedef struct sl_skeleton__variant {
+    int16_t slot;
+    int8_t factor, over; // constants are factor and summand / over
+    int8_t summand;
+} sl_skeleton__variant;
+
+/* Variants with one constant, and with two in one slot. */
+enum { SL_SKELETON__ONE, SL_SKELETON__TWO, SL_SKELETON__SETS };
+
+typedef struct sl_skeleton__set {
+    int32_t count, stride;      // stride: count rounded up to a multiple of the kernels' lanes
+    int rows;                   // that values are there for
+    sl_skeleton__variant *list;
+    double *value;              // by column, row and variant
+    bool made;
+} sl_skeleton__set;
+
+/* A factor with what constants make of it: outside of functions a linear space of columns, inside
+ * variants. */
+typedef struct sl_skeleton__piece {
+    sl_skeleton__factor factor;
+    int plains, columns; // columns: of a variant
+    const sl_node *plain[SL_SKELETON__PLAIN];
+    double (*value)[SL_SKELETON__ROWS]; // of the plain columns
+    int slots;
+    sl_skeleton__slot slot[SL_SKELETON__SLOTS];
+    sl_skeleton__set set[SL_SKELETON__SETS];
+} sl_skeleton__piece;
+
+/* ---------------------------------------------------------------- skeletons ----------------- */
+
+/* A product of factors, without its coefficient. */
+typedef struct sl_skeleton__term {
+    int16_t factors;
+    sl_skeleton__factor factor[SL_SKELETON__FACTORS]; // by node
+    int16_t piece[SL_SKELETON__FACTORS];
+} sl_skeleton__term;
+
+/* A sum of terms. Those with a common divisor that is a sum have more places for constants. */
+typedef struct sl_skeleton__base {
+    int8_t terms;
+    bool quotient;
+    int32_t term[SL_SKELETON__TERMS]; // ascending
+} sl_skeleton__base;
+
+/* One factor of one term has constants inside. */
+typedef struct sl_skeleton__change {
+    int8_t term, factor, set;
+    int32_t variant;
+} sl_skeleton__change;
+
+typedef struct sl_skeleton__hit {
+    int32_t base;
+    int changes;
+    sl_skeleton__change change[2];
+} sl_skeleton__hit;
+
+typedef struct sl_skeleton__hits {
+    sl_skeleton__hit *hit;
+    int64_t count, room;
+} sl_skeleton__hits;
+
+/* A table that grows. */
+typedef struct sl_skeleton__index {
+    int32_t *slot; // place + 1; 0: free
+    int64_t size;
+} sl_skeleton__index;
+
+typedef struct sl_skeletons {
+    sl_search__job *job;
+    const sl_skeleton__kernels *kernels;
+    int low, high; // constants
+    int rows, variables;
+    const double *x[SL_SKELETON__INPUTS], *y;
+    double weight[SL_SKELETON__ROWS]; // 1 / |y|
+
+    const sl_node **node; // of factors
+    int32_t nodes, node_room;
+    sl_skeleton__term *term;
+    int32_t terms, term_room;
+    sl_skeleton__base *base;
+    int32_t bases, base_room;
+    sl_skeleton__piece *piece;
+    int32_t pieces, piece_room;
+    sl_skeleton__index node_index, term_index, base_index;
+    int64_t bytes; // counted as the job's
+    sl_skeleton__hits *hits; // by worker
+    sl_arena arena;
+} sl_skeletons;
+
+/* *items := room for one more behind the n there are. *out := false where max_memory does not allow
+ * it. */
+SL_NODISCARD sl_status sl_skeleton__grow(bool *out, sl_skeletons *s, void **items, int32_t n,
+                                         int32_t *room, size_t size);
+
+/* skeleton_bases.c: all skeletons of two terms and more. *done := false where there is no memory. */
+SL_NODISCARD sl_status sl_skeleton__list(bool *done, sl_skeletons *s);
+
+/* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in so many rows. */
+SL_NODISCARD sl_status sl_skeleton__make_pieces(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_skeleton__make_variants(bool *done, sl_skeletons *s, int set, int rows);
+/* *out := column c of a variant, with its constants in it. */
+SL_NODISCARD sl_status sl_skeleton__variant_expr(const sl_node **out, sl_arena *a,
+                                                 const sl_skeleton__piece *p,
+                                                 const sl_skeleton__variant *v, int c);
+
+/* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
+typedef struct sl_skeleton__screening {
+    sl_skeletons *s;
+    const int32_t *base; // which
+    int sets;            // variants of the first set, or of both
+} sl_skeleton__screening;
+SL_NODISCARD sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload);
+
+/* skeleton_settle.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
+SL_NODISCARD sl_status sl_skeleton__settle(sl_skeletons *s, sl_skeleton__hits *hits, int level);
+
+#endif

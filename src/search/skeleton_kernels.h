@@ -1,0 +1,42 @@
+/* skeleton_kernels - the inner loops of the search by skeletons, over blocks of variants.
+ *
+ * A block has values by row, one number per variant. Every operation is one IEEE operation and sums
+ * have a fixed order, so that all instruction sets give the same bits. */
+#ifndef SL_SEARCH_SKELETON_KERNELS_H
+#define SL_SEARCH_SKELETON_KERNELS_H
+
+#include "base/base.h"
+
+enum {
+    SL_SKELETON__DIMS = 8,   // directions that are left when columns are taken out
+    SL_SKELETON__LANES = 8,  // blocks are padded to a multiple
+    SL_SKELETON__BLOCK = 128, // variants at once
+};
+
+/* Images of a block: by direction, one number per variant. */
+typedef struct sl_skeleton__image {
+    double q[SL_SKELETON__DIMS][SL_SKELETON__BLOCK];
+} sl_skeleton__image;
+
+typedef struct sl_skeleton__kernels {
+    /* v less what it has of n orthonormal vectors, one after the other, `rows` apart; answers v . v
+     * then. rows: a multiple of 8. */
+    double (*deflate)(double *v, const double *basis, int n, int rows);
+    /* out->q[d][i] := sum over r of across[r][d] v[r stride + i], normalised to length 1 over d; 0
+     * where less than `least` is left of the vector with the weights w[r]. */
+    void (*images)(sl_skeleton__image *out, const double *across, const double *w, const double *v,
+                   int64_t stride, int rows, int n, double least);
+    /* left[i] := the square of what the n vectors image[..].q[.][i] leave of direction 0. They are
+     * made orthonormal, one after the other. */
+    void (*leave)(double *left, sl_skeleton__image *image, int count, int n);
+    /* high, low := hashes of q[2..4] / q[1] in cells; share := q[0] / q[1]. 0 where direction 0 has
+     * all of it. */
+    void (*keys)(uint32_t *high, uint32_t *low, double *share, const sl_skeleton__image *image,
+                 int n);
+} sl_skeleton__kernels;
+
+extern const sl_skeleton__kernels sl_skeleton__kernels_base, sl_skeleton__kernels_avx2,
+    sl_skeleton__kernels_avx512;
+const sl_skeleton__kernels *sl_skeleton__kernels_at(sl_isa isa);
+
+#endif

@@ -1,0 +1,106 @@
+/* The text of all variants of skeleton_kernels.h; the including file names the table. */
+#include <math.h>
+
+#include "search/lattice_kernels.h"
+#include "search/skeleton_kernels.h"
+
+enum { LANES = SL_SKELETON__LANES, DIMS = SL_SKELETON__DIMS, SHIFT = 6 };
+
+/* The compiler makes one, two or four registers of it. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+
+#define AT(p) (*(lanes *)(p))
+#define IN(p) (*(const lanes *)(p))
+
+/* Squares of lengths: of what rounding leaves of a vector of length 1; of one that is all in
+ * direction 0. */
+static const double NOTHING = 1e-16, PARALLEL = 1e-12;
+
+static double dot(const double *a, const double *b, int rows) {
+    lanes sum = { 0 };
+    double whole = 0;
+    for (int r = 0; r < rows; r += LANES) sum += IN(a + r) * IN(b + r);
+    for (int i = 0; i < LANES; i++) whole += sum[i];
+    return whole;
+}
+
+static double deflate(double *v, const double *basis, int n, int rows) {
+    for (int i = 0; i < n; i++) {
+        const double *b = basis + (size_t)i * (size_t)rows;
+        double c = dot(v, b, rows);
+        for (int r = 0; r < rows; r += LANES) AT(v + r) -= c * IN(b + r);
+    }
+    return dot(v, v, rows);
+}
+
+/* *out := 1 / sqrt(s) where s > least, else 0. */
+static inline void inverse_root(lanes *out, const lanes *s, const lanes *least) {
+    for (int i = 0; i < LANES; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
+}
+
+static void images(sl_skeleton__image *out, const double *across, const double *w, const double *v,
+                   int64_t stride, int rows, int n, double least) {
+    for (int i = 0; i < n; i += LANES) {
+        lanes q[DIMS] = { { 0 } }, norm = { 0 }, size = { 0 };
+        for (int r = 0; r < rows; r++) {
+            const lanes x = IN(v + r * stride + i), weighted = x * w[r];
+            norm += weighted * weighted;
+            for (int d = 0; d < DIMS; d++) q[d] += across[r * DIMS + d] * x;
+        }
+        for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
+        const lanes rounding = norm * least;
+        lanes scale;
+        inverse_root(&scale, &size, &rounding);
+        for (int d = 0; d < DIMS; d++) AT(&out->q[d][i]) = q[d] * scale;
+    }
+}
+
+static void leave(double *left, sl_skeleton__image *image, int count, int n) {
+    for (int i = 0; i < n; i += LANES) {
+        lanes rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
+        nothing += NOTHING;
+        rest[0] += 1.0;
+        for (int c = 0; c < count; c++) {
+            lanes q[DIMS], size = { 0 }, part = { 0 };
+            for (int d = 0; d < DIMS; d++) q[d] = IN(&image[c].q[d][i]);
+            for (int b = 0; b < c; b++) {
+                lanes of = { 0 };
+                for (int d = 0; d < DIMS; d++) of += q[d] * IN(&image[b].q[d][i]);
+                for (int d = 0; d < DIMS; d++) q[d] -= of * IN(&image[b].q[d][i]);
+            }
+            for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
+            lanes scale;
+            inverse_root(&scale, &size, &nothing);
+            for (int d = 0; d < DIMS; d++) {
+                q[d] *= scale;
+                AT(&image[c].q[d][i]) = q[d];
+                part += rest[d] * q[d];
+            }
+            for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
+        }
+        for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
+        AT(left + i) = sum;
+    }
+}
+
+static void keys(uint32_t *restrict high, uint32_t *restrict low, double *restrict share,
+                 const sl_skeleton__image *restrict image, int n) {
+    const double *restrict q0 = image->q[0], *restrict q1 = image->q[1], *restrict q2 = image->q[2],
+                           *restrict q3 = image->q[3], *restrict q4 = image->q[4],
+                           *restrict q5 = image->q[5], *restrict q6 = image->q[6],
+                           *restrict q7 = image->q[7];
+    for (int i = 0; i < n; i++) {
+        double inverse = 1 / q1[i];
+        double size = ((q1[i] * q1[i] + q2[i] * q2[i]) + (q3[i] * q3[i] + q4[i] * q4[i])) +
+                      ((q5[i] * q5[i] + q6[i] * q6[i]) + q7[i] * q7[i]);
+        uint32_t a = sl_lattice__cell((float)(q2[i] * inverse), SHIFT);
+        uint32_t b = sl_lattice__cell((float)(q3[i] * inverse), SHIFT);
+        uint32_t c = sl_lattice__cell((float)(q4[i] * inverse), SHIFT);
+        bool none = !(size > PARALLEL);
+        high[i] = none ? 0 : sl_lattice__high(a, b, c);
+        low[i] = none ? 0 : sl_lattice__low(a, b, c) | 1;
+        share[i] = q0[i] * inverse;
+    }
+}
+
+const sl_skeleton__kernels KERNELS = { deflate, images, leave, keys };

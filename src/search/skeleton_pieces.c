@@ -1,0 +1,387 @@
+/* skeleton_pieces - the factors of terms, with what constants make of them.
+ *
+ * A variable or a function u of a pair becomes a u + b. Outside of functions and divisors that is a
+ * linear combination: (a x + b)^2 is one of x^2, x and 1, sin(x + b) one of sin(x) and cos(x). These
+ * columns are the plain part of a piece; their coefficients are free. Inside, constants have to be
+ * enumerated: every place in a piece that takes some is a slot, an expression with two free
+ * constants, factor and summand, compiled once and evaluated for each of their values. Values that
+ * are a multiple of the piece itself, or of another variant, are left out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/lattice_kernels.h"
+#include "search/skeleton_impl.h"
+
+typedef sl_skeleton__piece piece;
+typedef sl_skeleton__slot slot;
+typedef sl_skeleton__variant variant;
+
+enum { WHOLE = 4, ROWS = SL_SKELETON__ROWS };
+
+/* ---------------------------------------------------------------- expressions --------------- */
+
+/* A builder that stops at the first lack of memory. */
+typedef struct builder {
+    sl_arena *a;
+    bool failed;
+} builder;
+
+static const sl_node *checked(builder *b, const sl_node *e) {
+    if (!e) b->failed = true;
+    return e;
+}
+
+static const sl_node *power(builder *b, const sl_node *e, int quarters) {
+    sl_rat r;
+    if (quarters == WHOLE || b->failed) return e;
+    (void)sl_rat_make(&r, quarters, WHOLE);
+    return checked(b, sl_expr_pow(b->a, e, r));
+}
+
+static const sl_node *two(builder *b, sl_op op, const sl_node *p, const sl_node *q) {
+    if (b->failed) return NULL;
+    return checked(b, sl_expr_nary(b->a, op, (const sl_node *[]){ p, q }, 2));
+}
+
+static const sl_node *function(builder *b, sl_op op, const sl_node *e) {
+    return b->failed ? NULL : checked(b, sl_expr_fn(b->a, op, e));
+}
+
+static const sl_node *number(builder *b, int n) {
+    return b->failed ? NULL : checked(b, sl_expr_int(b->a, n));
+}
+
+/* c1 e + c2. */
+static const sl_node *with_constants(builder *b, const sl_node *e) {
+    const sl_node *c1 = checked(b, sl_expr_par(b->a, 1)), *c2 = checked(b, sl_expr_par(b->a, 2));
+    return two(b, SL_OP_ADD, two(b, SL_OP_MUL, c1, e), c2);
+}
+
+/* e with c1 u + c2 in the place of its node u. */
+static const sl_node *put_constants(builder *b, const sl_node *e, const sl_node *u) {
+    if (b->failed) return NULL;
+    if (e == u) return with_constants(b, e);
+    if (u < e || u >= e + e->len || e->op == SL_OP_NUM) return e;
+    if (e->op == SL_OP_POW) {
+        const sl_node *base = put_constants(b, e + 1, u);
+        sl_rat exponent = sl_num_value(sl_next(e + 1));
+        return b->failed ? NULL : checked(b, sl_expr_pow(b->a, base, exponent));
+    }
+    if (e->op != SL_OP_ADD && e->op != SL_OP_MUL)
+        return function(b, (sl_op)e->op, put_constants(b, e + 1, u));
+    const sl_node *operand[64], *at = e + 1;
+    int n = 0;
+    for (; at < e + e->len && n < SL_LEN(operand); at = sl_next(at))
+        operand[n++] = put_constants(b, at, u);
+    return b->failed ? NULL : checked(b, sl_expr_nary(b->a, (sl_op)e->op, operand, n));
+}
+
+/* The columns of u^(quarters/4) but for 1; answers how many. sine: a phase is free. */
+static int columns_of(const sl_node **out, builder *b, const sl_node *u, int quarters, bool sine) {
+    if (!sine || quarters > 2 * WHOLE) return out[0] = power(b, u, quarters), 1;
+    const sl_node *cosine = function(b, SL_OP_COS, u + 1);
+    int n = 0;
+    if (quarters == 2 * WHOLE) {
+        out[n++] = power(b, u, quarters);
+        out[n++] = two(b, SL_OP_MUL, u, cosine);
+    }
+    out[n++] = u;
+    out[n++] = cosine;
+    return n;
+}
+
+/* ---------------------------------------------------------------- a piece ------------------- */
+
+static bool is_whole(int quarters) { return quarters % WHOLE == 0; }
+
+/* A column where it is a number to calculate with in all rows; else none. */
+static sl_status add_plain(piece *p, sl_skeletons *s, const sl_node *e) {
+    double *value = p->value[p->plains];
+    if (p->plains == SL_SKELETON__PLAIN) return SL_OK;
+    SL_TRY(sl_expr_eval(value, &s->arena, e, s->x, s->rows, NULL));
+    for (int r = 0; r < s->rows; r++)
+        if (!(fabs(value[r]) < 1e100)) return SL_OK;
+    p->plain[p->plains++] = e;
+    return SL_OK;
+}
+
+static sl_status add_slot(piece *p, sl_skeletons *s, builder *b, const sl_node *const *column,
+                          int columns, slot kind) {
+    if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
+    if (p->slots == SL_SKELETON__SLOTS) return SL_OK;
+    slot *to = &p->slot[p->slots++];
+    *to = kind;
+    p->columns = columns;
+    for (int c = 0; c < columns; c++) {
+        to->expr[c] = column[c];
+        SL_TRY(sl_expr_compile(&to->program[c], &s->arena, column[c]));
+    }
+    return SL_OK;
+}
+
+/* Is node u of the argument e one of its summands, so that a constant beside it is one of e? */
+static bool is_summand(const sl_node *e, const sl_node *u) {
+    const sl_node *at = e->op == SL_OP_ADD ? e + 1 : e, *end = e + e->len;
+    for (; at < end; at = sl_next(at)) {
+        const sl_node *inner = at;
+        if (at->op == SL_OP_MUL && at->arg == 2 && at[1].op == SL_OP_NUM) inner = sl_next(at + 1);
+        if (inner == u) return true;
+    }
+    return false;
+}
+
+/* Slots at every variable and function inside `e`, which is the node or its argument. free: summands
+ * of e make no difference. */
+static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl_node *node,
+                                 const sl_node *e, bool free, bool sine) {
+    for (const sl_node *u = e; u < e + e->len; u += sl_step(u)) {
+        bool root = u->op == SL_OP_POW && sl_num_value(sl_next(u + 1)).den > 1;
+        if (u->op != SL_OP_VAR && u->op != SL_OP_EXP && u->op != SL_OP_SIN && !root) continue;
+        const sl_node *column[SL_SKELETON__CHANGED];
+        const sl_node *changed = put_constants(b, node, u);
+        if (b->failed) break;
+        int n = columns_of(column, b, changed, p->factor.quarters, sine);
+        slot kind = { .factor = true, .summand = !(free && is_summand(e, u)) };
+        SL_TRY(add_slot(p, s, b, column, n, kind));
+    }
+    return b->failed ? sl_fail(SL_ENOMEM, "no memory for a skeleton") : SL_OK;
+}
+
+/* (u + c2)^power, and (c2 - u)^power where signs matter. */
+static sl_status add_outer_slot(piece *p, sl_skeletons *s, builder *b, const sl_node *u,
+                                int quarters) {
+    const sl_node *column = power(b, with_constants(b, u), quarters);
+    return add_slot(p, s, b, &column, 1,
+                    (slot){ .summand = true, .fractions = true, .negated = !is_whole(quarters) });
+}
+
+static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node *node, bool sine) {
+    const int quarters = p->factor.quarters;
+    const sl_node *column[SL_SKELETON__CHANGED];
+    int n = columns_of(column, b, node, quarters, sine);
+    const sl_node *one = number(b, 1), *negative = NULL;
+    if (!is_whole(quarters))
+        negative = power(b, two(b, SL_OP_MUL, number(b, -1), node), quarters);
+    if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
+    for (int i = 0; i < n; i++) SL_TRY(add_plain(p, s, column[i]));
+    if (negative) SL_TRY(add_plain(p, s, negative));
+    for (int q = quarters - WHOLE; is_whole(quarters) && q > 0 && n == 1; q -= WHOLE) {
+        const sl_node *lower = power(b, node, q);
+        if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
+        SL_TRY(add_plain(p, s, lower));
+    }
+    return quarters > 0 ? add_plain(p, s, one) : SL_OK;
+}
+
+static sl_status make_piece(piece *p, sl_skeletons *s, sl_skeleton__factor f) {
+    const sl_node *node = s->node[f.node];
+    const int quarters = f.quarters;
+    const bool linear = is_whole(quarters) && quarters > 0; // a summand is no constant inside
+    const bool sine = linear && node->op == SL_OP_SIN && quarters <= 2 * WHOLE;
+    builder b = { .a = &s->arena };
+    *p = (piece){ .factor = f, .columns = 1 };
+    p->value = sl_arena_alloc(&s->arena, SL_SKELETON__PLAIN * sizeof *p->value);
+    if (!p->value) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
+    SL_TRY(add_plains(p, s, &b, node, sine));
+    if (node->op == SL_OP_VAR) {
+        if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
+    } else if (node->op == SL_OP_EXP || node->op == SL_OP_SIN) {
+        SL_TRY(add_inner_slots(p, s, &b, node, node + 1, linear, sine));
+        if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
+    } else {
+        SL_TRY(add_inner_slots(p, s, &b, node, node, false, false));
+    }
+    if (quarters < 0 && !is_whole(quarters)) { // 1 / (sqrt(u) + c2)
+        bool negative = node->op == SL_OP_VAR && s->x[node->arg - 1][0] < 0;
+        const sl_node *u = negative ? two(&b, SL_OP_MUL, number(&b, -1), node) : node;
+        SL_TRY(add_outer_slot(p, s, &b, power(&b, u, -quarters), -WHOLE));
+    }
+    return SL_OK;
+}
+
+static sl_status add_piece(bool *done, sl_skeletons *s, sl_skeleton__factor f) {
+    SL_TRY(sl_skeleton__grow(done, s, (void **)&s->piece, s->pieces, &s->piece_room,
+                             sizeof *s->piece));
+    *done = *done && s->pieces < INT16_MAX;
+    if (!*done) return SL_OK;
+    SL_TRY(make_piece(&s->piece[s->pieces], s, f));
+    s->pieces++;
+    return SL_OK;
+}
+
+sl_status sl_skeleton__make_pieces(bool *done, sl_skeletons *s) {
+    enum { POWERS = 2 * SL_SKELETON__QUARTERS + 1 };
+    size_t places = (size_t)s->nodes * POWERS;
+    int16_t *place = sl_calloc(SL_MAX(places, 1), sizeof *place); // piece + 1
+    sl_status st = SL_OK;
+    *done = true;
+    if (!place) return sl_fail_memory(places, sizeof *place, "skeletons");
+    for (int32_t i = 0; i < s->terms && *done && st == SL_OK; i++)
+        for (int k = 0; k < s->term[i].factors && *done && st == SL_OK; k++) {
+            sl_skeleton__factor f = s->term[i].factor[k];
+            int16_t *at = &place[f.node * POWERS + f.quarters + SL_SKELETON__QUARTERS];
+            if (*at == 0) st = add_piece(done, s, f), *at = (int16_t)s->pieces;
+            s->term[i].piece[k] = (int16_t)(*at - 1);
+        }
+    sl_free(place);
+    return st;
+}
+
+/* ---------------------------------------------------------------- variants ------------------ */
+
+enum { LIST_MAX = 1 << 13, KEYS = 2 * LIST_MAX };
+
+static bool coprime(int a, int b) {
+    a = abs(a);
+    while (b) {
+        int c = a % b;
+        a = b;
+        b = c;
+    }
+    return a == 1;
+}
+
+static void add(variant *out, int *n, int slot_at, int factor, int summand, int over) {
+    if (*n < LIST_MAX)
+        out[(*n)++] = (variant){ (int16_t)slot_at, (int8_t)factor, (int8_t)over, (int8_t)summand };
+}
+
+/* The constants of one slot: one of them, or two. */
+static void list_constants(variant *out, int *n, const sl_skeletons *s, const slot *t, int at,
+                           int set) {
+    const int largest = SL_MIN(SL_MAX(s->high, -s->low), 64);
+    for (int a = s->low; a <= s->high && t->factor; a++) {
+        if (a == 0 || a == 1) continue;
+        if (set == SL_SKELETON__ONE) add(out, n, at, a, 0, 1);
+        for (int b = s->low; b <= s->high && t->summand && set == SL_SKELETON__TWO; b++)
+            if (b != 0) add(out, n, at, a, b, 1);
+    }
+    if (!t->summand || (set == SL_SKELETON__TWO && !t->fractions)) return;
+    for (int over = set == SL_SKELETON__ONE ? 1 : 2;
+         over <= (set == SL_SKELETON__ONE ? 1 : largest); over++)
+        for (int b = s->low; b <= s->high; b++) {
+            if (b == 0 || !coprime(b, over)) continue;
+            add(out, n, at, 1, b, over);
+            if (t->negated) add(out, n, at, -1, b, over);
+        }
+}
+
+static int list_variants(variant *out, const sl_skeletons *s, const piece *p, int set) {
+    int n = 0;
+    for (int i = 0; i < p->slots; i++) list_constants(out, &n, s, &p->slot[i], i, set);
+    return n;
+}
+
+/* What does not change when the values are multiplied; 0: they are no numbers to calculate with. */
+static uint64_t key_of(const double *v, int rows) {
+    for (int r = 0; r < rows; r++)
+        if (!(fabs(v[r]) < 1e100)) return 0;
+    float ratio[3];
+    for (int k = 0; k < 3; k++) ratio[k] = (float)(v[k + 1] / v[0]);
+    return sl_lattice__key(sl_lattice__cell(ratio[0], 6), sl_lattice__cell(ratio[1], 6),
+                           sl_lattice__cell(ratio[2], 6)) | 1;
+}
+
+/* Is the key new to the table? */
+static bool is_new(uint64_t *table, uint64_t key) {
+    uint64_t at = (key >> 20) & (KEYS - 1);
+    for (; table[at]; at = (at + 1) & (KEYS - 1))
+        if (table[at] == key) return false;
+    table[at] = key;
+    return true;
+}
+
+typedef struct making {
+    sl_skeletons *s;
+    int set, rows;
+    _Atomic int64_t bytes;
+} making;
+
+/* A worker's room for the variants of one piece. */
+typedef struct workspace {
+    variant list[LIST_MAX];
+    uint64_t key[KEYS];
+    double value[];
+} workspace;
+
+static sl_status evaluate(double *to, const making *m, const piece *p, const variant *v,
+                          sl_arena *scratch) {
+    const double constant[2] = { v->factor, (double)v->summand / v->over };
+    for (int c = 0; c < p->columns; c++)
+        SL_TRY(sl_program_run(to + c * m->rows, p->slot[v->slot].program[c], m->s->x, m->rows,
+                              constant, scratch));
+    return SL_OK;
+}
+
+/* The values of variants, one after the other, as blocks by column and row. */
+static sl_status keep_variants(making *m, piece *p, const workspace *w, int kept) {
+    sl_skeleton__set *set = &p->set[m->set];
+    const int lanes = SL_SKELETON__LANES, width = p->columns * m->rows;
+    set->count = kept;
+    set->stride = (kept + lanes - 1) / lanes * lanes;
+    set->rows = m->rows;
+    if (kept == 0) return SL_OK;
+    set->list = sl_malloc((size_t)kept, sizeof *set->list);
+    set->value = sl_calloc((size_t)(set->stride * width), sizeof *set->value);
+    if (!set->list || !set->value)
+        return sl_fail_memory((size_t)(set->stride * width), sizeof(double), "variants");
+    memcpy(set->list, w->list, (size_t)kept * sizeof *set->list);
+    for (int i = 0; i < kept; i++)
+        for (int k = 0; k < width; k++)
+            set->value[(int64_t)k * set->stride + i] = w->value[(int64_t)i * width + k];
+    atomic_fetch_add(&m->bytes, (int64_t)kept * (int64_t)sizeof *set->list +
+                                    (int64_t)set->stride * width * 8);
+    return SL_OK;
+}
+
+static sl_status make_part(int64_t begin, int64_t end, int worker, void *payload) {
+    making *m = payload;
+    sl_arena scratch = { 0 };
+    sl_status st = SL_OK;
+    const size_t width = (size_t)(SL_SKELETON__CHANGED * m->rows);
+    workspace *w = sl_malloc(1, sizeof *w + LIST_MAX * width * sizeof(double));
+    if (!w) return sl_fail_memory(LIST_MAX, width * sizeof(double), "variants");
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        piece *p = &m->s->piece[i];
+        if (sl_search__stop(m->s->job, worker == 0)) break;
+        int n = list_variants(w->list, m->s, p, m->set), kept = 0;
+        memset(w->key, 0, sizeof w->key);
+        if (p->plains > 0) (void)is_new(w->key, key_of(p->value[0], m->rows));
+        for (int k = 0; k < n && st == SL_OK; k++) {
+            double *to = w->value + (int64_t)kept * p->columns * m->rows;
+            st = evaluate(to, m, p, &w->list[k], &scratch);
+            uint64_t key = st == SL_OK ? key_of(to, m->rows) : 0;
+            if (key && is_new(w->key, key)) w->list[kept++] = w->list[k];
+        }
+        if (st == SL_OK) st = keep_variants(m, p, w, kept);
+    }
+    sl_free(w);
+    sl_arena_clear(&scratch);
+    return st;
+}
+
+sl_status sl_skeleton__make_variants(bool *done, sl_skeletons *s, int set, int rows) {
+    making m = { .s = s, .set = set, .rows = rows };
+    int64_t most = 0;
+    variant *list = sl_malloc(LIST_MAX, sizeof *list);
+    *done = false;
+    if (!list) return sl_fail_memory(LIST_MAX, sizeof *list, "variants");
+    for (int32_t i = 0; i < s->pieces; i++)
+        most += (int64_t)list_variants(list, s, &s->piece[i], set) * s->piece[i].columns;
+    sl_free(list);
+    most *= rows * (int64_t)sizeof(double);
+    if (!sl_search__reserve(s->job, most)) return SL_OK;
+    sl_status st = sl_par_for(s->job->pool, s->pieces, 16, make_part, &m);
+    sl_search__release(s->job, most - m.bytes);
+    s->bytes += m.bytes;
+    *done = st == SL_OK && !sl_search__stop(s->job, true);
+    return st;
+}
+
+sl_status sl_skeleton__variant_expr(const sl_node **out, sl_arena *a, const piece *p,
+                                    const variant *v, int c) {
+    sl_rat value[2] = { SL_RAT(v->factor), SL_RAT(0) };
+    (void)sl_rat_make(&value[1], v->summand, v->over);
+    return sl_expr_bind(out, a, p->slot[v->slot].expr[c], value, (bool[]){ true, true });
+}

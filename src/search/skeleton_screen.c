@@ -1,0 +1,281 @@
+/* skeleton_screen - is y a sum of these terms, with at most two of them changed?
+ *
+ * For one skeleton: the columns of its terms without constants inside are a linear space of few
+ * columns. Eight more rows than columns are looked at. What is orthogonal to the columns has a basis
+ * of eight directions; the first is that of y. Then, with images in these directions,
+ *
+ *   none   y is a formula if nothing of it is left;
+ *   one    a variant of a term adds a few columns: y is a formula if direction 0 is in the span of
+ *          their images;
+ *   two    two variants of different terms: their images are parallel but for direction 0, so they
+ *          meet in a key. Only the first column of either is taken: these two terms have no
+ *          summands outside of functions.
+ *
+ * The images of all variants of a factor are one product of matrices: the directions, times the
+ * other factors' values, times the values of the variants.
+ *
+ * Rows are weighted by 1/|y|. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+enum {
+    DIMS = SL_SKELETON__DIMS,
+    RANK = SL_SKELETON__RANK,
+    K = SL_SKELETON__FITTED,
+    BLOCK = SL_SKELETON__BLOCK,
+    CHANGED_MAX = 5, // columns of a variant that are taken in
+    SLOTS = 1 << 14,
+};
+/* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
+ * image by rounding. */
+static const double DEPENDENT = 1e-11, NOTHING = 1e-10, LEFT = 1e-14, LEAST = 1e-18;
+static const double APART = 1e-6, PARALLEL = 1e-5;
+
+typedef struct screen {
+    sl_skeletons *s;
+    int worker, sets;
+    int32_t at;             // base
+    const sl_skeleton__base *base;
+    int rows, rank;
+    double basis[(RANK + DIMS + 1) * K]; // of the plain columns, then orthogonal to them
+    double across[K][DIMS];              // the latter by row
+    // products of a term's other factors, by the number of its columns
+    double product[SL_SKELETON__PRODUCTS][K];
+    int products;
+    sl_skeleton__image image[CHANGED_MAX];
+    double left[BLOCK], share[BLOCK];
+    uint32_t high[BLOCK], low[BLOCK];
+    // variants that wait for another
+    int waiting;
+    sl_skeleton__change change[SLOTS / 2];
+    double direction[SLOTS / 2][DIMS];
+    uint64_t key[SLOTS];
+    int32_t stamp[SLOTS], place[SLOTS];
+    int32_t turn;
+} screen;
+
+/* ---------------------------------------------------------------- projection ---------------- */
+
+/* v less what it has of basis[0..n), normalised; again where that is most of it. Answers what part
+ * of it was left. */
+static double make_orthogonal(double *v, const screen *c, int n) {
+    const sl_skeleton__kernels *kernels = c->s->kernels;
+    double whole = sqrt(kernels->deflate(v, c->basis, 0, c->rows)), before = whole, left = whole;
+    for (int pass = 0; pass < 3; pass++) {
+        left = sqrt(kernels->deflate(v, c->basis, n, c->rows));
+        if (!(left < 0.1 * before) || left < 1e-14 * whole) break;
+        before = left;
+    }
+    for (int r = 0; r < c->rows; r++) v[r] /= left;
+    return left / whole;
+}
+
+/* product[] := all products of the plain columns of a term's factors but one (-1: of all), times the
+ * weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
+static void multiply_plains(screen *c, const sl_skeleton__term *t, int but) {
+    c->products = 1;
+    memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
+    for (int f = 0; f < t->factors; f++) {
+        const sl_skeleton__piece *p = &c->s->piece[t->piece[f]];
+        if (f == but) continue;
+        int n = c->products;
+        for (int i = p->plains - 1; i >= 0; i--) {
+            int to = i * n, most = SL_MIN(n, SL_SKELETON__PRODUCTS - to);
+            for (int k = 0; k < most; k++) {
+                for (int r = 0; r < c->rows; r++)
+                    c->product[to + k][r] = c->product[k][r] * p->value[i][r];
+                c->products = SL_MAX(c->products, to + k + 1);
+            }
+        }
+        if (p->plains == 0) c->products = 0;
+    }
+}
+
+static int count_plains(const sl_skeletons *s, const sl_skeleton__base *b) {
+    int n = 0;
+    for (int t = 0; t < b->terms; t++) {
+        const sl_skeleton__term *term = &s->term[b->term[t]];
+        int product = 1;
+        for (int f = 0; f < term->factors; f++) product *= s->piece[term->piece[f]].plains;
+        n += SL_MIN(product, SL_SKELETON__PRODUCTS);
+    }
+    return n;
+}
+
+static bool is_number(const double *v, int rows) {
+    double size = 0;
+    for (int r = 0; r < rows; r++) size += fabs(v[r]);
+    return size < 1e30 && size > 1e-30;
+}
+
+/* The space of the plain columns. */
+static bool take_plains(screen *c) {
+    c->rank = 0;
+    for (int t = 0; t < c->base->terms; t++) {
+        multiply_plains(c, &c->s->term[c->base->term[t]], -1);
+        for (int i = 0; i < c->products; i++) {
+            double *v = c->basis + c->rank * c->rows;
+            if (!is_number(c->product[i], c->rows)) continue;
+            memcpy(v, c->product[i], (size_t)c->rows * sizeof *v);
+            if (!(make_orthogonal(v, c, c->rank) > DEPENDENT)) continue;
+            if (++c->rank > RANK) return false;
+        }
+    }
+    return true;
+}
+
+/* Directions that are orthogonal to the plain columns: y's, then those of some rows. */
+static bool find_directions(double *left, screen *c) {
+    double *v = c->basis + c->rank * c->rows;
+    int n = 1;
+    for (int r = 0; r < c->rows; r++) v[r] = c->s->y[r] * c->s->weight[r];
+    *left = make_orthogonal(v, c, c->rank);
+    if (*left < NOTHING) return true;
+    for (int r = 0; r < c->rows && n < DIMS; r++) {
+        v = c->basis + (c->rank + n) * c->rows;
+        for (int i = 0; i < c->rows; i++) v[i] = i == (r * 11) % c->rows;
+        if (make_orthogonal(v, c, c->rank + n) > 0.05) n++;
+    }
+    for (int d = 0; d < DIMS; d++)
+        for (int r = 0; r < c->rows; r++) c->across[r][d] = c->basis[(c->rank + d) * c->rows + r];
+    return n == DIMS;
+}
+
+/* ---------------------------------------------------------------- hits ---------------------- */
+
+static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
+                         const sl_skeleton__change *b) {
+    sl_skeleton__hits *h = &c->s->hits[c->worker];
+    if (h->count == h->room) {
+        int64_t room = SL_MAX(64, 2 * h->room);
+        sl_skeleton__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
+        h->hit = more;
+        h->room = room;
+    }
+    sl_skeleton__hit *hit = &h->hit[h->count++];
+    memset(hit, 0, sizeof *hit);
+    hit->base = c->at;
+    hit->changes = (a != NULL) + (b != NULL);
+    if (a) hit->change[0] = *a;
+    if (b) hit->change[1] = *b;
+    return SL_OK;
+}
+
+/* Do images i of the block and `other` agree but for direction 0, and differ in that? */
+static bool is_meeting(const screen *c, int i, const double *other) {
+    double a = 0, b = 0, product = 0, mine = c->image[0].q[0][i];
+    for (int d = 1; d < DIMS; d++) {
+        double q = c->image[0].q[d][i];
+        a += q * q, b += other[d] * other[d], product += q * other[d];
+    }
+    double scale = product / b, apart = fabs(mine - scale * other[0]);
+    double size = fabs(mine) + fabs(scale * other[0]), rest = 0;
+    for (int d = 1; d < DIMS; d++) {
+        double q = c->image[0].q[d][i] - scale * other[d];
+        rest += q * q;
+    }
+    return rest < PARALLEL * PARALLEL * a && apart > APART * size;
+}
+
+/* Variant i of the block meets one of another term, or waits in the table. */
+static sl_status meet(screen *c, int i, const sl_skeleton__change *change) {
+    uint64_t key = (uint64_t)c->high[i] << 32 | c->low[i];
+    if (key == 0 || c->waiting == SLOTS / 2) return SL_OK;
+    for (uint64_t at = key >> 13;; at++) {
+        uint64_t k = at & (SLOTS - 1);
+        if (c->stamp[k] != c->turn) {
+            c->stamp[k] = c->turn;
+            c->key[k] = key;
+            c->place[k] = c->waiting;
+            c->change[c->waiting] = *change;
+            for (int d = 0; d < DIMS; d++) c->direction[c->waiting][d] = c->image[0].q[d][i];
+            c->waiting++;
+            return SL_OK;
+        }
+        if (c->key[k] != key) continue;
+        const sl_skeleton__change *other = &c->change[c->place[k]];
+        if (other->term == change->term || !is_meeting(c, i, c->direction[c->place[k]]))
+            return SL_OK;
+        return add_hit(c, other, change);
+    }
+}
+
+/* ---------------------------------------------------------------- variants ------------------ */
+
+/* Variants from .. from + n of a factor; m: directions times the other factors, by product. */
+static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__change change,
+                           double (*m)[K][DIMS], int from, int n) {
+    const sl_skeleton__set *set = &p->set[change.set];
+    const sl_skeleton__kernels *kernels = c->s->kernels;
+    int count = 0;
+    for (int i = 0; i < c->products && count < CHANGED_MAX; i++)
+        for (int k = 0; k < p->columns && count < CHANGED_MAX; k++) {
+            const double *v = set->value + (int64_t)k * set->rows * set->stride + from;
+            kernels->images(&c->image[count++], m[i][0], c->product[i], v, set->stride, c->rows, n,
+                            LEAST);
+        }
+    kernels->keys(c->high, c->low, c->share, &c->image[0], n);
+    kernels->leave(c->left, c->image, count, n);
+    for (int i = 0; i < n; i++) {
+        change.variant = from + i;
+        if (c->left[i] < LEFT) {
+            SL_TRY(add_hit(c, &change, NULL));
+        } else {
+            SL_TRY(meet(c, i, &change));
+        }
+    }
+    return SL_OK;
+}
+
+static sl_status try_factor(screen *c, int t, int f, int set) {
+    const sl_skeleton__term *term = &c->s->term[c->base->term[t]];
+    const sl_skeleton__piece *p = &c->s->piece[term->piece[f]];
+    sl_skeleton__change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
+    const int32_t count = p->set[set].count;
+    double m[CHANGED_MAX][K][DIMS];
+    if (count == 0 || c->rows > p->set[set].rows) return SL_OK;
+    multiply_plains(c, term, f);
+    for (int i = 0; i < SL_MIN(c->products, CHANGED_MAX); i++)
+        for (int r = 0; r < c->rows; r++)
+            for (int d = 0; d < DIMS; d++) m[i][r][d] = c->across[r][d] * c->product[i][r];
+    for (int32_t from = 0; from < count && c->products > 0; from += BLOCK)
+        SL_TRY(try_block(c, p, change, m, from, SL_MIN(BLOCK, count - from)));
+    atomic_fetch_add_explicit(&c->s->job->tried, count, memory_order_relaxed);
+    return SL_OK;
+}
+
+static sl_status try_base(screen *c) {
+    double left;
+    int rows = count_plains(c->s, c->base) + DIMS;
+    c->rows = (rows + 7) / 8 * 8;
+    if (c->rows > K || !take_plains(c) || !find_directions(&left, c)) return SL_OK;
+    if (left < NOTHING) return add_hit(c, NULL, NULL);
+    c->turn++;
+    c->waiting = 0;
+    for (int t = 0; t < c->base->terms; t++)
+        for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
+            for (int set = 0; set < c->sets; set++) SL_TRY(try_factor(c, t, f, set));
+    return SL_OK;
+}
+
+sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload) {
+    const sl_skeleton__screening *g = payload;
+    screen *c = sl_calloc(1, sizeof *c);
+    if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
+    c->s = g->s;
+    c->worker = worker;
+    c->sets = g->sets;
+    sl_status st = SL_OK;
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        if (sl_search__stop(g->s->job, worker == 0)) break;
+        c->at = g->base[i];
+        c->base = &g->s->base[c->at];
+        st = try_base(c);
+    }
+    sl_free(c);
+    return st;
+}

@@ -1,0 +1,263 @@
+/* skeleton_settle - from hits to formulas: fit, thin out, offer.
+ *
+ * A skeleton that holds has more columns than the formula: those that are nowhere seen beside y go
+ * first, then others one by one as long as the formula holds in every row.
+ *
+ * A dozen smooth columns with free coefficients come close to many functions, so that holding to
+ * ten digits says little. A formula that is meant holds as well as rounding lets it, its terms do
+ * not cancel by much, and most of its coefficients are simple fractions, because they are products
+ * of whole constants; the others hold exp(3), sqrt(5) or sin(2). All three are asked for. What
+ * rounding lets it is told by bounds for the error of every column: divisors that nearly vanish have
+ * large ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+enum {
+    COLUMNS = SL_SKELETON__RANK + 2 * SL_SKELETON__PRODUCTS,
+    ROWS = SL_SKELETON__ROWS,
+    LEFT_MAX = 14,
+    HITS_MAX = 400,
+    OFFERS = 8,
+    REAL_MAX = 6, // coefficients that are no simple fractions
+};
+/* Errors of a row, in parts of |y| and of the terms together; in parts of the bound; terms, in parts
+ * of |y|. */
+static const double TOLERANCE = 1e-13, BOUNDS = 2, UNSEEN = 1e-13, CANCELLATION = 1e4;
+
+typedef struct column {
+    int factors;
+    const sl_node *factor[SL_SKELETON__FACTORS];
+    double value[ROWS], bound[ROWS]; // times the weights
+} column;
+
+typedef struct formula {
+    const sl_skeletons *s;
+    sl_arena *a;
+    int columns;
+    column column[COLUMNS];
+    double coefficient[COLUMNS];
+} formula;
+
+/* ---------------------------------------------------------------- columns ------------------- */
+
+static bool same_column(const column *a, const column *b) {
+    bool same = a->factors == b->factors;
+    for (int i = 0; i < a->factors && same; i++) same = sl_expr_equal(a->factor[i], b->factor[i]);
+    return same;
+}
+
+/* Values and bounds of a column's product; false where it is no number to calculate with. */
+static bool evaluate(column *c, const sl_skeletons *s) {
+    double size = 0;
+    for (int r = 0; r < s->rows; r++) {
+        long double x[SL_SKELETON__INPUTS] = { 0 }, product = s->weight[r], relative = 0;
+        for (int v = 0; v < s->variables; v++) x[v] = s->x[v][r];
+        for (int f = 0; f < c->factors; f++) {
+            long double value, bound;
+            sl_expr_eval_ref(&value, &bound, c->factor[f], x, NULL, 0x1p-53L);
+            product *= value;
+            relative += bound / fabsl(value) + 0x1p-53L;
+        }
+        c->value[r] = (double)product;
+        c->bound[r] = (double)(relative * fabsl(product));
+        if (!(fabs(c->value[r]) < 1e30 && c->bound[r] < 1e30)) return false;
+        size = SL_MAX(size, fabs(c->value[r]));
+    }
+    return size > 1e-30;
+}
+
+/* All products of the plain columns of a term; factor `changed` (-1: none) has a variant's. first:
+ * only what the skeleton has. */
+static void add_products(formula *f, const sl_skeleton__term *t, int changed,
+                         const sl_node *const *variant, int variants, bool first) {
+    const sl_node *const *list[SL_SKELETON__FACTORS];
+    int count[SL_SKELETON__FACTORS], all = 1;
+    for (int k = 0; k < t->factors; k++) {
+        const sl_skeleton__piece *p = &f->s->piece[t->piece[k]];
+        list[k] = k == changed ? variant : p->plain;
+        count[k] = k == changed ? variants : p->plains;
+        if (first) count[k] = SL_MIN(count[k], 1);
+        all *= count[k];
+    }
+    for (int i = 0; i < SL_MIN(all, SL_SKELETON__PRODUCTS) && f->columns < COLUMNS; i++) {
+        column *c = &f->column[f->columns];
+        c->factors = t->factors;
+        for (int k = 0, rest = i; k < t->factors; k++) {
+            c->factor[k] = list[k][rest % count[k]];
+            rest /= count[k];
+        }
+        bool known = false;
+        for (int k = 0; k < f->columns && !known; k++) known = same_column(&f->column[k], c);
+        if (!known && evaluate(c, f->s)) f->columns++;
+    }
+}
+
+static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
+    const sl_skeleton__base *b = &f->s->base[h->base];
+    f->columns = 0;
+    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], -1, NULL, 0, false);
+    for (int i = 0; i < h->changes; i++) {
+        const sl_skeleton__change *c = &h->change[i];
+        const sl_skeleton__term *t = &f->s->term[b->term[c->term]];
+        const sl_skeleton__piece *p = &f->s->piece[t->piece[c->factor]];
+        const sl_node *variant[SL_SKELETON__CHANGED];
+        for (int k = 0; k < p->columns; k++)
+            SL_TRY(sl_skeleton__variant_expr(&variant[k], f->a, p, &p->set[c->set].list[c->variant],
+                                             k));
+        add_products(f, t, c->factor, variant, p->columns, h->changes > 1);
+    }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- fits ---------------------- */
+
+/* Least squares of the columns in use. *worst: largest error in a row, in parts of what is allowed. */
+static sl_status fit(double *worst, formula *f, const bool *use) {
+    const double *value[COLUMNS];
+    double target[ROWS], got[COLUMNS];
+    int n = 0;
+    sl_lsq lsq;
+    const int rows = f->s->rows;
+    for (int r = 0; r < rows; r++) target[r] = f->s->y[r] * f->s->weight[r];
+    for (int k = 0; k < f->columns; k++)
+        if (use[k]) value[n++] = f->column[k].value;
+    size_t mark = sl_arena_mark(f->a);
+    SL_TRY(sl_lsq_fit(&lsq, got, NULL, f->a, value, target, NULL, rows, n));
+    sl_arena_rewind(f->a, mark);
+    n = 0;
+    for (int k = 0; k < f->columns; k++) f->coefficient[k] = use[k] ? got[n++] : 0;
+    *worst = 0;
+    for (int r = 0; r < rows; r++) {
+        double sum = 0, size = 1, bound = 0;
+        for (int k = 0; k < f->columns; k++) {
+            double part = f->coefficient[k] * f->column[k].value[r];
+            sum += part;
+            size += fabs(part);
+            bound += fabs(f->coefficient[k]) * f->column[k].bound[r];
+        }
+        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * bound);
+        if (!(error <= *worst)) *worst = error;
+    }
+    if (isnan(*worst)) *worst = INFINITY;
+    return SL_OK;
+}
+
+static double seen(const formula *f, int k) {
+    double most = 0;
+    for (int r = 0; r < f->s->rows; r++)
+        most = SL_MAX(most, fabs(f->coefficient[k] * f->column[k].value[r]));
+    return most;
+}
+
+/* Drops columns while the formula holds; use[] are those that stay. */
+static sl_status thin_out(formula *f, bool *use) {
+    double worst;
+    bool fixed[COLUMNS] = { false };
+    for (int k = 0; k < f->columns; k++)
+        if (use[k] && seen(f, k) < UNSEEN) use[k] = false;
+    SL_TRY(fit(&worst, f, use));
+    for (;;) {
+        int least = -1;
+        for (int k = 0; k < f->columns; k++)
+            if (use[k] && !fixed[k] && (least < 0 || seen(f, k) < seen(f, least))) least = k;
+        if (least < 0) break;
+        use[least] = false;
+        SL_TRY(fit(&worst, f, use));
+        if (worst > 1) {
+            use[least] = fixed[least] = true;
+            SL_TRY(fit(&worst, f, use));
+        }
+    }
+    return SL_OK;
+}
+
+static bool is_simple(double v) {
+    for (int d = 1; d <= 12; d++)
+        if (fabs(v * d - nearbyint(v * d)) <= 1e-8 * fabs(v * d)) return fabs(v) < 1e6;
+    return false;
+}
+
+/* Is the formula that is left one that was meant? */
+static bool is_meant(const formula *f, const bool *use) {
+    int left = 0, real = 0;
+    for (int k = 0; k < f->columns; k++) {
+        if (!use[k]) continue;
+        left++;
+        real += !is_simple(f->coefficient[k]);
+        if (!(seen(f, k) < CANCELLATION)) return false;
+    }
+    return left > 0 && left <= LEFT_MAX && real <= REAL_MAX;
+}
+
+static sl_status check(bool *good, formula *f, bool *use, const sl_skeleton__hit *h) {
+    double worst;
+    SL_TRY(take_columns(f, h));
+    for (int k = 0; k < f->columns; k++) use[k] = true;
+    SL_TRY(fit(&worst, f, use));
+    *good = worst <= 1;
+    if (!*good) return SL_OK;
+    for (int k = 0; k < f->columns; k++) use[k] = f->coefficient[k] != 0;
+    SL_TRY(thin_out(f, use));
+    SL_TRY(fit(&worst, f, use));
+    *good = worst <= 1 && is_meant(f, use);
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- offers -------------------- */
+
+static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool *use, int level) {
+    const sl_node *term[LEFT_MAX];
+    double value[LEFT_MAX];
+    int n = 0;
+    *kept = false;
+    for (int k = 0; k < f->columns; k++) {
+        if (!use[k]) continue;
+        const sl_node *factor[1 + SL_SKELETON__FACTORS];
+        const column *c = &f->column[k];
+        factor[0] = sl_expr_par(f->a, n + 1);
+        for (int i = 0; i < c->factors; i++) factor[1 + i] = c->factor[i];
+        term[n] = factor[0] ? sl_expr_nary(f->a, SL_OP_MUL, factor, 1 + c->factors) : NULL;
+        if (!term[n]) return sl_fail(SL_ENOMEM, "no memory for a formula");
+        value[n++] = f->coefficient[k];
+    }
+    const sl_node *e = n == 1 ? term[0] : sl_expr_nary(f->a, SL_OP_ADD, term, n);
+    if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    SL_TRY(sl_expr_tidy(&e, f->a, e));
+    return sl_search__offer(kept, s->job, e, value, n, sl_search__skeletons.name, level);
+}
+
+/* Fewer constants inside first, then the order of skeletons: the same whatever thread came first. */
+static int cmp_hit(const void *a, const void *b) {
+    const sl_skeleton__hit *p = a, *q = b;
+    if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
+    if (p->base != q->base) return p->base < q->base ? -1 : 1;
+    return memcmp(p->change, q->change, sizeof p->change);
+}
+
+sl_status sl_skeleton__settle(sl_skeletons *s, sl_skeleton__hits *hits, int level) {
+    sl_status st = SL_OK;
+    sl_arena scratch = { 0 };
+    int offers = 0;
+    if (hits->count == 0) return SL_OK;
+    formula *f = sl_malloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "a formula of many terms");
+    f->s = s;
+    f->a = &scratch;
+    qsort(hits->hit, (size_t)hits->count, sizeof *hits->hit, cmp_hit);
+    for (int64_t i = 0; i < SL_MIN(hits->count, HITS_MAX) && offers < OFFERS; i++) {
+        bool good, kept, use[COLUMNS];
+        if (sl_search__stop(s->job, true)) break;
+        size_t mark = sl_arena_mark(&scratch);
+        SL_GO(check(&good, f, use, &hits->hit[i]));
+        if (good) SL_GO(offer(&kept, s, f, use, level));
+        sl_arena_rewind(&scratch, mark);
+        offers += good;
+    }
+done:
+    sl_free(f);
+    sl_arena_clear(&scratch);
+    return st;
+}
