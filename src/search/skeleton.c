@@ -12,7 +12,8 @@
  *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
  *   level 1   two terms, the same
- *   level 2   divisors that are sums, with two constants in one of their places
+ *   level 2   all of them, with fractions beside variables
+ *   level 3   divisors that are sums, with two constants in one of their places
  *
  * The default grammar alone: its operators are those whose constants are understood here. */
 #include <math.h>
@@ -21,7 +22,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 3, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 4, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -84,8 +85,15 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
 
 /* ---------------------------------------------------------------- levels -------------------- */
 
+/* Variants that take part. */
+static const uint32_t sets_of[LEVELS] = {
+    1u << SL_SKELETON__ONE, 1u << SL_SKELETON__ONE,
+    1u << SL_SKELETON__ONE | 1u << SL_SKELETON__FRACTION,
+    1u << SL_SKELETON__ONE | 1u << SL_SKELETON__TWO,
+};
+
 static bool is_of(const sl_skeleton__base *b, int level) {
-    if (level == 2) return b->quotient;
+    if (level >= 2) return level == 2 || b->quotient;
     return level == (b->terms > 2 || b->quotient ? 0 : 1);
 }
 
@@ -110,7 +118,7 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], level)) list[n++] = i;
-    sl_skeleton__screening g = { s, list, level == 2 ? 2 : 1 };
+    sl_skeleton__screening g = { s, list, sets_of[level] };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_skeleton__screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
@@ -131,6 +139,8 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
             SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     }
     if (*done && level == 2)
+        SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
+    if (*done && level == 3)
         SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }

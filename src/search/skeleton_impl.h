@@ -42,8 +42,8 @@ typedef struct sl_skeleton__variant {
     int8_t summand;
 } sl_skeleton__variant;
 
-/* Variants with one constant, and with two in one slot. */
-enum { SL_SKELETON__ONE, SL_SKELETON__TWO, SL_SKELETON__SETS };
+/* Variants with one constant, with a fraction of two, and with two in one slot. */
+enum { SL_SKELETON__ONE, SL_SKELETON__FRACTION, SL_SKELETON__TWO, SL_SKELETON__SETS };
 
 typedef struct sl_skeleton__set {
     int32_t count, stride;      // stride: count rounded up to a multiple of the kernels' lanes
@@ -146,7 +146,7 @@ SL_NODISCARD sl_status sl_skeleton__variant_expr(const sl_node **out, sl_arena *
 typedef struct sl_skeleton__screening {
     sl_skeletons *s;
     const int32_t *base; // which
-    int sets;            // variants of the first set, or of both
+    uint32_t sets;       // bit i: variants of set i take part
 } sl_skeleton__screening;
 SL_NODISCARD sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload);
 

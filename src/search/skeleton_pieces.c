@@ -247,19 +247,19 @@ static void add(variant *out, int *n, int slot_at, int factor, int summand, int 
         out[(*n)++] = (variant){ (int16_t)slot_at, (int8_t)factor, (int8_t)over, (int8_t)summand };
 }
 
-/* The constants of one slot: one of them, or two. */
+/* The constants of one slot that belong to a set. */
 static void list_constants(variant *out, int *n, const sl_skeletons *s, const slot *t, int at,
                            int set) {
     const int largest = SL_MIN(SL_MAX(s->high, -s->low), 64);
+    const bool one = set == SL_SKELETON__ONE, both = set == SL_SKELETON__TWO;
     for (int a = s->low; a <= s->high && t->factor; a++) {
         if (a == 0 || a == 1) continue;
-        if (set == SL_SKELETON__ONE) add(out, n, at, a, 0, 1);
-        for (int b = s->low; b <= s->high && t->summand && set == SL_SKELETON__TWO; b++)
+        if (one) add(out, n, at, a, 0, 1);
+        for (int b = s->low; b <= s->high && t->summand && both; b++)
             if (b != 0) add(out, n, at, a, b, 1);
     }
-    if (!t->summand || (set == SL_SKELETON__TWO && !t->fractions)) return;
-    for (int over = set == SL_SKELETON__ONE ? 1 : 2;
-         over <= (set == SL_SKELETON__ONE ? 1 : largest); over++)
+    if (!t->summand || both || !(one || t->fractions)) return;
+    for (int over = one ? 1 : 2; over <= (one ? 1 : largest); over++)
         for (int b = s->low; b <= s->high; b++) {
             if (b == 0 || !coprime(b, over)) continue;
             add(out, n, at, 1, b, over);

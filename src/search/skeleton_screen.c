@@ -26,7 +26,7 @@ enum {
     RANK = SL_SKELETON__RANK,
     K = SL_SKELETON__FITTED,
     BLOCK = SL_SKELETON__BLOCK,
-    CHANGED_MAX = 5, // columns of a variant that are taken in
+    CHANGED_MAX = 6, // columns of a variant that are taken in
     SLOTS = 1 << 14,
 };
 /* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
@@ -36,7 +36,8 @@ static const double APART = 1e-6, PARALLEL = 1e-5;
 
 typedef struct screen {
     sl_skeletons *s;
-    int worker, sets;
+    int worker;
+    uint32_t sets;
     int32_t at;             // base
     const sl_skeleton__base *base;
     int rows, rank;
@@ -258,7 +259,8 @@ static sl_status try_base(screen *c) {
     c->waiting = 0;
     for (int t = 0; t < c->base->terms; t++)
         for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
-            for (int set = 0; set < c->sets; set++) SL_TRY(try_factor(c, t, f, set));
+            for (int set = 0; set < SL_SKELETON__SETS; set++)
+                if (c->sets >> set & 1) SL_TRY(try_factor(c, t, f, set));
     return SL_OK;
 }
 
