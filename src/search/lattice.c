@@ -17,7 +17,7 @@
  * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
  * its formulas those of fewest constants are offered. Forms that two halves do not reach have files
  * of their own: three factors and more terms (lattice_terms.c), functions of halves
- * (lattice_inverse.c), two quotients (lattice_peel.c), products of sums (lattice_expand.c).
+ * (lattice_inverse.c), two quotients (lattice_peel.c), sums of many terms (skeleton.c).
  *
  * Data with few digits: cells of keys are as wide as the rounding of y, and all cells within its
  * reach are looked up. */

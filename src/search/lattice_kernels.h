@@ -18,7 +18,7 @@
 
 #include "base/base.h"
 
-enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256, SL_LATTICE__DIMS = 8 };
+enum { SL_LATTICE__PROBES = 6, SL_LATTICE__BLOCK = 256 };
 
 #define SL_LATTICE__NONE 2e33f
 #define SL_LATTICE__ONE  3e33f
@@ -59,13 +59,6 @@ typedef struct sl_lattice__kernels {
     void (*hash)(sl_lattice__keys *keys, int n, int shift);
     /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0 else. */
     void (*border)(uint32_t *out, const sl_lattice__keys *keys, int n, int shift);
-    /* v less what it has of n vectors of length 1, one after the other, rows apart; answers the sum of
-     * v[r]^2 then. At most 64 rows, a multiple of 8. */
-    double (*deflate)(double *v, const double *basis, int n, int rows);
-    /* v[r] = weight[r] times the factors; q[d] := sum over r of v[r] across[r][d],
-     * d < SL_LATTICE__DIMS. Answers the sum of v[r]^2. At most 64 rows, a multiple of 8. */
-    double (*image)(double *q, const double *weight, const double *const *factor, int factors,
-                    const double *across, int rows);
 } sl_lattice__kernels;
 
 extern const sl_lattice__kernels sl_lattice__kernels_base, sl_lattice__kernels_avx2,

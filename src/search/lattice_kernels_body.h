@@ -188,42 +188,5 @@ static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys
     }
 }
 
-static double dot(const double *restrict a, const double *restrict b, int rows) {
-    double part[8] = { 0 }, sum = 0; // eight partial sums: the order of additions is fixed
-    for (int r = 0; r < rows; r += 8)
-        for (int i = 0; i < 8; i++) part[i] += a[r + i] * b[r + i];
-    for (int i = 0; i < 8; i++) sum += part[i];
-    return sum;
-}
-
-static double deflate(double *restrict v, const double *restrict basis, int n, int rows) {
-    double copy[64];
-    for (int i = 0; i < n; i++) {
-        const double *b = basis + i * rows;
-        double c = dot(v, b, rows);
-        for (int r = 0; r < rows; r++) v[r] -= c * b[r];
-    }
-    for (int r = 0; r < rows; r++) copy[r] = v[r];
-    return dot(v, copy, rows);
-}
-
-static double image(double *restrict q, const double *restrict weight, const double *const *factor,
-                    int factors, const double *restrict across, int rows) {
-    double v[64], part[8] = { 0 }, sum[SL_LATTICE__DIMS] = { 0 }, norm = 0;
-    for (int r = 0; r < rows; r++) v[r] = weight[r];
-    for (int f = 0; f < factors; f++) {
-        const double *restrict u = factor[f];
-        for (int r = 0; r < rows; r++) v[r] *= u[r];
-    }
-    for (int r = 0; r < rows; r += 8)
-        for (int i = 0; i < 8; i++) part[i] += v[r + i] * v[r + i];
-    for (int r = 0; r < rows; r++)
-        for (int d = 0; d < SL_LATTICE__DIMS; d++)
-            sum[d] += v[r] * across[r * SL_LATTICE__DIMS + d];
-    for (int d = 0; d < SL_LATTICE__DIMS; d++) q[d] = sum[d];
-    for (int i = 0; i < 8; i++) norm += part[i];
-    return norm;
-}
-
-const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert,  root, square,
-                                      scale,   reduce, hash,    border,  deflate, image };
+const sl_lattice__kernels KERNELS = { combine, affine, project, against, invert, root,
+                                      square,  scale,  reduce,  hash,    border };

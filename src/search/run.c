@@ -23,7 +23,7 @@ typedef struct step {
 
 #define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
-#define EXPAND(level, effort) { &sl_search__expand, level, effort }
+#define SKELETON(level, effort) { &sl_search__skeletons, level, effort }
 
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
@@ -40,20 +40,22 @@ typedef struct step {
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+
+/* The skeletons of pairs, and what two halves do not reach. */
+#define SKELETONS                                                                  \
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
     LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 /* The grammar of pairs, where halves have three constants. */
 #define LATTICES_DEAR                                                              \
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),        \
+    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
-    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), EXPAND(1, SL_SEARCH_EFFORT_NORMAL),          \
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
     LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
-    EXPAND(2, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL),      \
-    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),       \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
     LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
@@ -63,10 +65,12 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST, LATTICES,
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
+    SKELETONS, NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(2, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    NOISE(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -74,10 +78,11 @@ static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
+    LATTICES, SKELETONS, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
     BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16 };

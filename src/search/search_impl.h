@@ -114,7 +114,6 @@ typedef struct sl_search__method {
 
 /* The methods. */
 extern const sl_search__method sl_search__lattice; // lattice.c
-extern const sl_search__method sl_search__expand;  // lattice_expand.c
 extern const sl_search__method sl_search__skeletons; // skeleton.c
 extern const sl_search__method sl_search__closure; // closure.c
 extern const sl_search__method sl_search__rational;

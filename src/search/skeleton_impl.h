@@ -50,7 +50,6 @@ typedef struct sl_skeleton__set {
     int rows;                   // that values are there for
     sl_skeleton__variant *list;
     double *value;              // by column, row and variant
-    bool made;
 } sl_skeleton__set;
 
 /* A factor with what constants make of it: outside of functions a linear space of columns, inside

@@ -29,10 +29,8 @@ typedef struct sl_skeleton__kernels {
     /* left[i] := the square of what the n vectors image[..].q[.][i] leave of direction 0. They are
      * made orthonormal, one after the other. */
     void (*leave)(double *left, sl_skeleton__image *image, int count, int n);
-    /* high, low := hashes of q[2..4] / q[1] in cells; share := q[0] / q[1]. 0 where direction 0 has
-     * all of it. */
-    void (*keys)(uint32_t *high, uint32_t *low, double *share, const sl_skeleton__image *image,
-                 int n);
+    /* high, low := hashes of q[2..4] / q[1] in cells; 0 where direction 0 has all of it. */
+    void (*keys)(uint32_t *high, uint32_t *low, const sl_skeleton__image *image, int n);
 } sl_skeleton__kernels;
 
 extern const sl_skeleton__kernels sl_skeleton__kernels_base, sl_skeleton__kernels_avx2,

@@ -83,12 +83,11 @@ static void leave(double *left, sl_skeleton__image *image, int count, int n) {
     }
 }
 
-static void keys(uint32_t *restrict high, uint32_t *restrict low, double *restrict share,
+static void keys(uint32_t *restrict high, uint32_t *restrict low,
                  const sl_skeleton__image *restrict image, int n) {
-    const double *restrict q0 = image->q[0], *restrict q1 = image->q[1], *restrict q2 = image->q[2],
-                           *restrict q3 = image->q[3], *restrict q4 = image->q[4],
-                           *restrict q5 = image->q[5], *restrict q6 = image->q[6],
-                           *restrict q7 = image->q[7];
+    const double *restrict q1 = image->q[1], *restrict q2 = image->q[2], *restrict q3 = image->q[3],
+                           *restrict q4 = image->q[4], *restrict q5 = image->q[5],
+                           *restrict q6 = image->q[6], *restrict q7 = image->q[7];
     for (int i = 0; i < n; i++) {
         double inverse = 1 / q1[i];
         double size = ((q1[i] * q1[i] + q2[i] * q2[i]) + (q3[i] * q3[i] + q4[i] * q4[i])) +
@@ -99,7 +98,6 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low, double *restri
         bool none = !(size > PARALLEL);
         high[i] = none ? 0 : sl_lattice__high(a, b, c);
         low[i] = none ? 0 : sl_lattice__low(a, b, c) | 1;
-        share[i] = q0[i] * inverse;
     }
 }
 

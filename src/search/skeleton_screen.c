@@ -47,7 +47,7 @@ typedef struct screen {
     double product[SL_SKELETON__PRODUCTS][K];
     int products;
     sl_skeleton__image image[CHANGED_MAX];
-    double left[BLOCK], share[BLOCK];
+    double left[BLOCK];
     uint32_t high[BLOCK], low[BLOCK];
     // variants that wait for another
     int waiting;
@@ -219,7 +219,7 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
             kernels->images(&c->image[count++], m[i][0], c->product[i], v, set->stride, c->rows, n,
                             LEAST);
         }
-    kernels->keys(c->high, c->low, c->share, &c->image[0], n);
+    kernels->keys(c->high, c->low, &c->image[0], n);
     kernels->leave(c->left, c->image, count, n);
     for (int i = 0; i < n; i++) {
         change.variant = from + i;

@@ -67,7 +67,7 @@ static work draw_work(sl_fixture *t) {
     static const struct {
         const sl_search__method *method;
         int first; // levels that it may begin at: 0 .. first
-    } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__expand, 0 },
+    } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__skeletons, 0 },
                   { &sl_search__closure, 3 },  { &sl_search__inner, 0 },
                   { &sl_search__noise, 0 },    { &sl_search__small, 0 },
                   { &sl_search__rational, 1 }, { &sl_spans__products, 0 },

@@ -1,11 +1,11 @@
-#include "search/lattice_expand_impl.h"
+#include "search/skeleton_impl.h"
 #include "search_check.h"
 
 static planted table;
 static const sl_search_grammar small = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };
 
 /* The levels from .. to of products of sums alone. */
-static sl_status run_expand(sl_search_result **out, const planted *p, sl_pool *pool,
+static sl_status run_skeletons(sl_search_result **out, const planted *p, sl_pool *pool,
                             const sl_search_options *o, int from, int to) {
     sl_search__job j = { .all = &p->problem, .o = o, .pool = pool, .precision = 0x1p-52 };
     void *state = NULL;
@@ -15,12 +15,12 @@ static sl_status run_expand(sl_search_result **out, const planted *p, sl_pool *p
     j.result = sl_calloc(1, sizeof *j.result);
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
     SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__expand.open(&state, &j));
+    SL_GO(sl_search__skeletons.open(&state, &j));
     for (int l = from; l <= to && more && !j.exact; l++)
-        SL_GO(sl_search__expand.level(&more, state, l));
+        SL_GO(sl_search__skeletons.level(&more, state, l));
     st = sl_search__finish(&j);
 done:
-    sl_search__expand.close(state);
+    sl_search__skeletons.close(state);
     SL_ASSERT(j.memory == 0); // all that was counted is given back
     sl_free(j.kept);
     sl_arena_clear(&j.arena);
@@ -59,7 +59,7 @@ static void each_level_finds_its_formulas(void **state) {
     for (int i = 0; i < SL_LEN(formulas); i++) {
         sl_search_result *r;
         plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.2, 3);
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, formulas[i].level, formulas[i].level));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, formulas[i].level, formulas[i].level));
         SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
                  r->count ? text_of(t, &r->formula[0]) : "nothing");
         sl_search_result_free(r);
@@ -73,7 +73,7 @@ static void random_numbers_have_no_formula(void **state) {
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_search_result *r;
         plant(&table, t, NULL, 1, rows[i], 0.2, 3);
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 1));
         SL_CHECK(t, r->count == 0, "%d rows: %s", rows[i], text_of(t, &r->formula[0]));
         SL_CHECK(t, (r->tried > 0) == (rows[i] >= 48), "%d rows: %lld variants", rows[i],
                  (long long)r->tried);
@@ -90,7 +90,7 @@ static void smooth_functions_are_not_taken_for_sums(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_search_result *r;
         plant(&table, t, cases[i], 1, 64, 1, 1.5);
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 1));
         SL_CHECK(t, r->count == 0, "%s: %s", cases[i], text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }
@@ -103,7 +103,7 @@ static void hostile_tables_are_harmless(void **state) {
         sl_search_result *r;
         plant_hostile(&table, t, i, 50);
         table.problem.inputs = 1;
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 1));
         sl_search_result_free(r);
     }
 }
@@ -119,7 +119,7 @@ static void operators_of_other_grammars_are_left_alone(void **state) {
         if (i == 0) g.ops &= ~(1u << SL_OPERATOR_SIN);
         if (i == 1) o.ops &= ~(1u << SL_OPERATOR_COS);
         if (i == 2) o.grammar = NULL;
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 0));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 0));
         SL_CHECK(t, r->count == 0 && r->tried == 0, "%d: %lld variants", i, (long long)r->tried);
         sl_search_result_free(r);
     }
@@ -133,7 +133,7 @@ static void answers_do_not_depend_on_threads(void **state) {
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
         SL_MUST(t, sl_pool_new(&pool, 1 + 2 * i));
-        SL_MUST(t, run_expand(&r[i], &table, pool, &o, 0, 1));
+        SL_MUST(t, run_skeletons(&r[i], &table, pool, &o, 0, 1));
         sl_pool_free(pool);
     }
     bool same = r[0]->count == r[1]->count && r[0]->verified == r[1]->verified && r[0]->count > 0;
@@ -152,7 +152,7 @@ static void memory_stays_below_its_limit(void **state) {
     for (int64_t limit = 1000; limit < 100000000; limit *= 10) {
         sl_search_result *r;
         o.max_memory = limit;
-        SL_MUST(t, run_expand(&r, &table, NULL, &o, 0, 1));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 1));
         SL_CHECK(t, r->memory <= limit, "%lld bytes of %lld", (long long)r->memory,
                  (long long)limit);
         SL_CHECK(t, (r->count > 0) == (limit > 9000000), "%lld formulas within %lld bytes",
@@ -162,7 +162,7 @@ static void memory_stays_below_its_limit(void **state) {
 }
 
 static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
-    SL_TRY(run_expand(out, &table, NULL, o, 0, 0));
+    SL_TRY(run_skeletons(out, &table, NULL, o, 0, 0));
     sl_search_result_free(*out);
     return SL_OK;
 }
@@ -177,28 +177,46 @@ static void failing_allocations_are_told(void **state) {
     SL_EACH_ALLOCATION(t, run_small(&r, &o));
 }
 
-/* The image is the same bits on every CPU. */
+/* What the kernels say of random blocks is the same bits on every CPU, and what plain loops say. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
-    enum { N = 40 };
-    double weight[N], u[N], v[N], across[N * SL_LATTICE__DIMS], q[SL_ISA_COUNT][SL_LATTICE__DIMS];
-    double norm[SL_ISA_COUNT];
-    const double *factor[] = { u, v };
-    for (int r = 0; r < N; r++) {
-        weight[r] = sl_rng_range(&t->rng, 0.1, 2);
-        u[r] = sl_rng_normal(&t->rng), v[r] = sl_rng_normal(&t->rng);
-        for (int d = 0; d < SL_LATTICE__DIMS; d++)
-            across[r * SL_LATTICE__DIMS + d] = sl_rng_normal(&t->rng);
+    enum { ROWS = 24, N = SL_SKELETON__BLOCK, DIMS = SL_SKELETON__DIMS };
+    typedef struct answers {
+        sl_skeleton__image image[2];
+        double left[N], rest[ROWS], size;
+        uint32_t high[N], low[N];
+    } answers;
+    static answers got[SL_ISA_COUNT];
+    static double v[2][ROWS * N];
+    double across[ROWS * DIMS], w[ROWS], basis[2 * ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        w[r] = sl_rng_range(&t->rng, 0.1, 2);
+        for (int d = 0; d < DIMS; d++) across[r * DIMS + d] = w[r] * sl_rng_normal(&t->rng);
+        basis[r] = sl_rng_normal(&t->rng) / ROWS, basis[ROWS + r] = sl_rng_normal(&t->rng) / ROWS;
     }
+    for (int i = 0; i < ROWS * N; i++)
+        v[0][i] = sl_rng_normal(&t->rng), v[1][i] = sl_rng_normal(&t->rng);
     for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
-        norm[isa] =
-            sl_lattice__kernels_at((sl_isa)isa)->image(q[isa], weight, factor, 2, across, N);
-        SL_CHECK(t, norm[isa] == norm[0] && !memcmp(q[isa], q[0], sizeof q[0]), "%s differs",
-                 sl_isa_name((sl_isa)isa));
+        const sl_skeleton__kernels *k = sl_skeleton__kernels_at((sl_isa)isa);
+        answers *g = &got[isa];
+        for (int c = 0; c < 2; c++) k->images(&g->image[c], across, w, v[c], N, ROWS, N, 1e-18);
+        k->keys(g->high, g->low, &g->image[0], N);
+        k->leave(g->left, g->image, 2, N);
+        for (int r = 0; r < ROWS; r++) g->rest[r] = w[r];
+        g->size = k->deflate(g->rest, basis, 2, ROWS);
+        SL_CHECK(t, !memcmp(g, &got[0], sizeof *g), "%s differs", sl_isa_name((sl_isa)isa));
     }
-    double want = 0;
-    for (int r = 0; r < N; r++) want += weight[r] * u[r] * v[r] * across[r * SL_LATTICE__DIMS + 3];
-    SL_CHECK(t, fabs(want - q[0][3]) < 1e-12, "%g, not %g", q[0][3], want);
+    for (int i = 0; i < N; i += 7) {
+        double q[2][DIMS] = { { 0 } }, left = 1, first = 0, second = 0, both = 0;
+        for (int c = 0; c < 2; c++)
+            for (int d = 0; d < DIMS; d++)
+                for (int r = 0; r < ROWS; r++) q[c][d] += across[r * DIMS + d] * v[c][r * N + i];
+        for (int d = 0; d < DIMS; d++) first += q[0][d] * q[0][d], both += q[0][d] * q[1][d];
+        for (int d = 0; d < DIMS; d++) q[1][d] -= both / first * q[0][d];
+        for (int d = 0; d < DIMS; d++) second += q[1][d] * q[1][d];
+        left -= q[0][0] * q[0][0] / first + q[1][0] * q[1][0] / second;
+        SL_CHECK(t, fabs(left - got[0].left[i]) < 1e-12, "%g, not %g", got[0].left[i], left);
+    }
 }
 
 int main(void) {
@@ -213,5 +231,5 @@ int main(void) {
         SL_TEST(failing_allocations_are_told),
         SL_TEST(kernels_agree),
     };
-    return sl_test_main("search.lattice_expand", tests, SL_LEN(tests));
+    return sl_test_main("search.skeleton", tests, SL_LEN(tests));
 }
