@@ -58,7 +58,18 @@ static bool applies(const sl_search__job *j) {
         return false;
     for (int64_t r = 0; r < p->rows; r++)
         if (!(fabs(p->y[r]) > 1e-100 && fabs(p->y[r]) < 1e100)) return false;
-    return sl_search__digits(p->y, p->rows).kind == SL_DIGITS_FULL;
+    return true;
+}
+
+/* How far y may be from what it was rounded from. */
+static void set_rounding(sl_skeletons *s) {
+    const sl_digits digits = sl_search__digits(s->job->rows.y, s->job->rows.rows);
+    double sum = 0;
+    for (int r = 0; r < s->rows && digits.kind != SL_DIGITS_FULL; r++) {
+        s->rounding[r] = 0.5 * sl_search__last_unit(digits, s->y[r]) * s->weight[r];
+        sum += s->rounding[r] * s->rounding[r];
+    }
+    s->sigma = sqrt(sum / (3 * s->rows));
 }
 
 static sl_status open_skeletons(void **state, sl_search__job *j) {
@@ -74,6 +85,7 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
     for (int v = 0; v < s->variables; v++) s->x[v] = j->rows.x[v];
     s->y = j->rows.y;
     for (int r = 0; r < s->rows; r++) s->weight[r] = 1 / fabs(s->y[r]);
+    set_rounding(s);
     s->hits = sl_calloc((size_t)sl_pool_threads(j->pool), sizeof *s->hits);
     if (!s->hits) {
         close_skeletons(s);

@@ -89,6 +89,7 @@ typedef struct sl_skeleton__change {
 typedef struct sl_skeleton__hit {
     int32_t base;
     int changes;
+    double left; // where y is rounded: what it leaves, in parts of what rounding may leave
     sl_skeleton__change change[2];
 } sl_skeleton__hit;
 
@@ -109,7 +110,9 @@ typedef struct sl_skeletons {
     int low, high; // constants
     int rows, variables;
     const double *x[SL_SKELETON__INPUTS], *y;
-    double weight[SL_SKELETON__ROWS]; // 1 / |y|
+    double weight[SL_SKELETON__ROWS];   // 1 / |y|
+    double rounding[SL_SKELETON__ROWS]; // half a unit of y's last digit, times the weight
+    double sigma;                       // standard deviation of that; 0: y has all digits
 
     const sl_node **node; // of factors
     int32_t nodes, node_room;

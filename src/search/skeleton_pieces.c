@@ -171,7 +171,8 @@ static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node
         if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
         SL_TRY(add_plain(p, s, lower));
     }
-    return quarters > 0 ? add_plain(p, s, one) : SL_OK;
+    // a root is a function, whatever its power: a summand is outside of it
+    return quarters > 0 || !is_whole(quarters) ? add_plain(p, s, one) : SL_OK;
 }
 
 static sl_status make_piece(piece *p, sl_skeletons *s, sl_skeleton__factor f) {
@@ -191,11 +192,6 @@ static sl_status make_piece(piece *p, sl_skeletons *s, sl_skeleton__factor f) {
         if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
     } else {
         SL_TRY(add_inner_slots(p, s, &b, node, node, false, false));
-    }
-    if (quarters < 0 && !is_whole(quarters)) { // 1 / (sqrt(u) + c2)
-        bool negative = node->op == SL_OP_VAR && s->x[node->arg - 1][0] < 0;
-        const sl_node *u = negative ? two(&b, SL_OP_MUL, number(&b, -1), node) : node;
-        SL_TRY(add_outer_slot(p, s, &b, power(&b, u, -quarters), -WHOLE));
     }
     return SL_OK;
 }

@@ -14,11 +14,13 @@
  * The images of all variants of a factor are one product of matrices: the directions, times the
  * other factors' values, times the values of the variants.
  *
- * Rows are weighted by 1/|y|. */
+ * Rows are weighted by 1/|y|. Where y is rounded, so much of it may be left by rounding; and the keys
+ * of two are cells as wide, next to each other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/lattice_kernels.h"
 #include "search/skeleton_impl.h"
 
 enum {
@@ -27,12 +29,16 @@ enum {
     K = SL_SKELETON__FITTED,
     BLOCK = SL_SKELETON__BLOCK,
     CHANGED_MAX = 6, // columns of a variant that are taken in
+    CELL = 16,       // where y is rounded: width of a key's cells, in parts of the doubt
     SLOTS = 1 << 14,
 };
 /* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
  * image by rounding. */
 static const double DEPENDENT = 1e-11, NOTHING = 1e-10, LEFT = 1e-14, LEAST = 1e-18;
 static const double APART = 1e-6, PARALLEL = 1e-5;
+/* Where y is rounded: standard errors that may be left; the part of y's direction that they may be
+ * before nothing can be told, for one variant and for two; chance of a false hit. */
+static const double ERRORS = 3, DOUBT_ONE = 0.05, DOUBT_TWO = 3e-3, CHANCE = 1e-10;
 
 typedef struct screen {
     sl_skeletons *s;
@@ -41,6 +47,8 @@ typedef struct screen {
     int32_t at;             // base
     const sl_skeleton__base *base;
     int rows, rank;
+    double doubt; // part of y's direction that rounding may have made
+    int most;     // columns of a variant
     double basis[(RANK + DIMS + 1) * K]; // of the plain columns, then orthogonal to them
     double across[K][DIMS];              // the latter by row
     // products of a term's other factors, by the number of its columns
@@ -128,13 +136,24 @@ static bool take_plains(screen *c) {
     return true;
 }
 
-/* Directions that are orthogonal to the plain columns: y's, then those of some rows. */
-static bool find_directions(double *left, screen *c) {
+/* What rounding of y leaves to be told, when so much of y is left by the plain columns. */
+static void set_doubt(screen *c, double left) {
+    c->doubt = ERRORS * c->s->sigma * sqrt(DIMS) / (left * sqrt(c->rows));
+    c->most = CHANGED_MAX;
+    if (c->doubt > 0)
+        c->most = (int)SL_MIN(CHANGED_MAX, DIMS - log(CHANCE) / log(SL_MIN(c->doubt, DOUBT_ONE)));
+}
+
+/* Directions that are orthogonal to the plain columns: y's, then those of some rows. *nothing: none
+ * of y is left. */
+static bool find_directions(bool *nothing, screen *c) {
     double *v = c->basis + c->rank * c->rows;
     int n = 1;
     for (int r = 0; r < c->rows; r++) v[r] = c->s->y[r] * c->s->weight[r];
-    *left = make_orthogonal(v, c, c->rank);
-    if (*left < NOTHING) return true;
+    const double left = make_orthogonal(v, c, c->rank);
+    set_doubt(c, left);
+    *nothing = left < SL_MAX(NOTHING, ERRORS * c->s->sigma);
+    if (*nothing) return true;
     for (int r = 0; r < c->rows && n < DIMS; r++) {
         v = c->basis + (c->rank + n) * c->rows;
         for (int i = 0; i < c->rows; i++) v[i] = i == (r * 11) % c->rows;
@@ -142,13 +161,13 @@ static bool find_directions(double *left, screen *c) {
     }
     for (int d = 0; d < DIMS; d++)
         for (int r = 0; r < c->rows; r++) c->across[r][d] = c->basis[(c->rank + d) * c->rows + r];
-    return n == DIMS;
+    return n == DIMS && c->doubt < DOUBT_ONE && c->most > 0;
 }
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
 static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
-                         const sl_skeleton__change *b) {
+                         const sl_skeleton__change *b, double left) {
     sl_skeleton__hits *h = &c->s->hits[c->worker];
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
@@ -161,48 +180,88 @@ static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
     memset(hit, 0, sizeof *hit);
     hit->base = c->at;
     hit->changes = (a != NULL) + (b != NULL);
+    hit->left = c->doubt > 0 ? left : 0; // what exact data leave is rounding
     if (a) hit->change[0] = *a;
     if (b) hit->change[1] = *b;
     return SL_OK;
 }
 
-/* Do images i of the block and `other` agree but for direction 0, and differ in that? */
-static bool is_meeting(const screen *c, int i, const double *other) {
-    double a = 0, b = 0, product = 0, mine = c->image[0].q[0][i];
+/* Images i of the block and `other` agree but for direction 0, and differ in that: the square of the
+ * sine between them; infinite where they do not. */
+static double angle_between(const screen *c, int i, const double *other) {
+    double a = 0, b = 0, product = 0, rest = 0;
+    const double mine = c->image[0].q[0][i];
     for (int d = 1; d < DIMS; d++) {
         double q = c->image[0].q[d][i];
         a += q * q, b += other[d] * other[d], product += q * other[d];
     }
-    double scale = product / b, apart = fabs(mine - scale * other[0]);
-    double size = fabs(mine) + fabs(scale * other[0]), rest = 0;
+    const double scale = product / b, apart = fabs(mine - scale * other[0]);
+    const double size = fabs(mine) + fabs(scale * other[0]);
+    const double most = SL_MAX(PARALLEL, CELL / 2 * c->doubt);
     for (int d = 1; d < DIMS; d++) {
         double q = c->image[0].q[d][i] - scale * other[d];
         rest += q * q;
     }
-    return rest < PARALLEL * PARALLEL * a && apart > APART * size;
+    return rest < most * most * a && apart > SL_MAX(APART, c->doubt) * size ? rest / a : INFINITY;
 }
+
+/* Variant i waits for others under a key. */
+static void wait(screen *c, int i, const sl_skeleton__change *change, uint64_t key, uint64_t at) {
+    c->stamp[at] = c->turn;
+    c->key[at] = key;
+    c->place[at] = c->waiting;
+    c->change[c->waiting] = *change;
+    for (int d = 0; d < DIMS; d++) c->direction[c->waiting][d] = c->image[0].q[d][i];
+    c->waiting++;
+}
+
+static uint64_t place_of(uint64_t key) { return (key >> 13) & (SLOTS - 1); }
 
 /* Variant i of the block meets one of another term, or waits in the table. */
 static sl_status meet(screen *c, int i, const sl_skeleton__change *change) {
-    uint64_t key = (uint64_t)c->high[i] << 32 | c->low[i];
+    const uint64_t key = (uint64_t)c->high[i] << 32 | c->low[i];
     if (key == 0 || c->waiting == SLOTS / 2) return SL_OK;
-    for (uint64_t at = key >> 13;; at++) {
-        uint64_t k = at & (SLOTS - 1);
-        if (c->stamp[k] != c->turn) {
-            c->stamp[k] = c->turn;
-            c->key[k] = key;
-            c->place[k] = c->waiting;
-            c->change[c->waiting] = *change;
-            for (int d = 0; d < DIMS; d++) c->direction[c->waiting][d] = c->image[0].q[d][i];
-            c->waiting++;
+    uint64_t at = place_of(key);
+    for (; c->stamp[at] == c->turn; at = (at + 1) & (SLOTS - 1)) {
+        if (c->key[at] != key) continue;
+        const sl_skeleton__change *other = &c->change[c->place[at]];
+        if (other->term == change->term || angle_between(c, i, c->direction[c->place[at]]) > 1)
             return SL_OK;
-        }
-        if (c->key[k] != key) continue;
-        const sl_skeleton__change *other = &c->change[c->place[k]];
-        if (other->term == change->term || !is_meeting(c, i, c->direction[c->place[k]]))
-            return SL_OK;
-        return add_hit(c, other, change);
+        return add_hit(c, other, change, 0);
     }
+    wait(c, i, change, key, at);
+    return SL_OK;
+}
+
+/* The same where y is rounded: all cells within reach are looked up, in three directions. */
+static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *change) {
+    double size = 0, sign = 0;
+    int32_t cell[3][2];
+    if (c->waiting == SLOTS / 2 || c->doubt > DOUBT_TWO) return SL_OK;
+    for (int d = 1; d < DIMS; d++) {
+        double q = c->image[0].q[d][i];
+        size += q * q, sign += q / (d + 0.5);
+    }
+    if (!(size > c->doubt * c->doubt)) return SL_OK;
+    const double scale = (sign < 0 ? -1 : 1) / (sqrt(size) * CELL * c->doubt);
+    for (int k = 0; k < 3; k++) {
+        double u = c->image[0].q[1 + k][i] * scale, low = floor(u);
+        cell[k][0] = (int32_t)low;
+        cell[k][1] = (int32_t)low + (u - low < 0.5 ? -1 : 1);
+    }
+    for (int way = 7; way >= 0; way--) {
+        const uint64_t key = sl_lattice__key((uint32_t)cell[0][way & 1], (uint32_t)cell[1][way >> 1 & 1],
+                                             (uint32_t)cell[2][way >> 2]);
+        uint64_t at = place_of(key);
+        for (; c->stamp[at] == c->turn; at = (at + 1) & (SLOTS - 1)) {
+            const sl_skeleton__change *other = &c->change[c->place[at]];
+            if (c->key[at] != key || other->term == change->term) continue;
+            double angle = angle_between(c, i, c->direction[c->place[at]]);
+            if (angle < 1) SL_TRY(add_hit(c, other, change, angle / (c->doubt * c->doubt)));
+        }
+        if (way == 0) wait(c, i, change, key, at);
+    }
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- variants ------------------ */
@@ -213,8 +272,8 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
     const sl_skeleton__set *set = &p->set[change.set];
     const sl_skeleton__kernels *kernels = c->s->kernels;
     int count = 0;
-    for (int i = 0; i < c->products && count < CHANGED_MAX; i++)
-        for (int k = 0; k < p->columns && count < CHANGED_MAX; k++) {
+    for (int i = 0; i < c->products && count < c->most; i++)
+        for (int k = 0; k < p->columns && count < c->most; k++) {
             const double *v = set->value + (int64_t)k * set->rows * set->stride + from;
             kernels->images(&c->image[count++], m[i][0], c->product[i], v, set->stride, c->rows, n,
                             LEAST);
@@ -223,10 +282,10 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
     kernels->leave(c->left, c->image, count, n);
     for (int i = 0; i < n; i++) {
         change.variant = from + i;
-        if (c->left[i] < LEFT) {
-            SL_TRY(add_hit(c, &change, NULL));
+        if (c->left[i] < SL_MAX(LEFT, c->doubt * c->doubt)) {
+            SL_TRY(add_hit(c, &change, NULL, c->left[i] / (c->doubt * c->doubt)));
         } else {
-            SL_TRY(meet(c, i, &change));
+            SL_TRY(c->doubt > 0 ? meet_rounded(c, i, &change) : meet(c, i, &change));
         }
     }
     return SL_OK;
@@ -250,11 +309,11 @@ static sl_status try_factor(screen *c, int t, int f, int set) {
 }
 
 static sl_status try_base(screen *c) {
-    double left;
+    bool nothing;
     int rows = count_plains(c->s, c->base) + DIMS;
     c->rows = (rows + 7) / 8 * 8;
-    if (c->rows > K || !take_plains(c) || !find_directions(&left, c)) return SL_OK;
-    if (left < NOTHING) return add_hit(c, NULL, NULL);
+    if (c->rows > K || !take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
+    if (nothing) return add_hit(c, NULL, NULL, 0);
     c->turn++;
     c->waiting = 0;
     for (int t = 0; t < c->base->terms; t++)

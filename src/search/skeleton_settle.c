@@ -138,7 +138,7 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
             size += fabs(part);
             bound += fabs(f->coefficient[k]) * f->column[k].bound[r];
         }
-        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * bound);
+        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * (bound + f->s->rounding[r]));
         if (!(error <= *worst)) *worst = error;
     }
     if (isnan(*worst)) *worst = INFINITY;
@@ -233,6 +233,7 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
 static int cmp_hit(const void *a, const void *b) {
     const sl_skeleton__hit *p = a, *q = b;
     if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
+    if (p->left != q->left) return p->left < q->left ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     return memcmp(p->change, q->change, sizeof p->change);
 }
