@@ -14,6 +14,7 @@
  *   level 1   two terms, the same
  *   level 2   all of them, with fractions beside variables
  *   level 3   divisors that are sums, with two constants in one of their places
+ *   level 4   divisors that are sums, one constant in each of two terms with further summands
  *
  * The default grammar alone: its operators are those whose constants are understood here. */
 #include <math.h>
@@ -22,7 +23,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 4, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 5, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -102,6 +103,7 @@ static const uint32_t sets_of[LEVELS] = {
     1u << SL_SKELETON__ONE, 1u << SL_SKELETON__ONE,
     1u << SL_SKELETON__ONE | 1u << SL_SKELETON__FRACTION,
     1u << SL_SKELETON__ONE | 1u << SL_SKELETON__TWO,
+    1u << SL_SKELETON__ONE,
 };
 
 static bool is_of(const sl_skeleton__base *b, int level) {
@@ -130,7 +132,7 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], level)) list[n++] = i;
-    sl_skeleton__screening g = { s, list, sets_of[level] };
+    sl_skeleton__screening g = { s, list, sets_of[level], level == 4 };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_skeleton__screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;

@@ -11,6 +11,7 @@ enum {
     SL_SKELETON__DIMS = 8,   // directions that are left when columns are taken out
     SL_SKELETON__LANES = 8,  // blocks are padded to a multiple
     SL_SKELETON__BLOCK = 128, // variants at once
+    SL_SKELETON__BESIDE = 3,  // columns of a variant beside another
 };
 
 /* Images of a block: by direction, one number per variant. */
@@ -29,6 +30,10 @@ typedef struct sl_skeleton__kernels {
     /* left[i] := the square of what the n vectors image[..].q[.][i] leave of direction 0. They are
      * made orthonormal, one after the other. */
     void (*leave)(double *left, sl_skeleton__image *image, int count, int n);
+    /* The same beside m orthonormal vectors; the images, at most SL_SKELETON__BESIDE, stay as they
+     * are. */
+    void (*leave_beside)(double *left, const sl_skeleton__image *image, int count, int n,
+                         const double (*other)[SL_SKELETON__DIMS], int m);
     /* high, low := hashes of q[2..4] / q[1] in cells; 0 where direction 0 has all of it. */
     void (*keys)(uint32_t *high, uint32_t *low, const sl_skeleton__image *image, int n);
 } sl_skeleton__kernels;

@@ -55,28 +55,61 @@ static void images(sl_skeleton__image *out, const double *across, const double *
     }
 }
 
+/* *rest less what it has of q, which is of length 1. */
+static inline void take_out(lanes *rest, const lanes *q) {
+    lanes part = { 0 };
+    for (int d = 0; d < DIMS; d++) part += rest[d] * q[d];
+    for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
+}
+
 static void leave(double *left, sl_skeleton__image *image, int count, int n) {
     for (int i = 0; i < n; i += LANES) {
         lanes rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
         nothing += NOTHING;
         rest[0] += 1.0;
         for (int c = 0; c < count; c++) {
-            lanes q[DIMS], size = { 0 }, part = { 0 };
+            lanes q[DIMS], size = { 0 }, scale;
             for (int d = 0; d < DIMS; d++) q[d] = IN(&image[c].q[d][i]);
             for (int b = 0; b < c; b++) {
-                lanes of = { 0 };
-                for (int d = 0; d < DIMS; d++) of += q[d] * IN(&image[b].q[d][i]);
-                for (int d = 0; d < DIMS; d++) q[d] -= of * IN(&image[b].q[d][i]);
+                lanes part = { 0 };
+                for (int d = 0; d < DIMS; d++) part += q[d] * IN(&image[b].q[d][i]);
+                for (int d = 0; d < DIMS; d++) q[d] -= part * IN(&image[b].q[d][i]);
             }
             for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
-            lanes scale;
             inverse_root(&scale, &size, &nothing);
-            for (int d = 0; d < DIMS; d++) {
-                q[d] *= scale;
-                AT(&image[c].q[d][i]) = q[d];
-                part += rest[d] * q[d];
+            for (int d = 0; d < DIMS; d++) AT(&image[c].q[d][i]) = q[d] *= scale;
+            take_out(rest, q);
+        }
+        for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
+        AT(left + i) = sum;
+    }
+}
+
+static void leave_beside(double *left, const sl_skeleton__image *image, int count, int n,
+                         const double (*other)[DIMS], int m) {
+    double start[DIMS] = { 1 };
+    for (int k = 0; k < m; k++) {
+        double part = 0;
+        for (int d = 0; d < DIMS; d++) part += start[d] * other[k][d];
+        for (int d = 0; d < DIMS; d++) start[d] -= part * other[k][d];
+    }
+    for (int i = 0; i < n; i += LANES) {
+        lanes rest[DIMS] = { { 0 } }, q[SL_SKELETON__BESIDE][DIMS], sum = { 0 }, nothing = { 0 };
+        nothing += NOTHING;
+        for (int d = 0; d < DIMS; d++) rest[d] += start[d];
+        for (int c = 0; c < count; c++) {
+            lanes size = { 0 }, scale;
+            for (int d = 0; d < DIMS; d++) q[c][d] = IN(&image[c].q[d][i]);
+            for (int k = 0; k < m; k++) {
+                lanes part = { 0 };
+                for (int d = 0; d < DIMS; d++) part += q[c][d] * other[k][d];
+                for (int d = 0; d < DIMS; d++) q[c][d] -= part * other[k][d];
             }
-            for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
+            for (int b = 0; b < c; b++) take_out(q[c], q[b]);
+            for (int d = 0; d < DIMS; d++) size += q[c][d] * q[c][d];
+            inverse_root(&scale, &size, &nothing);
+            for (int d = 0; d < DIMS; d++) q[c][d] *= scale;
+            take_out(rest, q[c]);
         }
         for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
         AT(left + i) = sum;
@@ -101,4 +134,4 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
     }
 }
 
-const sl_skeleton__kernels KERNELS = { deflate, images, leave, keys };
+const sl_skeleton__kernels KERNELS = { deflate, images, leave, leave_beside, keys };

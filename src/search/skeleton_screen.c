@@ -10,6 +10,7 @@
  *   two    two variants of different terms: their images are parallel but for direction 0, so they
  *          meet in a key. Only the first column of either is taken: these two terms have no
  *          summands outside of functions.
+ *   pairs  two variants of different terms with their further columns: each against each.
  *
  * The images of all variants of a factor are one product of matrices: the directions, times the
  * other factors' values, times the values of the variants.
@@ -31,6 +32,7 @@ enum {
     CHANGED_MAX = 6, // columns of a variant that are taken in
     CELL = 16,       // where y is rounded: width of a key's cells, in parts of the doubt
     SLOTS = 1 << 14,
+    BLOCKS = 48, // of variants, for pairs
 };
 /* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
  * image by rounding. */
@@ -64,6 +66,14 @@ typedef struct screen {
     uint64_t key[SLOTS];
     int32_t stamp[SLOTS], place[SLOTS];
     int32_t turn;
+    // variants with all their columns, made orthonormal, for pairs
+    bool pairs;
+    int blocks;
+    struct block {
+        sl_skeleton__image image[SL_SKELETON__BESIDE];
+        sl_skeleton__change first;
+        int count, n;
+    } block[BLOCKS];
 } screen;
 
 /* ---------------------------------------------------------------- projection ---------------- */
@@ -266,6 +276,17 @@ static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *chang
 
 /* ---------------------------------------------------------------- variants ------------------ */
 
+/* The block's images wait for those of other terms. */
+static void keep_block(screen *c, sl_skeleton__change change, int count, int from, int n) {
+    if (!c->pairs || c->blocks == BLOCKS) return;
+    struct block *b = &c->block[c->blocks++];
+    b->count = SL_MIN(count, SL_SKELETON__BESIDE);
+    b->n = n;
+    b->first = change;
+    b->first.variant = from;
+    memcpy(b->image, c->image, (size_t)b->count * sizeof *b->image);
+}
+
 /* Variants from .. from + n of a factor; m: directions times the other factors, by product. */
 static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__change change,
                            double (*m)[K][DIMS], int from, int n) {
@@ -280,6 +301,7 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
         }
     kernels->keys(c->high, c->low, &c->image[0], n);
     kernels->leave(c->left, c->image, count, n);
+    keep_block(c, change, count, from, n);
     for (int i = 0; i < n; i++) {
         change.variant = from + i;
         if (c->left[i] < SL_MAX(LEFT, c->doubt * c->doubt)) {
@@ -288,6 +310,35 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
             SL_TRY(c->doubt > 0 ? meet_rounded(c, i, &change) : meet(c, i, &change));
         }
     }
+    return SL_OK;
+}
+
+/* Variant i of block a beside all of block b. */
+static sl_status try_beside(screen *c, const struct block *a, int i, const struct block *b) {
+    double other[SL_SKELETON__BESIDE][DIMS];
+    for (int k = 0; k < a->count; k++)
+        for (int d = 0; d < DIMS; d++) other[k][d] = a->image[k].q[d][i];
+    c->s->kernels->leave_beside(c->left, b->image, b->count, b->n, other, a->count);
+    for (int k = 0; k < b->n; k++) {
+        if (!(c->left[k] < SL_MAX(LEFT, c->doubt * c->doubt))) continue;
+        sl_skeleton__change one = a->first, two = b->first;
+        one.variant += i, two.variant += k;
+        SL_TRY(add_hit(c, &one, &two, c->left[k] / (c->doubt * c->doubt)));
+    }
+    return SL_OK;
+}
+
+static sl_status try_pairs(screen *c) {
+    for (int i = 0; i < c->blocks; i++)
+        for (int k = i + 1; k < c->blocks; k++) {
+            const struct block *a = &c->block[i], *b = &c->block[k];
+            if (a->first.term == b->first.term || SL_MAX(a->count, b->count) < 2 ||
+                a->count + b->count > c->most)
+                continue;
+            for (int v = 0; v < a->n; v++) SL_TRY(try_beside(c, a, v, b));
+            atomic_fetch_add_explicit(&c->s->job->tried, (int64_t)a->n * b->n,
+                                      memory_order_relaxed);
+        }
     return SL_OK;
 }
 
@@ -315,12 +366,12 @@ static sl_status try_base(screen *c) {
     if (c->rows > K || !take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
     if (nothing) return add_hit(c, NULL, NULL, 0);
     c->turn++;
-    c->waiting = 0;
+    c->waiting = c->blocks = 0;
     for (int t = 0; t < c->base->terms; t++)
         for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
             for (int set = 0; set < SL_SKELETON__SETS; set++)
                 if (c->sets >> set & 1) SL_TRY(try_factor(c, t, f, set));
-    return SL_OK;
+    return try_pairs(c);
 }
 
 sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload) {
@@ -330,6 +381,7 @@ sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payl
     c->s = g->s;
     c->worker = worker;
     c->sets = g->sets;
+    c->pairs = g->pairs;
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;

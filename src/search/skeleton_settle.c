@@ -69,17 +69,15 @@ static bool evaluate(column *c, const sl_skeletons *s) {
     return size > 1e-30;
 }
 
-/* All products of the plain columns of a term; factor `changed` (-1: none) has a variant's. first:
- * only what the skeleton has. */
+/* All products of the plain columns of a term; factor `changed` (-1: none) has a variant's. */
 static void add_products(formula *f, const sl_skeleton__term *t, int changed,
-                         const sl_node *const *variant, int variants, bool first) {
+                         const sl_node *const *variant, int variants) {
     const sl_node *const *list[SL_SKELETON__FACTORS];
     int count[SL_SKELETON__FACTORS], all = 1;
     for (int k = 0; k < t->factors; k++) {
         const sl_skeleton__piece *p = &f->s->piece[t->piece[k]];
         list[k] = k == changed ? variant : p->plain;
         count[k] = k == changed ? variants : p->plains;
-        if (first) count[k] = SL_MIN(count[k], 1);
         all *= count[k];
     }
     for (int i = 0; i < SL_MIN(all, SL_SKELETON__PRODUCTS) && f->columns < COLUMNS; i++) {
@@ -98,7 +96,7 @@ static void add_products(formula *f, const sl_skeleton__term *t, int changed,
 static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
     const sl_skeleton__base *b = &f->s->base[h->base];
     f->columns = 0;
-    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], -1, NULL, 0, false);
+    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], -1, NULL, 0);
     for (int i = 0; i < h->changes; i++) {
         const sl_skeleton__change *c = &h->change[i];
         const sl_skeleton__term *t = &f->s->term[b->term[c->term]];
@@ -107,7 +105,7 @@ static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
         for (int k = 0; k < p->columns; k++)
             SL_TRY(sl_skeleton__variant_expr(&variant[k], f->a, p, &p->set[c->set].list[c->variant],
                                              k));
-        add_products(f, t, c->factor, variant, p->columns, h->changes > 1);
+        add_products(f, t, c->factor, variant, p->columns);
     }
     return SL_OK;
 }
