@@ -1,11 +1,12 @@
-/* rational - polynomials, quotients of polynomials, their roots, and roots of quadratic equations.
+/* rational - polynomials, quotients of polynomials, their roots and exponentials, and roots of
+ * quadratic equations.
  *
  *     A(x) + B(x) y + C(x) y^2 = 0,   degrees ascending, all coefficients free
  *
  * The columns 1, x, x^2, ..., then y, y x, ..., then y^2, y^2 x, ... are made orthogonal one after
  * the other; a column with y that the ones before it leave nothing of is a formula. Terms that it
  * does not need are dropped and the others fitted again. Without C it is a quotient, without B the
- * root of one.
+ * root of one. With log|y| in the place of y it is the exponential of a quotient.
  *
  * A quotient with many coefficients comes close to any smooth function. So a formula found here has
  * few of them beside the rows that were fitted, and it has to hold in the other rows too. */
@@ -35,6 +36,8 @@ typedef struct relation {
     double **unit;                       // the orthogonal ones, rows that are fitted
     int *used;                           // columns that gave them
     double *weight;
+    double *logarithm; // log|y|; NULL where y has both signs or is 0
+    const double *y;   // the target: y or its logarithm
     int level, n; // columns
     int64_t rows, fitted;
 } relation;
@@ -65,7 +68,7 @@ static bool fill(relation *q, degrees d) {
             q->of_y[i] = (int8_t)e;
             sl_spans__monomial(q->column[i], q->power[i], p->x, p->inputs, p->rows);
             for (int times = 0; times < e; times++)
-                for (int64_t k = 0; k < p->rows; k++) q->column[i][k] *= p->y[k];
+                for (int64_t k = 0; k < p->rows; k++) q->column[i][k] *= q->y[k];
         }
     }
     q->fitted = SL_MIN(q->rows, (int64_t)q->n + SPARE_ROWS);
@@ -192,6 +195,55 @@ static const sl_node *write_root(sl_write *w, const relation *q, const solution 
     return sl_write_times(w, e, sl_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
 }
 
+/* The coefficient of B at the monomial of column i; 0 where it has none. */
+static double below(const relation *q, const solution *s, int i) {
+    for (int k = -1; k < s->n; k++) {
+        int column = k < 0 ? s->y : s->used[k];
+        if (q->of_y[column] == 1 && !memcmp(q->power[column], q->power[i], sizeof q->power[i]))
+            return k < 0 ? 1 : -s->coefficient[k];
+    }
+    return 0;
+}
+
+/* The coefficient of -A - c B at used column k; 0 where that is rounding. */
+static double above(const relation *q, const solution *s, int k, double c) {
+    double whole = s->coefficient[k], left = whole - c * below(q, s, s->used[k]);
+    return fabs(left) < NOTHING * fabs(whole) ? 0 : left;
+}
+
+/* c such that -A/B - c has the fewest terms, if it saves at least two; else 0. */
+static double whole_part(const relation *q, const solution *s) {
+    double best = 0;
+    int most = 1;
+    for (int i = 0; i < s->n; i++) {
+        const double part = q->of_y[s->used[i]] == 0 ? below(q, s, s->used[i]) : 0;
+        int saved = 0;
+        if (part == 0) continue;
+        const double c = s->coefficient[i] / part;
+        for (int k = 0; k < s->n; k++)
+            saved += q->of_y[s->used[k]] == 0 && above(q, s, k, c) == 0;
+        if (saved > most) most = saved, best = c;
+    }
+    return best;
+}
+
+/* +-exp(c) exp(-A/B - c). */
+static const sl_node *write_exponential(sl_write *w, const relation *q, const solution *s) {
+    const double c = whole_part(q, s), sign = q->job->rows.y[0] < 0 ? -1 : 1;
+    const sl_node *top = NULL;
+    for (int k = 0; k < s->n; k++) {
+        const double value = q->of_y[s->used[k]] == 0 ? above(q, s, k, c) : 0;
+        if (value == 0) continue;
+        const sl_node *e = sl_write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
+        e = sl_write_times(w, sl_write_constant(w, value), e);
+        top = top ? sl_write_plus(w, top, e) : e;
+    }
+    if (!top) return NULL;
+    const sl_node *bottom = sl_write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
+    const sl_node *e = sl_write_function(w, SL_OP_EXP, sl_write_times(w, top, bottom));
+    return sl_write_times(w, sl_write_constant(w, sign * exp(c)), e);
+}
+
 /* +-root(-A/C), -A/B, or a root of a quadratic equation. */
 static const sl_node *write_solution(sl_write *w, const relation *q, const solution *s) {
     const sl_node *top = polynomial(w, q, s, 0, -1), *bottom = polynomial(w, q, s, 1, 1);
@@ -200,6 +252,10 @@ static const sl_node *write_solution(sl_write *w, const relation *q, const solut
         return write_root(w, q, s);
     }
     if (!top) return NULL;
+    if (q->y == q->logarithm) {
+        *w = (sl_write){ .arena = w->arena };
+        return write_exponential(w, q, s);
+    }
     if (q->of_y[s->y] == 1) return sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
     bottom = polynomial(w, q, s, 2, 1);
     const sl_node *e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
@@ -251,13 +307,20 @@ static sl_status open_relation(void **state, sl_search__job *j) {
     q->unit = sl_arena_alloc(&q->arena, (COLUMNS + 1) * sizeof *q->unit);
     q->used = sl_arena_alloc(&q->arena, COLUMNS * sizeof *q->used);
     q->weight = sl_arena_alloc(&q->arena, rows * sizeof *q->weight);
+    q->logarithm = sl_arena_alloc(&q->arena, rows * sizeof *q->logarithm);
     double *room = sl_arena_alloc(&q->arena, (2 * COLUMNS + 1) * rows * sizeof *room);
-    if (!q->power || !q->of_y || !q->column || !q->unit || !q->used || !q->weight || !room) {
+    if (!q->power || !q->of_y || !q->column || !q->unit || !q->used || !q->weight ||
+        !q->logarithm || !room) {
         close_relation(q);
         return sl_fail_memory(2 * COLUMNS, rows * sizeof *room, "quotients of polynomials");
     }
     for (int i = 0; i < COLUMNS; i++) q->column[i] = room + (size_t)i * rows;
     for (int i = 0; i <= COLUMNS; i++) q->unit[i] = room + (size_t)(COLUMNS + i) * rows;
+    q->y = j->rows.y;
+    for (int64_t k = 0; k < q->rows && q->logarithm; k++) {
+        if (!(q->y[k] * q->y[0] > 0)) q->logarithm = NULL;
+        if (q->logarithm) q->logarithm[k] = log(fabs(q->y[k]));
+    }
     *state = q;
     return SL_OK;
 }
@@ -309,6 +372,10 @@ static sl_status level_relation(bool *more, void *state, int level) {
     SL_TRY(quotients(&found, q, 2, 0, sums[level]));
     for (int i = 0; i < SL_LEN(quadratics) && !found; i++)
         SL_TRY(try_once(&found, q, quadratics[i]));
+    if (found || !q->logarithm) return SL_OK;
+    q->y = q->logarithm;
+    SL_TRY(quotients(&found, q, 1, 0, sums[0]));
+    q->y = q->job->rows.y;
     return SL_OK;
 }
 
