@@ -1,9 +1,9 @@
-/* b_skeleton - what skeletons alone find in a file of pairs, level by level.
+/* b_method - what one method alone finds in a file of pairs, level by level.
  *
  * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, level that found
  * a formula (-1: none), CPU-seconds of every level that ran, the formula, the truth.
  *
- *     build/bench/search.skeleton FILE [first] [pairs] [first level] [last level] */
+ *     build/bench/search.method METHOD FILE [first] [pairs] [first level] [last level] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,19 @@
 
 enum { LEVELS = 16 };
 
+static const sl_search__method *const methods[] = { &sl_search__closure, &sl_search__lattice,
+                                                    &sl_search__rational, &sl_search__skeletons };
+
+static const sl_search__method *find_method(const char *name) {
+    for (int i = 0; i < SL_LEN(methods); i++)
+        if (!strcmp(methods[i]->name, name)) return methods[i];
+    return NULL;
+}
+
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static sl_status run(double *seconds, int *found, sl_str *text, const pair *p, int from, int to) {
+static sl_status run(double *seconds, int *found, sl_str *text, const sl_search__method *m,
+                     const pair *p, int from, int to) {
     static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
@@ -28,10 +38,10 @@ static sl_status run(double *seconds, int *found, sl_str *text, const pair *p, i
     j.result = sl_calloc(1, sizeof *j.result);
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
     SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_search__skeletons.open(&state, &j));
+    SL_GO(m->open(&state, &j));
     for (int l = from; l <= to && more && !j.exact; l++) {
         double start = cpu_seconds();
-        SL_GO(sl_search__skeletons.level(&more, state, l));
+        SL_GO(m->level(&more, state, l));
         seconds[l] = cpu_seconds() - start;
         if (j.exact) *found = l;
     }
@@ -40,7 +50,7 @@ static sl_status run(double *seconds, int *found, sl_str *text, const pair *p, i
         st = sl_expr_print_values(text, SL_FORMAT_INFIX, j.result->formula[0].fit.expr, NULL,
                                   j.result->formula[0].fit.value);
 done:
-    sl_search__skeletons.close(state);
+    m->close(state);
     sl_free(j.kept);
     sl_arena_clear(&j.arena);
     sl_search_result_free(j.result);
@@ -49,10 +59,11 @@ done:
 
 int main(int argc, char **argv) {
     static pair p;
-    if (argc < 2) return printf("usage: %s FILE [first] [pairs] [from] [to]\n", argv[0]), 2;
-    int first = argc > 2 ? atoi(argv[2]) : 0, pairs = argc > 3 ? atoi(argv[3]) : 1 << 30;
-    int from = argc > 4 ? atoi(argv[4]) : 0, to = argc > 5 ? atoi(argv[5]) : LEVELS - 1;
-    FILE *f = fopen(argv[1], "r");
+    const sl_search__method *m = argc > 2 ? find_method(argv[1]) : NULL;
+    if (!m) return printf("usage: %s METHOD FILE [first] [pairs] [from] [to]\n", argv[0]), 2;
+    int first = argc > 3 ? atoi(argv[3]) : 0, pairs = argc > 4 ? atoi(argv[4]) : 1 << 30;
+    int from = argc > 5 ? atoi(argv[5]) : 0, to = argc > 6 ? atoi(argv[6]) : LEVELS - 1;
+    FILE *f = fopen(argv[2], "r");
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
@@ -63,7 +74,7 @@ int main(int argc, char **argv) {
         int found = -1;
         sl_str text = { 0 };
         if (read_pair(&p, line, (size_t)n) != SL_OK ||
-            run(seconds, &found, &text, &p, from, to) != SL_OK)
+            run(seconds, &found, &text, m, &p, from, to) != SL_OK)
             return printf("%s\n", sl_last_error()), 1;
         printf("%d\t%d\t", i, found);
         for (int l = from; l <= to && l < 8; l++) printf("%.2f ", seconds[l]);
