@@ -1,4 +1,5 @@
 /* skeleton_kernels - the plain variant, and the choice by instruction set. */
+#define WIDTH 2
 #define KERNELS sl_skeleton__kernels_base
 #include "search/skeleton_kernels_body.h"
 

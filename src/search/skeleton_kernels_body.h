@@ -1,26 +1,29 @@
-/* The text of all variants of skeleton_kernels.h; the including file names the table. */
+/* The text of all variants of skeleton_kernels.h; the including file names the table, and says how
+ * many numbers a register holds. */
 #include <math.h>
 
 #include "search/lattice_kernels.h"
 #include "search/skeleton_kernels.h"
 
-enum { LANES = SL_SKELETON__LANES, DIMS = SL_SKELETON__DIMS, SHIFT = 6 };
+enum { LANES = WIDTH, PARTS = SL_SKELETON__LANES / WIDTH, DIMS = SL_SKELETON__DIMS, SHIFT = 6 };
 
-/* The compiler makes one, two or four registers of it. */
+/* One register: variants do not know each other, so its width changes no result. */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
-
 #define AT(p) (*(lanes *)(p))
 #define IN(p) (*(const lanes *)(p))
-
 /* Squares of lengths: of what rounding leaves of a vector of length 1; of one that is all in
  * direction 0. */
 static const double NOTHING = 1e-16, PARALLEL = 1e-12;
 
+/* Eight partial sums, whatever the width: the order of additions is fixed. */
 static double dot(const double *a, const double *b, int rows) {
-    lanes sum = { 0 };
+    lanes sum[PARTS] = { { 0 } };
     double whole = 0;
-    for (int r = 0; r < rows; r += LANES) sum += IN(a + r) * IN(b + r);
-    for (int i = 0; i < LANES; i++) whole += sum[i];
+    for (int r = 0; r < rows; r += PARTS * LANES)
+        for (int k = 0; k < PARTS; k++)
+            sum[k] += IN(a + r + k * LANES) * IN(b + r + k * LANES);
+    for (int k = 0; k < PARTS; k++)
+        for (int i = 0; i < LANES; i++) whole += sum[k][i];
     return whole;
 }
 
