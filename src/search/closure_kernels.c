@@ -1,5 +1,6 @@
 /* The kernels for every CPU, and the choice between all. */
-#define KERNELS sl_closure__kernels_base
+#define KERNELS      sl_closure__kernels_base
+#define VECTOR_BYTES 16
 #include "search/closure_kernels_body.h"
 
 const sl_closure__kernels *sl_closure__kernels_at(sl_isa isa) {

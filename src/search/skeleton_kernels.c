@@ -1,6 +1,6 @@
 /* skeleton_kernels - the plain variant, and the choice by instruction set. */
-#define WIDTH 2
-#define KERNELS sl_skeleton__kernels_base
+#define KERNELS      sl_skeleton__kernels_base
+#define VECTOR_BYTES 16
 #include "search/skeleton_kernels_body.h"
 
 const sl_skeleton__kernels *sl_skeleton__kernels_at(sl_isa isa) {

@@ -1,16 +1,19 @@
-/* The text of all variants of skeleton_kernels.h; the including file names the table, and says how
- * many numbers a register holds. */
+/* The text of skeleton_kernels*.c: KERNELS is the name of the table, VECTOR_BYTES the width of a
+ * register. */
 #include <math.h>
 
 #include "search/lattice_kernels.h"
 #include "search/skeleton_kernels.h"
 
-enum { LANES = WIDTH, PARTS = SL_SKELETON__LANES / WIDTH, DIMS = SL_SKELETON__DIMS, SHIFT = 6 };
+enum { LANES = VECTOR_BYTES / 8, PARTS = SL_SKELETON__LANES / LANES, DIMS = SL_SKELETON__DIMS };
+enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 
 /* One register: variants do not know each other, so its width changes no result. */
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+typedef double lanes __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+
 #define AT(p) (*(lanes *)(p))
 #define IN(p) (*(const lanes *)(p))
+
 /* Squares of lengths: of what rounding leaves of a vector of length 1; of one that is all in
  * direction 0. */
 static const double NOTHING = 1e-16, PARALLEL = 1e-12;
