@@ -1,0 +1,77 @@
+/* b_quotients - what quotients alone find in a file of pairs, level by level.
+ *
+ * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, level that found
+ * a formula (-1: none), CPU-seconds of every level that ran, the formula, the truth.
+ *
+ *     build/bench/search.quotients FILE [first] [pairs] [first level] [last level] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "search/bench/pair_file.h"
+
+enum { LEVELS = 16 };
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static sl_status run(double *seconds, int *found, sl_str *text, const pair *p, int from, int to) {
+    static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
+    sl_search__job j = { .all = &problem, .o = &o, .precision = 0x1p-52 };
+    void *state = NULL;
+    bool more = true;
+    sl_status st;
+    o.grammar = &grammar;
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
+    SL_GO(sl_search__prepare(&j));
+    SL_GO(sl_search__quotients.open(&state, &j));
+    for (int l = from; l <= to && more && !j.exact; l++) {
+        double start = cpu_seconds();
+        SL_GO(sl_search__quotients.level(&more, state, l));
+        seconds[l] = cpu_seconds() - start;
+        if (j.exact) *found = l;
+    }
+    SL_GO(sl_search__finish(&j));
+    if (j.result->count > 0)
+        st = sl_expr_print_values(text, SL_FORMAT_INFIX, j.result->formula[0].fit.expr, NULL,
+                                  j.result->formula[0].fit.value);
+done:
+    sl_search__quotients.close(state);
+    sl_free(j.kept);
+    sl_arena_clear(&j.arena);
+    sl_search_result_free(j.result);
+    return st;
+}
+
+int main(int argc, char **argv) {
+    static pair p;
+    if (argc < 2) return printf("usage: %s FILE [first] [pairs] [from] [to]\n", argv[0]), 2;
+    int first = argc > 2 ? atoi(argv[2]) : 0, pairs = argc > 3 ? atoi(argv[3]) : 1 << 30;
+    int from = argc > 4 ? atoi(argv[4]) : 0, to = argc > 5 ? atoi(argv[5]) : LEVELS - 1;
+    FILE *f = fopen(argv[1], "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    if (!f || to >= LEVELS) return 1;
+    for (int i = 0; i < first + pairs && (n = getline(&line, &room, f)) > 0; i++) {
+        if (i < first) continue;
+        double seconds[LEVELS] = { 0 };
+        int found = -1;
+        sl_str text = { 0 };
+        if (read_pair(&p, line, (size_t)n) != SL_OK ||
+            run(seconds, &found, &text, &p, from, to) != SL_OK)
+            return printf("%s\n", sl_last_error()), 1;
+        printf("%d\t%d\t", i, found);
+        for (int l = from; l <= to && l < 8; l++) printf("%.2f ", seconds[l]);
+        printf("\t%s\t%s\n", sl_str_text(&text), p.text);
+        fflush(stdout);
+        sl_str_clear(&text);
+    }
+    free(line);
+    fclose(f);
+    return 0;
+}

@@ -1,0 +1,245 @@
+/* Inside src/search only: the parts of the search for two terms over a common divisor. What it does
+ * is told in quotients.c. */
+#ifndef SL_SEARCH_QUOTIENTS_IMPL_H
+#define SL_SEARCH_QUOTIENTS_IMPL_H
+
+#include "search/quotients_kernels.h"
+#include "search/search_impl.h"
+#include "search/write.h"
+
+enum {
+    SL_QUOTIENTS__CONSTANTS = 3, // of one term at most
+    SL_QUOTIENTS__VARIABLES = 2,
+    SL_QUOTIENTS__FACTORS = 4, // of one product
+    SL_QUOTIENTS__PARTS = 3,   // of one sum
+    SL_QUOTIENTS__ROWS = 64,   // that hits are checked at
+    SL_QUOTIENTS__STRUCTURES = 2048,
+    SL_QUOTIENTS__NUMERATORS = 128,
+};
+
+/* ---------------------------------------------------------------- structures ---------------- */
+
+/* A product without constants: powers of inputs, of their sines, and exponentials of them. */
+typedef struct sl_quotients__product {
+    int8_t power[SL_QUOTIENTS__VARIABLES]; // in halves
+    int8_t sine[SL_QUOTIENTS__VARIABLES];
+    int8_t rate[SL_QUOTIENTS__VARIABLES];  // in halves: exp(x/2) has 1
+} sl_quotients__product;
+
+/* What one occurrence of an input or a function becomes:
+ *   LINEAR   (a x + b)^k
+ *   ROOT     a (c x + d)^(k/2) + b, k odd
+ *   SINE     (a sin(c x + d) + b)^k
+ *   RATE     a exp(k (c x + d) / 2) + b                                                          */
+typedef enum sl_quotients__kind {
+    SL_QUOTIENTS__LINEAR,
+    SL_QUOTIENTS__ROOT,
+    SL_QUOTIENTS__SINE,
+    SL_QUOTIENTS__RATE,
+} sl_quotients__kind;
+
+/* A sum of products, or a function of one, to a power: kind and exponent as above, with the sum for
+ * c x + d. No parts: 1. */
+typedef struct sl_quotients__core {
+    int8_t kind, exponent, parts;
+    int8_t factor[SL_QUOTIENTS__PARTS]; // of the products in the sum, up to sign
+    sl_quotients__product part[SL_QUOTIENTS__PARTS];
+} sl_quotients__core;
+
+/* What both terms of a formula have in common. */
+typedef struct sl_quotients__structure {
+    sl_quotients__product product;
+    sl_quotients__core core;
+} sl_quotients__structure;
+
+/* Numerators and common structures of all bases. */
+typedef struct sl_quotients__bases {
+    int numerators, simple, structures; // the first `simple` numerators are parts of sums
+    sl_quotients__product numerator[SL_QUOTIENTS__NUMERATORS];
+    sl_quotients__structure structure[SL_QUOTIENTS__STRUCTURES];
+} sl_quotients__bases;
+
+/* quotients_bases.c: from the canonical forms of the grammar's halves. */
+SL_NODISCARD sl_status sl_quotients__make_bases(sl_quotients__bases *out,
+                                                const sl_search_grammar *grammar, int variables);
+
+static inline sl_quotients__product sl_quotients__times(sl_quotients__product a,
+                                                        sl_quotients__product b) {
+    for (int v = 0; v < SL_QUOTIENTS__VARIABLES; v++) {
+        a.power[v] = (int8_t)(a.power[v] + b.power[v]);
+        a.sine[v] = (int8_t)(a.sine[v] + b.sine[v]);
+        a.rate[v] = (int8_t)(a.rate[v] + b.rate[v]);
+    }
+    return a;
+}
+
+/* ---------------------------------------------------------------- factors ------------------- */
+
+typedef struct sl_quotients__class {
+    int8_t kind, variable, exponent;
+} sl_quotients__class;
+
+/* Constants of one occurrence; 1, 0, 1, 0 are none. */
+typedef struct sl_quotients__variant {
+    int8_t a, b, c, d;
+} sl_quotients__variant;
+
+/* Variants of a factor by number of constants, at the probes. */
+typedef struct sl_quotients__factor {
+    int32_t count, begin[SL_QUOTIENTS__CONSTANTS + 2];
+    sl_quotients__variant *variant;
+    double *v[SL_QUOTIENTS__PROBES];
+} sl_quotients__factor;
+
+/* FULL: one of each value vector and its negative. SCALE: one up to a factor. */
+typedef enum sl_quotients__mode {
+    SL_QUOTIENTS__FULL,
+    SL_QUOTIENTS__SCALE,
+    SL_QUOTIENTS__MODES
+} sl_quotients__mode;
+
+enum { SL_QUOTIENTS__EXPONENTS = 8, // -8 .. 8
+       SL_QUOTIENTS__CLASSES = 4 * SL_QUOTIENTS__VARIABLES * (2 * SL_QUOTIENTS__EXPONENTS + 1) };
+
+static inline int sl_quotients__class_of(sl_quotients__class c) {
+    int width = 2 * SL_QUOTIENTS__EXPONENTS + 1;
+    return (c.kind * SL_QUOTIENTS__VARIABLES + c.variable) * width + c.exponent +
+           SL_QUOTIENTS__EXPONENTS;
+}
+
+/* out[] := the factors of p; answers how many, or -1 where there are too many. */
+int sl_quotients__factors_of(sl_quotients__class *out, const sl_quotients__product *p);
+/* The function of a kind at u, without a and b. */
+double sl_quotients__function(int kind, int exponent, double u);
+/* base^k. */
+double sl_quotients__power(double base, int k);
+double sl_quotients__factor_at(sl_quotients__class c, sl_quotients__variant t, double x);
+int sl_quotients__constants_of(sl_quotients__variant t);
+const sl_node *sl_quotients__factor_expr(sl_write *w, sl_quotients__class c,
+                                         sl_quotients__variant t);
+/* a f + b for the function of a kind at u, to the power that the kind has. */
+const sl_node *sl_quotients__function_expr(sl_write *w, int kind, int exponent, const sl_node *u,
+                                           sl_rat a, sl_rat b);
+
+/* A set of keys that is emptied for every list. */
+typedef struct sl_quotients__set {
+    uint64_t *slot; // 0: free
+    int64_t size, count;
+} sl_quotients__set;
+/* Is it new, and is there room? */
+bool sl_quotients__set_add(sl_quotients__set *s, uint64_t key);
+void sl_quotients__set_clear(sl_quotients__set *s);
+/* Of values at the probes, up to what the mode says; 0: not finite, or 0 somewhere. */
+uint64_t sl_quotients__key(const double *v, sl_quotients__mode mode);
+
+/* ---------------------------------------------------------------- lists --------------------- */
+
+/* A product with constants: 16 bits a factor, its place in that factor's list. */
+typedef uint64_t sl_quotients__code;
+#define SL_QUOTIENTS__PLACES 65535
+
+static inline int sl_quotients__place(sl_quotients__code code, int factor) {
+    return (int)(code >> (16 * factor) & 0xFFFF);
+}
+
+/* A numerator times the product of the structure. */
+typedef struct sl_quotients__top {
+    sl_quotients__code code;
+    int32_t numerator;
+} sl_quotients__top;
+
+/* A core with constants: those of its parts, their signs, and b/a outside of its function. */
+typedef struct sl_quotients__bottom {
+    sl_quotients__code part[SL_QUOTIENTS__PARTS];
+    int8_t sign[SL_QUOTIENTS__PARTS];
+    int8_t summand, factor;
+} sl_quotients__bottom;
+
+/* Values at the probes, by number of constants. */
+typedef struct sl_quotients__list {
+    double *v[SL_QUOTIENTS__PROBES];
+    int32_t count, room, begin[SL_QUOTIENTS__CONSTANTS + 2];
+} sl_quotients__list;
+
+typedef struct sl_quotients__slot {
+    uint32_t check; // 0: free
+    int32_t top, bottom;
+    float share;
+} sl_quotients__slot;
+
+enum { SL_QUOTIENTS__FILTER_BITS = 20 };
+
+/* Of one thread. */
+typedef struct sl_quotients__work {
+    sl_quotients__list part[SL_QUOTIENTS__PARTS], tops, bottoms;
+    sl_quotients__code *part_code[SL_QUOTIENTS__PARTS];
+    sl_quotients__top *top;
+    sl_quotients__bottom *bottom;
+    sl_quotients__set set;
+    sl_quotients__slot *slot;
+    int64_t slots, used, room; // in use for this structure; filled; at most
+    uint64_t *filter;
+    sl_quotients__keys keys;
+    bool reports; // the calling thread is at it: progress may be reported
+} sl_quotients__work;
+
+/* ---------------------------------------------------------------- a search ------------------ */
+
+typedef struct sl_quotients__term {
+    sl_quotients__top top;
+    sl_quotients__bottom bottom;
+    int32_t constants;
+} sl_quotients__term;
+
+typedef struct sl_quotients__hit {
+    int32_t structure;
+    sl_quotients__term term[2];
+    bool good; // verified, then:
+    double coefficient[2], price;
+} sl_quotients__hit;
+
+typedef struct sl_quotients__hits {
+    sl_quotients__hit *hit;
+    int64_t count, room;
+} sl_quotients__hits;
+
+typedef struct sl_quotients {
+    sl_search__job *job;
+    const sl_quotients__kernels *kernels;
+    sl_search_grammar grammar;
+    int variables, rows;
+    double x[SL_QUOTIENTS__VARIABLES][SL_QUOTIENTS__ROWS]; // probes first
+    double y[SL_QUOTIENTS__ROWS];
+    double project[SL_QUOTIENTS__PROBES]; // y / y[0]
+    sl_quotients__bases bases;
+    bool needed[SL_QUOTIENTS__CLASSES];
+    sl_quotients__factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
+    int constants; // that factors have by now; -1: none
+    sl_arena arena; // of factors
+    int64_t arena_bytes;
+    // of the level at work
+    int stored, streamed; // constants of terms that are stored; that are looked up at most
+    int numerators;       // the first ones
+    _Atomic int32_t next; // structure
+    sl_quotients__work *work;
+    sl_quotients__hits *hits;
+    int lanes;
+} sl_quotients;
+
+/* quotients_factors.c: lists of all factors with up to so many constants. */
+SL_NODISCARD sl_status sl_quotients__make_factors(sl_quotients *q, int constants);
+
+/* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false where
+ * it has none. */
+bool sl_quotients__make_lists(sl_quotients__work *w, const sl_quotients *q,
+                              const sl_quotients__structure *s, int constants);
+
+/* quotients_meet.c: all terms of structure i. */
+SL_NODISCARD sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i);
+
+/* quotients_check.c */
+SL_NODISCARD sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch,
+                                           const sl_quotients *q);
+SL_NODISCARD sl_status sl_quotients__offer(sl_quotients *q, const sl_quotients__hit *h, int level);
+
+#endif

@@ -1,0 +1,158 @@
+/* quotients_meet - terms of one structure that make y together.
+ *
+ * Terms come by number of constants. Each is put into the table of its structure unless it differs
+ * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of more
+ * constants than are stored are only looked up, past a bit filter. The table belongs to one structure
+ * and one thread, so it stays in the cache. */
+#include <math.h>
+#include <string.h>
+
+#include "search/quotients_impl.h"
+
+enum { HITS_MAX = 1 << 14 };
+/* Shares that differ by less, as floats: y has no part in what makes the keys equal. */
+static const float SAME_SHARE = 1e-5f;
+
+typedef struct meeting {
+    sl_quotients *q;
+    sl_quotients__work *w;
+    sl_quotients__hits *hits;
+    int32_t structure;
+} meeting;
+
+static int constants_at(const sl_quotients__list *list, int32_t i) {
+    int c = 0;
+    while (i >= list->begin[c + 1]) c++;
+    return c;
+}
+
+static sl_quotients__term term_at(const sl_quotients__work *w, int32_t top, int32_t bottom) {
+    return (sl_quotients__term){ w->top[top], w->bottom[bottom],
+                                 constants_at(&w->tops, top) + constants_at(&w->bottoms, bottom) };
+}
+
+static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t top,
+                         int32_t bottom) {
+    sl_quotients__hits *h = m->hits;
+    if (h->count == HITS_MAX) return SL_OK;
+    if (h->count == h->room) {
+        int64_t room = SL_MAX(64, 2 * h->room);
+        sl_quotients__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
+        h->hit = more;
+        h->room = room;
+    }
+    sl_quotients__hit *hit = &h->hit[h->count++];
+    memset(hit, 0, sizeof *hit);
+    hit->structure = m->structure;
+    hit->term[0] = term_at(m->w, s->top, s->bottom);
+    hit->term[1] = term_at(m->w, top, bottom);
+    return SL_OK;
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static sl_quotients__slot *find(const sl_quotients__work *w, uint32_t check, uint32_t place) {
+    uint64_t mask = (uint64_t)w->slots - 1, at = place & mask;
+    while (w->slot[at].check && w->slot[at].check != check) at = (at + 1) & mask;
+    return &w->slot[at];
+}
+
+static bool needs_y(float a, float b) {
+    return fabsf(a - b) > SAME_SHARE * (fabsf(a) + fabsf(b));
+}
+
+/* A block of terms: base + i of one list, `other` of the other. */
+typedef struct block {
+    int32_t base, other, n;
+    bool tops; // the block runs over tops
+} block;
+
+static sl_status store_block(const meeting *m, const block *b) {
+    sl_quotients__work *w = m->w;
+    const sl_quotients__keys *keys = &w->keys;
+    for (int i = 0; i < b->n; i++) __builtin_prefetch(&w->slot[keys->place[i] & (w->slots - 1)]);
+    for (int i = 0; i < b->n; i++) {
+        if (!keys->check[i]) continue;
+        int32_t top = b->tops ? b->base + i : b->other, bottom = b->tops ? b->other : b->base + i;
+        sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
+        if (s->check) {
+            if (needs_y(s->share, keys->share[i])) SL_TRY(add_hit(m, s, top, bottom));
+        } else if (4 * w->used < 3 * w->slots) {
+            *s = (sl_quotients__slot){ keys->check[i], top, bottom, keys->share[i] };
+            w->used++;
+            uint32_t bit = keys->place[i] >> (32 - SL_QUOTIENTS__FILTER_BITS);
+            w->filter[bit >> 6] |= (uint64_t)1 << (bit & 63);
+        }
+    }
+    return SL_OK;
+}
+
+static sl_status look_up_block(const meeting *m, const block *b) {
+    sl_quotients__work *w = m->w;
+    const sl_quotients__keys *keys = &w->keys;
+    for (int i = 0; i < b->n; i++) {
+        uint32_t bit = keys->place[i] >> (32 - SL_QUOTIENTS__FILTER_BITS);
+        if (!(w->filter[bit >> 6] >> (bit & 63) & 1) || !keys->check[i]) continue;
+        const sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
+        if (!s->check || !needs_y(s->share, keys->share[i])) continue;
+        int32_t top = b->tops ? b->base + i : b->other, bottom = b->tops ? b->other : b->base + i;
+        SL_TRY(add_hit(m, s, top, bottom));
+    }
+    return SL_OK;
+}
+
+/* All tops of t constants times all bottoms of b; blocks run over the longer list. */
+static sl_status cross(const meeting *m, int t, int b, bool store) {
+    sl_quotients__work *w = m->w;
+    const bool tops = w->tops.begin[t + 1] - w->tops.begin[t] >=
+                      w->bottoms.begin[b + 1] - w->bottoms.begin[b];
+    const sl_quotients__list *inner = tops ? &w->tops : &w->bottoms;
+    const sl_quotients__list *outer = tops ? &w->bottoms : &w->tops;
+    const int ci = tops ? t : b, co = tops ? b : t;
+    for (int32_t o = outer->begin[co]; o < outer->begin[co + 1]; o++) {
+        double g[SL_QUOTIENTS__PROBES];
+        for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) g[k] = outer->v[k][o];
+        for (int32_t i = inner->begin[ci]; i < inner->begin[ci + 1]; i += SL_QUOTIENTS__BLOCK) {
+            const double *v[SL_QUOTIENTS__PROBES];
+            block bl = { i, o, SL_MIN(inner->begin[ci + 1] - i, SL_QUOTIENTS__BLOCK), tops };
+            for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) v[k] = inner->v[k] + i;
+            m->q->kernels->keys(&w->keys, v, bl.n, g, m->q->project);
+            SL_TRY(store ? store_block(m, &bl) : look_up_block(m, &bl));
+        }
+        if ((o & 63) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
+    }
+    return SL_OK;
+}
+
+/* Terms with so many constants. */
+static int64_t terms_of(const sl_quotients__work *w, int constants) {
+    int64_t n = 0;
+    for (int t = 0; t <= constants; t++)
+        n += (int64_t)(w->tops.begin[t + 1] - w->tops.begin[t]) *
+             (w->bottoms.begin[constants - t + 1] - w->bottoms.begin[constants - t]);
+    return n;
+}
+
+static void clear_table(sl_quotients__work *w, int stored) {
+    int64_t n = 0;
+    for (int c = 0; c <= stored; c++) n += terms_of(w, c);
+    w->slots = 1024;
+    while (w->slots < 2 * n && w->slots < w->room) w->slots *= 2;
+    memset(w->slot, 0, (size_t)w->slots * sizeof *w->slot);
+    memset(w->filter, 0, ((size_t)1 << SL_QUOTIENTS__FILTER_BITS) / 8);
+    w->used = 0;
+}
+
+sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
+    meeting m = { q, &q->work[lane], &q->hits[lane], i };
+    const int most = SL_MAX(q->stored, q->streamed);
+    if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], most)) return SL_OK;
+    clear_table(m.w, q->stored);
+    int64_t tried = 0;
+    for (int c = 0; c <= most; c++) {
+        tried += terms_of(m.w, c);
+        for (int t = 0; t <= c; t++) SL_TRY(cross(&m, t, c - t, c <= q->stored));
+    }
+    atomic_fetch_add_explicit(&q->job->tried, tried, memory_order_relaxed);
+    return SL_OK;
+}
