@@ -46,7 +46,7 @@ static int64_t work_bytes(const struct level *l) {
            SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_quotients__code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
            ((int64_t)sizeof(sl_quotients__slot) << l->slots) +
-           ((int64_t)1 << SL_QUOTIENTS__FILTER_BITS) / 8;
+           SL_QUOTIENTS__MAP;
 }
 
 static void clear_list(sl_quotients__list *list) { sl_free(list->v[0]); }
@@ -58,7 +58,7 @@ static void free_work(sl_quotients *q) {
             clear_list(&w->part[p]), sl_free(w->part_code[p]);
         clear_list(&w->tops), clear_list(&w->bottoms);
         sl_free(w->top), sl_free(w->bottom), sl_free(w->set.slot), sl_free(w->slot);
-        sl_free(w->filter);
+        sl_free(w->map);
         if (q->hits) sl_free(q->hits[i].hit);
     }
     sl_free(q->work), sl_free(q->hits);
@@ -86,8 +86,8 @@ static bool make_work(sl_quotients__work *w, const struct level *l) {
     w->set.slot = sl_calloc((size_t)w->set.size, sizeof *w->set.slot);
     w->room = (int64_t)1 << l->slots;
     w->slot = sl_malloc_wide((size_t)w->room, sizeof *w->slot);
-    w->filter = sl_malloc((size_t)1 << (SL_QUOTIENTS__FILTER_BITS - 6), sizeof *w->filter);
-    return done && w->top && w->bottom && w->set.slot && w->slot && w->filter;
+    w->map = sl_malloc(SL_QUOTIENTS__MAP, sizeof *w->map);
+    return done && w->top && w->bottom && w->set.slot && w->slot && w->map;
 }
 
 /* *bytes := what was reserved, for as many threads as memory allows; 0: none. */

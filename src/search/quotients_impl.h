@@ -167,7 +167,7 @@ typedef struct sl_quotients__slot {
     float share;
 } sl_quotients__slot;
 
-enum { SL_QUOTIENTS__FILTER_BITS = 20 };
+enum { SL_QUOTIENTS__CELL_BITS = 22, SL_QUOTIENTS__MAP = 1 << (SL_QUOTIENTS__CELL_BITS - 2) };
 
 /* Of one thread. */
 typedef struct sl_quotients__work {
@@ -178,8 +178,10 @@ typedef struct sl_quotients__work {
     sl_quotients__set set;
     sl_quotients__slot *slot;
     int64_t slots, used, room; // in use for this structure; filled; at most
-    uint64_t *filter;
+    uint8_t *map; // two bits a cell; a key's cell are its highest bits
+    int shift;    // bits that are left
     sl_quotients__keys keys;
+    int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
     bool reports; // the calling thread is at it: progress may be reported
 } sl_quotients__work;
 

@@ -6,7 +6,7 @@
 
 /* Ratios below SMALL are rounding errors of 0, those above LARGE say nothing; LEFT is the part of its
  * size that a term must keep without y. */
-#define SMALL 1e-9
+#define SMALL 1e-30
 #define LARGE 1e30
 #define LEFT  1e-9
 enum { CELL = 6 }; // bits of a ratio's float that keys leave out

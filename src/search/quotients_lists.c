@@ -53,11 +53,36 @@ static void add_product(multiplier *m, const double *v, sl_quotients__code code)
         m->code[at] = code;
 }
 
+/* The last factor with exactly so many constants, times v, where all are new. */
+static void multiply_last(multiplier *m, int constants, const double *v, sl_quotients__code code) {
+    const int i = m->factors - 1;
+    const sl_quotients__factor *f = m->factor[i];
+    const int32_t begin = f->begin[constants], at = m->list->count;
+    const int32_t n = SL_MIN(f->begin[constants + 1] - begin, m->list->room - at);
+    for (int k = 0; k < PROBES; k++) {
+        double *restrict to = m->list->v[k] + at;
+        const double *restrict from = f->v[k] + begin;
+        for (int32_t t = 0; t < n; t++) to[t] = v[k] * from[t];
+    }
+    for (int32_t t = 0; t < n; t++) {
+        sl_quotients__code all = code | (uint64_t)(begin + t) << (16 * i);
+        if (m->top)
+            m->top[at + t] = (sl_quotients__top){ all, m->numerator };
+        else
+            m->code[at + t] = all;
+    }
+    m->list->count += n;
+}
+
 /* Factors from i on with exactly so many constants, times v. */
 static void multiply(multiplier *m, int i, int constants, const double *v,
                      sl_quotients__code code) {
     if (i == m->factors) {
         if (constants == 0) add_product(m, v, code);
+        return;
+    }
+    if (i == m->factors - 1 && !m->set) {
+        multiply_last(m, constants, v, code);
         return;
     }
     const sl_quotients__factor *f = m->factor[i];
@@ -110,8 +135,32 @@ typedef struct adder {
     sl_quotients__work *w;
     const sl_quotients *q;
     const sl_quotients__core *core;
+    bool distinct; // equal sums are dropped
+    int summand;   // the one part that may have a summand, where equal sums are not dropped; -1: all
+    bool alone[SL_QUOTIENTS__PARTS];                // is the part one factor, with a summand outside?
+    const sl_quotients__factor *factor[SL_QUOTIENTS__PARTS];
     sl_quotients__bottom b;
 } adder;
+
+/* Sums of most constants are looked up once: that costs less than telling whether they are new. Most
+ * that are equal differ in the part that has the summand. */
+static void begin_sums(adder *a, bool last) {
+    a->summand = -1;
+    for (int i = 0; i < a->core->parts; i++) {
+        sl_quotients__class class[SL_QUOTIENTS__FACTORS];
+        const int n = sl_quotients__factors_of(class, &a->core->part[i]);
+        a->alone[i] = n == 1 && (class[0].exponent == 1 || class[0].kind == SL_QUOTIENTS__ROOT ||
+                                 class[0].kind == SL_QUOTIENTS__RATE);
+        if (n > 0) a->factor[i] = &a->q->factor[sl_quotients__class_of(class[0])][SL_QUOTIENTS__FULL];
+        if (last && a->alone[i] && a->summand < 0) a->summand = i;
+    }
+    a->distinct = !last;
+}
+
+static bool is_left_out(const adder *a, int i, int32_t t) {
+    if (a->summand < 0 || a->summand == i || !a->alone[i]) return false;
+    return a->factor[i]->variant[sl_quotients__place(a->w->part_code[i][t], 0)].b != 0;
+}
 
 static void add_bottom(adder *a, const double *u) {
     sl_quotients__work *w = a->w;
@@ -121,7 +170,7 @@ static void add_bottom(adder *a, const double *u) {
     double v[PROBES];
     for (int k = 0; k < PROBES; k++) v[k] = sl_quotients__power(u[k] + r, outer ? e : 1);
     uint64_t key = sl_quotients__key(v, SL_QUOTIENTS__SCALE);
-    if (!key || !sl_quotients__set_add(&w->set, key)) return;
+    if (!key || (a->distinct && !sl_quotients__set_add(&w->set, key))) return;
     int32_t at = w->bottoms.count;
     if (append(&w->bottoms, v)) w->bottom[at] = a->b;
 }
@@ -160,7 +209,8 @@ static void add_parts(adder *a, int i, int constants, const double *sum) {
     const bool one_sign = i == 0 && (linear || c->kind == SL_QUOTIENTS__SINE);
     const int least = linear && i == c->parts - 1 ? constants : 0;
     for (int n = least; n <= constants; n++)
-        for (int32_t t = list->begin[n]; t < list->begin[n + 1]; t++)
+        for (int32_t t = list->begin[n]; t < list->begin[n + 1]; t++) {
+            if (is_left_out(a, i, t)) continue;
             for (int sign = 1; sign >= (one_sign ? 1 : -1); sign -= 2) {
                 double v[PROBES];
                 for (int k = 0; k < PROBES; k++)
@@ -169,6 +219,7 @@ static void add_parts(adder *a, int i, int constants, const double *sum) {
                 a->b.sign[i] = (int8_t)sign;
                 add_parts(a, i + 1, constants - n, v);
             }
+        }
 }
 
 static bool make_bottoms(sl_quotients__work *w, const sl_quotients *q,
@@ -182,6 +233,7 @@ static bool make_bottoms(sl_quotients__work *w, const sl_quotients *q,
     for (int n = 0; n <= SL_QUOTIENTS__CONSTANTS; n++) {
         w->bottoms.begin[n] = w->bottoms.count;
         if (n > constants) continue;
+        begin_sums(&a, n > q->stored);
         if (c->parts > 0) {
             add_parts(&a, 0, n, zeros);
         } else if (n == 0) {

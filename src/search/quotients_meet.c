@@ -6,6 +6,9 @@
  * and one thread, so it stays in the cache. */
 #include <math.h>
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "search/quotients_impl.h"
 
@@ -67,21 +70,54 @@ typedef struct block {
     bool tops; // the block runs over tops
 } block;
 
+/* Cells of the map: 0 for none, 1 for one stored term, 3 for more. */
+static int seen(const sl_quotients__work *w, uint32_t place) {
+    uint32_t cell = place >> w->shift;
+    return w->map[cell >> 2] >> 2 * (cell & 3) & 3;
+}
+
+static void mark_block(sl_quotients__work *w, int n) {
+    for (int i = 0; i < n; i++) {
+        if (!w->keys.check[i]) continue;
+        uint32_t cell = w->keys.place[i] >> w->shift, shift = 2 * (cell & 3);
+        uint8_t *byte = &w->map[cell >> 2];
+        uint32_t before = *byte >> shift & 3;
+        *byte = (uint8_t)(*byte | ((before << 1 | 1) & 3) << shift);
+    }
+}
+
+/* w->chosen[] := places in the block that have a key and whose cell has so many terms at least; their
+ * slots are fetched ahead. */
+static int choose(sl_quotients__work *w, int n, int least) {
+    const sl_quotients__keys *keys = &w->keys;
+    int chosen = 0;
+    for (int i = 0; i < n; i++) {
+        w->chosen[chosen] = i;
+        chosen += keys->check[i] && seen(w, keys->place[i]) >= least;
+    }
+    for (int k = 0; k < chosen; k++)
+        __builtin_prefetch(&w->slot[keys->place[w->chosen[k]] & (w->slots - 1)]);
+    return chosen;
+}
+
+static int32_t top_of(const block *b, int i) { return b->tops ? b->base + i : b->other; }
+static int32_t bottom_of(const block *b, int i) { return b->tops ? b->other : b->base + i; }
+
+/* Where nothing is looked up later only terms that share a cell matter. */
 static sl_status store_block(const meeting *m, const block *b) {
     sl_quotients__work *w = m->w;
     const sl_quotients__keys *keys = &w->keys;
-    for (int i = 0; i < b->n; i++) __builtin_prefetch(&w->slot[keys->place[i] & (w->slots - 1)]);
-    for (int i = 0; i < b->n; i++) {
-        if (!keys->check[i]) continue;
-        int32_t top = b->tops ? b->base + i : b->other, bottom = b->tops ? b->other : b->base + i;
+    const int chosen = choose(w, b->n, m->q->streamed ? 1 : 3);
+    for (int k = 0; k < chosen; k++) {
+        const int i = w->chosen[k];
         sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
         if (s->check) {
-            if (needs_y(s->share, keys->share[i])) SL_TRY(add_hit(m, s, top, bottom));
+            if (needs_y(s->share, keys->share[i]))
+                SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
         } else if (4 * w->used < 3 * w->slots) {
-            *s = (sl_quotients__slot){ keys->check[i], top, bottom, keys->share[i] };
+            *s = (sl_quotients__slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
+                                       keys->share[i] };
             w->used++;
-            uint32_t bit = keys->place[i] >> (32 - SL_QUOTIENTS__FILTER_BITS);
-            w->filter[bit >> 6] |= (uint64_t)1 << (bit & 63);
         }
     }
     return SL_OK;
@@ -90,19 +126,27 @@ static sl_status store_block(const meeting *m, const block *b) {
 static sl_status look_up_block(const meeting *m, const block *b) {
     sl_quotients__work *w = m->w;
     const sl_quotients__keys *keys = &w->keys;
-    for (int i = 0; i < b->n; i++) {
-        uint32_t bit = keys->place[i] >> (32 - SL_QUOTIENTS__FILTER_BITS);
-        if (!(w->filter[bit >> 6] >> (bit & 63) & 1) || !keys->check[i]) continue;
+    const int chosen = choose(w, b->n, 1);
+    for (int k = 0; k < chosen; k++) {
+        const int i = w->chosen[k];
         const sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
-        if (!s->check || !needs_y(s->share, keys->share[i])) continue;
-        int32_t top = b->tops ? b->base + i : b->other, bottom = b->tops ? b->other : b->base + i;
-        SL_TRY(add_hit(m, s, top, bottom));
+        if (s->check && needs_y(s->share, keys->share[i]))
+            SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
     }
     return SL_OK;
 }
 
+typedef enum pass { MARK, STORE, LOOK_UP } pass;
+
+static sl_status deal_with(const meeting *m, const block *b, pass what) {
+    if (what == STORE) return store_block(m, b);
+    if (what == LOOK_UP) return look_up_block(m, b);
+    mark_block(m->w, b->n);
+    return SL_OK;
+}
+
 /* All tops of t constants times all bottoms of b; blocks run over the longer list. */
-static sl_status cross(const meeting *m, int t, int b, bool store) {
+static sl_status cross(const meeting *m, int t, int b, pass what) {
     sl_quotients__work *w = m->w;
     const bool tops = w->tops.begin[t + 1] - w->tops.begin[t] >=
                       w->bottoms.begin[b + 1] - w->bottoms.begin[b];
@@ -117,7 +161,7 @@ static sl_status cross(const meeting *m, int t, int b, bool store) {
             block bl = { i, o, SL_MIN(inner->begin[ci + 1] - i, SL_QUOTIENTS__BLOCK), tops };
             for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) v[k] = inner->v[k] + i;
             m->q->kernels->keys(&w->keys, v, bl.n, g, m->q->project);
-            SL_TRY(store ? store_block(m, &bl) : look_up_block(m, &bl));
+            SL_TRY(deal_with(m, &bl, what));
         }
         if ((o & 63) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
     }
@@ -133,26 +177,38 @@ static int64_t terms_of(const sl_quotients__work *w, int constants) {
     return n;
 }
 
-static void clear_table(sl_quotients__work *w, int stored) {
+/* Room for all that is stored where others are looked up; else for those few that share a cell. */
+static void clear_table(sl_quotients__work *w, int stored, bool streamed) {
     int64_t n = 0;
     for (int c = 0; c <= stored; c++) n += terms_of(w, c);
     w->slots = 1024;
-    while (w->slots < 2 * n && w->slots < w->room) w->slots *= 2;
+    while (w->slots < (streamed ? 2 * n : n / 4) && w->slots < w->room) w->slots *= 2;
     memset(w->slot, 0, (size_t)w->slots * sizeof *w->slot);
-    memset(w->filter, 0, ((size_t)1 << SL_QUOTIENTS__FILTER_BITS) / 8);
+    int bits = 12; // one cell in eight or fewer is in use, and the map is small enough for the cache
+    while ((int64_t)1 << bits < 8 * n && bits < SL_QUOTIENTS__CELL_BITS) bits++;
+    w->shift = 32 - bits;
+    memset(w->map, 0, (size_t)1 << (bits - 2));
     w->used = 0;
+}
+
+/* All terms with from .. to constants. */
+static sl_status pass_over(const meeting *m, int from, int to, pass what) {
+    for (int c = from; c <= to; c++)
+        for (int t = 0; t <= c; t++) SL_TRY(cross(m, t, c - t, what));
+    return SL_OK;
 }
 
 sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
     meeting m = { q, &q->work[lane], &q->hits[lane], i };
     const int most = SL_MAX(q->stored, q->streamed);
     if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], most)) return SL_OK;
-    clear_table(m.w, q->stored);
+    clear_table(m.w, q->stored, q->streamed > 0);
+    SL_TRY(pass_over(&m, 0, q->stored, MARK));
+    SL_TRY(pass_over(&m, 0, q->stored, STORE));
+    SL_TRY(pass_over(&m, q->stored + 1, q->streamed, LOOK_UP));
     int64_t tried = 0;
-    for (int c = 0; c <= most; c++) {
-        tried += terms_of(m.w, c);
-        for (int t = 0; t <= c; t++) SL_TRY(cross(&m, t, c - t, c <= q->stored));
-    }
+    for (int c = 0; c <= most; c++) tried += terms_of(m.w, c);
+    if (getenv("QDBG")) fprintf(stderr, "S%d parts %d tops %d bottoms %d tried %ld used %ld cpu %.4f\n", i, q->bases.structure[i].core.parts, m.w->tops.count, m.w->bottoms.count, (long)tried, (long)m.w->used, (double)clock()/CLOCKS_PER_SEC);
     atomic_fetch_add_explicit(&q->job->tried, tried, memory_order_relaxed);
     return SL_OK;
 }
