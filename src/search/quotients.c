@@ -32,7 +32,7 @@ static const struct level {
     int slots; // log2
 } levels[] = {
     { 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 16 },
-    { 2, 0, true, 1 << 18, 1 << 17, 1 << 14, 21 },
+    { 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 20 },
     { 2, 3, false, 1 << 20, 1 << 20, 1 << 17, 20 },
 };
 
@@ -112,7 +112,7 @@ static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct leve
 static void close_quotients(void *state) {
     sl_quotients *q = state;
     if (!q) return;
-    sl_arena_clear(&q->arena);
+    sl_quotients__free_factors(q);
     sl_search__release(q->job, (int64_t)sizeof *q);
     sl_free(q);
 }
@@ -129,20 +129,20 @@ static bool applies(const sl_search__job *j) {
     return sl_search__digits(p->y, p->rows).kind == SL_DIGITS_FULL;
 }
 
-static void need(sl_quotients *q, const sl_quotients__product *p) {
+static void need(sl_quotients *q, const sl_quotients__product *p, sl_quotients__mode mode) {
     sl_quotients__class class[SL_QUOTIENTS__FACTORS];
     const int n = sl_quotients__factors_of(class, p);
-    for (int i = 0; i < n; i++) q->needed[sl_quotients__class_of(class[i])] = true;
+    for (int i = 0; i < n; i++) q->needed[sl_quotients__class_of(class[i])][mode] = true;
 }
 
 static void need_all(sl_quotients *q) {
     const sl_quotients__bases *b = &q->bases;
     for (int i = 0; i < b->structures; i++) {
         const sl_quotients__structure *s = &b->structure[i];
-        for (int k = 0; k < s->core.parts; k++) need(q, &s->core.part[k]);
+        for (int k = 0; k < s->core.parts; k++) need(q, &s->core.part[k], SL_QUOTIENTS__FULL);
         for (int k = 0; k < b->numerators; k++) {
             sl_quotients__product p = sl_quotients__times(b->numerator[k], s->product);
-            need(q, &p);
+            need(q, &p, SL_QUOTIENTS__SCALE);
         }
     }
 }
@@ -198,12 +198,31 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
+static int cmp_code(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int cmp_term(const sl_quotients__term *p, const sl_quotients__term *q) {
+    const sl_quotients__bottom *b = &p->bottom, *c = &q->bottom;
+    if (p->top.numerator != q->top.numerator)
+        return p->top.numerator < q->top.numerator ? -1 : 1;
+    int order = cmp_code(p->top.code, q->top.code);
+    for (int i = 0; i < SL_QUOTIENTS__PARTS && !order; i++) {
+        order = cmp_code(b->part[i], c->part[i]);
+        if (!order) order = b->sign[i] - c->sign[i];
+    }
+    if (!order) order = b->summand - c->summand;
+    return order ? order : b->factor - c->factor;
+}
+
 static int cmp_hit(const void *a, const void *b) {
     const sl_quotients__hit *p = a, *q = b;
     if (p->good != q->good) return p->good ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->structure != q->structure) return p->structure < q->structure ? -1 : 1;
-    return memcmp(p->term, q->term, sizeof p->term);
+    for (int t = 0; t < 2; t++) {
+        int order = cmp_term(&p->term[t], &q->term[t]);
+        if (order) return order;
+    }
+    return 0;
 }
 
 static sl_status check_hits(sl_quotients__hits *all, sl_quotients *q) {
@@ -241,15 +260,16 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (!q || level >= SL_LEN(levels)) return SL_OK;
     const struct level *l = &levels[level];
     int64_t bytes = 0;
+    bool done;
     sl_status st;
     q->stored = l->stored, q->streamed = l->streamed;
     q->numerators = l->all ? q->bases.numerators : q->bases.simple;
     atomic_store(&q->next, 0);
     SL_GO(reserve_work(&bytes, q, l));
     if (bytes == 0) return SL_OK;
-    SL_GO(sl_quotients__make_factors(q, SL_MAX(l->stored, l->streamed)));
-    SL_GO(sl_par_for(q->job->pool, q->lanes, 1, meet_part, q));
-    if (!sl_search__stop(q->job, true)) st = settle_hits(q, level);
+    SL_GO(sl_quotients__make_factors(&done, q, SL_MAX(l->stored, l->streamed)));
+    if (done) SL_GO(sl_par_for(q->job->pool, q->lanes, 1, meet_part, q));
+    if (done && !sl_search__stop(q->job, true)) st = settle_hits(q, level);
 done:
     free_work(q);
     sl_search__release(q->job, bytes);

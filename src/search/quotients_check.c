@@ -8,7 +8,7 @@
 #include "search/quotients_impl.h"
 
 static const double TOLERANCE = 1e-11, CANCELLATION = 1e5;
-enum { FIRST_ROWS = 10, OTHER_ROW = 5 }; // behind the probes
+enum { FIRST_ROWS = 10 };
 
 /* ---------------------------------------------------------------- values -------------------- */
 

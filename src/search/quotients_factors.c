@@ -61,10 +61,6 @@ double sl_quotients__factor_at(sl_quotients__class c, sl_quotients__variant t, d
     return sl_quotients__power(t.a * u + t.b, outer_exponent(c.kind, c.exponent));
 }
 
-int sl_quotients__constants_of(sl_quotients__variant t) {
-    return (t.a != 1) + (t.b != 0) + (t.c != 1) + (t.d != 0);
-}
-
 /* ---------------------------------------------------------------- keys ---------------------- */
 
 void sl_quotients__set_clear(sl_quotients__set *s) {
@@ -170,21 +166,27 @@ static void add_variants(maker *m, int constants) {
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
-static sl_status keep(sl_quotients__factor *f, const maker *m, sl_arena *a) {
-    size_t n = (size_t)SL_MAX(m->count, 1);
+/* Values and variants in one block. */
+static sl_status keep(bool *done, sl_quotients__factor *f, const maker *m) {
+    const size_t n = (size_t)SL_MAX(m->count, 1);
+    const size_t each = SL_QUOTIENTS__PROBES * sizeof(double) + sizeof *f->variant;
+    sl_quotients *q = m->q;
+    *done = sl_search__reserve(q->job, (int64_t)(n * each));
+    if (!*done) return SL_OK;
+    q->factor_bytes += (int64_t)(n * each);
+    f->v[0] = sl_malloc_wide(n, each);
+    if (!f->v[0]) return sl_fail_memory(n, each, "factors of quotients");
     f->count = m->count;
-    f->variant = sl_arena_alloc(a, n * sizeof *f->variant);
-    if (!f->variant) return sl_fail_memory(n, sizeof *f->variant, "factors of quotients");
-    memcpy(f->variant, m->variant, (size_t)m->count * sizeof *f->variant);
     for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) {
-        f->v[k] = sl_arena_alloc(a, n * sizeof(double));
-        if (!f->v[k]) return sl_fail_memory(n, sizeof(double), "factors of quotients");
+        f->v[k] = f->v[0] + (size_t)k * n;
         memcpy(f->v[k], m->v[k], (size_t)m->count * sizeof(double));
     }
+    f->variant = (sl_quotients__variant *)(f->v[0] + SL_QUOTIENTS__PROBES * n);
+    memcpy(f->variant, m->variant, (size_t)m->count * sizeof *f->variant);
     return SL_OK;
 }
 
-static sl_status make_factor(maker *m, sl_quotients__class c, sl_quotients__mode mode,
+static sl_status make_factor(bool *done, maker *m, sl_quotients__class c, sl_quotients__mode mode,
                              int constants) {
     sl_quotients__factor *f = &m->q->factor[sl_quotients__class_of(c)][mode];
     m->class = c;
@@ -196,30 +198,54 @@ static sl_status make_factor(maker *m, sl_quotients__class c, sl_quotients__mode
         if (n <= constants) add_variants(m, n);
     }
     f->begin[SL_QUOTIENTS__CONSTANTS + 1] = m->count;
-    return keep(f, m, &m->q->arena);
+    return keep(done, f, m);
 }
 
-sl_status sl_quotients__make_factors(sl_quotients *q, int constants) {
+static sl_status make_all(bool *done, maker *m, int constants) {
+    const sl_quotients *q = m->q;
+    for (int kind = 0; kind < SL_QUOTIENTS__KINDS; kind++)
+        for (int v = 0; v < q->variables; v++)
+            for (int e = -SL_QUOTIENTS__EXPONENTS; e <= SL_QUOTIENTS__EXPONENTS; e++)
+                for (int mode = 0; mode < SL_QUOTIENTS__MODES && *done; mode++) {
+                    sl_quotients__class c = { (int8_t)kind, (int8_t)v, (int8_t)e };
+                    if (q->needed[sl_quotients__class_of(c)][mode])
+                        SL_TRY(make_factor(done, m, c, (sl_quotients__mode)mode, constants));
+                }
+    return SL_OK;
+}
+
+void sl_quotients__free_factors(sl_quotients *q) {
+    for (int i = 0; i < SL_QUOTIENTS__CLASSES; i++)
+        for (int mode = 0; mode < SL_QUOTIENTS__MODES; mode++) {
+            sl_free(q->factor[i][mode].v[0]);
+            q->factor[i][mode] = (sl_quotients__factor){ 0 };
+        }
+    sl_search__release(q->job, q->factor_bytes);
+    q->factor_bytes = 0;
+    q->constants = -1;
+}
+
+sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants) {
+    *done = true;
     if (q->constants >= constants) return SL_OK;
+    sl_quotients__free_factors(q);
+    const int64_t size = set_sizes[constants];
+    const int64_t bytes = (int64_t)sizeof(maker) + size * (int64_t)sizeof(uint64_t);
+    *done = sl_search__reserve(q->job, bytes);
+    if (!*done) return SL_OK;
     sl_status st = SL_OK;
     maker *m = sl_malloc(1, sizeof *m);
-    if (!m) return sl_fail_memory(1, sizeof *m, "factors of quotients");
-    m->q = q;
-    const int64_t size = set_sizes[constants];
-    m->set = (sl_quotients__set){ sl_calloc((size_t)size, sizeof(uint64_t)), size, 0 };
-    if (!m->set.slot) st = sl_fail_memory((size_t)size, sizeof(uint64_t), "factors of quotients");
-    sl_arena_clear(&q->arena);
-    for (int kind = 0; kind < 4; kind++)
-        for (int v = 0; v < q->variables; v++)
-            for (int e = -SL_QUOTIENTS__EXPONENTS; e <= SL_QUOTIENTS__EXPONENTS; e++) {
-                sl_quotients__class c = { (int8_t)kind, (int8_t)v, (int8_t)e };
-                if (!q->needed[sl_quotients__class_of(c)]) continue;
-                for (int mode = 0; mode < SL_QUOTIENTS__MODES && st == SL_OK; mode++)
-                    st = make_factor(m, c, (sl_quotients__mode)mode, constants);
-            }
-    if (st == SL_OK) q->constants = constants;
-    sl_free(m->set.slot);
+    uint64_t *slot = sl_calloc((size_t)size, sizeof *slot);
+    if (!m || !slot) st = sl_fail_memory(1, (size_t)bytes, "factors of quotients");
+    if (st == SL_OK) {
+        m->q = q;
+        m->set = (sl_quotients__set){ slot, size, 0 };
+        st = make_all(done, m, constants);
+    }
+    if (st == SL_OK && *done) q->constants = constants;
+    sl_free(slot);
     sl_free(m);
+    sl_search__release(q->job, bytes);
     return st;
 }
 

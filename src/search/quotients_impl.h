@@ -36,6 +36,7 @@ typedef enum sl_quotients__kind {
     SL_QUOTIENTS__ROOT,
     SL_QUOTIENTS__SINE,
     SL_QUOTIENTS__RATE,
+    SL_QUOTIENTS__KINDS
 } sl_quotients__kind;
 
 /* A sum of products, or a function of one, to a power: kind and exponent as above, with the sum for
@@ -98,8 +99,11 @@ typedef enum sl_quotients__mode {
     SL_QUOTIENTS__MODES
 } sl_quotients__mode;
 
-enum { SL_QUOTIENTS__EXPONENTS = 8, // -8 .. 8
-       SL_QUOTIENTS__CLASSES = 4 * SL_QUOTIENTS__VARIABLES * (2 * SL_QUOTIENTS__EXPONENTS + 1) };
+enum {
+    SL_QUOTIENTS__EXPONENTS = 8, // -8 .. 8
+    SL_QUOTIENTS__CLASSES =
+        SL_QUOTIENTS__KINDS * SL_QUOTIENTS__VARIABLES * (2 * SL_QUOTIENTS__EXPONENTS + 1),
+};
 
 static inline int sl_quotients__class_of(sl_quotients__class c) {
     int width = 2 * SL_QUOTIENTS__EXPONENTS + 1;
@@ -114,7 +118,6 @@ double sl_quotients__function(int kind, int exponent, double u);
 /* base^k. */
 double sl_quotients__power(double base, int k);
 double sl_quotients__factor_at(sl_quotients__class c, sl_quotients__variant t, double x);
-int sl_quotients__constants_of(sl_quotients__variant t);
 const sl_node *sl_quotients__factor_expr(sl_write *w, sl_quotients__class c,
                                          sl_quotients__variant t);
 /* a f + b for the function of a kind at u, to the power that the kind has. */
@@ -214,11 +217,10 @@ typedef struct sl_quotients {
     double y[SL_QUOTIENTS__ROWS];
     double project[SL_QUOTIENTS__PROBES]; // y / y[0]
     sl_quotients__bases bases;
-    bool needed[SL_QUOTIENTS__CLASSES];
+    bool needed[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     sl_quotients__factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     int constants; // that factors have by now; -1: none
-    sl_arena arena; // of factors
-    int64_t arena_bytes;
+    int64_t factor_bytes; // held by factors
     // of the level at work
     int stored, streamed; // constants of terms that are stored; that are looked up at most
     int numerators;       // the first ones
@@ -228,8 +230,10 @@ typedef struct sl_quotients {
     int lanes;
 } sl_quotients;
 
-/* quotients_factors.c: lists of all factors with up to so many constants. */
-SL_NODISCARD sl_status sl_quotients__make_factors(sl_quotients *q, int constants);
+/* quotients_factors.c: lists of all factors with up to so many constants. Older ones are kept as their
+ * beginnings. *done := false where max_memory does not allow it. */
+SL_NODISCARD sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants);
+void sl_quotients__free_factors(sl_quotients *q);
 
 /* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false where
  * it has none. */

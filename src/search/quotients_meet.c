@@ -6,13 +6,10 @@
  * and one thread, so it stays in the cache. */
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "search/quotients_impl.h"
 
-enum { HITS_MAX = 1 << 14 };
+enum { HITS_MAX = 256 }; // of one structure: the same whatever thread comes first
 /* Shares that differ by less, as floats: y has no part in what makes the keys equal. */
 static const float SAME_SHARE = 1e-5f;
 
@@ -21,6 +18,7 @@ typedef struct meeting {
     sl_quotients__work *w;
     sl_quotients__hits *hits;
     int32_t structure;
+    int64_t hits_end; // of the hits that this structure may add
 } meeting;
 
 static int constants_at(const sl_quotients__list *list, int32_t i) {
@@ -37,7 +35,7 @@ static sl_quotients__term term_at(const sl_quotients__work *w, int32_t top, int3
 static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t top,
                          int32_t bottom) {
     sl_quotients__hits *h = m->hits;
-    if (h->count == HITS_MAX) return SL_OK;
+    if (h->count == m->hits_end) return SL_OK;
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         sl_quotients__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -199,7 +197,7 @@ static sl_status pass_over(const meeting *m, int from, int to, pass what) {
 }
 
 sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
-    meeting m = { q, &q->work[lane], &q->hits[lane], i };
+    meeting m = { q, &q->work[lane], &q->hits[lane], i, q->hits[lane].count + HITS_MAX };
     const int most = SL_MAX(q->stored, q->streamed);
     if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], most)) return SL_OK;
     clear_table(m.w, q->stored, q->streamed > 0);
@@ -208,7 +206,6 @@ sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
     SL_TRY(pass_over(&m, q->stored + 1, q->streamed, LOOK_UP));
     int64_t tried = 0;
     for (int c = 0; c <= most; c++) tried += terms_of(m.w, c);
-    if (getenv("QDBG")) fprintf(stderr, "S%d parts %d tops %d bottoms %d tried %ld used %ld cpu %.4f\n", i, q->bases.structure[i].core.parts, m.w->tops.count, m.w->bottoms.count, (long)tried, (long)m.w->used, (double)clock()/CLOCKS_PER_SEC);
     atomic_fetch_add_explicit(&q->job->tried, tried, memory_order_relaxed);
     return SL_OK;
 }

@@ -25,6 +25,8 @@ typedef struct step {
 
 #define EXPAND(level, effort) { &sl_search__expand, level, effort }
 
+#define QUOTIENTS(level, effort) { &sl_search__quotients, level, effort }
+
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 #define INNER(level, effort) { &sl_search__inner, level, effort }
@@ -40,13 +42,14 @@ typedef struct step {
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
+    QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),                                            \
     CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW)
+    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW)
 
 /* The grammar of pairs, where halves have three constants. */
 #define LATTICES_DEAR                                                              \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
