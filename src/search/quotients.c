@@ -1,20 +1,20 @@
 /* quotients - two terms over a common divisor, by meeting in the middle for each divisor.
  *
  * A quotient of halves (n1 + n2)/D is multiplied out before constants go in: n1/D + n2/D, and every
- * occurrence of an input or a function has constants of its own, in the numerator and in its own copy
- * of D. Two halves that know nothing of each other need all of these constants at once. But the
- * structure of both terms is the same up to the numerator. So for each structure G, 1/D or a half of
- * one term, all terms N G with few constants are made; y is taken out of their values at five probes;
- * what is left, up to a factor, is the key. Two terms of one key are a formula y = a t1 + b t2: the
- * coefficients are free, and with them every constant that is a factor of a term.
+ * occurrence of an input or a function has constants of its own, in the numerator and in its own
+ * copy of D. Two halves that know nothing of each other need all of these constants at once. But
+ * the structure of both terms is the same up to the numerator. So for each structure G, 1/D or a
+ * half of one term, all terms N G with few constants are made; y is taken out of their values at
+ * five probes; what is left, up to a factor, is the key. Two terms of one key are a formula y = a
+ * t1 + b t2: the coefficients are free, and with them every constant that is a factor of a term.
  *
  * Levels are by constants of a term. A structure is the work of one thread: its table is small and
  * stays in the cache. All structures of a level are finished before hits are verified, sorted and
  * offered, so threads do not matter.
  *
- * quotients_bases.c derives numerators and structures, quotients_factors.c lists what constants make
- * of one occurrence, quotients_lists.c terms, quotients_meet.c has the table, quotients_check.c
- * verifies. Where y is rounded the method does not apply. */
+ * quotients_bases.c derives numerators and structures, quotients_factors.c lists what constants
+ * make of one occurrence, quotients_lists.c terms, quotients_meet.c has the table,
+ * quotients_check.c verifies. Where y is rounded the method does not apply. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct level {
 } levels[] = {
     { 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 16 },
     { 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 20 },
-    { 2, 3, false, 1 << 20, 1 << 20, 1 << 17, 20 },
+    { 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 20 },
 };
 
 /* ---------------------------------------------------------------- memory -------------------- */
@@ -45,8 +45,7 @@ static int64_t work_bytes(const struct level *l) {
            l->bottoms * (value + (int64_t)sizeof(sl_quotients__bottom)) +
            SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_quotients__code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
-           ((int64_t)sizeof(sl_quotients__slot) << l->slots) +
-           SL_QUOTIENTS__MAP;
+           ((int64_t)sizeof(sl_quotients__slot) << l->slots) + SL_QUOTIENTS__MAP;
 }
 
 static void clear_list(sl_quotients__list *list) { sl_free(list->v[0]); }
@@ -104,7 +103,8 @@ static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct leve
     q->hits = sl_calloc((size_t)q->lanes, sizeof *q->hits);
     bool done = q->work && q->hits;
     for (int i = 0; i < q->lanes && done; i++) done = make_work(&q->work[i], l);
-    return done ? SL_OK : sl_fail_memory((size_t)q->lanes, (size_t)each, "the search for quotients");
+    return done ? SL_OK
+                : sl_fail_memory((size_t)q->lanes, (size_t)each, "the search for quotients");
 }
 
 /* ---------------------------------------------------------------- open and close ------------ */
@@ -202,8 +202,7 @@ static int cmp_code(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static int cmp_term(const sl_quotients__term *p, const sl_quotients__term *q) {
     const sl_quotients__bottom *b = &p->bottom, *c = &q->bottom;
-    if (p->top.numerator != q->top.numerator)
-        return p->top.numerator < q->top.numerator ? -1 : 1;
+    if (p->top.numerator != q->top.numerator) return p->top.numerator < q->top.numerator ? -1 : 1;
     int order = cmp_code(p->top.code, q->top.code);
     for (int i = 0; i < SL_QUOTIENTS__PARTS && !order; i++) {
         order = cmp_code(b->part[i], c->part[i]);
@@ -246,8 +245,7 @@ static sl_status check_hits(sl_quotients__hits *all, sl_quotients *q) {
 static sl_status settle_hits(sl_quotients *q, int level) {
     sl_quotients__hits all = { 0 };
     sl_status st = check_hits(&all, q);
-    if (st == SL_OK && all.count)
-        qsort(all.hit, (size_t)all.count, sizeof *all.hit, cmp_hit);
+    if (st == SL_OK && all.count) qsort(all.hit, (size_t)all.count, sizeof *all.hit, cmp_hit);
     for (int64_t i = 0; i < SL_MIN(all.count, OFFERS) && st == SL_OK; i++)
         st = sl_quotients__offer(q, &all.hit[i], level);
     sl_free(all.hit);

@@ -1,10 +1,10 @@
 /* quotients_bases - numerators and common structures, from the canonical forms of halves.
  *
- * A base is (n1 + n2) F or (n1 + n2)/D, with halves n1 + n2, F and D of depth 2. Multiplied out it is
- * n1 G + n2 G, where G is F or 1/D. So the terms of all halves of two terms are the numerators, and
- * all halves of one term and inverses of halves are the common structures. Canonical forms are read
- * factor by factor: powers of inputs and sines, exponentials, and at most one sum or function of a
- * sum, the core. Halves that have more are left out. */
+ * A base is (n1 + n2) F or (n1 + n2)/D, with halves n1 + n2, F and D of depth 2. Multiplied out it
+ * is n1 G + n2 G, where G is F or 1/D. So the terms of all halves of two terms are the numerators,
+ * and all halves of one term and inverses of halves are the common structures. Canonical forms are
+ * read factor by factor: powers of inputs and sines, exponentials, and at most one sum or function
+ * of a sum, the core. Halves that have more are left out. */
 #include <string.h>
 
 #include "search/quotients_impl.h"
@@ -31,22 +31,8 @@ static bool read_product(sl_quotients__product *out, int8_t *factor, const sl_no
     return true;
 }
 
-static int cmp_part(const sl_quotients__core *c, int i, int k) {
-    int order = memcmp(&c->part[i], &c->part[k], sizeof c->part[i]);
-    return order ? order : c->factor[i] - c->factor[k];
-}
-
-/* Parts in a fixed order: signs are free, so x1 - x2 and x2 - x1 are one core. */
-static void sort_parts(sl_quotients__core *c) {
-    for (int i = 1; i < c->parts; i++)
-        for (int k = i; k > 0 && cmp_part(c, k - 1, k) > 0; k--) {
-            sl_quotients__product p = c->part[k];
-            int8_t f = c->factor[k];
-            c->part[k] = c->part[k - 1], c->factor[k] = c->factor[k - 1];
-            c->part[k - 1] = p, c->factor[k - 1] = f;
-        }
-}
-
+/* The parts of a canonical sum come in an order that signs do not change: x1 - x2 and x2 - x1 are
+ * one core. */
 static bool read_core(reading *r, const sl_node *sum, sl_quotients__kind kind, int64_t exponent) {
     sl_quotients__core *c = &r->s.core;
     if (c->parts > 0 || exponent < -4 || exponent > 4) return false;
@@ -58,7 +44,6 @@ static bool read_core(reading *r, const sl_node *sum, sl_quotients__kind kind, i
     for (int i = 0; i < n; i++, e = sl_next(e))
         if (!read_product(&c->part[i], &c->factor[i], e)) return false;
     c->parts = (int8_t)n;
-    sort_parts(c);
     return true;
 }
 
@@ -91,8 +76,7 @@ static bool read_exp(reading *r, const sl_node *argument, sl_rat exponent) {
 static bool read_sin(reading *r, const sl_node *argument, sl_rat exponent) {
     sl_quotients__product *p = &r->s.product;
     if (!sl_rat_is_int(exponent) || exponent.num > 4 || exponent.num < -4) return false;
-    if (argument->op != SL_OP_VAR)
-        return read_core(r, argument, SL_QUOTIENTS__SINE, exponent.num);
+    if (argument->op != SL_OP_VAR) return read_core(r, argument, SL_QUOTIENTS__SINE, exponent.num);
     p->sine[argument->arg - 1] = (int8_t)(p->sine[argument->arg - 1] + exponent.num);
     return true;
 }
@@ -177,8 +161,8 @@ static sl_status add_half(halves *h, sl_operator o, const sl_node *p, const sl_n
     size_t mark = sl_arena_mark(h->a);
     sl_status st = sl_expr_canon_apply(&e, h->a, o, p, q);
     if (st == SL_ENOMEM) return st;
-    bool known = st != SL_OK || h->count == HALVES_MAX || sl_expr_is_undefined(e) ||
-                 sl_expr_max_var(e) == 0;
+    bool known =
+        st != SL_OK || h->count == HALVES_MAX || sl_expr_is_undefined(e) || sl_expr_max_var(e) == 0;
     for (int i = 0; i < h->count && !known; i++) known = sl_expr_equal(h->e[i], e);
     if (known) {
         sl_arena_rewind(h->a, mark);

@@ -23,9 +23,9 @@ static double product_at(const sl_quotients *q, const sl_quotients__product *p,
     const int n = sl_quotients__factors_of(class, p);
     double v = 1;
     for (int i = 0; i < n; i++)
-        v *= sl_quotients__factor_at(
-            class[i], variant_of(q, class[i], mode, sl_quotients__place(code, i)),
-            q->x[class[i].variable][row]);
+        v *= sl_quotients__factor_at(class[i],
+                                     variant_of(q, class[i], mode, sl_quotients__place(code, i)),
+                                     q -> x[class[i].variable][row]);
     return v;
 }
 
@@ -59,11 +59,11 @@ static double term_at(const sl_quotients *q, const sl_quotients__hit *h, int ter
 static bool is_whole(double v) { return fabs(v - nearbyint(v)) <= 1e-7 * fabs(v); }
 
 static double price_of(double v) {
-    return fabs(v - 1) < 1e-9    ? 0
-           : fabs(v + 1) < 1e-9  ? 0.1
-           : is_whole(v)         ? 1
-           : is_whole(2520 * v)  ? 2
-                                 : 4;
+    return fabs(v - 1) < 1e-9   ? 0
+           : fabs(v + 1) < 1e-9 ? 0.1
+           : is_whole(v)        ? 1
+           : is_whole(2520 * v) ? 2
+                                : 4;
 }
 
 static bool holds(const double (*v)[SL_QUOTIENTS__ROWS], const double *coefficient,
@@ -104,8 +104,8 @@ sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch, const sl_
                 v[t][r] = term_at(q, h, t, r);
                 if (!(fabs(v[t][r]) < 1e100)) return SL_OK;
             }
-        SL_TRY(solve(&good, h->coefficient, scratch, (const double(*)[SL_QUOTIENTS__ROWS])v, q,
-                     rows));
+        SL_TRY(
+            solve(&good, h->coefficient, scratch, (const double(*)[SL_QUOTIENTS__ROWS])v, q, rows));
         if (!good) return SL_OK;
     }
     h->good = true;
@@ -151,11 +151,11 @@ sl_status sl_quotients__offer(sl_quotients *q, const sl_quotients__hit *h, int l
     bool kept;
     for (int t = 0; t < 2; t++) {
         sl_quotients__product p = top_product(q, h, t);
-        const sl_node *f = sl_write_times(&w, sl_write_constant(&w, h->coefficient[t]),
-                                          product_expr(&w, q, &p, SL_QUOTIENTS__SCALE,
-                                                       h->term[t].top.code));
-        f = sl_write_times(&w, f, core_expr(&w, q, &q->bases.structure[h->structure].core,
-                                            &h->term[t].bottom));
+        const sl_node *f =
+            sl_write_times(&w, sl_write_constant(&w, h->coefficient[t]),
+                           product_expr(&w, q, &p, SL_QUOTIENTS__SCALE, h->term[t].top.code));
+        f = sl_write_times(
+            &w, f, core_expr(&w, q, &q->bases.structure[h->structure].core, &h->term[t].bottom));
         e = t == 0 ? f : sl_write_plus(&w, e, f);
     }
     SL_GO(sl_write_status(&w));

@@ -1,8 +1,8 @@
 /* quotients_factors - occurrences of inputs and functions with whole constants.
  *
- * A factor such as sin(x1)^-1 becomes (a sin(c x1 + d) + b)^-1. Its variants are listed by number of
- * constants, each value vector once: up to sign where the factor is part of a sum (FULL), up to a
- * factor where it is part of a term (SCALE), because the coefficient of a term is free. */
+ * A factor such as sin(x1)^-1 becomes (a sin(c x1 + d) + b)^-1. Its variants are listed by number
+ * of constants, each value vector once: up to sign where the factor is part of a sum (FULL), up to
+ * a factor where it is part of a term (SCALE), because the coefficient of a term is free. */
 #include <math.h>
 #include <string.h>
 
@@ -117,8 +117,7 @@ static void add_variant(maker *m, const double *u, sl_quotients__variant t) {
     double v[SL_QUOTIENTS__PROBES];
     int k = outer_exponent(m->class.kind, m->class.exponent);
     if (m->count == SL_QUOTIENTS__PLACES) return;
-    for (int i = 0; i < SL_QUOTIENTS__PROBES; i++)
-        v[i] = sl_quotients__power(t.a * u[i] + t.b, k);
+    for (int i = 0; i < SL_QUOTIENTS__PROBES; i++) v[i] = sl_quotients__power(t.a * u[i] + t.b, k);
     uint64_t key = sl_quotients__key(v, m->mode);
     if (!key || !sl_quotients__set_add(&m->set, key)) return;
     m->variant[m->count] = t;
@@ -145,8 +144,8 @@ static void add_outer(maker *m, const double *u, int c, int d, int constants) {
 static bool is_inner(const maker *m, int c, int d) {
     if (m->class.kind == SL_QUOTIENTS__LINEAR) return c == 1 && d == 0;
     if (m->class.kind == SL_QUOTIENTS__SINE && c < 0) return false;
-    bool factor = is_factor(m->q, c) ||
-                  (m->class.kind == SL_QUOTIENTS__SINE && is_factor(m->q, -c));
+    bool factor =
+        is_factor(m->q, c) || (m->class.kind == SL_QUOTIENTS__SINE && is_factor(m->q, -c));
     return factor && is_summand(m->q, d);
 }
 

@@ -158,10 +158,13 @@ typedef struct sl_quotients__bottom {
     int8_t summand, factor;
 } sl_quotients__bottom;
 
-/* Values at the probes, by number of constants. */
+/* Values at the probes, by number of constants. Where it is full `flush` makes room; NULL: the rest is
+ * left out. */
 typedef struct sl_quotients__list {
     double *v[SL_QUOTIENTS__PROBES];
     int32_t count, room, begin[SL_QUOTIENTS__CONSTANTS + 2];
+    void (*flush)(void *payload);
+    void *payload;
 } sl_quotients__list;
 
 typedef struct sl_quotients__slot {
@@ -239,6 +242,12 @@ void sl_quotients__free_factors(sl_quotients *q);
  * it has none. */
 bool sl_quotients__make_lists(sl_quotients__work *w, const sl_quotients *q,
                               const sl_quotients__structure *s, int constants);
+/* Appends those of so many constants, the most that the lists have, and does not keep them: flush is
+ * called whenever the list is full, and at the end. Equal ones may come again. */
+void sl_quotients__stream_tops(sl_quotients__work *w, const sl_quotients *q,
+                               const sl_quotients__structure *s, int constants);
+void sl_quotients__stream_bottoms(sl_quotients__work *w, const sl_quotients *q,
+                                  const sl_quotients__structure *s, int constants);
 
 /* quotients_meet.c: all terms of structure i. */
 SL_NODISCARD sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i);

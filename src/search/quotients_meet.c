@@ -1,9 +1,9 @@
 /* quotients_meet - terms of one structure that make y together.
  *
  * Terms come by number of constants. Each is put into the table of its structure unless it differs
- * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of more
- * constants than are stored are only looked up, past a bit filter. The table belongs to one structure
- * and one thread, so it stays in the cache. */
+ * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of
+ * more constants than are stored are only looked up, past a bit filter. The table belongs to one
+ * structure and one thread, so it stays in the cache. */
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +19,9 @@ typedef struct meeting {
     sl_quotients__hits *hits;
     int32_t structure;
     int64_t hits_end; // of the hits that this structure may add
+    int streaming;    // constants of the list that is flushed
+    sl_status status; // of what was flushed
+    int64_t tried;
 } meeting;
 
 static int constants_at(const sl_quotients__list *list, int32_t i) {
@@ -58,9 +61,7 @@ static sl_quotients__slot *find(const sl_quotients__work *w, uint32_t check, uin
     return &w->slot[at];
 }
 
-static bool needs_y(float a, float b) {
-    return fabsf(a - b) > SAME_SHARE * (fabsf(a) + fabsf(b));
-}
+static bool needs_y(float a, float b) { return fabsf(a - b) > SAME_SHARE * (fabsf(a) + fabsf(b)); }
 
 /* A block of terms: base + i of one list, `other` of the other. */
 typedef struct block {
@@ -84,8 +85,8 @@ static void mark_block(sl_quotients__work *w, int n) {
     }
 }
 
-/* w->chosen[] := places in the block that have a key and whose cell has so many terms at least; their
- * slots are fetched ahead. */
+/* w->chosen[] := places in the block that have a key and whose cell has so many terms at least;
+ * their slots are fetched ahead. */
 static int choose(sl_quotients__work *w, int n, int least) {
     const sl_quotients__keys *keys = &w->keys;
     int chosen = 0;
@@ -146,8 +147,8 @@ static sl_status deal_with(const meeting *m, const block *b, pass what) {
 /* All tops of t constants times all bottoms of b; blocks run over the longer list. */
 static sl_status cross(const meeting *m, int t, int b, pass what) {
     sl_quotients__work *w = m->w;
-    const bool tops = w->tops.begin[t + 1] - w->tops.begin[t] >=
-                      w->bottoms.begin[b + 1] - w->bottoms.begin[b];
+    const bool tops =
+        w->tops.begin[t + 1] - w->tops.begin[t] >= w->bottoms.begin[b + 1] - w->bottoms.begin[b];
     const sl_quotients__list *inner = tops ? &w->tops : &w->bottoms;
     const sl_quotients__list *outer = tops ? &w->bottoms : &w->tops;
     const int ci = tops ? t : b, co = tops ? b : t;
@@ -182,30 +183,61 @@ static void clear_table(sl_quotients__work *w, int stored, bool streamed) {
     w->slots = 1024;
     while (w->slots < (streamed ? 2 * n : n / 4) && w->slots < w->room) w->slots *= 2;
     memset(w->slot, 0, (size_t)w->slots * sizeof *w->slot);
-    int bits = 12; // one cell in eight or fewer is in use, and the map is small enough for the cache
+    int bits =
+        12; // one cell in eight or fewer is in use, and the map is small enough for the cache
     while ((int64_t)1 << bits < 8 * n && bits < SL_QUOTIENTS__CELL_BITS) bits++;
     w->shift = 32 - bits;
     memset(w->map, 0, (size_t)1 << (bits - 2));
     w->used = 0;
 }
 
-/* All terms with from .. to constants. */
-static sl_status pass_over(const meeting *m, int from, int to, pass what) {
-    for (int c = from; c <= to; c++)
-        for (int t = 0; t <= c; t++) SL_TRY(cross(m, t, c - t, what));
+/* All terms with so many constants, as far as the lists have them. */
+static sl_status pass_over(const meeting *m, int constants, pass what) {
+    for (int t = 0; t <= constants; t++) SL_TRY(cross(m, t, constants - t, what));
     return SL_OK;
 }
 
+/* What is at the end of a list, of most constants, times the others without constants. */
+static void flush(meeting *m, sl_quotients__list *list, bool tops) {
+    const int c = m->streaming;
+    for (int n = c + 1; n <= SL_QUOTIENTS__CONSTANTS + 1; n++) list->begin[n] = list->count;
+    if (m->status == SL_OK) m->status = cross(m, tops ? c : 0, tops ? 0 : c, LOOK_UP);
+    m->tried += list->count - list->begin[c];
+    list->count = list->begin[c];
+    for (int n = c + 1; n <= SL_QUOTIENTS__CONSTANTS + 1; n++) list->begin[n] = list->count;
+}
+
+static void flush_tops(void *payload) {
+    meeting *m = payload;
+    flush(m, &m->w->tops, true);
+}
+
+static void flush_bottoms(void *payload) {
+    meeting *m = payload;
+    flush(m, &m->w->bottoms, false);
+}
+
+/* Terms with more constants than are stored. */
+static sl_status look_up(meeting *m, const sl_quotients__structure *s, int constants) {
+    sl_quotients__work *w = m->w;
+    m->streaming = constants;
+    w->tops.flush = flush_tops, w->tops.payload = m;
+    w->bottoms.flush = flush_bottoms, w->bottoms.payload = m;
+    SL_TRY(pass_over(m, constants, LOOK_UP));
+    sl_quotients__stream_tops(w, m->q, s, constants);
+    sl_quotients__stream_bottoms(w, m->q, s, constants);
+    return m->status;
+}
+
 sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
-    meeting m = { q, &q->work[lane], &q->hits[lane], i, q->hits[lane].count + HITS_MAX };
-    const int most = SL_MAX(q->stored, q->streamed);
-    if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], most)) return SL_OK;
+    meeting m = { .q = q, .w = &q->work[lane], .hits = &q->hits[lane], .structure = i };
+    m.hits_end = m.hits->count + HITS_MAX;
+    if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
     clear_table(m.w, q->stored, q->streamed > 0);
-    SL_TRY(pass_over(&m, 0, q->stored, MARK));
-    SL_TRY(pass_over(&m, 0, q->stored, STORE));
-    SL_TRY(pass_over(&m, q->stored + 1, q->streamed, LOOK_UP));
-    int64_t tried = 0;
-    for (int c = 0; c <= most; c++) tried += terms_of(m.w, c);
-    atomic_fetch_add_explicit(&q->job->tried, tried, memory_order_relaxed);
+    for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, MARK));
+    for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, STORE));
+    for (int c = 0; c <= SL_MAX(q->stored, q->streamed); c++) m.tried += terms_of(m.w, c);
+    if (q->streamed) SL_TRY(look_up(&m, &q->bases.structure[i], q->streamed));
+    atomic_fetch_add_explicit(&q->job->tried, m.tried, memory_order_relaxed);
     return SL_OK;
 }
