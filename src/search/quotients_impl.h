@@ -158,8 +158,8 @@ typedef struct sl_quotients__bottom {
     int8_t summand, factor;
 } sl_quotients__bottom;
 
-/* Values at the probes, by number of constants. Where it is full `flush` makes room; NULL: the rest is
- * left out. */
+/* Values at the probes, by number of constants. Where it is full `flush` makes room; NULL: the rest
+ * is left out. */
 typedef struct sl_quotients__list {
     double *v[SL_QUOTIENTS__PROBES];
     int32_t count, room, begin[SL_QUOTIENTS__CONSTANTS + 2];
@@ -233,17 +233,17 @@ typedef struct sl_quotients {
     int lanes;
 } sl_quotients;
 
-/* quotients_factors.c: lists of all factors with up to so many constants. Older ones are kept as their
+/* quotients_factors.c: lists of all factors with up to so many constants; older lists are their
  * beginnings. *done := false where max_memory does not allow it. */
 SL_NODISCARD sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants);
 void sl_quotients__free_factors(sl_quotients *q);
 
-/* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false where
- * it has none. */
+/* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false
+ * where it has none. */
 bool sl_quotients__make_lists(sl_quotients__work *w, const sl_quotients *q,
                               const sl_quotients__structure *s, int constants);
-/* Appends those of so many constants, the most that the lists have, and does not keep them: flush is
- * called whenever the list is full, and at the end. Equal ones may come again. */
+/* Appends those of so many constants, the most that the lists have, and does not keep them: flush
+ * is called whenever the list is full, and at the end. Equal ones may come again. */
 void sl_quotients__stream_tops(sl_quotients__work *w, const sl_quotients *q,
                                const sl_quotients__structure *s, int constants);
 void sl_quotients__stream_bottoms(sl_quotients__work *w, const sl_quotients *q,

@@ -1,10 +1,10 @@
 /* quotients_kernels - the inner loop of the search for quotients: keys of a block of terms.
  *
  * A term has the values v[k] g[k] at five probes, g being common to the block. y is taken out:
- * e[k] = v[k] g[k] - p[k] v[0] g[0], k = 1 .. 4, p[k] = y[k] / y[0]. Terms that differ by a factor and
- * by a multiple of y have the same ratios e[k] / e[1]: their key, rounded to cells and hashed. The
- * share v[0] g[0] / e[1] tells whether y has a part in it: two terms of one key and one share differ
- * by a factor alone.
+ * e[k] = v[k] g[k] - p[k] v[0] g[0], k = 1 .. 4, p[k] = y[k] / y[0]. Terms that differ by a factor
+ * and by a multiple of y have the same ratios e[k] / e[1]: their key, rounded to cells and hashed.
+ * The share v[0] g[0] / e[1] tells whether y has a part in it: two terms of one key and one share
+ * differ by a factor alone.
  *
  * The text is compiled once per instruction set. Every operation is one IEEE operation, so all
  * variants give the same bits. */

@@ -4,8 +4,9 @@
 #include "search/lattice_kernels.h"
 #include "search/quotients_kernels.h"
 
-/* Ratios below SMALL are rounding errors of 0, those above LARGE say nothing; LEFT is the part of its
- * size that a term must keep without y. */
+/* Ratios below SMALL count as 0, those above LARGE say nothing; LEFT is the part of its size that a
+ * term must keep without y. Terms that grow by many orders of magnitude have small ratios: 1e-9, as
+ * in sums of halves, would make them all equal. */
 #define SMALL 1e-30
 #define LARGE 1e30
 #define LEFT  1e-9
