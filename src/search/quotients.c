@@ -1,12 +1,13 @@
-/* quotients - two terms over a common divisor, by meeting in the middle for each divisor.
+/* quotients - two or three terms over a common divisor, by meeting in the middle for each divisor.
  *
  * A quotient of halves (n1 + n2)/D is multiplied out before constants go in: n1/D + n2/D, and every
  * occurrence of an input or a function has constants of its own, in the numerator and in its own
  * copy of D. Two halves that know nothing of each other need all of these constants at once. But
  * the structure of both terms is the same up to the numerator. So for each structure G, 1/D or a
  * half of one term, all terms N G with few constants are made; y is taken out of their values at
- * five probes; what is left, up to a factor, is the key. Two terms of one key are a formula y = a
- * t1 + b t2: the coefficients are free, and with them every constant that is a factor of a term.
+ * five probes; what is left, up to a factor, is the key. Two terms of one key are a formula, y =
+ * a t1 + b t2: the coefficients are free, and with them every constant that is a factor of a term.
+ * Of three terms one is taken out as y is (quotients_three.c).
  *
  * Levels are by constants of a term. A structure is the work of one thread: its table is small and
  * stays in the cache. All structures of a level are finished before hits are verified, sorted and
@@ -26,14 +27,17 @@ enum { OFFERS = 8, ROWS_LEAST = 12 };
 /* ---------------------------------------------------------------- levels -------------------- */
 
 static const struct level {
-    int stored, streamed; // constants of one term
+    int terms;
+    int stored, streamed; // constants of one term; of three terms: of those that meet, of the third
     bool all;             // numerators, or those of sums alone
-    int32_t tops, bottoms, parts;
+    int32_t tops, bottoms, parts, flat;
     int slots; // log2
 } levels[] = {
-    { 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 16 },
-    { 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 20 },
-    { 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 20 },
+    { 2, 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 1, 16 },
+    { 2, 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 1, 20 },
+    { 3, 1, 1, false, 1 << 14, 1 << 12, 1 << 10, 1 << 17, 14 },
+    { 3, 2, 0, false, 1 << 18, 1 << 16, 1 << 14, 1 << 19, 17 },
+    { 2, 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 1, 20 },
 };
 
 /* ---------------------------------------------------------------- memory -------------------- */
@@ -43,6 +47,7 @@ static int64_t work_bytes(const struct level *l) {
     const int64_t value = SL_QUOTIENTS__PROBES * (int64_t)sizeof(double);
     return l->tops * (value + (int64_t)sizeof(sl_quotients__top)) +
            l->bottoms * (value + (int64_t)sizeof(sl_quotients__bottom)) +
+           l->flat * (value + 2 * (int64_t)sizeof(int32_t)) +
            SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_quotients__code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
            ((int64_t)sizeof(sl_quotients__slot) << l->slots) + SL_QUOTIENTS__MAP;
@@ -57,7 +62,7 @@ static void free_work(sl_quotients *q) {
             clear_list(&w->part[p]), sl_free(w->part_code[p]);
         clear_list(&w->tops), clear_list(&w->bottoms);
         sl_free(w->top), sl_free(w->bottom), sl_free(w->set.slot), sl_free(w->slot);
-        sl_free(w->map);
+        sl_free(w->map), sl_free(w->flat.e[0]), sl_free(w->flat.top), sl_free(w->flat.bottom);
         if (q->hits) sl_free(q->hits[i].hit);
     }
     sl_free(q->work), sl_free(q->hits);
@@ -72,6 +77,15 @@ static bool make_list(sl_quotients__list *list, int32_t room) {
     return v != NULL;
 }
 
+static bool make_flat(sl_quotients__flat *f, int32_t room) {
+    double *e = sl_malloc_wide((size_t)room * SL_LEN(f->e), sizeof *e);
+    for (int k = 0; k < SL_LEN(f->e) && e; k++) f->e[k] = e + (int64_t)k * room;
+    f->top = sl_malloc((size_t)room, sizeof *f->top);
+    f->bottom = sl_malloc((size_t)room, sizeof *f->bottom);
+    f->room = room;
+    return e && f->top && f->bottom;
+}
+
 static bool make_work(sl_quotients__work *w, const struct level *l) {
     bool done = make_list(&w->tops, l->tops) && make_list(&w->bottoms, l->bottoms);
     for (int p = 0; p < SL_QUOTIENTS__PARTS && done; p++) {
@@ -79,6 +93,7 @@ static bool make_work(sl_quotients__work *w, const struct level *l) {
         w->part_code[p] = sl_malloc((size_t)l->parts, sizeof *w->part_code[p]);
         done = done && w->part_code[p];
     }
+    done = done && make_flat(&w->flat, l->flat);
     w->top = sl_malloc((size_t)l->tops, sizeof *w->top);
     w->bottom = sl_calloc((size_t)l->bottoms, sizeof *w->bottom);
     w->set.size = 2 * (int64_t)l->bottoms;
@@ -192,7 +207,8 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
         for (;;) {
             int32_t i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
             if (i >= q->bases.structures || sl_search__stop(q->job, worker == 0)) break;
-            SL_TRY(sl_quotients__meet(q, (int)lane, i));
+            SL_TRY(q->terms == 3 ? sl_quotients__meet_three(q, (int)lane, i)
+                                 : sl_quotients__meet(q, (int)lane, i));
         }
     }
     return SL_OK;
@@ -217,7 +233,8 @@ static int cmp_hit(const void *a, const void *b) {
     if (p->good != q->good) return p->good ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->structure != q->structure) return p->structure < q->structure ? -1 : 1;
-    for (int t = 0; t < 2; t++) {
+    if (p->terms != q->terms) return p->terms < q->terms ? -1 : 1;
+    for (int t = 0; t < p->terms; t++) {
         int order = cmp_term(&p->term[t], &q->term[t]);
         if (order) return order;
     }
@@ -260,7 +277,10 @@ static sl_status run_level(bool *more, void *state, int level) {
     int64_t bytes = 0;
     bool done;
     sl_status st;
-    q->stored = l->stored, q->streamed = l->streamed;
+    q->terms = l->terms;
+    q->stored = l->stored;
+    q->streamed = l->terms == 2 ? l->streamed : 0;
+    q->taken = l->terms == 3 ? l->streamed : 0;
     q->numerators = l->all ? q->bases.numerators : q->bases.simple;
     atomic_store(&q->next, 0);
     SL_GO(reserve_work(&bytes, q, l));

@@ -196,6 +196,31 @@ static void add_numerators(sl_quotients__bases *b, const halves *h, bool sums) {
     }
 }
 
+/* The place of a numerator among the simple ones; -1: none. */
+static int place_of(const sl_quotients__bases *b, const sl_node *e) {
+    sl_quotients__product p;
+    int8_t factor;
+    if (!read_product(&p, &factor, e)) return -1;
+    for (int i = 0; i < b->simple; i++)
+        if (!memcmp(&b->numerator[i], &p, sizeof p)) return i;
+    return -1;
+}
+
+static void add_triples(sl_quotients__bases *b, const halves *h) {
+    for (int i = 0; i < h->count; i++) {
+        const sl_node *e = h->e[i] + 1;
+        sl_quotients__triple t;
+        bool good = h->e[i]->op == SL_OP_ADD && h->e[i]->arg == 3;
+        for (int k = 0; k < 3 && good; k++, e = sl_next(e)) {
+            t.numerator[k] = (int16_t)place_of(b, e);
+            good = t.numerator[k] >= 0;
+        }
+        for (int k = 0; k < b->triples && good; k++)
+            good = memcmp(&b->triple[k], &t, sizeof t) != 0;
+        if (good && b->triples < SL_QUOTIENTS__TRIPLES) b->triple[b->triples++] = t;
+    }
+}
+
 static sl_status add_structures(sl_quotients__bases *b, halves *h) {
     const sl_node *one = sl_expr_int(h->a, 1), *inverse;
     if (!one) return sl_fail(SL_ENOMEM, "no memory for the bases of quotients");
@@ -225,6 +250,7 @@ sl_status sl_quotients__make_bases(sl_quotients__bases *out, const sl_search_gra
         add_numerators(out, h, true);
         out->simple = out->numerators;
         add_numerators(out, h, false);
+        add_triples(out, h);
         st = add_structures(out, h);
     }
     sl_free(h);

@@ -66,51 +66,59 @@ static double price_of(double v) {
                                 : 4;
 }
 
-static bool holds(const double (*v)[SL_QUOTIENTS__ROWS], const double *coefficient,
-                  const sl_quotients *q, int rows) {
+/* Values of the terms. */
+typedef struct values {
+    int terms;
+    double v[3][SL_QUOTIENTS__ROWS];
+} values;
+
+static bool holds(const values *m, const double *coefficient, const sl_quotients *q, int rows) {
     double most = 0, largest = 0;
     for (int r = 0; r < rows; r++) {
-        double a = coefficient[0] * v[0][r], b = coefficient[1] * v[1][r];
-        double size = fabs(a) + fabs(b);
-        if (!(fabs(a + b - q->y[r]) <= TOLERANCE * size)) return false;
+        double sum = 0, size = 0;
+        for (int t = 0; t < m->terms; t++) {
+            sum += coefficient[t] * m->v[t][r];
+            size += fabs(coefficient[t] * m->v[t][r]);
+        }
+        if (!(fabs(sum - q->y[r]) <= TOLERANCE * size)) return false;
         most = SL_MAX(most, size), largest = SL_MAX(largest, fabs(q->y[r]));
     }
     return most <= CANCELLATION * largest;
 }
 
-/* Both coefficients in the first `rows` rows. */
-static sl_status solve(bool *good, double *coefficient, sl_arena *scratch,
-                       const double (*v)[SL_QUOTIENTS__ROWS], const sl_quotients *q, int rows) {
+/* All coefficients in the first `rows` rows. */
+static sl_status solve(bool *good, double *coefficient, sl_arena *scratch, const values *m,
+                       const sl_quotients *q, int rows) {
     double weight[SL_QUOTIENTS__ROWS];
-    const double *column[] = { v[0], v[1] };
+    const double *column[] = { m->v[0], m->v[1], m->v[2] };
     sl_lsq lsq;
     for (int r = 0; r < rows; r++) weight[r] = 1 / (q->y[r] * q->y[r]);
     size_t mark = sl_arena_mark(scratch);
-    SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, q->y, weight, rows, 2));
+    SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, q->y, weight, rows, m->terms));
     sl_arena_rewind(scratch, mark);
-    *good = lsq.rank == 2 && holds(v, coefficient, q, rows);
+    *good = lsq.rank == m->terms && holds(m, coefficient, q, rows);
     return SL_OK;
 }
 
 sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch, const sl_quotients *q) {
-    double v[2][SL_QUOTIENTS__ROWS];
+    values m = { .terms = h->terms };
     bool good = false;
     h->good = false;
     for (int stage = 0; stage < 2; stage++) {
         const int from = stage == 0 ? 0 : SL_MIN(FIRST_ROWS, q->rows);
         const int rows = stage == 0 ? SL_MIN(FIRST_ROWS, q->rows) : q->rows;
-        for (int t = 0; t < 2; t++)
+        for (int t = 0; t < h->terms; t++)
             for (int r = from; r < rows; r++) {
-                v[t][r] = term_at(q, h, t, r);
-                if (!(fabs(v[t][r]) < 1e100)) return SL_OK;
+                m.v[t][r] = term_at(q, h, t, r);
+                if (!(fabs(m.v[t][r]) < 1e100)) return SL_OK;
             }
-        SL_TRY(
-            solve(&good, h->coefficient, scratch, (const double(*)[SL_QUOTIENTS__ROWS])v, q, rows));
+        SL_TRY(solve(&good, h->coefficient, scratch, &m, q, rows));
         if (!good) return SL_OK;
     }
+    h->price = 0;
+    for (int t = 0; t < h->terms; t++)
+        h->price += h->term[t].constants + price_of(h->coefficient[t]);
     h->good = true;
-    h->price = h->term[0].constants + h->term[1].constants + price_of(h->coefficient[0]) +
-               price_of(h->coefficient[1]);
     return SL_OK;
 }
 
@@ -149,7 +157,7 @@ sl_status sl_quotients__offer(sl_quotients *q, const sl_quotients__hit *h, int l
     const sl_node *e = NULL;
     sl_status st;
     bool kept;
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < h->terms; t++) {
         sl_quotients__product p = top_product(q, h, t);
         const sl_node *f =
             sl_write_times(&w, sl_write_constant(&w, h->coefficient[t]),

@@ -15,6 +15,8 @@ enum {
     SL_QUOTIENTS__ROWS = 64,   // that hits are checked at
     SL_QUOTIENTS__STRUCTURES = 2048,
     SL_QUOTIENTS__NUMERATORS = 128,
+    SL_QUOTIENTS__TRIPLES = 128,
+    SL_QUOTIENTS__HITS = 256,  // of one structure: the same whatever thread comes first
 };
 
 /* ---------------------------------------------------------------- structures ---------------- */
@@ -53,11 +55,18 @@ typedef struct sl_quotients__structure {
     sl_quotients__core core;
 } sl_quotients__structure;
 
+/* Numerators of a half of three terms, by place. */
+typedef struct sl_quotients__triple {
+    int16_t numerator[3];
+} sl_quotients__triple;
+
 /* Numerators and common structures of all bases. */
 typedef struct sl_quotients__bases {
     int numerators, simple, structures; // the first `simple` numerators are parts of sums
     sl_quotients__product numerator[SL_QUOTIENTS__NUMERATORS];
     sl_quotients__structure structure[SL_QUOTIENTS__STRUCTURES];
+    int triples; // of the simple numerators
+    sl_quotients__triple triple[SL_QUOTIENTS__TRIPLES];
 } sl_quotients__bases;
 
 /* quotients_bases.c: from the canonical forms of the grammar's halves. */
@@ -175,6 +184,12 @@ typedef struct sl_quotients__slot {
 
 enum { SL_QUOTIENTS__CELL_BITS = 22, SL_QUOTIENTS__MAP = 1 << (SL_QUOTIENTS__CELL_BITS - 2) };
 
+/* Terms without y at all probes but the first. */
+typedef struct sl_quotients__flat {
+    double *e[SL_QUOTIENTS__PROBES - 1];
+    int32_t *top, *bottom, count, room;
+} sl_quotients__flat;
+
 /* Of one thread. */
 typedef struct sl_quotients__work {
     sl_quotients__list part[SL_QUOTIENTS__PARTS], tops, bottoms;
@@ -186,6 +201,8 @@ typedef struct sl_quotients__work {
     int64_t slots, used, room; // in use for this structure; filled; at most
     uint8_t *map; // two bits a cell; a key's cell are its highest bits
     int shift;    // bits that are left
+    sl_quotients__flat flat; // of three terms
+    int32_t stamp;           // slots of three terms that have it in place of a bottom are in use
     sl_quotients__keys keys;
     int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
     bool reports; // the calling thread is at it: progress may be reported
@@ -200,10 +217,10 @@ typedef struct sl_quotients__term {
 } sl_quotients__term;
 
 typedef struct sl_quotients__hit {
-    int32_t structure;
-    sl_quotients__term term[2];
+    int32_t structure, terms;
+    sl_quotients__term term[3];
     bool good; // verified, then:
-    double coefficient[2], price;
+    double coefficient[3], price;
 } sl_quotients__hit;
 
 typedef struct sl_quotients__hits {
@@ -225,7 +242,9 @@ typedef struct sl_quotients {
     int constants; // that factors have by now; -1: none
     int64_t factor_bytes; // held by factors
     // of the level at work
+    int terms;            // 2 or 3
     int stored, streamed; // constants of terms that are stored; that are looked up at most
+    int taken;            // of three terms: constants of the one that is taken out
     int numerators;       // the first ones
     _Atomic int32_t next; // structure
     sl_quotients__work *work;
@@ -251,6 +270,17 @@ void sl_quotients__stream_bottoms(sl_quotients__work *w, const sl_quotients *q,
 
 /* quotients_meet.c: all terms of structure i. */
 SL_NODISCARD sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i);
+/* The same for three terms: quotients_three.c. */
+SL_NODISCARD sl_status sl_quotients__meet_three(sl_quotients *q, int lane, int32_t i);
+sl_quotients__term sl_quotients__term_at(const sl_quotients__work *w, int32_t top, int32_t bottom);
+/* Unless there are `most` hits. */
+SL_NODISCARD sl_status sl_quotients__add_hit(sl_quotients__hits *h, const sl_quotients__hit *hit,
+                                             int64_t most);
+/* Shares of two terms of one key: equal ones, as floats, differ by a factor alone. */
+static inline bool sl_quotients__differ(float a, float b) {
+    float apart = a < b ? b - a : a - b, size = (a < 0 ? -a : a) + (b < 0 ? -b : b);
+    return apart > 1e-5f * size;
+}
 
 /* quotients_check.c */
 SL_NODISCARD sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch,

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-enum { SL_QUOTIENTS__PROBES = 5, SL_QUOTIENTS__BLOCK = 512 };
+enum { SL_QUOTIENTS__PROBES = 6, SL_QUOTIENTS__BLOCK = 512 }; // three terms need one probe more
 
 typedef struct sl_quotients__keys {
     uint32_t check[SL_QUOTIENTS__BLOCK]; // 0: no key, a value is not finite or nothing is left

@@ -107,7 +107,7 @@ static void multiply(multiplier *m, int i, int constants, const double *v,
         }
 }
 
-static const double ones[PROBES] = { 1, 1, 1, 1, 1 };
+static const double ones[PROBES] = { 1, 1, 1, 1, 1, 1 };
 
 /* Appends tops of exactly so many constants. */
 static void add_tops(sl_quotients__work *w, const sl_quotients *q, const sl_quotients__structure *s,

@@ -4,14 +4,9 @@
  * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of
  * more constants than are stored are only looked up, past a bit filter. The table belongs to one
  * structure and one thread, so it stays in the cache. */
-#include <math.h>
 #include <string.h>
 
 #include "search/quotients_impl.h"
-
-enum { HITS_MAX = 256 }; // of one structure: the same whatever thread comes first
-/* Shares that differ by less, as floats: y has no part in what makes the keys equal. */
-static const float SAME_SHARE = 1e-5f;
 
 typedef struct meeting {
     sl_quotients *q;
@@ -30,15 +25,13 @@ static int constants_at(const sl_quotients__list *list, int32_t i) {
     return c;
 }
 
-static sl_quotients__term term_at(const sl_quotients__work *w, int32_t top, int32_t bottom) {
+sl_quotients__term sl_quotients__term_at(const sl_quotients__work *w, int32_t top, int32_t bottom) {
     return (sl_quotients__term){ w->top[top], w->bottom[bottom],
                                  constants_at(&w->tops, top) + constants_at(&w->bottoms, bottom) };
 }
 
-static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t top,
-                         int32_t bottom) {
-    sl_quotients__hits *h = m->hits;
-    if (h->count == m->hits_end) return SL_OK;
+sl_status sl_quotients__add_hit(sl_quotients__hits *h, const sl_quotients__hit *hit, int64_t most) {
+    if (h->count == most) return SL_OK;
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         sl_quotients__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -46,12 +39,19 @@ static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t 
         h->hit = more;
         h->room = room;
     }
-    sl_quotients__hit *hit = &h->hit[h->count++];
-    memset(hit, 0, sizeof *hit);
-    hit->structure = m->structure;
-    hit->term[0] = term_at(m->w, s->top, s->bottom);
-    hit->term[1] = term_at(m->w, top, bottom);
+    h->hit[h->count++] = *hit;
     return SL_OK;
+}
+
+static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t top,
+                         int32_t bottom) {
+    sl_quotients__hit hit;
+    memset(&hit, 0, sizeof hit);
+    hit.structure = m->structure;
+    hit.terms = 2;
+    hit.term[0] = sl_quotients__term_at(m->w, s->top, s->bottom);
+    hit.term[1] = sl_quotients__term_at(m->w, top, bottom);
+    return sl_quotients__add_hit(m->hits, &hit, m->hits_end);
 }
 
 /* The slot of a key, or the free one where it belongs. */
@@ -60,8 +60,6 @@ static sl_quotients__slot *find(const sl_quotients__work *w, uint32_t check, uin
     while (w->slot[at].check && w->slot[at].check != check) at = (at + 1) & mask;
     return &w->slot[at];
 }
-
-static bool needs_y(float a, float b) { return fabsf(a - b) > SAME_SHARE * (fabsf(a) + fabsf(b)); }
 
 /* A block of terms: base + i of one list, `other` of the other. */
 typedef struct block {
@@ -111,7 +109,7 @@ static sl_status store_block(const meeting *m, const block *b) {
         const int i = w->chosen[k];
         sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
         if (s->check) {
-            if (needs_y(s->share, keys->share[i]))
+            if (sl_quotients__differ(s->share, keys->share[i]))
                 SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
         } else if (4 * w->used < 3 * w->slots) {
             *s = (sl_quotients__slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
@@ -129,7 +127,7 @@ static sl_status look_up_block(const meeting *m, const block *b) {
     for (int k = 0; k < chosen; k++) {
         const int i = w->chosen[k];
         const sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
-        if (s->check && needs_y(s->share, keys->share[i]))
+        if (s->check && sl_quotients__differ(s->share, keys->share[i]))
             SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
     }
     return SL_OK;
@@ -231,7 +229,7 @@ static sl_status look_up(meeting *m, const sl_quotients__structure *s, int const
 
 sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
     meeting m = { .q = q, .w = &q->work[lane], .hits = &q->hits[lane], .structure = i };
-    m.hits_end = m.hits->count + HITS_MAX;
+    m.hits_end = m.hits->count + SL_QUOTIENTS__HITS;
     if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
     clear_table(m.w, q->stored, q->streamed > 0);
     for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, MARK));

@@ -44,12 +44,14 @@ typedef struct step {
     LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
     QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),                                            \
     CLOSURE(0, SL_SEARCH_EFFORT_LOW), EXPAND(0, SL_SEARCH_EFFORT_LOW),             \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW)
+    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW),          \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
 
 /* The grammar of pairs, where halves have three constants. */
 #define LATTICES_DEAR                                                              \
+    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),                                         \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL)
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
