@@ -25,6 +25,8 @@ typedef struct step {
 
 #define SKELETON(level, effort) { &sl_search__skeletons, level, effort }
 
+#define QUOTIENTS(level, effort) { &sl_search__quotients, level, effort }
+
 #define NOISE(level, effort) { &sl_search__noise, level, effort }
 
 #define INNER(level, effort) { &sl_search__inner, level, effort }
@@ -37,25 +39,34 @@ typedef struct step {
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
     { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
+/* The grammar of pairs: what most of them are found by. */
 #define LATTICES                                                                   \
     LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
-    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+    QUOTIENTS(0, SL_SEARCH_EFFORT_LOW), LATTICE(2, SL_SEARCH_EFFORT_LOW),          \
+    LATTICE(3, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW)
 
-/* The skeletons of pairs, and what two halves do not reach. */
+/* Sums of several terms. */
 #define SKELETONS                                                                  \
-    SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW)
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW),         \
+    SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),           \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
 
-/* The grammar of pairs, where halves have three constants. */
+/* The same, with three constants in a half or in a term. */
 #define LATTICES_DEAR                                                              \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),        \
-    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+
+#define SKELETONS_DEAR                                                             \
+    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL),   \
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
+    SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
     LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
-    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),       \
+    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),     \
+    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
     LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
@@ -68,9 +79,7 @@ static const step steps_exact[] = {
     SKELETONS, NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),
-    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    NOISE(2, SL_SEARCH_EFFORT_LOW), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -81,8 +90,7 @@ static const step steps_measured[] = {
     LATTICES, SKELETONS, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
     BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),
-    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, LAST,
 };
 
 enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16 };

@@ -116,6 +116,7 @@ typedef struct sl_search__method {
 extern const sl_search__method sl_search__lattice; // lattice.c
 extern const sl_search__method sl_search__skeletons; // skeleton.c
 extern const sl_search__method sl_search__closure; // closure.c
+extern const sl_search__method sl_search__quotients; // quotients.c
 extern const sl_search__method sl_search__rational;
 extern const sl_search__method sl_search__small; // small.c; where the options limit the size
 

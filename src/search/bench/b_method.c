@@ -14,7 +14,8 @@
 enum { LEVELS = 16 };
 
 static const sl_search__method *const methods[] = { &sl_search__closure, &sl_search__lattice,
-                                                    &sl_search__rational, &sl_search__skeletons };
+                                                    &sl_search__quotients, &sl_search__rational,
+                                                    &sl_search__skeletons };
 
 static const sl_search__method *find_method(const char *name) {
     for (int i = 0; i < SL_LEN(methods); i++)

@@ -1,0 +1,33 @@
+/* quotients_kernels - the inner loop of the search for quotients: keys of a block of terms.
+ *
+ * A term has the values v[k] g[k] at five probes, g being common to the block. y is taken out:
+ * e[k] = v[k] g[k] - p[k] v[0] g[0], k = 1 .. 4, p[k] = y[k] / y[0]. Terms that differ by a factor
+ * and by a multiple of y have the same ratios e[k] / e[1]: their key, rounded to cells and hashed.
+ * The share v[0] g[0] / e[1] tells whether y has a part in it: two terms of one key and one share
+ * differ by a factor alone.
+ *
+ * The text is compiled once per instruction set. Every operation is one IEEE operation, so all
+ * variants give the same bits. */
+#ifndef SL_SEARCH_QUOTIENTS_KERNELS_H
+#define SL_SEARCH_QUOTIENTS_KERNELS_H
+
+#include "base/base.h"
+
+enum { SL_QUOTIENTS__PROBES = 6, SL_QUOTIENTS__BLOCK = 512 }; // three terms need one probe more
+
+typedef struct sl_quotients__keys {
+    uint32_t check[SL_QUOTIENTS__BLOCK]; // 0: no key, a value is not finite or nothing is left
+    uint32_t place[SL_QUOTIENTS__BLOCK];
+    float share[SL_QUOTIENTS__BLOCK];
+} sl_quotients__keys;
+
+typedef struct sl_quotients__kernels {
+    void (*keys)(sl_quotients__keys *out, const double *const *v, int n, const double *g,
+                 const double *p);
+} sl_quotients__kernels;
+
+extern const sl_quotients__kernels sl_quotients__kernels_base, sl_quotients__kernels_avx2,
+    sl_quotients__kernels_avx512;
+const sl_quotients__kernels *sl_quotients__kernels_at(sl_isa isa);
+
+#endif
