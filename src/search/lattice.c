@@ -19,8 +19,10 @@
  * of their own: three factors and more terms (lattice_terms.c), functions of halves
  * (lattice_inverse.c), two quotients (lattice_peel.c), sums of many terms (skeleton.c).
  *
- * Data with few digits: cells of keys are as wide as the rounding of y, and all cells within its
- * reach are looked up. */
+ * Data with few digits: keys are directions instead of ratios, cells are as wide as the rounding of
+ * y, and all cells within its reach are looked up. Coefficients become exact numbers one at a time
+ * (lattice_snap.c), and sums of terms of different sizes are found by least squares
+ * (lattice_sums.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,25 +118,27 @@ double sl_lattice__error_at(const sl_lattice *l, int row) {
 static sl_status set_precision(sl_lattice *l) {
     const sl_problem *p = &l->job->rows;
     sl_digits digits = sl_search__digits(p->y, p->rows);
-    l->shift = 6;
+    l->shift = SL_LATTICE__SHIFT_EXACT;
     l->rounding = sl_arena_alloc(&l->job->arena, (size_t)l->rows * sizeof *l->rounding);
     if (!l->rounding) return sl_fail_memory((size_t)l->rows, sizeof(double), "the lattice search");
     double typical = 0;
+    l->least_rounding = INFINITY;
     for (int r = 0; r < l->rows; r++) {
         l->rounding[r] = 0.5 * sl_search__last_unit(digits, l->y[r]);
+        if (l->rounding[r] > 0) l->least_rounding = SL_MIN(l->least_rounding, l->rounding[r]);
         double part = l->y[r] != 0 ? l->rounding[r] / fabs(l->y[r]) : 0;
         l->noise = SL_MAX(l->noise, part);
         typical += part / l->rows;
     }
     if (l->noise < 1e-12) l->noise = 0;
-    while (l->noise > 0 && ldexp(1, l->shift - 23) < 256 * typical && l->shift < 14) l->shift++;
-    double step = fabs(l->y[1] - l->y[0]), flat = 0;
+    while (l->noise > 0 && ldexp(1, l->shift - 22) < 128 * typical && l->shift < 14) l->shift++;
+    double step = fabs(l->y[1] - l->y[0]);
     for (int k = 0; k < SL_LATTICE__PROBES; k++) {
         l->error[k] = l->rounding[k] / fabs(l->y[k]);
         l->project_error[k] = sl_lattice__error_at(l, k);
-        flat += l->project_error[k] / step;
+        l->flat_project += l->project_error[k] / step;
+        if (k < 5) l->flat_affine += 4 * l->error[k]; // the probes of an affine key
     }
-    l->project[0] = flat; // a half that differs from y by no more explains it alone
     return SL_OK;
 }
 
@@ -205,13 +209,14 @@ done:
 static int cmp_hit(const void *a, const void *b) {
     const sl_lattice__hit *p = a, *q = b;
     if (p->good != q->good) return p->good ? -1 : 1;
+    if (p->good && p->sure != q->sure) return p->sure ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->form != q->form) return p->form < q->form ? -1 : 1;
     if (p->f != q->f) return p->f < q->f ? -1 : 1;
     if (p->g != q->g) return p->g < q->g ? -1 : 1;
     if (p->peeled != q->peeled) return p->peeled < q->peeled ? -1 : 1;
     if (p->beside != q->beside) return p->beside < q->beside ? -1 : 1;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SL_LATTICE__OTHERS; i++)
         if (p->others[i] != q->others[i]) return p->others[i] < q->others[i] ? -1 : 1;
     return 0;
 }
@@ -273,11 +278,16 @@ static sl_status offer_best(checking *c, int level) {
         if (i > 0 && cmp_hit(h, h - 1) == 0) continue;
         if (offers++ == OFFERS) break;
         const sl_node *e;
-        double value[5];
+        double value[SL_LATTICE__COLUMNS];
         int params;
         bool kept;
         SL_GO(sl_lattice__expr(&e, value, &params, &a, l, h));
-        SL_GO(sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
+        if (h->sure)
+            SL_GO(
+                sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
+        else if (!l->job->o->exact_only)
+            SL_GO(sl_search__offer_noisy(&kept, l->job, e, value, params, sl_search__lattice.name,
+                                         level));
     }
 done:
     l->job->precision = precision;
@@ -345,7 +355,17 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* PRODUCTS, SUMS and TRIPLE_PRODUCTS look up what is not stored. PEEL: near is for terms with
  * factor 1. */
-typedef enum kind { HALVES, TRIPLES, TERMS, PRODUCTS, TRIPLE_PRODUCTS, SUMS, PEEL, INVERSE } kind;
+typedef enum kind {
+    HALVES,
+    TRIPLES,
+    TERMS,
+    PRODUCTS,
+    TRIPLE_PRODUCTS,
+    SUMS,
+    PEEL,
+    INVERSE,
+    SQUARES, // fixed: terms; see sl_lattice__sums
+} kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
 static const struct stage {
@@ -358,6 +378,10 @@ static const struct stage {
     { 0, TRIPLES, 0, 0, false },
     { 1, HALVES, 1, 0, false },
     { 1, TERMS, 0, 1, false },
+    { 1, SQUARES, 1, 3, false },
+    { 1, SQUARES, 0, 4, false },
+    { 1, SQUARES, 0, 5, false },
+    { 2, SQUARES, 1, 2, false },
     { 2, TERMS, 1, 1, false },
     { 2, TERMS, 0, 2, false },
     { 2, HALVES, 2, 0, false },
@@ -385,6 +409,7 @@ static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     switch (s->kind) {
     case HALVES: return run_halves(l, s->constants);
     case TRIPLES: return run_triples(l, s->constants);
+    case SQUARES: return sl_lattice__sums(l, s->fixed, s->constants);
     case INVERSE: return sl_lattice__invert(l, s->constants);
     case PEEL: return sl_lattice__peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
     case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);

@@ -22,19 +22,14 @@ sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
     return SL_OK;
 }
 
-/* The key that halves have which explain y alone. */
-static uint64_t key_one(const sl_lattice *l) {
-    uint32_t cell = sl_lattice__cell(SL_LATTICE__ONE, l->shift);
-    return sl_lattice__key(cell, cell, cell);
-}
-
-static uint64_t key_none(const sl_lattice *l) {
-    uint32_t cell = sl_lattice__cell(SL_LATTICE__NONE, l->shift);
+/* The key of halves that have no ratios: SL_LATTICE__ONE, which explain y alone, or NONE. */
+static uint64_t key_of(float mark, int shift) {
+    uint32_t cell = sl_lattice__cell(mark, shift);
     return sl_lattice__key(cell, cell, cell);
 }
 
 void sl_lattice__table_open(sl_lattice__table *t, const sl_lattice *l) {
-    uint32_t bit = (uint32_t)(key_one(l) >> (64 - SL_LATTICE__FILTER_BITS));
+    uint32_t bit = (uint32_t)(key_of(SL_LATTICE__ONE, l->shift) >> (64 - SL_LATTICE__FILTER_BITS));
     atomic_fetch_or(&t->filter[bit >> 5], 1u << (bit & 31));
 }
 
@@ -75,30 +70,51 @@ static sl_status found(const sl_lattice__batch *b, int k, uint64_t key, uint64_t
                                                            .form = (uint8_t)form });
 }
 
-/* Cells that a ratio may be in, one or two, where y is rounded. */
-static int cells_of(uint32_t cell[2], const sl_lattice__keys *keys, int axis, int k, int shift) {
-    float r = keys->ratio[axis][k], e = keys->error[axis][k];
-    cell[0] = sl_lattice__cell(r - e, shift);
-    cell[1] = sl_lattice__cell(r + e, shift);
-    return cell[0] == cell[1] ? 1 : 2;
+int sl_lattice__around(uint64_t key[SL_LATTICE__AROUND], const sl_lattice__keys *keys, int k,
+                       int shift) {
+    uint32_t cell[3][2];
+    int n[3], count = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        float r = keys->ratio[axis][k], e = keys->error[axis][k];
+        cell[axis][0] = sl_lattice__cell(r - e, shift);
+        cell[axis][1] = sl_lattice__cell(r + e, shift);
+        uint32_t apart = cell[axis][1] - cell[axis][0];
+        if (apart > 1) return 0;
+        n[axis] = 1 + (int)apart;
+    }
+    for (int i = 0; i < n[0]; i++)
+        for (int j = 0; j < n[1]; j++)
+            for (int m = 0; m < n[2]; m++)
+                key[count++] = sl_lattice__key(cell[0][i], cell[1][j], cell[2][m]);
+    return count;
+}
+
+uint64_t sl_lattice__find(uint64_t *key, const sl_lattice__table *t, const sl_lattice__keys *keys,
+                          int k, const sl_lattice *l) {
+    uint64_t around[SL_LATTICE__AROUND], word;
+    if (l->noise == 0) return sl_lattice__table_find(key, t, keys, k);
+    float ratio = keys->ratio[0][k];
+    if (ratio == SL_LATTICE__ONE || ratio == SL_LATTICE__NONE) return 0;
+    const int n = sl_lattice__around(around, keys, k, l->shift);
+    for (int i = 0; i < n; i++) {
+        *key = around[i];
+        if (!sl_lattice__table_may_hold(t, (uint32_t)(*key >> 32))) continue;
+        if ((word = sl_lattice__table_get(t, *key))) return word;
+    }
+    return 0;
 }
 
 /* All cells around the ratios of half k. */
 static sl_status look_around(const sl_lattice__batch *b, const sl_lattice__table *t, int k,
                              sl_lattice__form form) {
-    uint32_t cell[3][2];
-    int n[3];
-    for (int axis = 0; axis < 3; axis++)
-        n[axis] = cells_of(cell[axis], &b->s->keys, axis, k, b->l->shift);
-    for (int i = 0; i < n[0]; i++)
-        for (int j = 0; j < n[1]; j++)
-            for (int m = 0; m < n[2]; m++) {
-                uint64_t key = sl_lattice__key(cell[0][i], cell[1][j], cell[2][m]);
-                if (!sl_lattice__table_may_hold(t, (uint32_t)(key >> 32))) continue;
-                uint64_t word = sl_lattice__table_get(t, key);
-                bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
-                if (word && !same) SL_TRY(found(b, k, key, word, form));
-            }
+    uint64_t key[SL_LATTICE__AROUND];
+    int n = sl_lattice__around(key, &b->s->keys, k, b->l->shift);
+    for (int i = 0; i < n; i++) {
+        if (!sl_lattice__table_may_hold(t, (uint32_t)(key[i] >> 32))) continue;
+        uint64_t word = sl_lattice__table_get(t, key[i]);
+        bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
+        if (word && !same) SL_TRY(found(b, k, key[i], word, form));
+    }
     return SL_OK;
 }
 
@@ -137,7 +153,7 @@ static sl_status look_up(const sl_lattice__batch *b, const sl_lattice__table *t,
 static sl_status put_sums(const sl_lattice__batch *b, sl_lattice__table *t) {
     const sl_lattice *l = b->l;
     sl_lattice__keys *keys = &b->s->keys;
-    const uint64_t none = key_none(l);
+    const uint64_t none = key_of(SL_LATTICE__NONE, l->shift);
     l->kernels->hash(keys, b->n, l->shift);
     for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
@@ -154,11 +170,11 @@ static sl_status put_sums(const sl_lattice__batch *b, sl_lattice__table *t) {
     return SL_OK;
 }
 
-static void put_plain(const sl_lattice__batch *b, sl_lattice__table *t) {
+static void put_plain(const sl_lattice__batch *b, sl_lattice__table *t, int shift) {
     const sl_lattice *l = b->l;
     sl_lattice__keys *keys = &b->s->keys;
-    const uint64_t none = key_none(l), one = key_one(l);
-    l->kernels->hash(keys, b->n, l->shift);
+    const uint64_t none = key_of(SL_LATTICE__NONE, shift), one = key_of(SL_LATTICE__ONE, shift);
+    l->kernels->hash(keys, b->n, shift);
     for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
         uint64_t key = key_at(keys, k);
@@ -182,7 +198,10 @@ static sl_status look_products(const sl_lattice__batch *b) {
         for (int k = 0; k < USED; k++)
             l->kernels->against(s->product.v[k], s->block.v[k], s->inverse.v[k], l->y_probe[k],
                                 b->n, what);
-        l->kernels->affine(&s->keys, v, b->n, l->noise > 0 ? l->error : NULL);
+        if (l->noise > 0)
+            l->kernels->affine_rounded(&s->keys, v, b->n, l->error, v, l->flat_affine);
+        else
+            l->kernels->affine(&s->keys, v, b->n);
         SL_TRY(look_up(b, &l->products, form[what], alone[what]));
     }
     return SL_OK;
@@ -196,15 +215,22 @@ sl_status sl_lattice__deal_with(const sl_lattice__batch *b) {
         return look_products(b);
     if (b->what == SL_LATTICE__COLLECT) {
         l->kernels->scale(&b->s->keys, v, b->n);
-        put_plain(b, &l->scales);
+        put_plain(b, &l->scales, SL_LATTICE__SHIFT_EXACT);
         return SL_OK;
     }
-    l->kernels->project(&b->s->keys, v, b->n, l->project, l->noise > 0 ? l->project_error : NULL);
+    if (l->noise > 0)
+        l->kernels->project_rounded(&b->s->keys, v, b->n, l->project, l->project_error,
+                                    l->flat_project);
+    else
+        l->kernels->project(&b->s->keys, v, b->n, l->project);
     if (b->what == SL_LATTICE__LOOK_SUMS || b->what == SL_LATTICE__LOOK_TRIPLES)
         return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
     SL_TRY(put_sums(b, &l->sums));
     if (b->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;
-    l->kernels->affine(&b->s->keys, v, b->n, NULL);
-    put_plain(b, &l->products);
+    if (l->noise > 0)
+        l->kernels->affine_rounded(&b->s->keys, v, b->n, NULL, NULL, 0);
+    else
+        l->kernels->affine(&b->s->keys, v, b->n);
+    put_plain(b, &l->products, l->shift);
     return SL_OK;
 }

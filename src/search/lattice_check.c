@@ -10,6 +10,8 @@
 #include "search/lattice_impl.h"
 
 static const double TOLERANCE = 1e-9, ROUNDING = 4e-15, CANCELLATION = 1e6;
+static const double ROUNDED =
+    1.6; // halves of a unit of y's last digit, where coefficients are fitted
 enum { FIRST_ROWS = 12 };
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -94,21 +96,11 @@ double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code code, int k)
 
 /* ---------------------------------------------------------------- a form as a linear fit ---- */
 
-/* t = sum of coefficient[k] column[k]. */
-typedef struct linear {
-    int columns, rows;
-    double column[5][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
-    double size; // largest |t|
-} linear;
+typedef sl_lattice__linear linear;
 
 static bool has_two(sl_lattice__form form) {
     return form != SL_LATTICE__FORM_ONE && form != SL_LATTICE__FORM_FACTOR &&
            form != SL_LATTICE__FORM_RECIPROCAL;
-}
-
-/* Are others[] terms of the linear combination? */
-static bool has_others(const sl_lattice__hit *h) {
-    return h->form == SL_LATTICE__FORM_TERMS || h->second;
 }
 
 static bool is_linear(sl_lattice__form form) {
@@ -132,57 +124,72 @@ static double target(sl_lattice__form form, double y, double f, double r) {
     }
 }
 
+/* How much of it an error of y moves. */
+static double slope(sl_lattice__form form, double y, double f, double r) {
+    switch (form) {
+    case SL_LATTICE__FORM_EXP_TIMES: return 1 / (y - r * f);
+    case SL_LATTICE__FORM_EXP_PER: return f / (y * f - r);
+    case SL_LATTICE__FORM_ROOT_TIMES: return 2 * (y / f - r) / f;
+    case SL_LATTICE__FORM_ROOT_PER: return 2 * (y * f - r) * f;
+    case SL_LATTICE__FORM_TIMES: return 1 / f;
+    case SL_LATTICE__FORM_PER:
+    case SL_LATTICE__FORM_RECIPROCAL: return f;
+    case SL_LATTICE__FORM_OVER: return f / (y * y);
+    case SL_LATTICE__FORM_INVERSE: return 1 / (y * y * f);
+    default: return 1;
+    }
+}
+
 static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, int r) {
     double f = sl_lattice__half_at(l, h->f, r), y = l->y[r], one = 1;
     if (h->peeled) y -= h->peeled * sl_lattice__half_at(l, h->others[0], r);
     double g = has_two(h->form) ? sl_lattice__half_at(l, h->g, r) : 0;
     double t = target(h->form, y, f, h->beside);
-    const double *part[5];
-    double other[2];
+    const double *part[SL_LATTICE__COLUMNS];
+    double other[SL_LATTICE__OTHERS];
     m->columns = 0;
     if (is_linear(h->form)) part[m->columns++] = &f;
     if (has_two(h->form)) part[m->columns++] = &g;
     if (h->form != SL_LATTICE__FORM_FACTOR) part[m->columns++] = &one;
-    for (int k = 0; k < 2 && has_others(h); k++)
-        if (h->others[k] != SL_LATTICE__NO_TERM) {
-            other[k] = sl_lattice__half_at(l, h->others[k], r);
-            part[m->columns++] = &other[k];
-        }
+    for (int k = 0; k < h->n_others; k++) {
+        other[k] = sl_lattice__half_at(l, h->others[k], r);
+        part[m->columns++] = &other[k];
+    }
     for (int k = 0; k < m->columns; k++) {
         if (!(fabs(*part[k]) < 1e100)) return false;
         m->column[k][r] = *part[k];
     }
     m->t[r] = t;
     double size = fabs(t) + 1e-6 * l->smallest;
-    if (l->noise > 0)
-        size *= l->rounding[r] / (fabs(y) * l->noise) + 1e-3; // rows by their own digits
+    m->reach[r] = TOLERANCE * fabs(t);
+    if (l->noise > 0) { // rows by their own digits
+        size = fabs(slope(h->form, y, f, h->beside)) * SL_MAX(l->rounding[r], l->least_rounding);
+        m->reach[r] = ROUNDED * size;
+    }
     m->w[r] = 1 / (size * size);
     m->size = SL_MAX(m->size, fabs(t));
     return fabs(t) < 1e150 && m->w[r] < 1e300 && m->w[r] > 1e-300;
 }
 
-/* Does the fit hold in the rows from `from` on? */
-static bool holds(const linear *m, const double *coefficient, const sl_lattice *l, int from) {
+bool sl_lattice__holds(const linear *m, const double *coefficient, int from) {
     for (int r = from; r < m->rows; r++) {
         double sum = 0, size = 0;
-        double tolerance = l->noise > 0 ? 1.6 * l->rounding[r] / fabs(l->y[r]) : TOLERANCE;
         for (int k = 0; k < m->columns; k++) {
             sum += coefficient[k] * m->column[k][r];
             size += fabs(coefficient[k] * m->column[k][r]);
         }
-        if (!(fabs(sum - m->t[r]) <= tolerance * fabs(m->t[r]) + ROUNDING * size)) return false;
+        if (!(fabs(sum - m->t[r]) <= m->reach[r] + ROUNDING * size)) return false;
         if (!(size <= CANCELLATION * m->size)) return false;
     }
     return true;
 }
 
-static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const linear *m,
-                     const sl_lattice *l) {
+static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const linear *m) {
     sl_lsq lsq;
-    const double *column[] = { m->column[0], m->column[1], m->column[2], m->column[3],
-                               m->column[4] };
+    const double *column[SL_LATTICE__COLUMNS];
+    for (int k = 0; k < SL_LATTICE__COLUMNS; k++) column[k] = m->column[k];
     SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, m->t, m->w, m->rows, m->columns));
-    *good = lsq.rank == m->columns && holds(m, coefficient, l, 0);
+    *good = lsq.rank == m->columns && sl_lattice__holds(m, coefficient, 0);
     return SL_OK;
 }
 
@@ -202,34 +209,21 @@ static double price_of(double v) {
     return v == 0 || v == 1 ? 0 : v == -1 ? 0.1 : is_whole(v) ? 1 : is_whole(2520 * v) ? 2 : 4;
 }
 
-/* Where y is rounded a coefficient is 0 or a small fraction if the formula holds with it too. */
-static void snap_rounded(double *coefficient, const linear *m, const sl_lattice *l) {
-    for (int k = 0; k < m->columns; k++) {
-        const double kept = coefficient[k];
-        coefficient[k] = 0;
-        bool good = holds(m, coefficient, l, 0);
-        for (int d = 1; d <= 12 && !good; d++) {
-            coefficient[k] = nearbyint(kept * d) / d;
-            good = coefficient[k] != 0 && fabs(coefficient[k] - kept) < 1e-3 * fabs(kept) &&
-                   holds(m, coefficient, l, 0);
-        }
-        if (!good) coefficient[k] = kept;
-    }
-}
-
 /* Coefficients by their place: of f, of g, the summand. */
-static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient) {
-    bool terms = has_others(h);
-    bool there[5] = { is_linear(h->form), has_two(h->form), h->form != SL_LATTICE__FORM_FACTOR,
-                      terms && h->others[0] != SL_LATTICE__NO_TERM,
-                      terms && h->others[1] != SL_LATTICE__NO_TERM };
+static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient,
+                   const sl_lattice__number *number) {
+    bool there[SL_LATTICE__COLUMNS] = { is_linear(h->form), has_two(h->form),
+                                        h->form != SL_LATTICE__FORM_FACTOR };
+    for (int i = 0; i < h->n_others; i++) there[3 + i] = true;
     h->price = half_of(h->f).constants + (has_two(h->form) ? half_of(h->g).constants : 0);
     h->price += price_of(h->beside);
     if (h->peeled) h->price += half_of(h->others[0]).constants + price_of(h->peeled);
-    for (int i = 0, k = 0; i < 5; i++) {
+    for (int i = 0, k = 0; i < SL_LATTICE__COLUMNS; i++) {
         h->coefficient[i] = 0;
+        h->number[i] = (sl_lattice__number){ .degree = 1 };
         if (!there[i]) continue;
         h->coefficient[i] = tidy(coefficient[k], m->column[k], m);
+        h->number[i] = number[k];
         h->price += price_of(h->coefficient[i]);
         k++;
     }
@@ -237,19 +231,21 @@ static void settle(sl_lattice__hit *h, const linear *m, const double *coefficien
 
 sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l) {
     linear m = { .rows = SL_MIN(FIRST_ROWS, l->rows) };
-    double coefficient[5] = { 0 };
+    double coefficient[SL_LATTICE__COLUMNS] = { 0 };
+    sl_lattice__number number[SL_LATTICE__COLUMNS] = { 0 };
     hit->good = false;
+    hit->sure = true;
     for (int r = 0; r < m.rows; r++)
         if (!set_row(&m, l, hit, r)) return SL_OK;
     bool good;
-    SL_TRY(fit(&good, coefficient, scratch, &m, l));
+    SL_TRY(fit(&good, coefficient, scratch, &m));
     if (!good) return SL_OK;
     for (; m.rows < l->rows; m.rows++)
         if (!set_row(&m, l, hit, m.rows)) return SL_OK;
-    SL_TRY(fit(&good, coefficient, scratch, &m, l));
+    SL_TRY(fit(&good, coefficient, scratch, &m));
     if (!good) return SL_OK;
-    if (l->noise > 0) snap_rounded(coefficient, &m, l);
-    settle(hit, &m, coefficient);
+    if (l->noise > 0) SL_TRY(sl_lattice__snap(&hit->sure, coefficient, number, scratch, &m));
+    settle(hit, &m, coefficient, number);
     hit->good = true;
     return SL_OK;
 }
@@ -343,31 +339,53 @@ static const sl_node *half_expr(builder *b, sl_lattice__code code) {
                                                : NULL;
 }
 
-/* coefficient * u; u NULL: the coefficient alone. NULL is also an empty term: *there says which. */
-static const sl_node *term(builder *b, bool *there, double coefficient, const sl_node *u,
-                           bool alone) {
+static const sl_node *fraction_expr(builder *b, sl_lattice__fraction f) {
+    sl_rat r;
+    return sl_rat_make(&r, f.num, f.den) ? sl_expr_num(b->a, r) : NULL;
+}
+
+static const sl_node *number_expr(builder *b, sl_lattice__number n) {
+    const sl_node *e = fraction_expr(b, n.times);
+    if (n.degree > 1) {
+        const sl_node *root = fraction_expr(b, n.root);
+        root = root ? sl_expr_pow(b->a, root, (sl_rat){ 1, n.degree }) : NULL;
+        e = two(b, SL_OP_MUL, e, root);
+    }
+    if (n.power.num)
+        e = two(b, SL_OP_MUL, e, apply(b, SL_OPERATOR_EXP, fraction_expr(b, n.power), NULL));
+    return e;
+}
+
+/* Coefficient i times u; u NULL: the coefficient alone. NULL is also an empty term: *there says
+ * which. */
+static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, int i,
+                           const sl_node *u, bool alone) {
+    const double coefficient = h->coefficient[i];
     *there = coefficient != 0;
     if (!*there) return NULL;
     if (!alone && coefficient == 1) return u;
     if (!alone && coefficient == -1) return apply(b, SL_OPERATOR_NEG, u, NULL);
-    b->value[b->params++] = coefficient;
-    const sl_node *c = sl_expr_par(b->a, b->params);
+    const sl_node *c;
+    if (h->number[i].times.den) {
+        c = number_expr(b, h->number[i]);
+    } else {
+        b->value[b->params++] = coefficient;
+        c = sl_expr_par(b->a, b->params);
+    }
     return alone ? c : two(b, SL_OP_MUL, c, u);
 }
 
 /* coefficient[0] f + coefficient[1] g + coefficient[2], without what is 0. */
 static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl_node *f,
                                   const sl_node *g) {
-    const sl_node *part[5], *sum = NULL;
-    bool there[5] = { false }, any = false;
-    part[0] = term(b, &there[0], f ? h->coefficient[0] : 0, f, false);
-    part[1] = term(b, &there[1], g ? h->coefficient[1] : 0, g, false);
-    part[2] = term(b, &there[2], h->coefficient[2], NULL, true);
-    for (int i = 0; i < 2 && has_others(h); i++)
-        if (h->others[i] != SL_LATTICE__NO_TERM)
-            part[3 + i] =
-                term(b, &there[3 + i], h->coefficient[3 + i], half_expr(b, h->others[i]), false);
-    for (int i = 0; i < 5; i++) {
+    const sl_node *part[SL_LATTICE__COLUMNS] = { NULL }, *sum = NULL;
+    bool there[SL_LATTICE__COLUMNS] = { false }, any = false;
+    if (f) part[0] = term(b, &there[0], h, 0, f, false);
+    if (g) part[1] = term(b, &there[1], h, 1, g, false);
+    part[2] = term(b, &there[2], h, 2, NULL, true);
+    for (int i = 0; i < h->n_others; i++)
+        part[3 + i] = term(b, &there[3 + i], h, 3 + i, half_expr(b, h->others[i]), false);
+    for (int i = 0; i < SL_LATTICE__COLUMNS; i++) {
         if (!there[i]) continue;
         sum = any ? two(b, SL_OP_ADD, sum, part[i]) : part[i];
         any = true;

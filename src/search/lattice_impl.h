@@ -12,6 +12,9 @@ enum {
     SL_LATTICE__FACTORS = 1 << 21, // factors at most
     SL_LATTICE__ROWS = 64,         // that hits are checked at
     SL_LATTICE__CHOSEN = 8, // rows chosen as probes: those of halves, two more for sums of terms
+    SL_LATTICE__SHIFT_EXACT = 6, // bits of a ratio's float that keys leave out where y is exact
+    SL_LATTICE__OTHERS = 4,  // terms of a sum beyond the first two
+    SL_LATTICE__COLUMNS = 3 + SL_LATTICE__OTHERS, // coefficients of a formula
 };
 
 /* ---------------------------------------------------------------- inner expressions --------- */
@@ -126,7 +129,7 @@ typedef enum sl_lattice__form {
     SL_LATTICE__FORM_INVERSE,    // 1 / (f (a g + c))
     SL_LATTICE__FORM_FACTOR,     // a f
     SL_LATTICE__FORM_RECIPROCAL, // a / f
-    SL_LATTICE__FORM_TERMS,      // a sum of up to four terms
+    SL_LATTICE__FORM_TERMS,      // a sum of up to six terms
     SL_LATTICE__FORM_EXP_TIMES,  // f (exp(a g + c) + r), either sign of exp
     SL_LATTICE__FORM_EXP_PER,    // (exp(a g + c) + r) / f
     SL_LATTICE__FORM_ROOT_TIMES, // f (sqrt(a g + c) + r), either sign of the root
@@ -134,25 +137,35 @@ typedef enum sl_lattice__form {
     SL_LATTICE__FORMS
 } sl_lattice__form;
 
-#define SL_LATTICE__NO_TERM UINT64_MAX
+/* times * root^(1/degree) * exp(power), degree 1 (no root), 2 or 4; times.den 0: not a number. */
+typedef struct sl_lattice__fraction {
+    int32_t num, den;
+} sl_lattice__fraction;
+typedef struct sl_lattice__number {
+    sl_lattice__fraction times, root, power;
+    int8_t degree;
+} sl_lattice__number;
 
 typedef struct sl_lattice__hit {
     uint64_t key;
     sl_lattice__code f, g;
-    sl_lattice__code others[2]; // further terms of FORM_TERMS; NO_TERM: none
+    sl_lattice__code others[SL_LATTICE__OTHERS]; // further terms
+    int8_t n_others;            // so many of them are terms of the linear combination
     int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
     int8_t beside;              // r of the forms with a function
-    bool second;                // others[0] is a further term of the affine half
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
-    double coefficient[5]; // of f, of g, the summand, of the others
+    bool sure;             // its digits tell it from other formulas
+    double coefficient[SL_LATTICE__COLUMNS]; // of f, of g, the summand, of the others
+    sl_lattice__number number[SL_LATTICE__COLUMNS]; // that they are, where y is rounded
     double price;          // constants that are not trivial
 } sl_lattice__hit;
 
 typedef struct sl_lattice__hits {
     sl_lattice__hit *hit;
     int64_t count, room;
+    int64_t mark; // count before a stage whose hits may be dropped
 } sl_lattice__hits;
 
 typedef struct sl_lattice__ratio {
@@ -171,7 +184,8 @@ typedef struct sl_lattice {
     double smallest;                     // |y| > 0
     double noise;                        // largest relative error of y by rounding; 0: none
     double error[SL_LATTICE__PROBES], project_error[SL_LATTICE__PROBES]; // of y and of `project`
-    double *rounding;                                                    // error of y by row
+    double *rounding, least_rounding; // error of y by row, and the smallest above 0
+    double flat_affine, flat_project; // a half that differs from y by no more explains it alone
     int shift; // bits of a ratio's float that keys leave out
 
     sl_lattice__atom *atom;
@@ -225,6 +239,9 @@ static inline uint64_t sl_lattice__table_find(uint64_t *key, const sl_lattice__t
     *key = (uint64_t)keys->high[k] << 32 | keys->low[k];
     return sl_lattice__table_get(t, *key ? *key : 1);
 }
+/* The same; where y is rounded, in the first cell within reach that has one. */
+uint64_t sl_lattice__find(uint64_t *key, const sl_lattice__table *t, const sl_lattice__keys *keys,
+                          int k, const sl_lattice *l);
 static inline void sl_lattice__table_prefetch(const sl_lattice__table *t, uint64_t key) {
     __builtin_prefetch(&t->slot[(int64_t)(key & (uint64_t)(t->size - 1))]);
 }
@@ -247,6 +264,11 @@ int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what);
 SL_NODISCARD sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what);
 
 /* lattice_block.c */
+/* key[] := those of all cells within reach of the ratios of half k, where y is rounded; answers how
+ * many, 0 where that is too uncertain. */
+enum { SL_LATTICE__AROUND = 8 };
+int sl_lattice__around(uint64_t key[SL_LATTICE__AROUND], const sl_lattice__keys *keys, int k,
+                       int shift);
 typedef struct sl_lattice__scratch {
     sl_lattice__block block, function, inverse, product;
     sl_lattice__keys keys;
@@ -283,6 +305,10 @@ bool sl_lattice__is_sum(sl_lattice__code code);
 SL_NODISCARD sl_status sl_lattice__codes(sl_lattice__code **out, int64_t *n,
                                          const sl_lattice__table *t, int least, int most);
 
+/* lattice_sums.c: where y is rounded, sums of `terms` terms, 2 to 5, by least squares: the last one
+ * has at most so many constants, the others none. */
+SL_NODISCARD sl_status sl_lattice__sums(sl_lattice *l, int terms, int constants);
+
 /* lattice_peel.c: y less a term of so many constants, times least .. most or their negatives, is a
  * quotient of an inner expression of up to `inner` constants by a stored half. */
 SL_NODISCARD sl_status sl_lattice__peel(sl_lattice *l, int constants, int inner, int least,
@@ -295,11 +321,26 @@ SL_NODISCARD sl_status sl_lattice__invert(sl_lattice *l, int constants);
 SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit);
 
 /* lattice_check.c */
+/* A formula as a linear fit: t = sum of coefficient[k] column[k]. */
+typedef struct sl_lattice__linear {
+    int columns, rows;
+    double column[SL_LATTICE__COLUMNS][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
+    double reach[SL_LATTICE__ROWS]; // that t may be off
+    double size;                    // largest |t|
+} sl_lattice__linear;
+/* Does it hold in the rows from `from` on? */
+bool sl_lattice__holds(const sl_lattice__linear *m, const double *coefficient, int from);
 SL_NODISCARD sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch,
                                          const sl_lattice *l);
 double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code h, int row);
 /* The same in row k, a probe, from the values that the list FULL has. */
 double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code h, int k);
+/* lattice_snap.c: coefficients that may be exact numbers become these, the others are fitted again.
+ * *sure: enough digits of each are known to tell the formula from others. */
+SL_NODISCARD sl_status sl_lattice__snap(bool *sure, double *coefficient, sl_lattice__number *number,
+                                        sl_arena *scratch, const sl_lattice__linear *m);
+double sl_lattice__number_value(sl_lattice__number n);
+
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
 SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params,
                                         sl_arena *a, const sl_lattice *l,

@@ -50,7 +50,7 @@ static sl_status look_up(const inverting *p, int worker, sl_lattice__keys *keys,
     const sl_lattice__table *t = &l->products;
     l->kernels->hash(keys, n, l->shift);
     for (int k = 0; k < n; k++) {
-        uint64_t key, word = sl_lattice__table_find(&key, t, keys, k);
+        uint64_t key, word = sl_lattice__find(&key, t, keys, k, l);
         if (!word) continue;
         sl_lattice__hit hit = { .key = key,
                                 .f = code_of(p, from + k),
@@ -64,11 +64,16 @@ static sl_status look_up(const inverting *p, int worker, sl_lattice__keys *keys,
 
 /* Combinations of two plain terms that give u. */
 static sl_status look_for_pairs(const inverting *p, int worker, const sl_lattice__block *u,
-                                int64_t from, int n, sl_lattice__form form, int r) {
-    double size[SL_LATTICE__BLOCK], left[SL_LATTICE__BLOCK];
+                                const sl_lattice__block *sizes, int64_t from, int n,
+                                sl_lattice__form form, int r) {
+    const sl_lattice *l = p->l;
+    double size[SL_LATTICE__BLOCK], left[SL_LATTICE__BLOCK]; // size: what rounding leaves
     for (int i = 0; i < n; i++) {
         size[i] = 0;
         for (int k = 1; k < USED; k++) size[i] += fabs(u->v[k][i] - u->v[0][i]);
+        size[i] *= 1e-10;
+        for (int k = 0; k < USED && l->noise > 0; k++)
+            size[i] += l->error[k] * fabs(sizes->v[k][i]);
     }
     for (int m = 0; m < p->pairs; m++) {
         const double(*w)[USED] = p->pair[m].across;
@@ -78,15 +83,14 @@ static sl_status look_for_pairs(const inverting *p, int worker, const sl_lattice
             left[i] = fabs(a) + fabs(b);
         }
         for (int i = 0; i < n; i++) {
-            if (!(left[i] < 1e-10 * size[i])) continue;
+            if (!(left[i] < size[i])) continue;
             sl_lattice__hit hit = {
                 .f = code_of(p, from + i),
                 .g = SL_LATTICE__CODE(0, SL_LATTICE__HALF_SINGLE, p->pair[m].p, 0),
-                .others = { SL_LATTICE__CODE(0, SL_LATTICE__HALF_SINGLE, p->pair[m].q, 0),
-                            SL_LATTICE__NO_TERM },
+                .others = { SL_LATTICE__CODE(0, SL_LATTICE__HALF_SINGLE, p->pair[m].q, 0) },
                 .form = (uint8_t)form,
                 .beside = (int8_t)r,
-                .second = true
+                .n_others = 1
             };
             SL_TRY(sl_lattice__add_hit(&p->l->hits[worker], hit));
         }
@@ -144,12 +148,22 @@ static void subtract(sl_lattice__block *z, const inverting *p, int64_t from, int
     }
 }
 
+/* What a relative error of y is multiplied by in log|z| or z^2. */
+static void set_sizes(sl_lattice__block *out, const sl_lattice__block *z, int n, int r,
+                      bool square) {
+    for (int k = 0; k < USED; k++)
+        for (int i = 0; i < n; i++) {
+            double v = z->v[k][i];
+            out->v[k][i] = square ? 2 * v * (v + r) : (v + r) / v;
+        }
+}
+
 static sl_status invert_block(const inverting *p, int worker, int64_t from, int n, int r) {
     const sl_lattice *l = p->l;
-    sl_lattice__block z, u;
+    sl_lattice__block z, u, sizes;
     sl_lattice__keys keys;
-    const double *v[SL_LATTICE__PROBES];
-    for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = u.v[k];
+    const double *v[SL_LATTICE__PROBES], *size[SL_LATTICE__PROBES];
+    for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = u.v[k], size[k] = sizes.v[k];
     for (int over = 0; over < 2; over++) {
         subtract(&z, p, from, n, over == 1, r);
         for (int i = 0; i < SL_LEN(functions); i++) {
@@ -160,9 +174,14 @@ static sl_status invert_block(const inverting *p, int worker, int64_t from, int 
                 if (i == 1) l->kernels->square(u.v[k], u.v[k], n);
             }
             sl_lattice__form form = functions[i].form[1 - over];
-            l->kernels->affine(&keys, v, n, NULL);
+            if (l->noise > 0) {
+                set_sizes(&sizes, &z, n, r, i == 1);
+                l->kernels->affine_rounded(&keys, v, n, l->error, size, 0);
+            } else {
+                l->kernels->affine(&keys, v, n);
+            }
             SL_TRY(look_up(p, worker, &keys, from, n, form, r));
-            SL_TRY(look_for_pairs(p, worker, &u, from, n, form, r));
+            SL_TRY(look_for_pairs(p, worker, &u, &sizes, from, n, form, r));
         }
     }
     return SL_OK;
@@ -185,7 +204,7 @@ static sl_status invert_part(int64_t begin, int64_t end, int worker, void *paylo
 }
 
 sl_status sl_lattice__invert(sl_lattice *l, int constants) {
-    if (l->noise > 0 || !l->products.size || l->levels <= constants) return SL_OK;
+    if (!l->products.size || l->levels <= constants) return SL_OK;
     const sl_lattice__list *full = &l->list[SL_LATTICE__FULL];
     pair pairs[PAIRS_MAX];
     int n = list_pairs(pairs, l);

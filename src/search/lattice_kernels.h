@@ -7,6 +7,8 @@
  *   project   a v + b y + c has the ratios e[i] / e[2], i = 3, 4, 5, where
  *             e[i] = v[i] - v[0] - p[i] (v[1] - v[0]) and p[i] is (y[i] - y[0]) / (y[1] - y[0])
  *
+ * Where y is rounded the key is the direction of (v[i] - v[0]) or e[i], three of its four parts.
+ *
  * Ratios are held as floats and rounded to cells: the cell is what is hashed. Two special triples
  * stand for halves that have no ratios: LATTICE_NONE where a value is not finite or all are equal,
  * LATTICE_ONE where the half alone explains y.
@@ -35,14 +37,36 @@ typedef struct sl_lattice__block {
     double v[SL_LATTICE__PROBES][SL_LATTICE__BLOCK];
 } sl_lattice__block;
 
+/* y less parts of two terms t and u, and what a further one must explain of it (lattice_sums.c). */
+typedef struct sl_lattice__meeting {
+    double of_t, of_u;     // coefficients of y less the further term
+    double over_t, over_u; // 1 / square of t, and of u without t
+    double t_in_u;
+    double need;           // squares of what is left, less those that may be
+} sl_lattice__meeting;
+
+/* Does a term explain them? Its dot products with y, itself, t and u. */
+static inline bool sl_lattice__explains(const sl_lattice__meeting *m, double with_y, double norm,
+                                        double with_t, double with_u) {
+    double d = with_y - m->of_t * with_t - m->of_u * with_u, e = with_u - m->t_in_u * with_t;
+    double left = norm - with_t * with_t * m->over_t - e * e * m->over_u;
+    left = left > 1e-9 ? left : 1e-9; // less is rounding
+    return d * d >= m->need * left;
+}
+
 typedef struct sl_lattice__kernels {
     /* out = p op q[], op being + - * / or (reversed) q / p: 0 .. 4. */
     void (*combine)(double *out, double p, const double *q, int n, int op);
-    /* error: relative ones of the values by probe; in project those of y less what the rows 0 and 1
-     * give, for a half whose coefficient is 1. NULL leaves keys->error alone. */
-    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n, const double *error);
-    void (*project)(sl_lattice__keys *keys, const double *const *v, int n, const double *p,
-                    const double *error);
+    void (*affine)(sl_lattice__keys *keys, const double *const *v, int n);
+    void (*project)(sl_lattice__keys *keys, const double *const *v, int n, const double *p);
+    /* The same where y is rounded: not ratios to one difference, which may be small and uncertain,
+     * but parts of the length of all four, plus 2. error: in parts of size[], by probe; in project
+     * those of y less what the rows 0 and 1 give, for a half whose coefficient is 1. NULL leaves
+     * keys->error alone. flat: relative size that is rounding. */
+    void (*affine_rounded)(sl_lattice__keys *keys, const double *const *v, int n,
+                           const double *error, const double *const *size, double flat);
+    void (*project_rounded)(sl_lattice__keys *keys, const double *const *v, int n, const double *p,
+                            const double *error, double flat);
     /* out = y v, y / v, v / y, 1 / (y v): 0 .. 3, at one probe; inverse_v = 1 / v. */
     void (*against)(double *out, const double *v, const double *inverse_v, double y, int n,
                     int what);
@@ -55,10 +79,19 @@ typedef struct sl_lattice__kernels {
      * e[0], at 2 stride e[3] / e[0], at 3 stride |1 / e[0]|. */
     void (*reduce)(float *ratio, const double *const *v, const double *p, const double *q,
                    const double (*w)[2], int n, int stride);
+    /* e[1], e[2] and e[3] as parts of the length of e, plus 2; at 3 stride |1 / length|. */
+    void (*reduce_rounded)(float *ratio, const double *const *v, const double *p, const double *q,
+                           const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_lattice__keys *keys, int n, int shift);
     /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0 else. */
     void (*border)(uint32_t *out, const sl_lattice__keys *keys, int n, int shift);
+    /* out[k * stride] := dot product of v with vector k of n, one behind the other. At most 64 rows,
+     * a multiple of 8. */
+    void (*dots)(double *out, int64_t stride, const double *v, const double *vectors, int64_t n,
+                 int rows);
+    /* How many terms explain what is needed: dot products with y, themselves, t and u. */
+    int64_t (*explained)(const sl_lattice__meeting *m, const double *const *part, int n);
 } sl_lattice__kernels;
 
 extern const sl_lattice__kernels sl_lattice__kernels_base, sl_lattice__kernels_avx2,

@@ -27,14 +27,14 @@ static sl_status look_up(const peeling *p, int worker, sl_lattice__keys *keys, i
     const sl_lattice__table *t = &l->products;
     l->kernels->hash(keys, n, l->shift);
     for (int k = 0; k < n; k++) {
-        uint64_t key, word = sl_lattice__table_find(&key, t, keys, k);
+        uint64_t key, word = sl_lattice__find(&key, t, keys, k, l);
         if (!word) continue;
         int32_t id = p->id[(from + k) % (p->count / 2)];
         sl_lattice__hit hit = {
             .key = key,
             .f = SL_LATTICE__CODE(l->inner[id].constants, SL_LATTICE__HALF_SINGLE, id, 0),
             .g = word >> 16,
-            .others = { term, SL_LATTICE__NO_TERM },
+            .others = { term },
             .form = from + k < p->count / 2 ? SL_LATTICE__FORM_OVER : SL_LATTICE__FORM_INVERSE,
             .peeled = (int8_t)a
         };
@@ -50,17 +50,21 @@ static sl_status peel(const peeling *p, int worker, sl_lattice__code term, const
     sl_lattice__block block;
     sl_lattice__keys keys;
     const double *v[SL_LATTICE__PROBES];
-    double left[USED];
+    double left[USED], error[USED];
     for (int k = 0; k < USED; k++) {
         left[k] = l->y_probe[k] - a * value[k];
         if (!(fabs(left[k]) > 1e-6 * fabs(l->y_probe[k]))) return SL_OK;
+        error[k] = l->rounding[k] / fabs(left[k]);
     }
     for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = block.v[k];
     for (int32_t from = 0; from < p->count; from += SL_LATTICE__BLOCK) {
         int n = SL_MIN(SL_LATTICE__BLOCK, p->count - from);
         for (int k = 0; k < USED; k++)
             l->kernels->against(block.v[k], p->value[k] + from, p->value[k] + from, left[k], n, 2);
-        l->kernels->affine(&keys, v, n, NULL);
+        if (l->noise > 0)
+            l->kernels->affine_rounded(&keys, v, n, error, v, 0);
+        else
+            l->kernels->affine(&keys, v, n);
         SL_TRY(look_up(p, worker, &keys, from, n, term, a));
     }
     return SL_OK;
@@ -122,7 +126,7 @@ sl_status sl_lattice__peel(sl_lattice *l, int constants, int inner, int least, i
     sl_lattice__code *code = NULL;
     sl_arena a = { 0 };
     peeling p = { .l = l, .least = least, .most = SL_MIN(most, l->grammar.high) };
-    if (l->noise > 0 || !l->products.size || l->levels <= inner || l->variables > 2) return SL_OK;
+    if (!l->products.size || l->levels <= inner || l->variables > 2) return SL_OK;
     if (!(l->grammar.ops >> SL_OPERATOR_DIV & 1)) return SL_OK;
     sl_status st = sl_lattice__codes(&code, &p.terms, &l->sums, constants, constants);
     if (st == SL_OK) p.terms = choose(code, p.terms, l, constants);

@@ -182,7 +182,11 @@ static void fill_ratios(float *ratio, const terms *t, const elimination *e, int6
         w[k][0] = e->weight[k][0];
         w[k][1] = t->fixed > 1 ? e->weight[k][1] : 0;
     }
-    t->l->kernels->reduce(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
+    const sl_lattice__kernels *kernels = t->l->kernels;
+    if (t->l->noise > 0)
+        kernels->reduce_rounded(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
+    else
+        kernels->reduce(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
 }
 
 /* Residual of term i where the row has these weights. */
@@ -210,7 +214,7 @@ typedef struct meeting {
     uint64_t *key;
     int32_t *term;
     const float *ratio;
-    double error[4]; // of the residuals, where y is rounded
+    double error[4], error_all; // of the residuals and of their length, where y is rounded
 } meeting;
 
 static uint64_t place_of(const meeting *m, uint64_t key) {
@@ -227,8 +231,8 @@ static sl_status add_meeting(const meeting *m, int64_t i, int64_t other) {
     sl_lattice__hit hit = { .f = t->code[i],
                             .g = t->code[other],
                             .form = SL_LATTICE__FORM_TERMS,
-                            .others = { t->code[m->fixed[0]], SL_LATTICE__NO_TERM } };
-    if (t->fixed > 1) hit.others[1] = t->code[m->fixed[1]];
+                            .n_others = (int8_t)t->fixed };
+    for (int k = 0; k < t->fixed; k++) hit.others[k] = t->code[m->fixed[k]];
     return sl_lattice__add_hit(&t->l->hits[m->worker], hit);
 }
 
@@ -239,8 +243,8 @@ static int cells_of(uint32_t cell[2], const meeting *m, int axis, int64_t i) {
     float r = m->ratio[axis * t->count + i];
     cell[0] = sl_lattice__cell(r, t->l->shift);
     if (t->l->noise == 0) return 1;
-    double e =
-        (m->error[axis + 1] + m->error[0] * fabs((double)r)) * (double)m->ratio[3 * t->count + i];
+    double e = (m->error[axis + 1] + m->error_all * fabs((double)r - 2)) *
+               (double)m->ratio[3 * t->count + i];
     uint32_t low = sl_lattice__cell((float)(r - e), t->l->shift);
     uint32_t high = sl_lattice__cell((float)(r + e), t->l->shift);
     cell[1] = low != cell[0] ? low : high;
@@ -273,6 +277,7 @@ static void set_errors(meeting *m) {
         for (int j = 0; j < m->t->fixed; j++)
             m->error[k] += fabs(m->e.weight[k][j]) * sl_lattice__error_at(l, m->e.pivot[j]);
     }
+    m->error_all = sqrt(sl_search__dot(m->error, m->error, 4));
 }
 
 static sl_status meet(terms *t, int worker, const int64_t *fixed) {

@@ -9,7 +9,7 @@
  *                     of inputs, so is what a wrong function of it leaves. The statistic is the
  * mean product of a residual and its neighbour's, judged against its standard deviation for
  * independent ones. Nor do they follow a polynomial of second degree. Where y has few digits it is
- * enough that residuals are no larger than their rounding
+ * enough that residuals are no larger than its rounding and that of the inputs makes them
  *
  * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
@@ -134,17 +134,46 @@ sl_status sl_noise__has_structure(bool *out, const double *r, const double *cons
     return SL_OK;
 }
 
-/* Are residuals of unweighted rows no larger than the rounding of y to its digits makes them? The
- * roundings are uniform, so chi-square is only a bound, on the safe side. */
-static bool is_rounding(const sl_search__job *j, const double *r, int n) {
-    double squares = 0;
-    if (j->all->sigma || j->digits.kind == SL_DIGITS_FULL) return false;
+/* squares[] += the square of what one unit of the last digit of input v moves the formula by, in
+ * the first n rows. */
+static sl_status add_input_units(double *squares, sl_arena *a, const sl_search__job *j,
+                                 const sl_search_formula *f, const double *fitted, int v, int n) {
+    const sl_problem *p = j->all;
+    const sl_digits digits = sl_search__digits(p->x[v], p->rows);
+    const double *x[SL_DATA_MAX_INPUTS];
+    if (digits.kind == SL_DIGITS_FULL) return SL_OK;
+    double *moved = sl_arena_alloc(a, 2 * (size_t)n * sizeof *moved), *got = moved + n;
+    if (!moved) return sl_fail_memory(2 * (size_t)n, sizeof *moved, "residuals");
+    for (int i = 0; i < n; i++) moved[i] = p->x[v][i] + sl_search__last_unit(digits, p->x[v][i]);
+    for (int u = 0; u < p->inputs; u++) x[u] = u == v ? moved : p->x[u];
+    SL_TRY(sl_expr_eval(got, a, f->fit.expr, x, n, f->fit.value));
     for (int i = 0; i < n; i++) {
-        double unit = sl_search__last_unit(j->digits, j->all->y[i]);
-        if (!(unit > 0)) return false;
-        squares += 12 * r[i] * r[i] / (unit * unit);
+        const double d = got[i] - fitted[i];
+        if (isfinite(d)) squares[i] += d * d;
     }
-    return sl_chi2_tail(squares, n) > PROBABILITY;
+    return SL_OK;
+}
+
+/* *out := are residuals no larger than the rounding of y, and of the inputs where
+ * they have few digits, makes them? Roundings are uniform, so chi-square is only a bound, on the
+ * safe side. */
+static sl_status is_rounding(bool *out, sl_arena *a, const sl_search__job *j,
+                             const sl_search_formula *f, const double *fitted, int n) {
+    double units[ROWS_MAX], squares = 0;
+    *out = false;
+    if (j->all->sigma || j->digits.kind == SL_DIGITS_FULL) return SL_OK;
+    for (int i = 0; i < n; i++) {
+        const double unit = sl_search__last_unit(j->digits, j->all->y[i]);
+        if (!(unit > 0)) return SL_OK;
+        units[i] = unit * unit;
+    }
+    for (int v = 0; v < j->all->inputs; v++) SL_TRY(add_input_units(units, a, j, f, fitted, v, n));
+    for (int i = 0; i < n; i++) {
+        const double d = j->all->y[i] - fitted[i];
+        squares += 12 * d * d / units[i];
+    }
+    *out = sl_chi2_tail(squares, n) > PROBABILITY;
+    return SL_OK;
 }
 
 /* Weighted residuals and the formula's values in the first rows; the sum of squares over all. */
@@ -182,8 +211,8 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
         } else {
             int n = (int)SL_MIN(p->rows, ROWS_MAX);
             bool structure = false;
-            *within = f->bits.relative == 0 && is_rounding(j, r, n);
-            if (!*within)
+            st = is_rounding(within, &a, j, f, fitted, n);
+            if (st == SL_OK && !*within)
                 st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, PROBABILITY,
                                              &a);
             *within = *within || !structure;
@@ -209,6 +238,18 @@ static bool is_normal(const double *r, int n, double probability) {
     return sl_chi2_tail(n / 6.0 * (skewness * skewness + excess * excess / 4), 2) > probability;
 }
 
+/* Has it a constant that is nearly a simple fraction? The true one may be that. */
+static bool has_nearly_simple(const sl_fit *f) {
+    static const double NEARLY = 1e-5;
+    enum { DENOMINATORS = 12 };
+    for (int k = 0; k < f->params; k++)
+        for (int den = 1; den <= DENOMINATORS; den++) {
+            const double v = f->value[k], simple = nearbyint(v * den) / den;
+            if (v != simple && fabs(v - simple) <= NEARLY * fabs(v)) return true;
+        }
+    return false;
+}
+
 sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_search_formula *f) {
     static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
     enum { CONSTANTS = 3 };
@@ -219,9 +260,11 @@ sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_sear
     bool structure = true;
     *out = measured;
     if (measured || f->fit.params > CONSTANTS || f->fit.r2 < R2) return SL_OK;
+    if (j->o->grammar && has_nearly_simple(&f->fit)) return SL_OK; // exact steps are left
     int n = (int)SL_MIN(p->rows, ROWS_MAX);
     sl_status st = residuals(r, fitted, &squares, &a, p, f);
-    if (st == SL_OK && f->bits.relative == 0 && is_rounding(j, r, n))
+    if (st == SL_OK) st = is_rounding(out, &a, j, f, fitted, n);
+    if (*out)
         structure = false;
     else if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
         st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);

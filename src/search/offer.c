@@ -17,9 +17,10 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
-/* Where y itself was rounded to a precision worse than ROUNDED its units are errors of the data,
- * and few of them are allowed. */
-static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 2;
+/* Where y itself was rounded to a precision worse than ROUNDED, a formula is exact that differs
+ * from it nowhere by more than so many units of its last digit: half a unit is rounding, and
+ * constants that were fitted to rounded numbers cost the rest. */
+static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 0.8;
 
 /* A constant that was fitted to exact data is right to ten digits or more. If so many of them agree
  * with a simple number it is that number with near certainty: there are about a hundred thousand.
@@ -29,7 +30,7 @@ static const double CLOSE = 1e-9; // relative
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
 typedef struct judged {
-    double worst; // largest error, in parts of |y| + small_size
+    double worst; // largest error, in parts of |y| + small_size, or in units of the last digit
     double r2;
 } judged;
 
@@ -55,6 +56,20 @@ static double small_size(const sl_problem *p) {
     return n == 0 ? size : SL_MIN(size, OF_TYPICAL * sl_exp(sum / (double)n));
 }
 
+static bool is_rounded(const sl_search__job *j) {
+    return j->precision > ROUNDED && j->digits.kind != SL_DIGITS_FULL;
+}
+
+/* A unit of the last digit of y in row i; of 0 it is that of the smallest number. */
+static double unit_of(const sl_search__job *j, int64_t i) {
+    const sl_problem *p = j->all;
+    double unit = sl_search__last_unit(j->digits, p->y[i]), least = INFINITY;
+    if (unit > 0) return unit;
+    for (int64_t k = 0; k < p->rows; k++)
+        if (p->y[k] != 0) least = SL_MIN(least, sl_search__last_unit(j->digits, p->y[k]));
+    return least;
+}
+
 static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, const sl_node *e,
                        const double *value) {
     const sl_problem *p = j->all;
@@ -65,8 +80,8 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     double size = small_size(p);
     *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
-        double error = fabs(got[i] - p->y[i]),
-               part = error == 0 ? 0 : error / (fabs(p->y[i]) + size);
+        double error = fabs(got[i] - p->y[i]), part = 0;
+        if (error != 0) part = error / (is_rounded(j) ? unit_of(j, i) : fabs(p->y[i]) + size);
         if (!(part <= out->worst)) out->worst = part; // also NaN
     }
     if (isnan(out->worst)) out->worst = INFINITY;
@@ -75,8 +90,7 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
 }
 
 static bool is_exact(const sl_search__job *j, const judged *g) {
-    double units = j->precision > ROUNDED ? ROUNDED_UNITS : EXACT_UNITS;
-    return g->worst <= units * j->precision;
+    return g->worst <= (is_rounded(j) ? ROUNDED_UNITS : EXACT_UNITS * j->precision);
 }
 
 /* ---------------------------------------------------------------- constants ----------------- */

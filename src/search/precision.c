@@ -77,7 +77,7 @@ double sl_search__last_unit(sl_digits d, double y) {
     switch (d.kind) {
     case SL_DIGITS_DECIMALS: return pow(10, -d.digits);
     case SL_DIGITS_SIGNIFICANT: return y == 0 ? 0 : pow(10, exponent_of(y) + 1 - d.digits);
-    case SL_DIGITS_SINGLE: return fabs(y) * 0x1p-24;
+    case SL_DIGITS_SINGLE: return y == 0 ? 0 : ldexp(1, ilogb(y) - 23);
     default: return 0;
     }
 }

@@ -40,10 +40,11 @@ typedef struct step {
     { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
 /* The grammar of pairs: what most of them are found by. */
-#define LATTICES                                                                   \
-    LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICE(1, SL_SEARCH_EFFORT_LOW),            \
-    QUOTIENTS(0, SL_SEARCH_EFFORT_LOW), LATTICE(2, SL_SEARCH_EFFORT_LOW),          \
-    LATTICE(3, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+#define LATTICES LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT
+#define LATTICES_NEXT                                                              \
+    LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),          \
+    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
 
 /* Sums of several terms. */
 #define SKELETONS                                                                  \
@@ -53,14 +54,13 @@ typedef struct step {
 
 /* The same, with three constants in a half or in a term. */
 #define LATTICES_DEAR                                                              \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),        \
+    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),    \
+    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
 #define SKELETONS_DEAR                                                             \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL),   \
-    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), CLOSURE(2, SL_SEARCH_EFFORT_NORMAL),      \
-    SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),     \
+    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
@@ -93,13 +93,38 @@ static const step steps_measured[] = {
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, LAST,
 };
 
-enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16 };
-_Static_assert(SL_LEN(steps_measured) == STEPS, "both orders have the same steps");
+/* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar is
+ * given: levels of the lattice of moderate cost come before the dear ones under noise. */
+static const step steps_rounded[] = {
+    FIRST,
+    NOISE(0, SL_SEARCH_EFFORT_LOW), LATTICE(0, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT, SKELETONS,
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
+    BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+};
+
+enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5 };
+_Static_assert(SL_LEN(steps_measured) == STEPS, "all orders have the same steps");
+_Static_assert(SL_LEN(steps_rounded) == STEPS, "all orders have the same steps");
+
+/* Have y's numbers so many digits in the mean? */
+static bool is_computed(const sl_search__job *j) {
+    double digits = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < j->all->rows; i++) {
+        const double y = fabs(j->all->y[i]), unit = sl_search__last_unit(j->digits, y);
+        if (y > 0 && unit > 0) digits += log10(y / unit), n++;
+    }
+    return digits >= (DIGITS_COMPUTED - 1) * (double)n;
+}
 
 static const step *steps_of(const sl_search__job *j) {
     bool known = j->o->sigma > 0 || j->all->sigma;
-    bool full = sl_search__digits(j->all->y, j->all->rows).kind == SL_DIGITS_FULL;
-    return full && !known ? steps_exact : steps_measured;
+    if (known) return steps_measured;
+    if (j->digits.kind == SL_DIGITS_FULL) return steps_exact;
+    return is_computed(j) && j->o->grammar ? steps_rounded : steps_measured;
 }
 
 /* ---------------------------------------------------------------- stopping ------------------ */

@@ -2,11 +2,14 @@
  *
  * The file has one pair a line, as `symlaw pairs --split test --out FILE` writes them. A pair
  * counts as recovered if the formula agrees with its expression at fresh points: columns of
- * different rows put together, and points between two rows. Time is told twice: on the clock, and
- * as CPU time over the number of threads, which other work on the machine disturbs less.
+ * different rows put together, and points between two rows. "close" is a formula that does so only
+ * to the digits of y: some of its constants are not the true ones. Time is told twice: on the
+ * clock, and as CPU time over the number of threads, which other work on the machine disturbs less.
  *
  *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y]
- * [threads] */
+ *                                [threads] [noise]
+ *
+ * noise: 1 runs the steps of the search under noise too, as `symlaw eval` does. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,28 +78,31 @@ static sl_status agree(bool *out, sl_arena *a, const pair *p, const sl_fit *fit,
 }
 
 typedef struct tally {
-    int pairs, found, wrong, by_cpu[BUDGETS], by_clock[BUDGETS];
+    int pairs, found, close, wrong, by_cpu[BUDGETS], by_clock[BUDGETS];
 } tally;
 
-static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit,
-                     int digits) {
+static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit, int digits,
+                     bool noise) {
     sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
     clocks c = { cpu_seconds(), limit, SL_MIN(sl_pool_threads(pool), 2) };
     o.grammar = &grammar;
     o.effort = SL_SEARCH_EFFORT_HIGH;
-    o.exact_only = true;
+    o.exact_only = !noise;
     o.progress = watch;
     o.payload = &c;
     sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
     SL_TRY(sl_search_run(&r, pool, &problem, &o));
     double cpu = (cpu_seconds() - c.start) / c.threads;
-    bool found = r->count > 0 && r->formula[0].exact, right = false;
+    bool found = r->count > 0 && (r->formula[0].exact || noise), right = false, close = false;
+    bool exact = found && r->formula[0].exact;
     sl_str text = { 0 }, truth = { 0 };
     sl_status st = sl_expr_print(&truth, SL_FORMAT_INFIX, p->expr, NULL);
     if (found && st == SL_OK) {
-        st = agree(&right, a, p, &r->formula[0].fit, digits > 0 ? pow(10, 1 - digits) : 1e-6);
+        st = agree(&right, a, p, &r->formula[0].fit, digits > 0 ? 1e-9 : 1e-6);
+        if (st == SL_OK && digits > 0 && !right)
+            st = agree(&close, a, p, &r->formula[0].fit, pow(10, 1 - digits));
         if (st == SL_OK)
             st = sl_expr_print_values(&text, SL_FORMAT_INFIX, r->formula[0].fit.expr, NULL,
                                       r->formula[0].fit.value);
@@ -104,13 +110,16 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     printf("%d\t%s\t%.3f\t%.3f\t%d\t%.0f\t%s\t%s\t%s\n", t->pairs,
            !found  ? "none"
            : right ? "right"
-                   : "WRONG",
+           : close ? "close"
+           : exact ? "WRONG"
+                   : "no",
            cpu, r->seconds, found ? r->formula[0].level : -1, (double)r->memory / 1e6,
            found ? r->formula[0].method : "-", sl_str_text(&text), sl_str_text(&truth));
     fflush(stdout);
     t->pairs++;
     t->found += right;
-    t->wrong += found && !right;
+    t->close += close;
+    t->wrong += exact && !right && !close;
     for (int b = 0; b < BUDGETS; b++) {
         t->by_cpu[b] += right && cpu <= budgets[b];
         t->by_clock[b] += right && r->seconds <= budgets[b];
@@ -122,7 +131,7 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
 }
 
 static void print_tally(const tally *t) {
-    printf("pairs %d  right %d  wrong %d\n", t->pairs, t->found, t->wrong);
+    printf("pairs %d  right %d  close %d  wrong %d\n", t->pairs, t->found, t->close, t->wrong);
     printf("seconds ");
     for (int b = 0; b < BUDGETS; b++) printf("\t%g", budgets[b]);
     printf("\nby CPU  ");
@@ -135,9 +144,10 @@ static void print_tally(const tally *t) {
 int main(int argc, char **argv) {
     static pair p;
     if (argc < 2)
-        return printf("usage: %s FILE [pairs] [seconds] [digits] [threads]\n", argv[0]), 2;
+        return printf("usage: %s FILE [pairs] [seconds] [digits] [threads] [noise]\n", argv[0]), 2;
     int pairs = argc > 2 ? atoi(argv[2]) : 300, digits = argc > 4 ? atoi(argv[4]) : 0;
     double limit = argc > 3 ? atof(argv[3]) : 10;
+    bool noise = argc > 6 && atoi(argv[6]);
     sl_pool *pool;
     sl_arena a = { 0 };
     tally t = { 0 };
@@ -149,7 +159,7 @@ int main(int argc, char **argv) {
     while (t.pairs < pairs && (n = getline(&line, &room, f)) > 0) {
         sl_arena_rewind(&a, 0);
         sl_status st = read_problem(&p, &a, line, (size_t)n, digits);
-        if (st == SL_OK) st = run(&t, pool, &p, &a, limit, digits);
+        if (st == SL_OK) st = run(&t, pool, &p, &a, limit, digits, noise);
         if (st != SL_OK) return printf("%s\n", sl_last_error()), 1;
     }
     print_tally(&t);

@@ -76,7 +76,9 @@ static void the_last_unit_bounds_the_rounding(void **state) {
         SL_CHECK(t, fabs(d - x) <= 0.5001 * unit && fabs(unit * pow(10, n) - 1) < 1e-9,
                  "%g to %d decimals: unit %g", x, n, unit);
         unit = sl_search__last_unit((sl_digits){ SL_DIGITS_SINGLE, 0 }, (float)x);
-        SL_CHECK(t, fabs((float)x - x) <= unit && unit < 1e-7 * x, "%g as float: unit %g", x, unit);
+        const double gap = (double)nextafterf((float)x, INFINITY) - (double)(float)x;
+        SL_CHECK(t, unit == gap && fabs((float)x - x) <= 0.5 * unit, "%g as float: unit %g", x,
+                 unit);
     }
 }
 

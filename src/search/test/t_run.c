@@ -224,12 +224,72 @@ static void hints_run_only_steps_that_use_them(void **state) {
     }
 }
 
+/* ---------------------------------------------------------------- rounded tables ------------ */
+
+/* v rounded to so many significant digits. */
+static double significant(double v, int digits) {
+    char text[64];
+    sl_snprintf(text, sizeof text, "%.*e", digits - 1, v);
+    return sl_strtod(text, NULL);
+}
+
+static int note_level(const sl_search_progress *progress, void *payload) {
+    if (!strcmp(progress->what, "noise") && progress->level > *(int *)payload)
+        *(int *)payload = progress->level;
+    return 0;
+}
+
+/* y that was computed and then rounded: the grammar's formulas come before the dear levels of the
+ * search under noise. */
+static void the_lattice_precedes_dear_noise(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search_result *r;
+    int level = -1;
+    o.grammar = &g;
+    o.progress = note_level;
+    o.payload = &level;
+    plant(&table, t, "sin(x1*(x2 - 2)) + 3*exp(-x2/x1)", 2, 64, 0.2, 3);
+    for (int i = 0; i < 64; i++) table.y[i] = significant(table.y[i], 6);
+    SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+    SL_CHECK(t, r->count > 0 && r->formula[0].exact && holds(t, &table, &r->formula[0]), "%s",
+             r->count ? text_of(t, &r->formula[0]) : "nothing");
+    SL_CHECK(t, level <= 1, "level %d under noise", level);
+    sl_search_result_free(r);
+}
+
+/* Where inputs are rounded too, residuals are larger than the last digit of y: they are no reason
+ * to search on. */
+static void rounded_inputs_end_the_search(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
+    sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    for (int digits = 6; digits <= 8; digits += 2) {
+        sl_search_result *r;
+        int level = -1;
+        o.grammar = &g;
+        o.progress = note_level;
+        o.payload = &level;
+        plant(&table, t, "x1^2*x2/2 + sin(x2)", 2, 60, 0.1, 9);
+        for (int i = 0; i < 60; i++) {
+            table.y[i] = significant(table.y[i], 8);
+            for (int v = 0; v < 2; v++) table.x[v][i] = significant(table.x[v][i], digits);
+        }
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        SL_CHECK(t, r->count > 0 && r->end == SL_SEARCH_FOUND && level <= 1,
+                 "%d digits: end %d, level %d under noise", digits, r->end, level);
+        sl_search_result_free(r);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(progress_has_the_best_so_far),       SL_TEST(a_free_rate_is_tried_before_the_end),
         SL_TEST(steps_that_lack_memory_are_named),   SL_TEST(formulas_keep_to_their_size),
         SL_TEST(a_law_within_the_size_is_found),     SL_TEST(small_formulas_may_lack_memory),
-        SL_TEST(hints_run_only_steps_that_use_them),
+        SL_TEST(hints_run_only_steps_that_use_them), SL_TEST(the_lattice_precedes_dear_noise),
+        SL_TEST(rounded_inputs_end_the_search),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }

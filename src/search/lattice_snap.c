@@ -1,0 +1,188 @@
+/* lattice_snap - coefficients of a formula that holds up to the rounding of y become exact numbers.
+ *
+ * Under exact data a coefficient is right to ten digits and offer.c recognises it. Where y is
+ * rounded it is known to its standard error, and a coefficient that is off by one of these moves
+ * the others. So one becomes a number at a time, the one of which it is least likely to be chance,
+ * and the others are fitted again; the formula must go on to hold in every row.
+ *
+ * Numbers are fractions times a root or exp of a fraction: what whole constants inside functions
+ * leave outside of them, as exp(-x - 7/2) does with exp(-x). A number costs what the criterion asks
+ * for it (docs/math/criterion.md), and is taken if that is less than the digits that the
+ * coefficient has. */
+#include <math.h>
+
+#include "search/lattice_impl.h"
+
+enum { COLUMNS = SL_LATTICE__COLUMNS, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };
+
+/* A term of which fewer bits are known may be another one, and a coefficient of fewer bits that is
+ * no number may stand for what another formula has instead. */
+static const double KNOWN = 7, REAL = 12;
+
+static const double FUNCTION = 14; // bits of the cheapest root or power
+
+/* ---------------------------------------------------------------- numbers ------------------- */
+
+typedef sl_lattice__fraction fraction;
+
+static double value_of(fraction f) { return (double)f.num / f.den; }
+
+double sl_lattice__number_value(sl_lattice__number n) {
+    double v = value_of(n.times);
+    if (n.degree > 1) v *= pow(value_of(n.root), 1.0 / n.degree);
+    return n.power.num ? v * sl_exp(value_of(n.power)) : v;
+}
+
+static double bits_of_fraction(fraction f) {
+    const double product = (double)f.num * f.den;
+    return log2(2.5 * product * product);
+}
+
+/* Nodes as fit.h prices them: product 2.3, root 3 + 2.5 + 4, exp 6 + 4. */
+static double bits_of(sl_lattice__number n) {
+    double bits = bits_of_fraction(n.times);
+    if (n.degree > 1) bits += 11.8 + bits_of_fraction(n.root);
+    if (n.power.num) bits += 12.3 + bits_of_fraction(n.power);
+    return bits;
+}
+
+/* The fraction of least denominator within reach of v. */
+static bool near_fraction(fraction *out, double v, double reach) {
+    for (int den = 1; den <= DENOMINATORS; den++) {
+        double num = nearbyint(v * den);
+        if (num == 0 || fabs(num) > 1e6 || fabs(num / den - v) > reach) continue;
+        *out = (fraction){ (int32_t)num, den };
+        return true;
+    }
+    return false;
+}
+
+/* The cheapest number so far of fewer bits than `most`. */
+typedef struct nearest {
+    double v, reach, most;
+    sl_lattice__number number;
+    bool found;
+} nearest;
+
+/* n with the factor that brings it to v. */
+static void try_times(nearest *b, sl_lattice__number n, double unit) {
+    if (!near_fraction(&n.times, b->v / unit, b->reach / unit) || !(bits_of(n) < b->most)) return;
+    b->number = n, b->most = bits_of(n), b->found = true;
+}
+
+static void try_roots(nearest *b) {
+    static const int8_t roots[] = { 2, 3, 5, 6, 7, 10, 14, 15, 21, 30, 35, 42 };
+    sl_lattice__number n = { .degree = 2 };
+    for (int i = 0; i < SL_LEN(roots); i++) {
+        n.root = (fraction){ roots[i], 1 };
+        try_times(b, n, sqrt(roots[i]));
+    }
+    n = (sl_lattice__number){ .degree = 4, .times = { b->v < 0 ? -1 : 1, 1 } };
+    const double cube = fabs(b->v * b->v * b->v);
+    if (!near_fraction(&n.root, cube * fabs(b->v), 4 * cube * b->reach)) return;
+    if (bits_of(n) < b->most) b->number = n, b->most = bits_of(n), b->found = true;
+}
+
+static void try_powers(nearest *b) {
+    enum { MOST = 54, DENOMINATOR = 3 };
+    for (int den = 1; den <= DENOMINATOR; den++) {
+        for (int num = -MOST; num <= MOST; num++) {
+            sl_lattice__number n = { .degree = 1, .power = { num, den } };
+            if (num == 0 || (den > 1 && num % den == 0)) continue;
+            try_times(b, n, sl_exp((double)num / den));
+        }
+    }
+}
+
+/* The cheapest number within reach of v that costs less than `most` bits. */
+static bool near_number(sl_lattice__number *out, double v, double reach, double most) {
+    nearest b = { .v = v, .reach = reach, .most = most };
+    try_times(&b, (sl_lattice__number){ .degree = 1 }, 1);
+    if (b.most > FUNCTION) try_roots(&b), try_powers(&b);
+    *out = b.number;
+    return b.found;
+}
+
+/* ---------------------------------------------------------------- a formula ----------------- */
+
+typedef struct snapping {
+    const sl_lattice__linear *m;
+    bool decided[COLUMNS]; // a number, or a constant that is none
+    double coefficient[COLUMNS], error[COLUMNS];
+    sl_lattice__number number[COLUMNS];
+} snapping;
+
+/* Fits the columns that are not decided, or have no number, with the others as they are. */
+static sl_status fit_others(bool *holds, snapping *s, sl_arena *scratch) {
+    const sl_lattice__linear *m = s->m;
+    const double *column[COLUMNS] = { NULL };
+    double left[SL_LATTICE__ROWS], found[COLUMNS], error[COLUMNS];
+    int place[COLUMNS], n = 0;
+    sl_lsq lsq;
+    for (int r = 0; r < m->rows; r++) left[r] = m->t[r];
+    for (int k = 0; k < m->columns; k++) {
+        if (s->number[k].times.den == 0) {
+            place[n] = k, column[n++] = m->column[k];
+            continue;
+        }
+        for (int r = 0; r < m->rows; r++) left[r] -= s->coefficient[k] * m->column[k][r];
+    }
+    SL_TRY(sl_lsq_fit(&lsq, found, error, scratch, column, left, m->w, m->rows, n));
+    for (int i = 0; i < n; i++) s->coefficient[place[i]] = found[i], s->error[place[i]] = error[i];
+    *holds = lsq.rank == n && sl_lattice__holds(m, s->coefficient, 0);
+    return SL_OK;
+}
+
+/* Bits that are known of coefficient k. */
+static double digits_of(const snapping *s, int k) {
+    const double v = fabs(s->coefficient[k]);
+    return v > 0 ? log2(fmax(v / fmax(s->error[k], 0x1p-50 * v), 1)) : 0;
+}
+
+/* The coefficient whose number is least likely to be chance, and that number; -1: none is left. */
+static int choose(sl_lattice__number *out, const snapping *s) {
+    int best = -1;
+    double most = 0;
+    for (int k = 0; k < s->m->columns; k++) {
+        const double v = s->coefficient[k], reach = ERRORS * s->error[k];
+        sl_lattice__number n = { .times = { 0, 1 }, .degree = 1 };
+        if (s->decided[k] || !(reach < INFINITY)) continue;
+        const double digits = digits_of(s, k) + 4; // as a free constant costs
+        const bool zero = fabs(v) <= reach;
+        if (!zero && !near_number(&n, v, reach, digits)) continue;
+        const double surplus = zero ? INFINITY : digits - bits_of(n); // a term less comes first
+        if (surplus > most) most = surplus, best = k, *out = n;
+    }
+    return best;
+}
+
+sl_status sl_lattice__snap(bool *sure, double *coefficient, sl_lattice__number *number,
+                           sl_arena *scratch, const sl_lattice__linear *m) {
+    snapping s = { .m = m };
+    sl_lattice__number n;
+    bool holds;
+    double least = INFINITY;
+    int real = 0;
+    *sure = true;
+    SL_TRY(fit_others(&holds, &s, scratch));
+    for (int k = holds ? choose(&n, &s) : -1; k >= 0; k = choose(&n, &s)) {
+        const snapping before = s;
+        const double digits = n.times.num ? digits_of(&s, k) : INFINITY;
+        s.decided[k] = true;
+        s.number[k] = n;
+        s.coefficient[k] = sl_lattice__number_value(n);
+        SL_TRY(fit_others(&holds, &s, scratch));
+        if (holds) least = fmin(least, digits);
+        if (holds) continue;
+        s = before;
+        s.decided[k] = true;
+    }
+    for (int k = 0; k < m->columns; k++) {
+        coefficient[k] = s.coefficient[k], number[k] = s.number[k];
+        if (s.number[k].times.den) continue;
+        real++;
+        *sure = *sure && digits_of(&s, k) >= REAL;
+    }
+    *sure = *sure && least >= KNOWN && real <= REALS_MAX;
+    return SL_OK;
+}
