@@ -339,23 +339,6 @@ static const sl_node *half_expr(builder *b, sl_lattice__code code) {
                                                : NULL;
 }
 
-static const sl_node *fraction_expr(builder *b, sl_lattice__fraction f) {
-    sl_rat r;
-    return sl_rat_make(&r, f.num, f.den) ? sl_expr_num(b->a, r) : NULL;
-}
-
-static const sl_node *number_expr(builder *b, sl_lattice__number n) {
-    const sl_node *e = fraction_expr(b, n.times);
-    if (n.degree > 1) {
-        const sl_node *root = fraction_expr(b, n.root);
-        root = root ? sl_expr_pow(b->a, root, (sl_rat){ 1, n.degree }) : NULL;
-        e = two(b, SL_OP_MUL, e, root);
-    }
-    if (n.power.num)
-        e = two(b, SL_OP_MUL, e, apply(b, SL_OPERATOR_EXP, fraction_expr(b, n.power), NULL));
-    return e;
-}
-
 /* Coefficient i times u; u NULL: the coefficient alone. NULL is also an empty term: *there says
  * which. */
 static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, int i,
@@ -367,7 +350,7 @@ static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, in
     if (!alone && coefficient == -1) return apply(b, SL_OPERATOR_NEG, u, NULL);
     const sl_node *c;
     if (h->number[i].times.den) {
-        c = number_expr(b, h->number[i]);
+        c = sl_lattice__number_expr(b->a, h->number[i]);
     } else {
         b->value[b->params++] = coefficient;
         c = sl_expr_par(b->a, b->params);

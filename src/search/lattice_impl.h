@@ -15,6 +15,7 @@ enum {
     SL_LATTICE__SHIFT_EXACT = 6, // bits of a ratio's float that keys leave out where y is exact
     SL_LATTICE__OTHERS = 4,  // terms of a sum beyond the first two
     SL_LATTICE__COLUMNS = 3 + SL_LATTICE__OTHERS, // coefficients of a formula
+    SL_LATTICE__LINEAR = 14,                      // of any linear fit
 };
 
 /* ---------------------------------------------------------------- inner expressions --------- */
@@ -324,7 +325,7 @@ SL_NODISCARD sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit 
 /* A formula as a linear fit: t = sum of coefficient[k] column[k]. */
 typedef struct sl_lattice__linear {
     int columns, rows;
-    double column[SL_LATTICE__COLUMNS][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
+    double column[SL_LATTICE__LINEAR][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
     double reach[SL_LATTICE__ROWS]; // that t may be off
     double size;                    // largest |t|
 } sl_lattice__linear;
@@ -340,6 +341,7 @@ double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code h, int k);
 SL_NODISCARD sl_status sl_lattice__snap(bool *sure, double *coefficient, sl_lattice__number *number,
                                         sl_arena *scratch, const sl_lattice__linear *m);
 double sl_lattice__number_value(sl_lattice__number n);
+const sl_node *sl_lattice__number_expr(sl_arena *a, sl_lattice__number n); // NULL: no memory
 
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
 SL_NODISCARD sl_status sl_lattice__expr(const sl_node **out, double *value, int *params,

@@ -13,7 +13,7 @@
 
 #include "search/lattice_impl.h"
 
-enum { COLUMNS = SL_LATTICE__COLUMNS, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };
+enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };
 
 /* A term of which fewer bits are known may be another one, and a coefficient of fewer bits that is
  * no number may stand for what another formula has instead. */
@@ -31,6 +31,27 @@ double sl_lattice__number_value(sl_lattice__number n) {
     double v = value_of(n.times);
     if (n.degree > 1) v *= pow(value_of(n.root), 1.0 / n.degree);
     return n.power.num ? v * sl_exp(value_of(n.power)) : v;
+}
+
+static const sl_node *fraction_expr(sl_arena *a, fraction f) {
+    sl_rat r;
+    return sl_rat_make(&r, f.num, f.den) ? sl_expr_num(a, r) : NULL;
+}
+
+const sl_node *sl_lattice__number_expr(sl_arena *a, sl_lattice__number n) {
+    const sl_node *factor[3] = { fraction_expr(a, n.times) }, *inner;
+    int factors = 1;
+    if (n.degree > 1) {
+        inner = fraction_expr(a, n.root);
+        factor[factors++] = inner ? sl_expr_pow(a, inner, (sl_rat){ 1, n.degree }) : NULL;
+    }
+    if (n.power.num) {
+        inner = fraction_expr(a, n.power);
+        factor[factors++] = inner ? sl_expr_fn(a, SL_OP_EXP, inner) : NULL;
+    }
+    for (int i = 0; i < factors; i++)
+        if (!factor[i]) return NULL;
+    return factors == 1 ? factor[0] : sl_expr_nary(a, SL_OP_MUL, factor, factors);
 }
 
 static double bits_of_fraction(fraction f) {

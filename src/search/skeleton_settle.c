@@ -8,11 +8,15 @@
  * not cancel by much, and most of its coefficients are simple fractions, because they are products
  * of whole constants; the others hold exp(3), sqrt(5) or sin(2). All three are asked for. What
  * rounding lets it is told by bounds for the error of every column: divisors that nearly vanish have
- * large ones. */
+ * large ones.
+ *
+ * Where y itself is rounded, coefficients are known to few digits. Then they must become exact
+ * numbers (lattice_snap.c), as most of them are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/lattice_impl.h"
 #include "search/skeleton_impl.h"
 
 enum {
@@ -26,6 +30,8 @@ enum {
 /* Errors of a row, in parts of |y| and of the terms together; in parts of the bound; terms, in parts
  * of |y|. */
 static const double TOLERANCE = 1e-13, BOUNDS = 2, UNSEEN = 1e-13, CANCELLATION = 1e4;
+/* Where y is rounded: errors of a row, in parts of half a unit of its last digit. */
+static const double ROUNDED = 1.6;
 
 typedef struct column {
     int factors;
@@ -39,6 +45,7 @@ typedef struct formula {
     int columns;
     column column[COLUMNS];
     double coefficient[COLUMNS];
+    sl_lattice__number number[COLUMNS]; // where y is rounded: what they are
 } formula;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -136,7 +143,7 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
             size += fabs(part);
             bound += fabs(f->coefficient[k]) * f->column[k].bound[r];
         }
-        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * (bound + f->s->rounding[r]));
+        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * bound + ROUNDED * f->s->rounding[r]);
         if (!(error <= *worst)) *worst = error;
     }
     if (isnan(*worst)) *worst = INFINITY;
@@ -187,7 +194,90 @@ static bool is_meant(const formula *f, const bool *use) {
         real += !is_simple(f->coefficient[k]);
         if (!(seen(f, k) < CANCELLATION)) return false;
     }
-    return left > 0 && left <= LEFT_MAX && real <= REAL_MAX;
+    return left > 0 && left <= LEFT_MAX && (real <= REAL_MAX || f->s->sigma > 0);
+}
+
+/* ---------------------------------------------------------------- phases -------------------- */
+
+/* The factor in which b has the cosine of what a has the sine of, all others being the same; -1:
+ * there is none. */
+static int phase_between(const column *a, const column *b) {
+    int at = -1;
+    if (a->factors != b->factors) return -1;
+    for (int i = 0; i < a->factors; i++) {
+        if (sl_expr_equal(a->factor[i], b->factor[i])) continue;
+        if (at >= 0 || a->factor[i]->op != SL_OP_SIN || b->factor[i]->op != SL_OP_COS ||
+            !sl_expr_equal(a->factor[i] + 1, b->factor[i] + 1))
+            return -1;
+        at = i;
+    }
+    return at;
+}
+
+/* Column a with sin(u + phase) in the place of sin(u). */
+static sl_status set_phase(bool *good, formula *f, column *a, int factor, int phase) {
+    const sl_node *part[2] = { a->factor[factor] + 1, sl_expr_int(f->a, phase) };
+    const sl_node *sum = part[1] ? sl_expr_nary(f->a, SL_OP_ADD, part, 2) : NULL;
+    const sl_node *sine = sum ? sl_expr_fn(f->a, SL_OP_SIN, sum) : NULL;
+    if (!sine) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    SL_TRY(sl_expr_tidy(&a->factor[factor], f->a, sine));
+    *good = evaluate(a, f->s);
+    return SL_OK;
+}
+
+/* A sine and a cosine of u become one sine of u and a whole phase, where the formula holds then. */
+static sl_status join_phases(formula *f, bool *use) {
+    for (int i = 0; i < f->columns; i++)
+        for (int k = 0; k < f->columns && use[i]; k++) {
+            const int at = use[k] ? phase_between(&f->column[i], &f->column[k]) : -1;
+            const column before = f->column[i];
+            const double a = f->coefficient[i], b = f->coefficient[k];
+            bool joined = at < 0;
+            for (int phase = f->s->low; phase <= f->s->high && !joined; phase++) {
+                double worst;
+                // a = c cos(phase), b = c sin(phase), but for the errors of both
+                if (phase == 0 || fabs(a * sin(phase) - b * cos(phase)) > 0.01 * hypot(a, b))
+                    continue;
+                use[k] = false;
+                SL_TRY(set_phase(&joined, f, &f->column[i], at, phase));
+                if (joined) SL_TRY(fit(&worst, f, use));
+                joined = joined && worst <= 1;
+                if (joined) break;
+                use[k] = true;
+                f->column[i] = before;
+                SL_TRY(fit(&worst, f, use));
+            }
+        }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- exact numbers ------------- */
+
+/* Where y is rounded: coefficients become exact numbers. *good: enough is known of them. */
+static sl_status make_exact(bool *good, formula *f, bool *use) {
+    sl_lattice__linear m = { .rows = f->s->rows, .size = 1 };
+    double coefficient[SL_LATTICE__LINEAR];
+    sl_lattice__number number[SL_LATTICE__LINEAR];
+    int place[SL_LATTICE__LINEAR];
+    for (int k = 0; k < f->columns; k++) {
+        if (!use[k]) continue;
+        place[m.columns] = k;
+        memcpy(m.column[m.columns++], f->column[k].value, sizeof f->column[k].value);
+    }
+    for (int r = 0; r < m.rows; r++) {
+        const double size = SL_MAX(f->s->rounding[r], 0.01 * f->s->sigma);
+        m.t[r] = f->s->y[r] * f->s->weight[r];
+        m.reach[r] = ROUNDED * f->s->rounding[r];
+        m.w[r] = 1 / (size * size);
+    }
+    SL_TRY(sl_lattice__snap(good, coefficient, number, f->a, &m));
+    for (int i = 0; i < m.columns; i++) {
+        const int k = place[i];
+        f->coefficient[k] = coefficient[i];
+        f->number[k] = number[i];
+        use[k] = coefficient[i] != 0;
+    }
+    return SL_OK;
 }
 
 static sl_status check(bool *good, formula *f, bool *use, const sl_skeleton__hit *h) {
@@ -200,31 +290,45 @@ static sl_status check(bool *good, formula *f, bool *use, const sl_skeleton__hit
     for (int k = 0; k < f->columns; k++) use[k] = f->coefficient[k] != 0;
     SL_TRY(thin_out(f, use));
     SL_TRY(fit(&worst, f, use));
-    *good = worst <= 1 && is_meant(f, use);
+    SL_TRY(join_phases(f, use));
+    *good = is_meant(f, use);
+    if (*good && f->s->sigma > 0) SL_TRY(make_exact(good, f, use));
     return SL_OK;
 }
 
 /* ---------------------------------------------------------------- offers -------------------- */
 
+/* A column's coefficient: a number, or the next free constant, which has its value. */
+static const sl_node *coefficient_of(const formula *f, int k, double *value, int *params) {
+    if (f->s->sigma > 0 && f->number[k].times.den)
+        return sl_lattice__number_expr(f->a, f->number[k]);
+    value[(*params)++] = f->coefficient[k];
+    return sl_expr_par(f->a, *params);
+}
+
 static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool *use, int level) {
     const sl_node *term[LEFT_MAX];
     double value[LEFT_MAX];
-    int n = 0;
+    int n = 0, params = 0;
+    sl_search__job *j = s->job;
     *kept = false;
     for (int k = 0; k < f->columns; k++) {
         if (!use[k]) continue;
         const sl_node *factor[1 + SL_SKELETON__FACTORS];
         const column *c = &f->column[k];
-        factor[0] = sl_expr_par(f->a, n + 1);
+        factor[0] = coefficient_of(f, k, value, &params);
         for (int i = 0; i < c->factors; i++) factor[1 + i] = c->factor[i];
         term[n] = factor[0] ? sl_expr_nary(f->a, SL_OP_MUL, factor, 1 + c->factors) : NULL;
-        if (!term[n]) return sl_fail(SL_ENOMEM, "no memory for a formula");
-        value[n++] = f->coefficient[k];
+        if (!term[n++]) return sl_fail(SL_ENOMEM, "no memory for a formula");
     }
     const sl_node *e = n == 1 ? term[0] : sl_expr_nary(f->a, SL_OP_ADD, term, n);
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula");
     SL_TRY(sl_expr_tidy(&e, f->a, e));
-    return sl_search__offer(kept, s->job, e, value, n, sl_search__skeletons.name, level);
+    const double precision = j->precision;
+    for (int r = 0; r < s->rows; r++) j->precision = SL_MAX(j->precision, s->rounding[r]);
+    sl_status st = sl_search__offer(kept, j, e, value, params, sl_search__skeletons.name, level);
+    j->precision = precision;
+    return st;
 }
 
 /* Fewer constants inside first, then the order of skeletons: the same whatever thread came first. */
