@@ -38,7 +38,7 @@ typedef struct relation {
     double *weight;
     double *logarithm; // log|y|; NULL where y has both signs or is 0
     const double *y;   // the target: y or its logarithm
-    int level, n; // columns
+    int level, n;      // columns
     int64_t rows, fitted;
 } relation;
 
@@ -220,8 +220,7 @@ static double whole_part(const relation *q, const solution *s) {
         int saved = 0;
         if (part == 0) continue;
         const double c = s->coefficient[i] / part;
-        for (int k = 0; k < s->n; k++)
-            saved += q->of_y[s->used[k]] == 0 && above(q, s, k, c) == 0;
+        for (int k = 0; k < s->n; k++) saved += q->of_y[s->used[k]] == 0 && above(q, s, k, c) == 0;
         if (saved > most) most = saved, best = c;
     }
     return best;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "search/inner_impl.h"
-#include "search/search_impl.h"
 #include "search/noise_impl.h"
+#include "search/search_impl.h"
 #include "search/spans_impl.h"
 
 /* ---------------------------------------------------------------- the list of steps --------- */
@@ -19,90 +19,127 @@ typedef struct step {
 #define BOTH(level, effort) \
     { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
-#define CLOSURE(level, effort) { &sl_search__closure, level, effort }
+#define CLOSURE(level, effort) \
+    { &sl_search__closure, level, effort }
 
-#define LATTICE(level, effort) { &sl_search__lattice, level, effort }
+#define LATTICE(level, effort) \
+    { &sl_search__lattice, level, effort }
 
-#define SKELETON(level, effort) { &sl_search__skeletons, level, effort }
+#define SKELETON(level, effort) \
+    { &sl_search__skeletons, level, effort }
 
-#define QUOTIENTS(level, effort) { &sl_search__quotients, level, effort }
+#define QUOTIENTS(level, effort) \
+    { &sl_search__quotients, level, effort }
 
-#define NOISE(level, effort) { &sl_search__noise, level, effort }
+#define NOISE(level, effort) \
+    { &sl_search__noise, level, effort }
 
-#define INNER(level, effort) { &sl_search__inner, level, effort }
+#define INNER(level, effort) \
+    { &sl_search__inner, level, effort }
 
 /* Up to here formulas are found that most tables have. */
-#define FIRST                                                                      \
-    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
-    BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
-    BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
-    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
-    { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
+#define FIRST                                                                               \
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW }, BOTH(0, SL_SEARCH_EFFORT_LOW),       \
+        BOTH(1, SL_SEARCH_EFFORT_LOW), BOTH(2, SL_SEARCH_EFFORT_LOW),                       \
+        BOTH(3, SL_SEARCH_EFFORT_LOW), { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }, { \
+        &sl_search__small, 0, SL_SEARCH_EFFORT_LOW                                          \
+    }
 
 /* The grammar of pairs: what most of them are found by. */
 #define LATTICES LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT
-#define LATTICES_NEXT                                                              \
-    LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),          \
-    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+#define LATTICES_NEXT                                                       \
+    LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),   \
+        LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW), \
+        CLOSURE(0, SL_SEARCH_EFFORT_LOW)
 
 /* Sums of several terms. */
-#define SKELETONS                                                                  \
-    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW),         \
-    SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),           \
-    QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
+#define SKELETONS                                                            \
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW),   \
+        SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW), \
+        QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
 
 /* The same, with three constants in a half or in a term. */
-#define LATTICES_DEAR                                                              \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),        \
-    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),    \
-    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+#define LATTICES_DEAR                                                               \
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),         \
+        LATTICE(6, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), \
+        QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
-#define SKELETONS_DEAR                                                             \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),     \
-    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
+#define SKELETONS_DEAR                                                         \
+    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), \
+        CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
-    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
-    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),     \
-    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
-    BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
-    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
-    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
-    BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(8, SL_SEARCH_EFFORT_LOW),            \
+        LATTICE(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL), \
+        QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),    \
+        BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),          \
+        LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),    \
+        LATTICE(13, SL_SEARCH_EFFORT_HIGH), BOTH(12, SL_SEARCH_EFFORT_HIGH),       \
+        BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
 static const step steps_exact[] = {
-    FIRST, LATTICES,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    SKELETONS, NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(2, SL_SEARCH_EFFORT_LOW), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    FIRST,
+    LATTICES,
+    BOTH(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW),
+    BOTH(6, SL_SEARCH_EFFORT_LOW),
+    SKELETONS,
+    NOISE(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW),
+    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW),
+    LATTICES_DEAR,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(2, SL_SEARCH_EFFORT_LOW),
+    SKELETONS_DEAR,
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    LAST,
 };
 
 /* y of few digits, or with errors of known size. */
 static const step steps_measured[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
-    NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, SKELETONS, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, LAST,
+    NOISE(0, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW),
+    LATTICES,
+    SKELETONS,
+    BOTH(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(6, SL_SEARCH_EFFORT_LOW),
+    LATTICES_DEAR,
+    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    SKELETONS_DEAR,
+    LAST,
 };
 
-/* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar is
- * given: levels of the lattice of moderate cost come before the dear ones under noise. */
+/* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar
+ * is given: levels of the lattice of moderate cost come before the dear ones under noise. */
 static const step steps_rounded[] = {
     FIRST,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), LATTICE(0, SL_SEARCH_EFFORT_LOW),
-    INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT, SKELETONS,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
-    BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    NOISE(0, SL_SEARCH_EFFORT_LOW),
+    LATTICE(0, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW),
+    NOISE(1, SL_SEARCH_EFFORT_LOW),
+    LATTICES_NEXT,
+    SKELETONS,
+    BOTH(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW),
+    LATTICES_DEAR,
+    BOTH(6, SL_SEARCH_EFFORT_LOW),
+    NOISE(2, SL_SEARCH_EFFORT_LOW),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL),
+    BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    SKELETONS_DEAR,
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    LAST,
 };
 
 enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5 };
@@ -319,8 +356,9 @@ sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem 
     if (p->rows < 3)
         return sl_fail(SL_EINVAL, "%lld rows: a search needs at least 3", (long long)p->rows);
     sl_status st;
-    sl_search__job j = { .all = p, .o = o, .pool = pool, .start = sl_clock(),
-                         .precision = 0x1p-52 };
+    sl_search__job j = {
+        .all = p, .o = o, .pool = pool, .start = sl_clock(), .precision = 0x1p-52
+    };
     atomic_store(&j.ended, SL_SEARCH__RUNNING);
     j.result = sl_calloc(1, sizeof *j.result);
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "the result of a search");

@@ -6,8 +6,8 @@
  * there are only some hundred thousand skeletons (skeleton_bases.c), and once one is given, most
  * constants are no matter of search: those outside of functions and divisors are coefficients of a
  * linear combination. Those inside are enumerated as far as there are two (skeleton_pieces.c,
- * skeleton_screen.c). What passes is fitted in all rows, thinned out to the columns that are needed,
- * and offered (skeleton_settle.c).
+ * skeleton_screen.c). What passes is fitted in all rows, thinned out to the columns that are
+ * needed, and offered (skeleton_settle.c).
  *
  *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
@@ -100,7 +100,8 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
 
 /* Variants that take part. */
 static const uint32_t sets_of[LEVELS] = {
-    1u << SL_SKELETON__ONE, 1u << SL_SKELETON__ONE,
+    1u << SL_SKELETON__ONE,
+    1u << SL_SKELETON__ONE,
     1u << SL_SKELETON__ONE | 1u << SL_SKELETON__FRACTION,
     1u << SL_SKELETON__ONE | 1u << SL_SKELETON__TWO,
     1u << SL_SKELETON__ONE,

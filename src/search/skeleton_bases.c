@@ -87,8 +87,8 @@ static sl_status find_node(int32_t *out, sl_skeletons *s, const sl_node *e) {
         if (sl_expr_equal(s->node[*out], e)) return SL_OK;
     }
     *out = -1;
-    SL_TRY(sl_skeleton__grow(&done, s, (void **)&s->node, s->nodes, &s->node_room,
-                             sizeof *s->node));
+    SL_TRY(
+        sl_skeleton__grow(&done, s, (void **)&s->node, s->nodes, &s->node_room, sizeof *s->node));
     if (!done || s->nodes == INT16_MAX) return SL_OK;
     const sl_node *copy = sl_expr_copy(&s->arena, e);
     if (!copy) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
@@ -125,8 +125,8 @@ static sl_status find_term(int32_t *out, sl_skeletons *s, const term *t) {
         if (same_factors(&s->term[*out], t)) return SL_OK;
     }
     *out = -1;
-    SL_TRY(sl_skeleton__grow(&done, s, (void **)&s->term, s->terms, &s->term_room,
-                             sizeof *s->term));
+    SL_TRY(
+        sl_skeleton__grow(&done, s, (void **)&s->term, s->terms, &s->term_room, sizeof *s->term));
     if (!done) return SL_OK;
     s->term[s->terms] = *t;
     s->term_index.slot[at] = s->terms + 1;
@@ -161,7 +161,8 @@ static int find_exp(const sl_skeletons *s, const term *t) {
     return -1;
 }
 
-static sl_status multiply_node(bool *good, sl_skeletons *s, term *t, const sl_node *e, int quarters);
+static sl_status multiply_node(bool *good, sl_skeletons *s, term *t, const sl_node *e,
+                               int quarters);
 
 /* Multiplies by exp(e) to a power: exponents add up in one function. */
 static sl_status multiply_exp(bool *good, sl_skeletons *s, term *t, const sl_node *e,
@@ -229,8 +230,7 @@ static sl_status split_factors(bool *good, sl_skeletons *s, term *t, const sl_no
         if (at->op == SL_OP_POW) base = at + 1, power = sl_num_value(sl_next(at + 1));
         if (base->op == SL_OP_NUM) continue;
         *good = (power.den == 1 || power.den == 2 || power.den == 4) && llabs(power.num) < 8;
-        if (*good)
-            SL_TRY(multiply_node(good, s, t, base, (int)(power.num * (WHOLE / power.den))));
+        if (*good) SL_TRY(multiply_node(good, s, t, base, (int)(power.num * (WHOLE / power.den))));
     }
     return SL_OK;
 }
@@ -284,9 +284,9 @@ static sl_status reduce_sum(const sl_node **out, sl_skeletons *s, const sl_node 
     const sl_node *part[2 + SL_SKELETON__FACTORS];
     int n = 0;
     const sl_node *first = e + 1;
-    bool negative = (first->op == SL_OP_NUM && sl_num_value(first).num < 0) ||
-                    (first->op == SL_OP_MUL && first[1].op == SL_OP_NUM &&
-                     sl_num_value(first + 1).num < 0);
+    bool negative =
+        (first->op == SL_OP_NUM && sl_num_value(first).num < 0) ||
+        (first->op == SL_OP_MUL && first[1].op == SL_OP_NUM && sl_num_value(first + 1).num < 0);
     part[n++] = e;
     part[n++] = sl_expr_int(&s->arena, negative ? -1 : 1);
     for (int i = 0; i < common->factors; i++) {
@@ -362,8 +362,7 @@ static sl_status add_base(bool *done, sl_skeletons *s, int32_t *list, int n, boo
         const sl_skeleton__base *b = &s->base[s->base_index.slot[at] - 1];
         if (b->terms == n && !memcmp(b->term, list, (size_t)n * sizeof *list)) return SL_OK;
     }
-    SL_TRY(sl_skeleton__grow(done, s, (void **)&s->base, s->bases, &s->base_room,
-                             sizeof *s->base));
+    SL_TRY(sl_skeleton__grow(done, s, (void **)&s->base, s->bases, &s->base_room, sizeof *s->base));
     if (!*done) return SL_OK;
     sl_skeleton__base *b = &s->base[s->bases];
     *b = (sl_skeleton__base){ .terms = (int8_t)n, .quotient = quotient };

@@ -1,9 +1,9 @@
 /* skeleton_pieces - the factors of terms, with what constants make of them.
  *
  * A variable or a function u of a pair becomes a u + b. Outside of functions and divisors that is a
- * linear combination: (a x + b)^2 is one of x^2, x and 1, sin(x + b) one of sin(x) and cos(x). These
- * columns are the plain part of a piece; their coefficients are free. Inside, constants have to be
- * enumerated: every place in a piece that takes some is a slot, an expression with two free
+ * linear combination: (a x + b)^2 is one of x^2, x and 1, sin(x + b) one of sin(x) and cos(x).
+ * These columns are the plain part of a piece; their coefficients are free. Inside, constants have
+ * to be enumerated: every place in a piece that takes some is a slot, an expression with two free
  * constants, factor and summand, compiled once and evaluated for each of their values. Values that
  * are a multiple of the piece itself, or of another variant, are left out. */
 #include <math.h>
@@ -131,8 +131,8 @@ static bool is_summand(const sl_node *e, const sl_node *u) {
     return false;
 }
 
-/* Slots at every variable and function inside `e`, which is the node or its argument. free: summands
- * of e make no difference. */
+/* Slots at every variable and function inside `e`, which is the node or its argument. free:
+ * summands of e make no difference. */
 static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl_node *node,
                                  const sl_node *e, bool free, bool sine) {
     for (const sl_node *u = e; u < e + e->len; u += sl_step(u)) {
@@ -161,8 +161,7 @@ static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node
     const sl_node *column[SL_SKELETON__CHANGED];
     int n = columns_of(column, b, node, quarters, sine);
     const sl_node *one = number(b, 1), *negative = NULL;
-    if (!is_whole(quarters))
-        negative = power(b, two(b, SL_OP_MUL, number(b, -1), node), quarters);
+    if (!is_whole(quarters)) negative = power(b, two(b, SL_OP_MUL, number(b, -1), node), quarters);
     if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
     for (int i = 0; i < n; i++) SL_TRY(add_plain(p, s, column[i]));
     if (negative) SL_TRY(add_plain(p, s, negative));
@@ -276,7 +275,8 @@ static uint64_t key_of(const double *v, int rows) {
     float ratio[3];
     for (int k = 0; k < 3; k++) ratio[k] = (float)(v[k + 1] / v[0]);
     return sl_lattice__key(sl_lattice__cell(ratio[0], 6), sl_lattice__cell(ratio[1], 6),
-                           sl_lattice__cell(ratio[2], 6)) | 1;
+                           sl_lattice__cell(ratio[2], 6)) |
+           1;
 }
 
 /* Is the key new to the table? */
@@ -326,8 +326,8 @@ static sl_status keep_variants(making *m, piece *p, const workspace *w, int kept
     for (int i = 0; i < kept; i++)
         for (int k = 0; k < width; k++)
             set->value[(int64_t)k * set->stride + i] = w->value[(int64_t)i * width + k];
-    atomic_fetch_add(&m->bytes, (int64_t)kept * (int64_t)sizeof *set->list +
-                                    (int64_t)set->stride * width * 8);
+    atomic_fetch_add(&m->bytes,
+                     (int64_t)kept * (int64_t)sizeof *set->list + (int64_t)set->stride * width * 8);
     return SL_OK;
 }
 

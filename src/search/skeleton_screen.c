@@ -1,8 +1,8 @@
 /* skeleton_screen - is y a sum of these terms, with at most two of them changed?
  *
  * For one skeleton: the columns of its terms without constants inside are a linear space of few
- * columns. Eight more rows than columns are looked at. What is orthogonal to the columns has a basis
- * of eight directions; the first is that of y. Then, with images in these directions,
+ * columns. Eight more rows than columns are looked at. What is orthogonal to the columns has a
+ * basis of eight directions; the first is that of y. Then, with images in these directions,
  *
  *   none   y is a formula if nothing of it is left;
  *   one    a variant of a term adds a few columns: y is a formula if direction 0 is in the span of
@@ -15,8 +15,8 @@
  * The images of all variants of a factor are one product of matrices: the directions, times the
  * other factors' values, times the values of the variants.
  *
- * Rows are weighted by 1/|y|. Where y is rounded, so much of it may be left by rounding; and the keys
- * of two are cells as wide, next to each other. */
+ * Rows are weighted by 1/|y|. Where y is rounded, so much of it may be left by rounding; and the
+ * keys of two are cells as wide, next to each other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +46,11 @@ typedef struct screen {
     sl_skeletons *s;
     int worker;
     uint32_t sets;
-    int32_t at;             // base
+    int32_t at; // base
     const sl_skeleton__base *base;
     int rows, rank;
-    double doubt; // part of y's direction that rounding may have made
-    int most;     // columns of a variant
+    double doubt;                        // part of y's direction that rounding may have made
+    int most;                            // columns of a variant
     double basis[(RANK + DIMS + 1) * K]; // of the plain columns, then orthogonal to them
     double across[K][DIMS];              // the latter by row
     // products of a term's other factors, by the number of its columns
@@ -92,8 +92,8 @@ static double make_orthogonal(double *v, const screen *c, int n) {
     return left / whole;
 }
 
-/* product[] := all products of the plain columns of a term's factors but one (-1: of all), times the
- * weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
+/* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
+ * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
 static void multiply_plains(screen *c, const sl_skeleton__term *t, int but) {
     c->products = 1;
     memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
@@ -196,8 +196,8 @@ static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
     return SL_OK;
 }
 
-/* Images i of the block and `other` agree but for direction 0, and differ in that: the square of the
- * sine between them; infinite where they do not. */
+/* Images i of the block and `other` agree but for direction 0, and differ in that: the square of
+ * the sine between them; infinite where they do not. */
 static double angle_between(const screen *c, int i, const double *other) {
     double a = 0, b = 0, product = 0, rest = 0;
     const double mine = c->image[0].q[0][i];
@@ -260,8 +260,9 @@ static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *chang
         cell[k][1] = (int32_t)low + (u - low < 0.5 ? -1 : 1);
     }
     for (int way = 7; way >= 0; way--) {
-        const uint64_t key = sl_lattice__key((uint32_t)cell[0][way & 1], (uint32_t)cell[1][way >> 1 & 1],
-                                             (uint32_t)cell[2][way >> 2]);
+        const uint64_t key =
+            sl_lattice__key((uint32_t)cell[0][way & 1], (uint32_t)cell[1][way >> 1 & 1],
+                            (uint32_t)cell[2][way >> 2]);
         uint64_t at = place_of(key);
         for (; c->stamp[at] == c->turn; at = (at + 1) & (SLOTS - 1)) {
             const sl_skeleton__change *other = &c->change[c->place[at]];

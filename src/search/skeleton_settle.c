@@ -7,8 +7,8 @@
  * ten digits says little. A formula that is meant holds as well as rounding lets it, its terms do
  * not cancel by much, and most of its coefficients are simple fractions, because they are products
  * of whole constants; the others hold exp(3), sqrt(5) or sin(2). All three are asked for. What
- * rounding lets it is told by bounds for the error of every column: divisors that nearly vanish have
- * large ones.
+ * rounding lets it is told by bounds for the error of every column: divisors that nearly vanish
+ * have large ones.
  *
  * Where y itself is rounded, coefficients are known to few digits. Then they must become exact
  * numbers (lattice_snap.c), as most of them are. */
@@ -27,8 +27,8 @@ enum {
     OFFERS = 8,
     REAL_MAX = 6, // coefficients that are no simple fractions
 };
-/* Errors of a row, in parts of |y| and of the terms together; in parts of the bound; terms, in parts
- * of |y|. */
+/* Errors of a row, in parts of |y| and of the terms together; in parts of the bound; terms, in
+ * parts of |y|. */
 static const double TOLERANCE = 1e-13, BOUNDS = 2, UNSEEN = 1e-13, CANCELLATION = 1e4;
 /* Where y is rounded: errors of a row, in parts of half a unit of its last digit. */
 static const double ROUNDED = 1.6;
@@ -119,7 +119,8 @@ static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
 
 /* ---------------------------------------------------------------- fits ---------------------- */
 
-/* Least squares of the columns in use. *worst: largest error in a row, in parts of what is allowed. */
+/* Least squares of the columns in use. *worst: largest error in a row, in parts of what is allowed.
+ */
 static sl_status fit(double *worst, formula *f, const bool *use) {
     const double *value[COLUMNS];
     double target[ROWS], got[COLUMNS];
@@ -143,7 +144,8 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
             size += fabs(part);
             bound += fabs(f->coefficient[k]) * f->column[k].bound[r];
         }
-        double error = fabs(sum - target[r]) / (TOLERANCE * size + BOUNDS * bound + ROUNDED * f->s->rounding[r]);
+        double error = fabs(sum - target[r]) /
+                       (TOLERANCE * size + BOUNDS * bound + ROUNDED * f->s->rounding[r]);
         if (!(error <= *worst)) *worst = error;
     }
     if (isnan(*worst)) *worst = INFINITY;
@@ -331,7 +333,8 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
     return st;
 }
 
-/* Fewer constants inside first, then the order of skeletons: the same whatever thread came first. */
+/* Fewer constants inside first, then the order of skeletons: the same whatever thread came first.
+ */
 static int cmp_hit(const void *a, const void *b) {
     const sl_skeleton__hit *p = a, *q = b;
     if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;

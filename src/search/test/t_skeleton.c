@@ -73,7 +73,8 @@ static void random_numbers_have_no_formula(void **state) {
     }
 }
 
-/* Smooth functions that no skeleton has: many columns come close to them, but that is no formula. */
+/* Smooth functions that no skeleton has: many columns come close to them, but that is no formula.
+ */
 static void smooth_functions_are_not_taken_for_sums(void **state) {
     sl_fixture *t = *state;
     static const char *const cases[] = { "log(x1 + 3)", "tanh(x1/3) + 1", "x1^1.37 + 2",
