@@ -362,9 +362,10 @@ static sl_status try_factor(screen *c, int t, int f, int set) {
 
 static sl_status try_base(screen *c) {
     bool nothing;
-    int rows = count_plains(c->s, c->base) + DIMS;
-    c->rows = (rows + 7) / 8 * 8;
-    if (c->rows > K || !take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
+    // of many columns most are there twice, or depend on others
+    const int rows = count_plains(c->s, c->base) + DIMS;
+    c->rows = SL_MIN((rows + 7) / 8 * 8, K);
+    if (!take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
     if (nothing) return add_hit(c, NULL, NULL, 0);
     c->turn++;
     c->waiting = c->blocks = 0;
