@@ -59,14 +59,14 @@ typedef struct step {
         QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
 
 /* The same, with three constants in a half or in a term, and with real ones. */
-#define LATTICES_DEAR                                                              \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),        \
-    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),    \
-    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),    \
-    LATTICE(6, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+#define LATTICES_DEAR                                                               \
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),       \
+        QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), \
+        CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),  \
+        SKELETON(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),  \
+        LATTICE(6, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
-#define SKELETONS_DEAR                                                             \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
+#define SKELETONS_DEAR SKELETON(5, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(8, SL_SEARCH_EFFORT_LOW),            \

@@ -13,8 +13,10 @@
  *             of two
  *   level 1   two terms, the same
  *   level 2   all of them, with fractions beside variables
- *   level 3   divisors that are sums, with two constants in one of their places
- *   level 4   divisors that are sums, one constant in each of two terms with further summands
+ *   level 3   all of them, one constant in each of two factors of one term
+ *   level 4   no divisors that are sums, one in each of two terms with further summands
+ *   level 5   divisors that are sums, with two constants in one of their places
+ *   level 6   the same, one in each of two terms with further summands
  *
  * The default grammar alone: its operators are those whose constants are understood here. */
 #include <math.h>
@@ -23,7 +25,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 5, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 7, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -98,18 +100,31 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
 
 /* ---------------------------------------------------------------- levels -------------------- */
 
-/* Variants that take part. */
-static const uint32_t sets_of[LEVELS] = {
-    1u << SL_SKELETON__ONE,
-    1u << SL_SKELETON__ONE,
-    1u << SL_SKELETON__ONE | 1u << SL_SKELETON__FRACTION,
-    1u << SL_SKELETON__ONE | 1u << SL_SKELETON__TWO,
-    1u << SL_SKELETON__ONE,
+enum {
+    ONE = 1u << SL_SKELETON__ONE,
+    FRACTION = 1u << SL_SKELETON__FRACTION,
+    TWO = 1u << SL_SKELETON__TWO,
+};
+
+/* As sl_skeleton__screening has them. */
+static const struct level {
+    uint32_t sets;
+    bool pairs, inside;
+} levels[LEVELS] = {
+    { ONE, false, false }, { ONE, false, false }, { ONE | FRACTION, false, false },
+    { 0, false, true },    { ONE, true, false },  { ONE | TWO, false, false },
+    { ONE, true, false },
 };
 
 static bool is_of(const sl_skeleton__base *b, int level) {
-    if (level >= 2) return level == 2 || b->quotient;
-    return level == (b->terms > 2 || b->quotient ? 0 : 1);
+    switch (level) {
+    case 0: return b->terms > 2 || b->quotient;
+    case 1: return !(b->terms > 2 || b->quotient);
+    case 2:
+    case 3: return true;
+    case 4: return !b->quotient;
+    default: return b->quotient;
+    }
 }
 
 static sl_status gather(sl_skeleton__hits *all, sl_skeletons *s) {
@@ -133,7 +148,8 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], level)) list[n++] = i;
-    sl_skeleton__screening g = { s, list, sets_of[level], level == 4 };
+    sl_skeleton__screening g = { s, list, levels[level].sets, levels[level].pairs,
+                                 levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_skeleton__screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
@@ -155,7 +171,7 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     }
     if (*done && level == 2)
         SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
-    if (*done && level == 3)
+    if (*done && level == 5)
         SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }

@@ -150,6 +150,7 @@ typedef struct sl_skeleton__screening {
     const int32_t *base; // which
     uint32_t sets;       // bit i: variants of set i take part
     bool pairs;          // two of several columns are looked at, one by one
+    bool inside;         // and two factors of one term
 } sl_skeleton__screening;
 SL_NODISCARD sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload);
 

@@ -11,6 +11,7 @@
  *          meet in a key. Only the first column of either is taken: these two terms have no
  *          summands outside of functions.
  *   pairs  two variants of different terms with their further columns: each against each.
+ *   inside two constants in one term, in two of its factors: one is fixed, then as with one.
  *
  * The images of all variants of a factor are one product of matrices: the directions, times the
  * other factors' values, times the values of the variants.
@@ -67,7 +68,7 @@ typedef struct screen {
     int32_t stamp[SLOTS], place[SLOTS];
     int32_t turn;
     // variants with all their columns, made orthonormal, for pairs
-    bool pairs;
+    bool pairs, inside;
     int blocks;
     struct block {
         sl_skeleton__image image[SL_SKELETON__BESIDE];
@@ -92,24 +93,47 @@ static double make_orthogonal(double *v, const screen *c, int n) {
     return left / whole;
 }
 
+/* A factor of a term whose variant is fixed. */
+typedef struct fixed {
+    const sl_skeleton__piece *piece;
+    sl_skeleton__change change;
+} fixed;
+
+/* Columns of a factor, one behind the other, and where their rows are. */
+typedef struct columns {
+    const double *value;
+    int count;
+    int64_t column, row; // from one to the next
+} columns;
+
+static columns columns_of(const screen *c, const sl_skeleton__term *t, int f, const fixed *x) {
+    const sl_skeleton__piece *p = &c->s->piece[t->piece[f]];
+    if (!x || x->change.factor != f)
+        return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1 };
+    const sl_skeleton__set *set = &x->piece->set[x->change.set];
+    return (columns){ set->value + x->change.variant, p->columns, set->rows * (int64_t)set->stride,
+                      set->stride };
+}
+
 /* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
  * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
-static void multiply_plains(screen *c, const sl_skeleton__term *t, int but) {
+static void multiply_plains(screen *c, const sl_skeleton__term *t, int but, const fixed *x) {
     c->products = 1;
     memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
     for (int f = 0; f < t->factors; f++) {
-        const sl_skeleton__piece *p = &c->s->piece[t->piece[f]];
+        const columns v = columns_of(c, t, f, x);
         if (f == but) continue;
         int n = c->products;
-        for (int i = p->plains - 1; i >= 0; i--) {
+        for (int i = v.count - 1; i >= 0; i--) {
+            const double *value = v.value + i * v.column;
             int to = i * n, most = SL_MIN(n, SL_SKELETON__PRODUCTS - to);
             for (int k = 0; k < most; k++) {
                 for (int r = 0; r < c->rows; r++)
-                    c->product[to + k][r] = c->product[k][r] * p->value[i][r];
+                    c->product[to + k][r] = c->product[k][r] * value[r * v.row];
                 c->products = SL_MAX(c->products, to + k + 1);
             }
         }
-        if (p->plains == 0) c->products = 0;
+        if (v.count == 0) c->products = 0;
     }
 }
 
@@ -134,7 +158,7 @@ static bool is_number(const double *v, int rows) {
 static bool take_plains(screen *c) {
     c->rank = 0;
     for (int t = 0; t < c->base->terms; t++) {
-        multiply_plains(c, &c->s->term[c->base->term[t]], -1);
+        multiply_plains(c, &c->s->term[c->base->term[t]], -1, NULL);
         for (int i = 0; i < c->products; i++) {
             double *v = c->basis + c->rank * c->rows;
             if (!is_number(c->product[i], c->rows)) continue;
@@ -288,9 +312,18 @@ static void keep_block(screen *c, sl_skeleton__change change, int count, int fro
     memcpy(b->image, c->image, (size_t)b->count * sizeof *b->image);
 }
 
+/* One variant of a block: a formula, or one that waits for another. x: fixed beside it. */
+static sl_status try_variant(screen *c, int i, const sl_skeleton__change *change, const fixed *x) {
+    const double reach = c->doubt * c->doubt;
+    if (c->left[i] < SL_MAX(LEFT, reach))
+        return add_hit(c, x ? &x->change : change, x ? change : NULL, c->left[i] / reach);
+    if (x) return SL_OK;
+    return c->doubt > 0 ? meet_rounded(c, i, change) : meet(c, i, change);
+}
+
 /* Variants from .. from + n of a factor; m: directions times the other factors, by product. */
 static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__change change,
-                           double (*m)[K][DIMS], int from, int n) {
+                           const fixed *x, double (*m)[K][DIMS], int from, int n) {
     const sl_skeleton__set *set = &p->set[change.set];
     const sl_skeleton__kernels *kernels = c->s->kernels;
     int count = 0;
@@ -300,16 +333,12 @@ static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__
             kernels->images(&c->image[count++], m[i][0], c->product[i], v, set->stride, c->rows, n,
                             LEAST);
         }
-    kernels->keys(c->high, c->low, &c->image[0], n);
+    if (!x) kernels->keys(c->high, c->low, &c->image[0], n);
     kernels->leave(c->left, c->image, count, n);
-    keep_block(c, change, count, from, n);
+    if (!x) keep_block(c, change, count, from, n);
     for (int i = 0; i < n; i++) {
         change.variant = from + i;
-        if (c->left[i] < SL_MAX(LEFT, c->doubt * c->doubt)) {
-            SL_TRY(add_hit(c, &change, NULL, c->left[i] / (c->doubt * c->doubt)));
-        } else {
-            SL_TRY(c->doubt > 0 ? meet_rounded(c, i, &change) : meet(c, i, &change));
-        }
+        SL_TRY(try_variant(c, i, &change, x));
     }
     return SL_OK;
 }
@@ -343,20 +372,36 @@ static sl_status try_pairs(screen *c) {
     return SL_OK;
 }
 
-static sl_status try_factor(screen *c, int t, int f, int set) {
+static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x) {
     const sl_skeleton__term *term = &c->s->term[c->base->term[t]];
     const sl_skeleton__piece *p = &c->s->piece[term->piece[f]];
     sl_skeleton__change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
     const int32_t count = p->set[set].count;
     double m[CHANGED_MAX][K][DIMS];
     if (count == 0 || c->rows > p->set[set].rows) return SL_OK;
-    multiply_plains(c, term, f);
-    for (int i = 0; i < SL_MIN(c->products, CHANGED_MAX); i++)
+    multiply_plains(c, term, f, x);
+    for (int i = 0; i < SL_MIN(c->products, c->most); i++)
         for (int r = 0; r < c->rows; r++)
             for (int d = 0; d < DIMS; d++) m[i][r][d] = c->across[r][d] * c->product[i][r];
     for (int32_t from = 0; from < count && c->products > 0; from += BLOCK)
-        SL_TRY(try_block(c, p, change, m, from, SL_MIN(BLOCK, count - from)));
+        SL_TRY(try_block(c, p, change, x, m, from, SL_MIN(BLOCK, count - from)));
     atomic_fetch_add_explicit(&c->s->job->tried, count, memory_order_relaxed);
+    return SL_OK;
+}
+
+/* Two factors of a term: the one with fewer variants is fixed. */
+static sl_status try_inside(screen *c, int t) {
+    const sl_skeleton__term *term = &c->s->term[c->base->term[t]];
+    for (int f = 0; f < term->factors; f++)
+        for (int g = 0; g < term->factors; g++) {
+            const sl_skeleton__piece *p = &c->s->piece[term->piece[f]];
+            const int32_t mine = p->set[SL_SKELETON__ONE].count;
+            const int32_t its = c->s->piece[term->piece[g]].set[SL_SKELETON__ONE].count;
+            if (f == g || mine > its || (mine == its && f > g)) continue;
+            fixed x = { p, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
+            for (; x.change.variant < mine; x.change.variant++)
+                SL_TRY(try_factor(c, t, g, SL_SKELETON__ONE, &x));
+        }
     return SL_OK;
 }
 
@@ -372,7 +417,8 @@ static sl_status try_base(screen *c) {
     for (int t = 0; t < c->base->terms; t++)
         for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
             for (int set = 0; set < SL_SKELETON__SETS; set++)
-                if (c->sets >> set & 1) SL_TRY(try_factor(c, t, f, set));
+                if (c->sets >> set & 1) SL_TRY(try_factor(c, t, f, set, NULL));
+    for (int t = 0; t < c->base->terms && c->inside; t++) SL_TRY(try_inside(c, t));
     return try_pairs(c);
 }
 
@@ -384,6 +430,7 @@ sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payl
     c->worker = worker;
     c->sets = g->sets;
     c->pairs = g->pairs;
+    c->inside = g->inside;
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;

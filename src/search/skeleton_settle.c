@@ -76,15 +76,23 @@ static bool evaluate(column *c, const sl_skeletons *s) {
     return size > 1e-30;
 }
 
-/* All products of the plain columns of a term; factor `changed` (-1: none) has a variant's. */
-static void add_products(formula *f, const sl_skeleton__term *t, int changed,
-                         const sl_node *const *variant, int variants) {
+/* A factor of a term that has a variant's columns. */
+typedef struct changed {
+    int factor, count;
+    const sl_node *expr[SL_SKELETON__CHANGED];
+} changed;
+
+/* All products of the columns of a term, of which `changes` factors have those of a variant. */
+static void add_products(formula *f, const sl_skeleton__term *t, const changed *change,
+                         int changes) {
     const sl_node *const *list[SL_SKELETON__FACTORS];
     int count[SL_SKELETON__FACTORS], all = 1;
     for (int k = 0; k < t->factors; k++) {
         const sl_skeleton__piece *p = &f->s->piece[t->piece[k]];
-        list[k] = k == changed ? variant : p->plain;
-        count[k] = k == changed ? variants : p->plains;
+        list[k] = p->plain;
+        count[k] = p->plains;
+        for (int i = 0; i < changes; i++)
+            if (change[i].factor == k) list[k] = change[i].expr, count[k] = change[i].count;
         all *= count[k];
     }
     for (int i = 0; i < SL_MIN(all, SL_SKELETON__PRODUCTS) && f->columns < COLUMNS; i++) {
@@ -100,20 +108,28 @@ static void add_products(formula *f, const sl_skeleton__term *t, int changed,
     }
 }
 
+static sl_status take_change(changed *out, formula *f, const sl_skeleton__change *c,
+                             const sl_skeleton__term *t) {
+    const sl_skeleton__piece *p = &f->s->piece[t->piece[c->factor]];
+    *out = (changed){ .factor = c->factor, .count = p->columns };
+    for (int k = 0; k < p->columns; k++)
+        SL_TRY(
+            sl_skeleton__variant_expr(&out->expr[k], f->a, p, &p->set[c->set].list[c->variant], k));
+    return SL_OK;
+}
+
 static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
     const sl_skeleton__base *b = &f->s->base[h->base];
+    const bool inside = h->changes > 1 && h->change[0].term == h->change[1].term;
+    changed change[2];
     f->columns = 0;
-    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], -1, NULL, 0);
+    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], NULL, 0);
     for (int i = 0; i < h->changes; i++) {
-        const sl_skeleton__change *c = &h->change[i];
-        const sl_skeleton__term *t = &f->s->term[b->term[c->term]];
-        const sl_skeleton__piece *p = &f->s->piece[t->piece[c->factor]];
-        const sl_node *variant[SL_SKELETON__CHANGED];
-        for (int k = 0; k < p->columns; k++)
-            SL_TRY(sl_skeleton__variant_expr(&variant[k], f->a, p, &p->set[c->set].list[c->variant],
-                                             k));
-        add_products(f, t, c->factor, variant, p->columns);
+        const sl_skeleton__term *t = &f->s->term[b->term[h->change[i].term]];
+        SL_TRY(take_change(&change[i], f, &h->change[i], t));
+        if (!inside) add_products(f, t, &change[i], 1);
     }
+    if (inside) add_products(f, &f->s->term[b->term[h->change[0].term]], change, 2);
     return SL_OK;
 }
 
