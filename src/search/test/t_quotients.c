@@ -46,10 +46,10 @@ static const struct {
     { "x1/(2*x1 + exp(x2)) - 3*x2/(x1 + exp(x2) + 1) + 5*exp(2*x1)/(x1 + exp(x2))", 2, 2 },
     { "(x1 - 2)*sin(exp(x2)) + 4*x2*sin(2*exp(x2)) - sqrt(x1)*sin(exp(x2 + 1))", 2, 2 },
     // one has none, the others two
-    { "x1/(x1 + exp(x2)) - 3*x2/(2*x1 + exp(x2) + 1) + 5*exp(2*x1)/(x1 + exp(x2) - 2)", 2, 3 },
-    { "x1/(2*x1 + exp(x2) + 1) - 3*x2/(x1 + exp(x2)) + 5*exp(2*x1)/(x1 + exp(x2) - 2)", 2, 3 },
+    { "x1/(x1 + exp(x2)) - 3*x2/(2*x1 + exp(x2) + 1) + 5*exp(2*x1)/(x1 + exp(x2) - 2)", 2, 4 },
+    { "x1/(2*x1 + exp(x2) + 1) - 3*x2/(x1 + exp(x2)) + 5*exp(2*x1)/(x1 + exp(x2) - 2)", 2, 4 },
     // two terms, three constants in one
-    { "x1/(2*x1 + x2^2) + 3*exp(2*x1)/(x2^2 - 2*x1 + 1)", 2, 4 },
+    { "x1/(2*x1 + x2^2) + 3*exp(2*x1)/(x2^2 - 2*x1 + 1)", 2, 3 },
 };
 
 static void each_level_finds_its_formulas(void **state) {
