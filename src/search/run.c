@@ -54,7 +54,7 @@ typedef struct step {
 
 /* Sums of several terms. */
 #define SKELETONS                                                            \
-    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_LOW),   \
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),  \
         SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW), \
         QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
 
