@@ -16,68 +16,64 @@ typedef struct step {
     int level, effort;
 } step;
 
+// clang-format off
 #define BOTH(level, effort) \
     { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
 
-#define CLOSURE(level, effort) \
-    { &sl_search__closure, level, effort }
+#define CLOSURE(level, effort) { &sl_search__closure, level, effort }
 
-#define LATTICE(level, effort) \
-    { &sl_search__lattice, level, effort }
+#define LATTICE(level, effort) { &sl_search__lattice, level, effort }
 
-#define SKELETON(level, effort) \
-    { &sl_search__skeletons, level, effort }
+#define SKELETON(level, effort) { &sl_search__skeletons, level, effort }
 
-#define QUOTIENTS(level, effort) \
-    { &sl_search__quotients, level, effort }
+#define QUOTIENTS(level, effort) { &sl_search__quotients, level, effort }
 
-#define NOISE(level, effort) \
-    { &sl_search__noise, level, effort }
+#define NOISE(level, effort) { &sl_search__noise, level, effort }
 
-#define INNER(level, effort) \
-    { &sl_search__inner, level, effort }
+#define INNER(level, effort) { &sl_search__inner, level, effort }
 
 /* Up to here formulas are found that most tables have. */
-#define FIRST                                                                               \
-    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW }, BOTH(0, SL_SEARCH_EFFORT_LOW),       \
-        BOTH(1, SL_SEARCH_EFFORT_LOW), BOTH(2, SL_SEARCH_EFFORT_LOW),                       \
-        BOTH(3, SL_SEARCH_EFFORT_LOW), { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW }, { \
-        &sl_search__small, 0, SL_SEARCH_EFFORT_LOW                                          \
-    }
+#define FIRST                                                                      \
+    { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
+    BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
+    BOTH(2, SL_SEARCH_EFFORT_LOW), BOTH(3, SL_SEARCH_EFFORT_LOW),                  \
+    { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
+    { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
 /* The grammar of pairs: what most of them are found by. */
 #define LATTICES LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT
-#define LATTICES_NEXT                                                       \
-    LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),   \
-        LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW), \
-        CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+#define LATTICES_NEXT                                                              \
+    LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),          \
+    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
 
 /* Sums of several terms. */
-#define SKELETONS                                                            \
-    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),  \
-        SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW), \
-        QUOTIENTS(2, SL_SEARCH_EFFORT_LOW)
+#define SKELETONS                                                                  \
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
+    SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),           \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(2, SL_SEARCH_EFFORT_NORMAL)
 
 /* The same, with three constants in a half or in a term, and with real ones. */
-#define LATTICES_DEAR                                                               \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL),       \
-        QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL), \
-        CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),  \
-        SKELETON(4, SL_SEARCH_EFFORT_NORMAL), LATTICE(5, SL_SEARCH_EFFORT_NORMAL),  \
-        LATTICE(6, SL_SEARCH_EFFORT_NORMAL), LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+#define LATTICES_DEAR                                                              \
+    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
+    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),     \
+    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL),   \
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
+    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
-#define SKELETONS_DEAR SKELETON(5, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL)
+#define SKELETONS_DEAR                                                             \
+    SKELETON(5, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
-    BOTH(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(8, SL_SEARCH_EFFORT_LOW),            \
-        LATTICE(9, SL_SEARCH_EFFORT_NORMAL), LATTICE(10, SL_SEARCH_EFFORT_NORMAL), \
-        QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH), CLOSURE(3, SL_SEARCH_EFFORT_HIGH),    \
-        BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),          \
-        LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),    \
-        LATTICE(13, SL_SEARCH_EFFORT_HIGH), BOTH(12, SL_SEARCH_EFFORT_HIGH),       \
-        BOTH(13, SL_SEARCH_EFFORT_HIGH)
+    BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
+    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
+    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),     \
+    CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
+    BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
+    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
+    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
+    BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
-// clang-format off
 /* y of full precision: most likely it was computed, and has an exact formula or none. */
 static const step steps_exact[] = {
     FIRST, LATTICES,
