@@ -78,10 +78,10 @@ typedef struct step {
 static const step steps_exact[] = {
     FIRST, LATTICES,
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    SKELETONS, NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES_DEAR, BOTH(8, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS, BOTH(8, SL_SEARCH_EFFORT_NORMAL),
+    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
+    INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -246,6 +246,13 @@ static bool is_left_out(const sl_search__job *j, const step *s) {
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
+/* Is it the next level of its method? A list that forgets one would never run it. */
+static bool is_next_level(const step *steps, int i) {
+    int before = 0;
+    for (int k = 0; k < i; k++) before += steps[k].method == steps[i].method;
+    return steps[i].level == before;
+}
+
 static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
@@ -253,6 +260,7 @@ static sl_status run_steps(sl_search__job *j) {
     j->progress.steps = STEPS;
     // no column that differs from row to row: nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
+        SL_ASSERT(is_next_level(steps, i));
         if (is_left_out(j, &steps[i])) continue;
         j->progress.step = i;
         j->progress.what = steps[i].method->name;
