@@ -9,6 +9,7 @@ import math
 import sys
 
 LEFT, TOP, WIDTH, HEIGHT = 56, 20, 430, 300
+WHOLE = LEFT + WIDTH + 294  # with the legend
 FIRST, LAST = 1e-3, 10  # seconds
 COLOURS = ["#2f6db5", "#c2571a", "#3a8f5c", "#8a4fa8", "#b8860b", "#5d6b7a", "#c03f6b"]
 
@@ -65,9 +66,9 @@ def main():
     sets = read(sys.argv[1])
     if not sets:
         sys.exit(f"{sys.argv[1]} has none of the sets {', '.join(SETS)}")
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{TOP + HEIGHT + 50}" '
-           f'viewBox="0 0 720 {TOP + HEIGHT + 50}" font-family="sans-serif" font-size="13">',
-           f'<rect width="720" height="{TOP + HEIGHT + 50}" fill="#ffffff"/>', *grid()]
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WHOLE}" height="{TOP + HEIGHT + 50}" '
+           f'viewBox="0 0 {WHOLE} {TOP + HEIGHT + 50}" font-family="sans-serif" font-size="13">',
+           f'<rect width="{WHOLE}" height="{TOP + HEIGHT + 50}" fill="#ffffff"/>', *grid()]
     ends = sorted(sets.items(), key=lambda item: -steps(item[1])[-1][1])
     for i, (label, seconds) in enumerate(ends):
         path = steps(seconds)
