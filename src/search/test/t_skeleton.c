@@ -62,6 +62,42 @@ static void each_level_finds_its_formulas(void **state) {
     }
 }
 
+/* A sine and a cosine of one argument are one sine with a phase. */
+static void phases_are_whole_numbers(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar();
+    sl_search_result *r;
+    plant(&table, t, "x1^2*(sin(x1 - 2) + 3) + exp(2*x1)", 1, 64, 0.2, 3);
+    SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 1));
+    SL_CHECK(t, r->count > 0 && strstr(text_of(t, &r->formula[0]), "sin(x1 - 2)"), "%s",
+             r->count ? text_of(t, &r->formula[0]) : "nothing");
+    sl_search_result_free(r);
+}
+
+/* y of six digits: the formula is found with its exact numbers. */
+static void rounded_numbers_have_their_formula(void **state) {
+    sl_fixture *t = *state;
+    static const char *const cases[] = {
+        "7*x1*x2 + 3*x1*exp(x2) - 2*x2*sin(x1)", // free constants alone
+        "x1*exp(2*x2) + 5*x1*x2 - 3*x2*sin(x1)", // one inside
+    };
+    const sl_search_options o = with_grammar();
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        sl_search_result *r;
+        plant(&table, t, cases[i], 2, 64, 0.2, 3);
+        for (int k = 0; k < 64; k++) {
+            char text[32];
+            sl_snprintf(text, sizeof text, "%.5e", table.y[k]);
+            table.y[k] = sl_strtod(text, NULL);
+        }
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 0));
+        SL_CHECK(t,
+                 r->count > 0 && r->formula[0].fit.params == 0 && holds(t, &table, &r->formula[0]),
+                 "%s: %s", cases[i], r->count ? text_of(t, &r->formula[0]) : "nothing");
+        sl_search_result_free(r);
+    }
+}
+
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
     static const int rows[] = { 10, 47, 48, 64, 200 };
@@ -219,6 +255,8 @@ static void kernels_agree(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(each_level_finds_its_formulas),
+        SL_TEST(phases_are_whole_numbers),
+        SL_TEST(rounded_numbers_have_their_formula),
         SL_TEST(random_numbers_have_no_formula),
         SL_TEST(smooth_functions_are_not_taken_for_sums),
         SL_TEST(hostile_tables_are_harmless),
