@@ -214,7 +214,7 @@ static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
     memset(hit, 0, sizeof *hit);
     hit->base = c->at;
     hit->changes = (a != NULL) + (b != NULL);
-    hit->left = c->doubt > 0 ? left : 0; // what exact data leave is rounding
+    hit->left = c->s->sigma > 0 ? left : 0; // what exact data leave is rounding
     if (a) hit->change[0] = *a;
     if (b) hit->change[1] = *b;
     return SL_OK;
@@ -411,7 +411,8 @@ static sl_status try_base(screen *c) {
     const int rows = count_plains(c->s, c->base) + DIMS;
     c->rows = SL_MIN((rows + 7) / 8 * 8, K);
     if (!take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
-    if (nothing) return add_hit(c, NULL, NULL, 0);
+    // where y is rounded many columns fit it: few come first
+    if (nothing) return add_hit(c, NULL, NULL, c->rank);
     c->turn++;
     c->waiting = c->blocks = 0;
     for (int t = 0; t < c->base->terms; t++)

@@ -336,9 +336,12 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
         const column *c = &f->column[k];
         factor[0] = coefficient_of(f, k, value, &params);
         for (int i = 0; i < c->factors; i++) factor[1 + i] = c->factor[i];
-        term[n] = factor[0] ? sl_expr_nary(f->a, SL_OP_MUL, factor, 1 + c->factors) : NULL;
+        term[n] = factor[0];
+        if (factor[0] && c->factors > 0)
+            term[n] = sl_expr_nary(f->a, SL_OP_MUL, factor, 1 + c->factors);
         if (!term[n++]) return sl_fail(SL_ENOMEM, "no memory for a formula");
     }
+    if (n == 0) return SL_OK; // numbers that became 0
     const sl_node *e = n == 1 ? term[0] : sl_expr_nary(f->a, SL_OP_ADD, term, n);
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula");
     SL_TRY(sl_expr_tidy(&e, f->a, e));
