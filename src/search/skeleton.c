@@ -48,6 +48,7 @@ static void close_skeletons(void *state) {
     sl_free(s->base);
     sl_free(s->piece);
     sl_search__release(s->job, s->bytes);
+    sl_arena_clear(&s->scratch);
     sl_arena_clear(&s->arena);
     sl_free(s);
 }

@@ -161,32 +161,36 @@ static int find_exp(const sl_skeletons *s, const term *t) {
     return -1;
 }
 
-static sl_status multiply_node(bool *good, sl_skeletons *s, term *t, const sl_node *e,
-                               int quarters);
+/* *out := exp(quarters/4 u), times exp(v) where v is there; canonical, in s->scratch. */
+static sl_status exp_of_sum(const sl_node **out, sl_skeletons *s, const sl_node *u, int quarters,
+                            const sl_node *v) {
+    sl_rat power;
+    (void)sl_rat_make(&power, quarters, WHOLE);
+    const sl_node *part[2] = { sl_expr_num(&s->scratch, power), u }, *sum;
+    sum = part[0] ? sl_expr_nary(&s->scratch, SL_OP_MUL, part, 2) : NULL;
+    if (sum && v) sum = sl_expr_nary(&s->scratch, SL_OP_ADD, (const sl_node *[]){ v, sum }, 2);
+    if (sum) sum = sl_expr_fn(&s->scratch, SL_OP_EXP, sum);
+    return sum ? sl_expr_canon(out, &s->scratch, sum)
+               : sl_fail(SL_ENOMEM, "no memory for a skeleton");
+}
 
-/* Multiplies by exp(e) to a power: exponents add up in one function. */
+/* Multiplies by exp(u) to a power: exponents add up in one function. */
 static sl_status multiply_exp(bool *good, sl_skeletons *s, term *t, const sl_node *e,
                               int quarters) {
-    int at = find_exp(s, t);
-    sl_rat power;
-    *good = sl_rat_make(&power, quarters, 4);
-    const sl_node *part[2] = { sl_expr_num(&s->arena, power), e + 1 }, *sum;
-    sum = part[0] ? sl_expr_nary(&s->arena, SL_OP_MUL, part, 2) : NULL;
-    if (at >= 0 && sum) {
-        const sl_node *both[2] = { s->node[t->factor[at].node] + 1, sum };
-        sum = sl_expr_nary(&s->arena, SL_OP_ADD, both, 2);
-    }
-    if (!sum || !(sum = sl_expr_fn(&s->arena, SL_OP_EXP, sum)))
-        return sl_fail(SL_ENOMEM, "no memory for a skeleton");
-    SL_TRY(sl_expr_canon(&sum, &s->arena, sum));
-    if (at >= 0) *good = multiply(t, (factor){ t->factor[at].node, -WHOLE });
-    if (*good && sum->op == SL_OP_EXP) {
-        int32_t node;
-        SL_TRY(find_node(&node, s, sum));
+    const int at = find_exp(s, t);
+    const sl_node *product;
+    int32_t node;
+    const size_t mark = sl_arena_mark(&s->scratch);
+    SL_TRY(
+        exp_of_sum(&product, s, e + 1, quarters, at < 0 ? NULL : s->node[t->factor[at].node] + 1));
+    *good = at < 0 || multiply(t, (factor){ t->factor[at].node, -WHOLE });
+    if (*good && product->op == SL_OP_EXP) {
+        SL_TRY(find_node(&node, s, product));
         *good = node >= 0 && multiply(t, (factor){ (int16_t)node, WHOLE });
-    } else if (*good && sum->op != SL_OP_NUM) {
-        *good = false;
+    } else if (*good) {
+        *good = product->op == SL_OP_NUM; // 1: they cancel
     }
+    sl_arena_rewind(&s->scratch, mark);
     return SL_OK;
 }
 

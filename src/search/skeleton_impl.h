@@ -126,6 +126,7 @@ typedef struct sl_skeletons {
     int64_t bytes; // counted as the job's
     sl_skeleton__hits *hits; // by worker
     sl_arena arena;
+    sl_arena scratch; // of canonical forms that may be known
 } sl_skeletons;
 
 /* *items := room for one more behind the n there are. *out := false where max_memory does not allow

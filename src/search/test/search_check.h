@@ -91,6 +91,17 @@ static inline sl_status run_method(sl_search_result **out, const sl_search__meth
     return run_levels(out, m, pool, p, o, (2u << to) - (1u << from));
 }
 
+/* Are both answers the same formulas with the same constants, after as many checks? */
+static inline bool same_answers(const sl_search_result *a, const sl_search_result *b) {
+    bool same = a->count == b->count && a->verified == b->verified;
+    for (int64_t k = 0; same && k < a->count; k++)
+        same = sl_expr_equal(a->formula[k].fit.expr, b->formula[k].fit.expr) &&
+               a->formula[k].fit.params == b->formula[k].fit.params &&
+               !memcmp(a->formula[k].fit.value, b->formula[k].fit.value,
+                       (size_t)a->formula[k].fit.params * sizeof(double));
+    return same;
+}
+
 /* A callback of progress: cancels at a step. */
 static inline int stop_at_step(const sl_search_progress *progress, void *payload) {
     return progress->step >= *(int *)payload;

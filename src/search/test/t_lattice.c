@@ -231,11 +231,7 @@ static void answers_do_not_depend_on_threads(void **state) {
                 first = r;
                 continue;
             }
-            bool same = r->count == first->count && r->verified == first->verified;
-            for (int64_t k = 0; same && k < r->count; k++)
-                same = sl_expr_equal(r->formula[k].fit.expr, first->formula[k].fit.expr) &&
-                       !memcmp(r->formula[k].fit.value, first->formula[k].fit.value,
-                               (size_t)r->formula[k].fit.params * sizeof(double));
+            const bool same = same_answers(r, first);
             SL_CHECK(t, same, "%s: %d threads find %s", cases[i], threads,
                      text_of(t, &r->formula[0]));
             sl_search_result_free(r);

@@ -141,12 +141,8 @@ static void answers_do_not_depend_on_threads(void **state) {
             sl_pool_free(pool);
         }
         for (int i = 1; i < 3; i++) {
-            bool same = r[0]->count == r[i]->count && r[0]->verified == r[i]->verified &&
-                        r[0]->tried == r[i]->tried && r[0]->count > 0;
-            for (int64_t n = 0; same && n < r[0]->count; n++)
-                same = sl_expr_equal(r[0]->formula[n].fit.expr, r[i]->formula[n].fit.expr) &&
-                       !memcmp(r[0]->formula[n].fit.value, r[i]->formula[n].fit.value,
-                               (size_t)r[0]->formula[n].fit.params * sizeof(double));
+            const bool same =
+                r[0]->count > 0 && r[0]->tried == r[i]->tried && same_answers(r[0], r[i]);
             SL_CHECK(t, same, "%d threads: %lld and %lld formulas", 1 + i, (long long)r[0]->count,
                      (long long)r[i]->count);
         }

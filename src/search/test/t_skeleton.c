@@ -175,11 +175,7 @@ static void answers_do_not_depend_on_threads(void **state) {
         SL_MUST(t, run_skeletons(&r[i], &table, pool, &o, 0, 1));
         sl_pool_free(pool);
     }
-    bool same = r[0]->count == r[1]->count && r[0]->verified == r[1]->verified && r[0]->count > 0;
-    for (int64_t k = 0; same && k < r[0]->count; k++)
-        same = sl_expr_equal(r[0]->formula[k].fit.expr, r[1]->formula[k].fit.expr) &&
-               !memcmp(r[0]->formula[k].fit.value, r[1]->formula[k].fit.value,
-                       (size_t)r[0]->formula[k].fit.params * sizeof(double));
+    const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
     SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
     for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
 }
