@@ -326,7 +326,9 @@ typedef enum sl_option_use {
 } sl_option_use;
 
 typedef struct sl_option_info {
+    size_t size;               /* sizeof(sl_option_info) of the library */
     const char *name;          /* without dashes */
+    const char *alias;         /* a former name that is still read; NULL: none */
     sl_option_type type;
     int arity;                 /* values it takes on the command line */
     const char *value_name;    /* "N", "FILE" */
@@ -339,10 +341,10 @@ typedef struct sl_option_info {
 } sl_option_info;
 
 typedef struct sl_command_info {
+    size_t size;               /* sizeof(sl_command_info) of the library */
     const char *name;
     const char *summary;       /* one line */
     const char *help;          /* a few paragraphs with examples */
-    const sl_option_info *options;
     int n_options;             /* the common ones (json, quiet, seed, threads) included */
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
@@ -352,6 +354,8 @@ typedef struct sl_command_info {
 
 SL_API int sl_command_count(void);
 SL_API const sl_command_info *sl_command_get(int i); /* NULL past the end */
+/* Option i of a command that sl_command_get returned, 0 .. n_options - 1; NULL past the end. */
+SL_API const sl_option_info *sl_command_option(const sl_command_info *command, int i);
 
 #if defined(__cplusplus)
 }

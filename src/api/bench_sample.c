@@ -129,29 +129,27 @@ static sl_status time_round(sum *s, bench *b) {
 /* ---------------------------------------------------------------- what is asked ------------- */
 
 static sl_status open_model(sl_infer **out, sl_api__run *run) {
-    const char *path = sl_api__named(run, "model")->text[0];
-    if (path) {
-        if (sl_api__named(run, "size")->given)
+    sl_api__bench_options *p = run->options;
+    if (p->model) {
+        if (p->shape.size >= 0)
             return sl_fail(SL_EINVAL, "--model has its size already; leave --size out");
-        SL_TRY(sl_infer_open(out, path));
+        SL_TRY(sl_infer_open(out, p->model));
         return sl_api__model_notes(&run->listener, *out);
     }
     sl_model_options o;
-    SL_TRY(sl_api__model_options(&o, run));
-    return sl_infer_new(out, &o, NULL, (uint64_t)sl_api__named(run, "seed")->whole,
-                        (int)sl_api__named(run, "points")->whole);
+    SL_TRY(sl_api__model_options(&o, run, &p->shape, SL_API__BENCH_VARIABLES));
+    return sl_infer_new(out, &o, NULL, (uint64_t)p->common.seed, (int)p->points);
 }
 
 static sl_status prepare(bench *b, const sl_api__run *run) {
-    const bool natural = sl_api__named(run, "natural-end")->flag;
-    const sl_api__value *tokens = sl_api__named(run, "tokens");
-    b->samples = sl_api__named(run, "samples")->whole;
-    b->points = (int)sl_api__named(run, "points")->whole;
+    const sl_api__bench_options *o = run->options;
+    b->samples = o->samples;
+    b->points = (int)o->points;
     b->inputs = sl_infer_about(b->model)->variables;
-    b->options = (sl_infer_options)SL_INFER_OPTIONS_INIT;
-    b->options.seed = (uint64_t)sl_api__named(run, "seed")->whole;
-    b->options.endless = !natural;
-    if (!natural || tokens->told) b->options.length = tokens->whole;
+    b->options = sl_infer_defaults();
+    b->options.seed = (uint64_t)o->common.seed;
+    b->options.endless = !o->natural_end;
+    if (!o->natural_end || *sl_api__by_caller(run, &o->tokens)) b->options.length = o->tokens;
     b->out = sl_calloc((size_t)b->samples, sizeof *b->out);
     if (!b->out) return sl_fail_memory((size_t)b->samples, sizeof *b->out, "samples");
     for (int i = 0; i < LAWS; i++)
@@ -183,7 +181,7 @@ static void tell(sl_api__run *run, const bench *b, sum *s, sl_str *result) {
     sl_json_add_real(result, "ended", (double)s->ended / per_sample);
     sl_json_add_real(result, "gain_shared", shared);
     sl_json_add_real(result, "gain_leaving", left);
-    if (sl_api__named(run, "json")->flag) return;
+    if (run->common->json) return;
 
     sl_str *o = &run->output;
     char a[32];
@@ -206,7 +204,8 @@ static void tell(sl_api__run *run, const bench *b, sum *s, sl_str *result) {
 
 sl_status sl_api__bench_sample(sl_api__run *run, sl_str *result) {
     sl_infer *model = NULL;
-    bench b = { .listener = &run->listener, .rounds = (int)sl_api__named(run, "steps")->whole };
+    const sl_api__bench_options *o = run->options;
+    bench b = { .listener = &run->listener, .rounds = (int)o->steps };
     sum s = { 0 };
     sl_status st;
     SL_GO(open_model(&model, run));

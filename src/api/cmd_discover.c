@@ -6,50 +6,61 @@
 
 #include "api/api_impl.h"
 
-#define OWN_OPTIONS(X)                                                                          \
-    X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                       \
-      "the table: CSV or TSV, also packed by gzip; - is standard input")                        \
-    X(MODEL, "model", FILE_IN, 1, "MODEL", NULL, NULL, 0, 0,                                    \
-      "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names, or "   \
-      "runs/best.safetensors, or the model that is installed with the program; without any, "   \
-      "the search works alone")                                                                 \
-    X(TARGET, "target", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                    \
-      "column to explain, by name or number; if it is not given, y or target, or the last one") \
-    X(INPUTS, "inputs", TEXT, 1, "COLUMNS", NULL, NULL, 0, 0,                                   \
-      "columns to explain it by, with commas between; if it is not given, the strongest ones")  \
-    X(SEPARATOR, "separator", TEXT, 1, "S", "auto", NULL, 0, 0,                                 \
-      "between cells: auto, comma, semicolon, tab, bar, or a character")                        \
-    X(HEADER, "header", CHOICE, 1, "HOW", "auto", "auto|yes|no", 0, 0,                          \
-      "has the first row names; auto: if one of its cells is no number")                        \
-    X(SIGMA, "sigma", TEXT, 1, "WHAT", NULL, NULL, 0, 0,                                        \
-      "standard deviation of the target's errors: a value, or the name of a column with that "  \
-      "of each row; if it is not given, it is estimated")                                       \
-    X(WEIGHTS, "weights", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                  \
-      "column with the weight of each row: 1/variance up to a factor")                          \
-    X(MAX_ROWS, "max-rows", INT, 1, "N", "100000", NULL, 2, 1e9,                                \
-      "rows to keep in memory, evenly sampled where there are more")                            \
-    X(TOP, "top", INT, 1, "N", "6", NULL, 1, 1e9, "formulas of the front to show")              \
-    X(ALL, "all", FLAG, 0, NULL, "false", NULL, 0, 0, "show every candidate with its status")   \
-    X(CANDIDATES, "candidates", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                          \
-      "write every candidate as a row of CSV")                                                  \
-    X(FORMAT, "format", CHOICE, 1, "FORMAT", "table", "table|json|latex|python|c|sympy", 0, 0,  \
-      "a table, JSON, or the best formula alone, ready to paste")                               \
-    X(PLOT, "plot", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                      \
-      "draw data, formula and residuals: FILE.svg, or FILE.html with the table")                \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                        \
-      "write to FILE, which appears whole or not at all; - is standard output")                 \
-    SL_API__TIMEOUT(X)
+typedef struct options {
+    sl_api__common common;
+    const char *file, *model, *target, *inputs; // NULL: not given, here and below
+    const char *separator;
+    int header; // HEADER_*
+    const char *sigma, *weights;
+    int64_t max_rows, top;
+    bool all;
+    const char *candidates;
+    int format; // FORMAT_*
+    const char *plot, *out;
+    sl_api__look look;
+} options;
 
-enum {
-    OWN_OPTIONS(SL_API__ID) SL_API__SEARCH(SL_API__ID) SL_DISCOVER_TABLE(SL_API__TABLE_ID)
-        SL_INFER_SHORT_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+// places of choices
+enum { HEADER_AUTO, HEADER_YES, HEADER_NO };
+enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_LATEX, FORMAT_PYTHON, FORMAT_C, FORMAT_SYMPY };
+
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+static const sl_option own_rows[] = {
+    ROW(file, "file", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "the table: CSV or TSV, also compressed by gzip; - is standard input"),
+    ROW(model, "model", .path = SL_PATH_FILE_INPUT, .shown = "MODEL",
+        .help = "a run's folder or a weights file; if not given, what SYMLAW_MODEL names, or "
+                "runs/best.safetensors, or the model that is installed with the program; without "
+                "any, the search works alone"),
+    ROW(target, "target", .shown = "COLUMN",
+        .help = "target column, by name or number; if not given, y or target, or the last one"),
+    ROW(inputs, "inputs", .shown = "COLUMNS",
+        .help = "input columns, separated by commas; if not given, the strongest ones"),
+    ROW(separator, "separator", .text = "auto", .shown = "S",
+        .help = "between cells: auto, comma, semicolon, tab, bar, or a character"),
+    ROW(header, "header", .value = HEADER_AUTO, .choices = "auto|yes|no", .shown = "HOW",
+        .help = "whether the first row has names; auto: if one of its cells is no number"),
+    ROW(sigma, "sigma", .shown = "VALUE|COLUMN",
+        .help = "standard deviation of the target's errors: a value, or the name of a column with "
+                "that of each row; if not given, it is estimated"),
+    ROW(weights, "weights", .shown = "COLUMN",
+        .help = "column with the weight of each row: 1/variance up to a factor"),
+    ROW(max_rows, "max-rows", .value = 100000, .min = 2, .max = 1e9, .shown = "N",
+        .help = "rows to keep in memory, evenly sampled where there are more"),
+    ROW(top, "top", .value = 6, .min = 1, .max = 1e9, .shown = "N",
+        .help = "formulas of the front to show"),
+    ROW(all, "all", .help = "show every candidate with its status"),
+    ROW(candidates, "candidates", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write every candidate as a row of CSV"),
+    ROW(format, "format", .value = FORMAT_TABLE, .choices = "table|json|latex|python|c|sympy",
+        .shown = "FORMAT", .help = "a table, JSON, or the best formula alone, ready to paste"),
+    ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
+    SL_API__OUT(options),
+    SL_API__TIMEOUT(options, look.timeout),
 };
-
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                //
-                                          SL_API__SEARCH(SL_API__SEARCH_OPTION)      //
-                                          SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION) //
-                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
     "Finds the formula behind a table of numbers. The first line is the answer: the\n"
@@ -114,27 +125,31 @@ static const char help[] =
     "and more with high. Steps that do not fit are left out or cut short; the answer\n"
     "says which, and from which --max-memory on more of them fit.";
 
-static const sl_api__value *value(const sl_api__run *run, int option) {
-    return &run->values[option];
-}
-
 /* ---------------------------------------------------------------- what was asked for -------- */
 
 /* What is printed. */
 typedef enum style { STYLE_TABLE, STYLE_JSON, STYLE_PASTE } style;
 
+static const sl_format formats[] = { [FORMAT_LATEX] = SL_FORMAT_LATEX,
+                                     [FORMAT_PYTHON] = SL_FORMAT_PYTHON,
+                                     [FORMAT_C] = SL_FORMAT_C,
+                                     [FORMAT_SYMPY] = SL_FORMAT_SYMPY };
+
 static sl_status find_style(style *out, const sl_api__run *run) {
-    const char *format = value(run, OPT_FORMAT)->text[0];
-    const bool json = value(run, OPT_JSON)->flag, table = strcmp(format, "table") == 0;
-    *out = table ? STYLE_TABLE : strcmp(format, "json") == 0 ? STYLE_JSON : STYLE_PASTE;
-    if (json && *out == STYLE_PASTE)
+    const options *o = run->options;
+    *out = o->format == FORMAT_TABLE  ? STYLE_TABLE
+           : o->format == FORMAT_JSON ? STYLE_JSON
+                                      : STYLE_PASTE;
+    if (o->common.json && *out == STYLE_PASTE) {
+        char name[SL_OPTION_TEXT_MAX];
         return sl_fail(SL_EINVAL, "--json prints JSON, --format %s does not; give one of them",
-                       format);
-    if (json) *out = STYLE_JSON;
+                       sl_option_choice(name, sl_api__row(run, &o->format), o->format));
+    }
+    if (o->common.json) *out = STYLE_JSON;
     return SL_OK;
 }
 
-static sl_status find_separator(char *out, const sl_api__run *run) {
+static sl_status find_separator(char *out, const char *text) {
     static const struct {
         const char *name;
         char is;
@@ -142,7 +157,6 @@ static sl_status find_separator(char *out, const sl_api__run *run) {
         { "auto", '\0' }, { "comma", ',' }, { "semicolon", ';' },
         { "tab", '\t' },  { "bar", '|' },   { "\\t", '\t' },
     };
-    const char *text = value(run, OPT_SEPARATOR)->text[0];
     for (int i = 0; i < SL_LEN(known); i++)
         if (strcmp(text, known[i].name) == 0) {
             *out = known[i].is;
@@ -175,13 +189,13 @@ static int most_inputs(const sl_infer *model, int search) {
 }
 
 /* *value := the number that --sigma is, or *column := the name that it is. */
-static sl_status find_sigma(double *number, const char **column, const sl_api__run *run) {
-    const char *text = value(run, OPT_SIGMA)->text[0];
+static sl_status find_sigma(double *number, const char **column, const options *o) {
+    const char *text = o->sigma;
     char *end;
     *number = 0;
     *column = NULL;
     if (!text) return SL_OK;
-    if (value(run, OPT_WEIGHTS)->text[0])
+    if (o->weights)
         return sl_fail(SL_EINVAL, "--sigma and --weights both say how good rows are; give one");
     const double x = sl_strtod(text, &end);
     if (end == text || *end) {
@@ -195,19 +209,18 @@ static sl_status find_sigma(double *number, const char **column, const sl_api__r
     return SL_OK;
 }
 
-static sl_status table_options(sl_table_options *out, const sl_api__run *run, int most) {
-    const char *header = value(run, OPT_HEADER)->text[0];
+static sl_status table_options(sl_table_options *out, const options *o, int most) {
     *out = (sl_table_options)SL_TABLE_OPTIONS_INIT;
-    out->target = value(run, OPT_TARGET)->text[0];
-    out->inputs = value(run, OPT_INPUTS)->text[0];
+    out->target = o->target;
+    out->inputs = o->inputs;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &out->sigma, run));
-    out->weights = value(run, OPT_WEIGHTS)->text[0];
-    out->csv.header = strcmp(header, "auto") == 0 ? -1 : strcmp(header, "yes") == 0;
+    SL_TRY(find_sigma(&sigma, &out->sigma, o));
+    out->weights = o->weights;
+    out->csv.header = o->header == HEADER_AUTO ? -1 : o->header == HEADER_YES;
     out->max_inputs = most;
-    out->max_rows = value(run, OPT_MAX_ROWS)->whole;
-    out->seed = (uint64_t)value(run, OPT_SEED)->whole;
-    return find_separator(&out->csv.separator, run);
+    out->max_rows = o->max_rows;
+    out->seed = (uint64_t)o->common.seed;
+    return find_separator(&out->csv.separator, o->separator);
 }
 
 /* ---------------------------------------------------------------- reading ------------------- */
@@ -235,12 +248,13 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
 
 /* *late := the time was over before the end of the file; then there is no table. */
 static sl_status read_table(sl_table *out, bool *late, const sl_api__run *run, int most) {
-    const char *path = value(run, OPT_FILE)->text[0];
-    const double timeout = value(run, OPT_TIMEOUT)->real;
+    const options *of = run->options;
+    const char *path = of->file;
+    const double timeout = of->look.timeout;
     sl_table_options o;
     reading r = { .listener = &run->listener };
     if (timeout > 0) r.deadline = run->listener.start + timeout;
-    SL_TRY(table_options(&o, run, most));
+    SL_TRY(table_options(&o, of, most));
     sl_status st = sl_table_read(out, path, &o, on_rows, &r);
     *late = st == SL_ECANCEL && r.late;
     if (!*late) return st;
@@ -364,22 +378,24 @@ static bool has_default(void) {
 /* A model that was named must be there; one that is found may be missing where the search works
  * too. */
 static sl_status find_model(source *m, sl_api__run *run, int search) {
+    options *o = run->options;
     const char *named = getenv("SYMLAW_MODEL");
-    const bool told = value(run, OPT_MODEL)->told || (named && *named);
+    const bool chosen = o->model || (named && *named);
     m->run = run;
     if (search == SL_DISCOVER_EXHAUSTIVE) {
         m->note = "not asked: --search exhaustive";
-        if (!value(run, OPT_MODEL)->told) return SL_OK;
+        if (!o->model) return SL_OK;
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
-    if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
+    if (search == SL_DISCOVER_BOTH && !chosen && !has_default()) {
         m->note = "none at hand; \"symlaw train\" makes one";
         return SL_OK;
     }
-    SL_TRY(sl_api__model_named(&m->path, run));
+    SL_TRY(sl_api__model_named(&o->model, run));
+    m->path = o->model;
     m->note = "not asked: the search has found the formula";
-    if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
+    if (!chosen && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_api__model_open(&m->model, run, m->path));
     return sl_api__model_notes(&run->listener, m->model);
 }
@@ -387,14 +403,14 @@ static sl_status find_model(source *m, sl_api__run *run, int search) {
 /* ---------------------------------------------------------------- the work ------------------ */
 
 static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
+    options *o = run->options;
     switch (how) {
     case STYLE_TABLE: SL_TRY(sl_api__finding_table(&run->output, f)); break;
     case STYLE_PASTE:
-        SL_TRY(sl_api__finding_paste(&run->output, f,
-                                     sl_format_find(value(run, OPT_FORMAT)->text[0])));
+        SL_TRY(sl_api__finding_paste(&run->output, f, formats[o->format]));
         if (f->found) sl_api__finding_notes(&run->listener, f);
         break;
-    case STYLE_JSON: run->values[OPT_JSON].flag = true; // the result is what is printed
+    case STYLE_JSON: o->common.json = true; // the result is what is printed
     }
     return sl_api__output(run);
 }
@@ -408,10 +424,11 @@ static void ask_once_more(sl_api__run *run) {
 
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, sl_api__run *run) {
+    const options *o = run->options;
     const sl_problem p = sl_table_problem(f->table);
     const char *column;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &column, run));
+    SL_TRY(find_sigma(&sigma, &column, o));
     f->constant = is_constant(f->table);
     SL_TRY(take_names(f, &run->arena, f->table));
     const sl_api__asked asked = { .model = m->model,
@@ -420,7 +437,7 @@ static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, s
                                   .names = &f->names,
                                   .sigma = sigma,
                                   .units = f->units };
-    SL_TRY(sl_api__find(found, &asked, &p, run));
+    SL_TRY(sl_api__find(found, &asked, &p, run, &o->look));
     f->found = *found;
     f->model = f->found->model_asked ? m->model : NULL;
     f->model_note = m->note;
@@ -430,21 +447,21 @@ static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, s
 
 static sl_status find(sl_api__run *run, source *m, int search, beside *files, style how,
                       sl_str *result, bool *ok) {
+    const options *o = run->options;
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
     sl_discovery *found = NULL;
-    sl_api__finding f = { .file = value(run, OPT_FILE)->text[0],
-                          .seed = (uint64_t)value(run, OPT_SEED)->whole,
-                          .all = value(run, OPT_ALL)->flag,
-                          .top = value(run, OPT_TOP)->whole };
+    sl_api__finding f = {
+        .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top
+    };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
     f.table = late ? NULL : &table;
     if (!late) {
-        SL_GO(sl_api__units(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
-                            (const char *const *)table.names, table.inputs, table.target));
+        SL_GO(sl_api__units(&f.units, &table.units, o->look.units, (const char *const *)table.names,
+                            table.inputs, table.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
@@ -460,35 +477,35 @@ done:
 }
 
 /* What can be said without the table. */
-static sl_status check(style *how, beside *files, sl_discover_options *o, sl_api__run *run) {
-    const char *picture = value(run, OPT_PLOT)->text[0], *file = value(run, OPT_FILE)->text[0];
+static sl_status check(style *how, beside *files, sl_discover_options *out, sl_api__run *run) {
+    const options *o = run->options;
     char separator;
     double sigma;
     const char *column;
-    if (!file || !*file)
-        return sl_fail(SL_EINVAL, "which table? symlaw discover FILE, or - for standard input");
+    if (!o->file || !*o->file)
+        return sl_fail(SL_EINVAL,
+                       "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
-    SL_TRY(find_separator(&separator, run));
-    SL_TRY(find_sigma(&sigma, &column, run));
-    if (picture) SL_TRY(find_picture(&files->html, picture));
-    sl_api__discover_options(o, run);
-    SL_TRY(sl_api__search_options(&o->exhaustive, run));
-    return sl_discover_options_check(o);
+    SL_TRY(find_separator(&separator, o->separator));
+    SL_TRY(find_sigma(&sigma, &column, o));
+    if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
+    SL_TRY(sl_api__discover_options(out, &o->look, o->common.seed));
+    return sl_discover_options_check(out);
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
+    const options *o = run->options;
     style how;
-    sl_discover_options o;
+    sl_discover_options look;
     beside files = { .html = false };
     source m = { .path = NULL };
-    SL_TRY(check(&how, &files, &o, run));
+    SL_TRY(check(&how, &files, &look, run));
     sl_status st;
     run->costly = true;
-    SL_GO(open_file(&files.plot, run, value(run, OPT_PLOT)->text[0], "picture"));
-    SL_GO(open_file(&files.candidates, run, value(run, OPT_CANDIDATES)->text[0],
-                    "list of candidates"));
-    SL_GO(find_model(&m, run, o.search));
-    st = find(run, &m, o.search, &files, how, result, ok);
+    SL_GO(open_file(&files.plot, run, o->plot, "picture"));
+    SL_GO(open_file(&files.candidates, run, o->candidates, "list of candidates"));
+    SL_GO(find_model(&m, run, look.search));
+    st = find(run, &m, look.search, &files, how, result, ok);
 done:
     sl_file_discard(&files.plot);
     sl_file_discard(&files.candidates);
@@ -496,13 +513,15 @@ done:
     return st;
 }
 
-const sl_api__command sl_api__discover = {
+sl_api__command sl_api__discover = {
     .info = { .name = "discover",
               .summary = "find the formula behind a table of numbers",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .positional = "file",
               .repeats = 1 },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_API__LOOK_PARTS(options, look, NULL, sl_api__short_samples),
+               SL_API__COMMON_PART },
 };

@@ -1,5 +1,6 @@
 /* cmd_eval - the verb `eval`: its options, where judgements are kept meanwhile, and what is left
  * after a stop. The judging is eval/'s. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,56 +10,53 @@
 #define NAME(id, name, ...) "|" name
 #define SOURCES             (&("" SL_EVAL_CANDIDATES(NAME))[1])
 
-#define OWN_OPTIONS(X)                                                                             \
-    X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                        \
-      "a file of weights, or the folder of a run, whose newest checkpoint is taken; if it is not " \
-      "given, what SYMLAW_MODEL names, or runs/best.safetensors, or the model that is installed "  \
-      "with the program")                                                                          \
-    X(SOURCE, "source", CHOICE, 1, "SOURCE", "model", SOURCES, 0, 0,                               \
-      "whose samples: the model's, or, to compare it with, blind draws from what it was trained "  \
-      "on, or none but the best linear formula")                                                   \
-    X(SPLIT, "split", CHOICE, 1, "SPLIT", NULL, "test|valid|withheld", 0, 0,                       \
-      "problems that belong to the model's training and that it has not seen; test if nothing "    \
-      "else is asked for")                                                                         \
-    X(PAIRS, "pairs", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
-      "problems of others, a JSON object a line: x, y and, if known, id and expr")                 \
-    X(FORMULAS, "formulas", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                  \
-      "problems from a table of formulas: name, formula, lo, hi, npoints; or name, formula and "   \
-      "variables, a cell such as \"m:1:5 v:0:2\": names and ranges")                               \
-    X(ROWS, "rows", INT, 1, "N", "0", NULL, 0, 1e6,                                                \
-      "--formulas: rows that are drawn for a formula; 0: npoints of the table, or 200")            \
-    X(LIMIT, "limit", INT, 1, "N", "0", NULL, 0, 1e12, "the first N problems only; 0: all")        \
-    X(MAX_POINTS, "max-points", INT, 1, "N", "1000", NULL, 2, 1e6,                                 \
-      "--formulas: most points that are drawn for a formula, where npoints says how many")         \
-    X(NOISE, "noise", REAL, 1, "PART", "0", NULL, 0, 1e6,                                          \
-      "add normal errors to y, of a standard deviation of PART times its root mean square")        \
-    X(DIGITS, "digits", INT, 1, "N", "0", NULL, 0, 17,                                             \
-      "round y to N significant digits; 0: not at all")                                            \
-    X(SEEDS, "seeds", INT, 1, "N", "3", NULL, 1, 1000,                                             \
-      "how often each problem is judged, with samples of their own: --seed, --seed + 1, ...")      \
-    X(TIMEOUT, "timeout", REAL, 1, "S", "0", NULL, 0, 1e6,                                         \
-      "seconds for a problem, after which the best so far is judged; 0: no limit")                 \
-    X(BUDGETS, "budgets", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                       \
-      "seconds for a problem, such as 0.1,1,10: one run with the largest, and the share that is "  \
-      "recovered within each")                                                                     \
-    X(PREDICTIONS, "predictions", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                           \
-      "write what the first seed found, a JSON object a line, in the order of the problems")       \
-    X(JOURNAL, "journal", FILE_INOUT, 1, "FILE", NULL, NULL, 0, 0,                                 \
-      "keep judgements in FILE, and go on behind those that it has; with --predictions FILE.part"  \
-      " if it is not given; /dev/null keeps none")                                                 \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                           \
-      "write to FILE, which appears whole or not at all; - is standard output")
+typedef sl_api__eval_options options;
 
-enum {
-    OWN_OPTIONS(SL_API__ID) SL_API__SEARCH(SL_API__ID) SL_DISCOVER_PAPER_TABLE(SL_API__TABLE_ID)
-        SL_INFER_TABLE(SL_API__TABLE_ID) SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+static const sl_option own_rows[] = {
+    ROW(model, "model", .path = SL_PATH_FILE_INPUT, .shown = "PATH",
+        .help = "a weights file, or the folder of a run, whose newest checkpoint is taken; if not "
+                "given, what SYMLAW_MODEL names, or runs/best.safetensors, or the model that is "
+                "installed with the program"),
+    ROW(source, "source", .value = SL_EVAL_CANDIDATES_MODEL, .choices = SOURCES, .shown = "SOURCE",
+        .help = "source of samples: the model, or, to compare it with, blind draws from its "
+                "training distribution, or the best linear formula alone"),
+    ROW(split, "split", .value = NAN, .choices = SL_API__EVAL_SPLITS, .shown = "SPLIT",
+        .help = "problems of the model's data that training has not seen; test if no other "
+                "problems are given"),
+    ROW(pairs, "pairs", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "problems of a file, a JSON object a line: x, y and, if known, id and expr"),
+    ROW(formulas, "formulas", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "problems from a table of formulas: name, formula, lo, hi, npoints; or name, "
+                "formula and variables, a cell such as \"m:1:5 v:0:2\": names and ranges"),
+    ROW(rows, "rows", .value = 0, .max = 1e6, .shown = "N",
+        .help = "--formulas: rows that are drawn for a formula; 0: npoints of the table, or 200"),
+    ROW(limit, "limit", .value = 0, .max = 1e12, .shown = "N",
+        .help = "the first N problems only; 0: all"),
+    ROW(max_points, "max-points", .value = 1000, .min = 2, .max = 1e6, .shown = "N",
+        .help = "--formulas: largest number of points of a formula, where npoints is larger"),
+    ROW(noise, "noise", .value = 0, .max = 1e6, .shown = "PART",
+        .help = "add normal errors to y, of a standard deviation of PART times its root mean "
+                "square"),
+    ROW(digits, "digits", .value = 0, .max = 17, .shown = "N",
+        .help = "round y to N significant digits; 0: not at all"),
+    ROW(seeds, "seeds", .value = 3, .min = 1, .max = 1000, .shown = "N",
+        .help = "evaluations of each problem, with samples of their own: --seed, --seed + 1, ..."),
+    ROW(look.timeout, "timeout", .value = 0, .max = 1e6, .shown = "S",
+        .help = "seconds for a problem, after which the best so far is judged; 0: no limit"),
+    ROW(budgets, "budgets", .shown = "LIST",
+        .help = "seconds for a problem, such as 0.1,1,10: one run with the largest, and the share "
+                "that is recovered within each"),
+    ROW(predictions, "predictions", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write what the first seed found, a JSON object a line, in the order of the "
+                "problems"),
+    ROW(journal, "journal", .path = SL_PATH_FILE_IN_PLACE, .shown = "FILE",
+        .help = "keep judgements in FILE, and continue after those that it has; if not given, "
+                "--predictions uses FILE.part; /dev/null keeps none"),
+    SL_API__OUT(options),
 };
-
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION)                      //
-                                          SL_API__SEARCH(SL_API__SEARCH_OPTION)            //
-                                          SL_DISCOVER_PAPER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_TABLE(SL_API__INFER_OPTION)             //
-                                          SL_API__COMMON(SL_API__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
     "Judges a model by what it finds: for each problem it writes --samples formulas,\n"
@@ -107,12 +105,6 @@ static const char help[] =
     "The same options give the same figures for any number of threads. With\n"
     "--timeout they depend on the machine; what was cut is counted and marked.";
 
-static const sl_api__value *value(const sl_api__run *run, int option) {
-    return &run->values[option];
-}
-
-static const char *text(const sl_api__run *run, int option) { return value(run, option)->text[0]; }
-
 /* ---------------------------------------------------------------- what is asked ------------- */
 
 /* Where judgements are kept while it runs. */
@@ -134,8 +126,9 @@ static sl_status try_file(place *p) {
 }
 
 static sl_status place_find(place *p, const sl_api__run *run) {
-    p->predictions = text(run, OPT_PREDICTIONS);
-    p->journal = text(run, OPT_JOURNAL);
+    const options *o = run->options;
+    p->predictions = o->predictions;
+    p->journal = o->journal;
     if (p->journal && strcmp(p->journal, "-") == 0)
         return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to go on");
     const bool given = p->journal;
@@ -146,45 +139,35 @@ static sl_status place_find(place *p, const sl_api__run *run) {
     sl_str_addf(&p->beside, "%s.part", p->predictions);
     SL_TRY(sl_str_status(&p->beside));
     p->journal = p->beside.text;
-    return sl_api__file_check(run, "the .part of --predictions", p->journal, SL_OPTION_IN_PLACE);
+    return sl_api__file_check(run, "the .part of --predictions", p->journal, SL_PATH_FILE_IN_PLACE);
 }
 
 /* One source of problems; --split test, also as the result records it, where none was named. */
 static sl_status check_source(sl_api__run *run) {
-    static const int jobs[] = { OPT_SPLIT, OPT_PAIRS, OPT_FORMULAS };
-    int chosen;
+    options *o = run->options;
+    const void *const jobs[] = { &o->split, &o->pairs, &o->formulas }, *chosen;
     SL_TRY(sl_api__one_job(&chosen, run, jobs, SL_LEN(jobs)));
-    if (chosen >= 0) return SL_OK;
-    run->values[OPT_SPLIT].text[0] = "test";
-    run->values[OPT_SPLIT].given = true;
+    if (!chosen) o->split = 0; // test
     return SL_OK;
 }
 
-static sl_eval_candidates source_of(const sl_api__run *run) {
-    return sl_eval_candidates_find(text(run, OPT_SOURCE));
-}
-
-/* All that a judgement depends on: who goes on with a journal must agree with it. */
+/* All that a judgement depends on: a call that continues a journal must agree with it. */
 static void add_identity(sl_str *s, const sl_api__run *run, const sl_infer *model,
                          const sl_api__problems *p) {
+    const options *o = run->options;
+    const void *const fields[] = { &o->common.seed,   &o->seeds,          &o->look.timeout,
+                                   &o->noise,         &o->digits,         &o->look.ops,
+                                   &o->look.max_size, &o->look.max_memory };
     sl_json_open(s, NULL, '{');
     sl_json_add_text(s, "version", SL_VERSION);
     sl_json_add_text(s, "model", model ? sl_infer_about(model)->hash : NULL);
-    sl_api__option_write(s, &options[OPT_SOURCE], value(run, OPT_SOURCE));
+    sl_api__option_write(s, o, sl_api__row(run, &o->source));
     sl_json_add_text(s, "problems", p->hash);
     sl_json_add_int(s, "count", p->source.count);
-#define WRITE(field, ...) sl_api__option_write(s, &options[OPT_##field], value(run, OPT_##field));
-    WRITE(SEED)
-    WRITE(SEEDS)
-    WRITE(TIMEOUT)
-    WRITE(NOISE)
-    WRITE(DIGITS)
-    WRITE(OPS)
-    WRITE(MAX_SIZE)
-    WRITE(MAX_MEMORY)
-    SL_DISCOVER_PAPER_TABLE(WRITE)
-    SL_INFER_TABLE(WRITE)
-#undef WRITE
+    for (int i = 0; i < SL_LEN(fields); i++)
+        sl_api__option_write(s, o, sl_api__row(run, fields[i]));
+    sl_api__options_write(s, &o->look.discover, &sl_discover_table);
+    sl_api__options_write(s, &o->look.discover.infer, &sl_infer_table);
     sl_json_close(s, '}');
 }
 
@@ -235,11 +218,12 @@ static sl_status write_predictions(sl_api__run *run, place *p, const sl_api__rep
 
 /* What stands in the result and is printed. */
 static sl_status tell_outcome(sl_api__run *run, place *p, const sl_api__report *r, sl_str *result) {
+    const options *o = run->options;
     if (p->predictions) SL_TRY(write_predictions(run, p, r));
     sl_api__report_json(result, r);
     sl_json_add_text(result, "predictions", p->predictions);
-    sl_json_add_text(result, "journal", text(run, OPT_JOURNAL));
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    sl_json_add_text(result, "journal", o->journal);
+    if (o->common.json) return SL_OK;
     sl_api__report_table(&run->output, r);
     if (p->predictions) sl_api__line(&run->output, "predictions", "%s", p->predictions);
     return sl_api__output(run);
@@ -247,38 +231,41 @@ static sl_status tell_outcome(sl_api__run *run, place *p, const sl_api__report *
 
 static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_pool *pool,
                           const sl_api__problems *problems, sl_str *result) {
+    options *of = run->options;
+    char search[SL_OPTION_TEXT_MAX];
     sl_status st;
     sl_str identity = { 0 };
     sl_arena arena = { 0 };
     sl_eval_summary summary;
     watcher w = { .run = run };
-    sl_eval_options o = { .seeds = (int)value(run, OPT_SEEDS)->whole,
+    sl_eval_options o = { .seeds = (int)of->seeds,
                           .journal = p->journal,
-                          .candidates = source_of(run),
+                          .candidates = (sl_eval_candidates)of->source,
                           .generator = problems->pairs };
     double budgets[SL_EVAL_MAX_BUDGETS];
     sl_api__report r = { .model = model,
-                         .search = sl_api__named(run, "search")->text[0],
+                         .search =
+                             sl_option_choice(search, sl_api__row(run, &of->look.discover.search),
+                                              of->look.discover.search),
                          .problems = problems,
                          .summary = &summary,
                          .candidates = o.candidates,
-                         .seed = value(run, OPT_SEED)->whole };
+                         .seed = of->common.seed };
     const sl_search_grammar grammar = sl_api__eval_grammar(problems);
     if (run->inner) {
         o.guard = run->inner->guard;
         o.guard_payload = run->inner->payload;
     }
-    sl_api__discover_options(&o.discover, run);
-    SL_GO(sl_api__search_options(&o.discover.exhaustive, run));
+    SL_GO(sl_api__discover_options(&o.discover, &of->look, of->common.seed));
     o.discover.exhaustive.grammar = &grammar;
-    SL_GO(sl_api__eval_budgets(budgets, &o.budgets, run));
+    SL_GO(sl_api__eval_budgets(budgets, &o.budgets, run, of));
     o.budget = budgets;
-    o.timeout = r.timeout = value(run, OPT_TIMEOUT)->real; // which budgets may have set
+    o.timeout = r.timeout = of->look.timeout; // which budgets may have set
     SL_GO(sl_discover_options_check(&o.discover));
     add_identity(&identity, run, model, problems);
     SL_GO(sl_str_status(&identity));
     o.identity = identity.text;
-    st = sl_eval_run(&summary, &r.judgements, &arena, sl_api__eval_exhaustive(run) ? NULL : model,
+    st = sl_eval_run(&summary, &r.judgements, &arena, sl_api__eval_exhaustive(of) ? NULL : model,
                      pool, &problems->source, &o, on_judgement, &w);
     if (st == SL_ECANCEL) st = fail_stopped(&w, p);
     if (st == SL_OK) st = tell_outcome(run, p, &r, result);
@@ -291,27 +278,29 @@ done:
 /* *out := the model, NULL where none is needed; between its name and the work of opening it the
  * places of output are looked at. */
 static sl_status open_model(sl_infer **out, sl_api__run *run, place *where) {
-    const char *path = NULL;
-    if (sl_api__eval_needs_model(run)) SL_TRY(sl_api__model_named(&path, run));
+    options *o = run->options;
+    const bool needed = sl_api__eval_needs_model(run, o);
+    if (needed) SL_TRY(sl_api__model_named(&o->model, run));
     SL_TRY(place_find(where, run));
-    if (!path) return SL_OK;
-    SL_TRY(sl_api__model_open(out, run, path));
+    if (!needed) return SL_OK;
+    SL_TRY(sl_api__model_open(out, run, o->model));
     return sl_api__model_notes(&run->listener, *out);
 }
 
 static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
+    options *o = run->options;
     sl_status st;
     place where = { 0 };
     sl_infer *model = NULL;
     sl_api__problems problems = { 0 };
     sl_pool *pool = NULL;
     run->costly = true;
-    SL_GO(sl_api__eval_search_defaults(run));
+    SL_GO(sl_api__eval_search_defaults(run, o));
     SL_GO(check_source(run));
     SL_GO(open_model(&model, run, &where));
-    SL_GO(sl_api__problems_open(&problems, run, model ? sl_infer_about(model) : NULL,
-                                source_of(run) == SL_EVAL_CANDIDATES_BLIND));
+    SL_GO(sl_api__problems_open(&problems, run, o, model ? sl_infer_about(model) : NULL,
+                                o->source == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,
                      "%d formulas are left out: of more than %d variables, or without real values",
@@ -327,11 +316,13 @@ done:
     return st;
 }
 
-const sl_api__command sl_api__eval = {
+sl_api__command sl_api__eval = {
     .info = { .name = "eval",
               .summary = "judge a model by the formulas that it finds",
-              .help = help,
-              .options = options,
-              .n_options = SL_LEN(options) },
+              .help = help },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_API__LOOK_PARTS(options, look, sl_discover_paper, NULL),
+               SL_API__COMMON_PART },
 };

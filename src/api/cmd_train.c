@@ -4,18 +4,29 @@
 
 #include "api/api_impl.h"
 
-#define OWN_OPTIONS(X)                                                                         \
-    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                    \
-      "folder of the run, made if it is missing: configuration, log, checkpoints")             \
-    X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
-      "go on with the run in --out; its options are known there and need not be given. Where " \
-      "there is no run, one begins only if --size (or --width and --layers) and a length are " \
-      "given")
+typedef struct options {
+    sl_api__common common;
+    const char *out; // NULL: not given
+    bool resume;
+    sl_api__training training;
+} options;
 
-enum { OWN_OPTIONS(SL_API__ID) SL_API__RUN_IDS SL_API__COMMON(SL_API__ID) OPT_COUNT_ALL };
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
 
-static const sl_option_info options[] = { OWN_OPTIONS(SL_API__OPTION) SL_API__RUN_OPTIONS //
-                                              SL_API__COMMON(SL_API__COMMON_OPTION) };
+static const sl_option own_rows[] = {
+    ROW(out, "out", .path = SL_PATH_FOLDER_IN_PLACE, .shown = "DIR",
+        .help = "folder of the run, made if it is missing: configuration, log, checkpoints"),
+    ROW(resume, "resume",
+        .help = "continue the run in --out with the options it was started with, which need not be "
+                "given. Where there is no run, one begins only if --size (or --width and "
+                "--layers) and a length are given"),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
+
+sl_api__training *sl_api__training_of(const sl_api__run *run) {
+    SL_ASSERT(run->command == &sl_api__train);
+    return &((options *)run->options)->training;
+}
 
 static const char help[] =
     "Trains a model to write the expression behind a data set, on pairs that are\n"
@@ -45,10 +56,6 @@ static const char help[] =
     "and processes and however often a run was interrupted, on one kind of CPU.\n"
     "Losses are in nats, per token and per expression.";
 
-static const sl_api__value *value(const sl_api__run *run, int option) {
-    return &run->values[option];
-}
-
 /* ---------------------------------------------------------------- before it begins ---------- */
 
 /* The folder of a run, and what is kept there as its configuration. */
@@ -60,9 +67,12 @@ typedef struct place {
 
 /* A mistyped folder must not begin a run of many hours. */
 static sl_status check_new(const sl_api__run *run, const char *dir) {
-    const bool size = value(run, OPT_width)->told && value(run, OPT_layers)->told;
-    const bool length =
-        value(run, OPT_ratio)->told || value(run, OPT_steps)->told || value(run, OPT_flops)->told;
+    const options *o = run->options;
+    const sl_model_options *m = &o->training.shape.model;
+    const sl_train_options *t = &o->training.train;
+    const bool size = *sl_api__by_caller(run, &m->width) && *sl_api__by_caller(run, &m->layers);
+    const bool length = *sl_api__by_caller(run, &t->ratio) || *sl_api__by_caller(run, &t->steps) ||
+                        *sl_api__by_caller(run, &t->flops);
     if (size && length) return SL_OK;
     return sl_fail(SL_EINVAL,
                    "%.300s has no run to resume; to begin one there, give its size (--size, or "
@@ -71,16 +81,17 @@ static sl_status check_new(const sl_api__run *run, const char *dir) {
 }
 
 static sl_status place_find(place *p, sl_api__run *run) {
-    p->dir = value(run, OPT_OUT)->text[0];
+    options *o = run->options;
+    p->dir = o->out;
     if (!p->dir || !*p->dir)
         return sl_fail(SL_EINVAL, "a run needs a folder of its own: --out DIR");
 
     // what --size means must be known before it is held against what the run has
     sl_model_options ignored;
-    SL_TRY(sl_api__model_options(&ignored, run));
+    SL_TRY(sl_api__model_options(&ignored, run, &o->training.shape, o->training.set.variables));
     bool there;
     SL_TRY(sl_api__run_is_there(&there, p->dir));
-    if (value(run, OPT_RESUME)->flag) {
+    if (o->resume) {
         if (!there) SL_TRY(check_new(run, p->dir));
         SL_TRY(sl_api__run_resume(&p->missing, run, p->dir));
     } else {
@@ -279,7 +290,7 @@ static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs
         sl_api__entropy_json(result, &entropy);
         sl_json_add_real(result, "peak_gflops", 1e-9 * w.peak);
     }
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (run->common->json) return SL_OK;
     add_table(&run->output, &r, &plan, s->config.train.batch);
     return sl_api__output(run);
 }
@@ -287,15 +298,16 @@ static sl_status train(sl_api__run *run, sl_api__setup *s, const sl_pairs *pairs
 /* What can be said before the set is built, which takes seconds. */
 static sl_status prepare(sl_api__setup *s, place *p, sl_api__run *run) {
     enum { TOKENS = 32 }; // of a target: memory hardly depends on it
+    options *o = run->options;
     sl_train_plan plan;
     SL_TRY(place_find(p, run));
-    SL_TRY(sl_api__setup_read(s, run));
+    SL_TRY(sl_api__setup_read(s, run, &o->training));
     SL_TRY(sl_train_plan_make(&plan, &s->config, s->model, (int)s->pairs.points, TOKENS, s->threads,
                               sl_par_ranks()));
-    SL_TRY(sl_api__memory_check(&plan, run));
+    SL_TRY(sl_api__memory_check(&plan, o->training.set.max_memory));
     s->config.config_json = p->config.text;
     s->config.out = p->dir;
-    s->config.resume = value(run, OPT_RESUME)->flag;
+    s->config.resume = o->resume;
     return sl_par_rank() == 0 ? sl_folder_make(p->dir, 0777) : SL_OK;
 }
 
@@ -323,12 +335,14 @@ done:
     return st;
 }
 
-const sl_api__command sl_api__train = {
+sl_api__command sl_api__train = {
     .info = { .name = "train",
               .summary = "train a model, or go on with a run",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .ranks = 1 },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_API__TRAINING_PARTS(options, training),
+               SL_API__COMMON_PART },
 };

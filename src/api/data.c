@@ -1,34 +1,35 @@
 /* data - pairs over a set as handles. */
+#include <math.h>
 #include <string.h>
 
 #include "api/api_impl.h"
 
 /* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
  * the set's, as one --seed is for both. */
-static const sl_option_info options[] = {
-    SL_PAIRS_TABLE(SL_API__PAIRS_OPTION){ .name = "seed",
-                                          .type = SL_OPTION_INT,
-                                          .arity = 1,
-                                          .value_name = "N",
-                                          .max = 9007199254740991.0,
-                                          .help = "seed of everything random" },
+typedef struct data_options {
+    sl_pairs_options pairs;
+    int64_t seed;
+} data_options;
+
+static const sl_option own_rows[] = {
+    SL_OPTION(data_options, seed, "seed", .value = NAN, .max = 9007199254740991.0, .shown = "N",
+              .help = "seed of all random numbers"),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
+
+static sl_api__command the_call = {
+    .info = { .name = "data" },
+    .parts = { SL_API__PAIRS_PART(data_options, pairs), { &own, 0, "options", NULL } },
 };
 
-static const sl_command_info info = { .name = "data",
-                                      .options = options,
-                                      .n_options = SL_LEN(options) };
-
 static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
-    sl_api__value values[SL_LEN(options)];
-    const sl_api__run run = { .info = &info, .values = values };
+    data_options o = { .seed = SL_NONE };
     sl_json *given = NULL;
     if (json) SL_TRY(sl_json_parse(&given, json, strlen(json)));
-    sl_status st = sl_api__options_read(values, &info, given);
-    if (st == SL_OK) {
-        sl_api__pairs_options(out, &run);
-        if (!sl_api__named(&run, "seed")->given) out->seed = sl_universe_config(u)->seed;
-    }
-    sl_json_free(given); // texts of choices were borrowed from it until now
+    const sl_status st = sl_api__options_read(&o, NULL, sl_api__table(&the_call), given);
+    sl_json_free(given);
+    *out = o.pairs;
+    out->seed = o.seed == SL_NONE ? sl_universe_config(u)->seed : (uint64_t)o.seed;
     return st;
 }
 

@@ -8,36 +8,40 @@
 
 /* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
  * but not among what a run keeps: they have their defaults. */
-#define DATA_IDS                          \
-    SL_API__UNIVERSE_OF_MODEL(SL_API__ID) \
-    SL_PAIRS_TABLE(SL_API__TABLE_ID)      \
-    SL_API__COMMON(SL_API__ID)
+typedef struct data_options {
+    sl_api__common common;
+    sl_api__set_options set;
+    sl_pairs_options pairs;
+} data_options;
 
-enum { DATA_IDS DATA_OPTIONS };
+static sl_api__command data = {
+    .info = { .name = "train" },
+    .parts = { SL_API__SET_PART(data_options, set), SL_API__PAIRS_PART(data_options, pairs),
+               SL_API__COMMON_PART },
+};
 
-static const sl_option_info data_options[] = { SL_API__UNIVERSE_OF_MODEL(SL_API__UNIVERSE_OPTION) //
-                                               SL_PAIRS_TABLE(SL_API__PAIRS_OPTION)               //
-                                               SL_API__COMMON(SL_API__COMMON_OPTION) };
-
-static const sl_command_info data_info = { .name = "train",
-                                           .options = data_options,
-                                           .n_options = SL_LEN(data_options) };
+/* The member of a run's configuration; --size is its model's. */
+static const sl_json *option_of_run(const sl_json *config, const sl_option *o) {
+    const sl_json *j = sl_json_get(config, o->name);
+    return j || !o->alias || !sl_api__run_keeps(o->alias) ? j : sl_json_get(config, o->alias);
+}
 
 /* The options of a run's data; texts are borrowed from config. Those that it lacks have the
  * defaults of its format, and are appended to *missing. */
-static sl_status take_options(sl_api__value *values, sl_str *missing, const sl_json *config,
+static sl_status take_options(data_options *out, sl_str *missing, const sl_json *config,
                               const char *path) {
+    const sl_option_table *t = sl_api__table(&data);
     int format;
     SL_TRY(sl_ckpt_config_format(&format, config, path));
-    for (int i = 0; i < DATA_OPTIONS; i++) {
-        const sl_option_info *o = &data_options[i];
-        const sl_json *j = sl_json_get(config, o->name);
-        sl_api__option_default(&values[i], o, format);
+    for (int i = 0; i < t->n; i++) {
+        const sl_option *o = &t->row[i];
+        const sl_json *j = option_of_run(config, o);
+        sl_api__option_default(out, o, format);
         if (!j || sl_json_kind_of(j) == SL_JSON_NULL) {
-            if (sl_api__run_keeps(o->name)) sl_api__missing_add(missing, o, &values[i]);
+            if (sl_api__run_keeps(o->name)) sl_api__missing_add(missing, out, o);
             continue;
         }
-        const sl_status st = sl_api__option_read(&values[i], o, j);
+        const sl_status st = sl_api__option_read(out, o, j);
         if (st == SL_EINVAL)
             return sl_fail(SL_EFORMAT, "%.300s: its configuration is damaged: %s", path,
                            sl_last_error());
@@ -64,12 +68,11 @@ static sl_status check_set(const sl_universe *u, const char *path) {
 
 /* path: of the model; NULL: there is none. */
 static sl_status open_set(sl_api__problems *out, sl_api__run *run, const char *path,
-                          sl_api__value *values, sl_split split) {
-    sl_api__run data = { .info = &data_info, .values = values, .listener = run->listener };
+                          const data_options *o, sl_split split) {
     sl_universe_options universe;
-    sl_pairs_options pairs;
-    SL_TRY(sl_api__universe_options(&universe, &data));
-    sl_api__pairs_options(&pairs, &data);
+    sl_pairs_options pairs = o->pairs;
+    SL_TRY(sl_api__universe_options(&universe, &o->set, o->common.seed));
+    pairs.seed = (uint64_t)o->common.seed;
     if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
         return sl_fail(SL_EINVAL,
                        path ? "the run of this model withheld no expressions from training, so it "
@@ -89,10 +92,10 @@ static sl_status open_set(sl_api__problems *out, sl_api__run *run, const char *p
  */
 static bool says_of_data(const sl_json *config) {
     if (sl_json_kind_of(config) != SL_JSON_OBJECT) return false;
-    for (int i = 0; i < DATA_OPTIONS; i++) {
-        const char *name = data_options[i].name;
+    const sl_option_table *t = sl_api__table(&data);
+    for (const sl_option *o = t->row; o < t->row + t->n; o++) {
         // the model says how many variables it has, whatever it was trained on
-        if (strcmp(name, "variables") != 0 && sl_json_get(config, name)) return true;
+        if (strcmp(o->name, "variables") != 0 && option_of_run(config, o)) return true;
     }
     return false;
 }
@@ -102,7 +105,7 @@ static sl_status open_pairs(sl_api__problems *out, sl_api__run *run, const sl_in
                             sl_split split) {
     sl_json *config = NULL;
     sl_str missing = { 0 };
-    sl_api__value values[DATA_OPTIONS];
+    data_options o = { .set = { .depth = 0 } };
     sl_status st;
     SL_GO(sl_json_parse(&config, model->config, strlen(model->config)));
     if (!says_of_data(config))
@@ -113,8 +116,8 @@ static sl_status open_pairs(sl_api__problems *out, sl_api__run *run, const sl_in
                           : "%.300s does not say what it was trained on, so it has no splits; give "
                             "problems by --pairs or --formulas",
                       model->path));
-    SL_GO(take_options(values, &missing, config, model->path));
-    SL_GO(sl_api__with_missing(open_set(out, run, model->path, values, split), missing.text));
+    SL_GO(take_options(&o, &missing, config, model->path));
+    SL_GO(sl_api__with_missing(open_set(out, run, model->path, &o, split), missing.text));
     sl_api__missing_note(&run->listener, missing.text, model->path);
 done:
     sl_str_clear(&missing);
@@ -124,10 +127,9 @@ done:
 
 /* Without a model: those that "symlaw pairs" makes. */
 static sl_status open_default_pairs(sl_api__problems *out, sl_api__run *run, sl_split split) {
-    sl_api__value values[DATA_OPTIONS];
-    for (int i = 0; i < DATA_OPTIONS; i++)
-        sl_api__option_default(&values[i], &data_options[i], SL_CKPT_CONFIG_FORMAT);
-    return open_set(out, run, NULL, values, split);
+    data_options o = { .set = { .depth = 0 } };
+    sl_option_defaults(&o, sl_api__table(&data));
+    return open_set(out, run, NULL, &o, split);
 }
 
 /* ---------------------------------------------------------------- what names them ----------- */
@@ -181,49 +183,45 @@ done:
 /* ---------------------------------------------------------------- which --------------------- */
 
 static sl_status open_split(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
-                            int64_t limit) {
-    const sl_split split = sl_split_find(sl_api__named(run, "split")->text[0]);
+                            const sl_api__eval_options *o) {
+    static const sl_split splits[] = { SL_SPLIT_TEST, SL_SPLIT_VALID, SL_SPLIT_WITHHELD };
+    const sl_split split = splits[o->split];
     SL_TRY(model ? open_pairs(out, run, model, split) : open_default_pairs(out, run, split));
-    return sl_eval_from_split(&out->source, out->pairs, split, limit);
+    return sl_eval_from_split(&out->source, out->pairs, split, o->limit);
 }
 
-static sl_status open_formulas(sl_api__problems *out, const sl_api__run *run, const char *path,
-                               int64_t limit) {
+static sl_status open_formulas(sl_api__problems *out, const sl_api__eval_options *from) {
     const sl_eval_formulas o = { .variables = out->variables,
-                                 .rows = (int)sl_api__named(run, "rows")->whole,
-                                 .max_points = (int)sl_api__named(run, "max-points")->whole,
-                                 .seed = (uint64_t)sl_api__named(run, "seed")->whole,
-                                 .limit = limit };
+                                 .rows = (int)from->rows,
+                                 .max_points = (int)from->max_points,
+                                 .seed = (uint64_t)from->common.seed,
+                                 .limit = from->limit };
     if (o.rows == 1) return sl_fail(SL_EINVAL, "--rows 1: a formula needs at least 2 rows");
-    return sl_eval_from_formulas(&out->source, path, &o, &out->skipped);
+    return sl_eval_from_formulas(&out->source, from->formulas, &o, &out->skipped);
 }
 
-static sl_status add_errors(sl_api__problems *p, const sl_api__run *run) {
-    const double noise = sl_api__named(run, "noise")->real;
-    const int digits = (int)sl_api__named(run, "digits")->whole;
-    if (!(noise > 0) && digits == 0) return SL_OK;
+static sl_status add_errors(sl_api__problems *p, const sl_api__eval_options *o) {
+    if (!(o->noise > 0) && o->digits == 0) return SL_OK;
     sl_eval_source plain = p->source;
     p->source = (sl_eval_source){ 0 };
-    return sl_eval_with_errors(&p->source, &plain, noise, digits,
-                               (uint64_t)sl_api__named(run, "seed")->whole);
+    return sl_eval_with_errors(&p->source, &plain, o->noise, (int)o->digits,
+                               (uint64_t)o->common.seed);
 }
 
-sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run, const sl_infer_info *model,
+sl_status sl_api__problems_open(sl_api__problems *out, sl_api__run *run,
+                                const sl_api__eval_options *o, const sl_infer_info *model,
                                 bool pairs_needed) {
-    const bool many = !model || sl_api__eval_searches(run); // a model is shown the best of them
+    const bool many = !model || sl_api__eval_searches(o); // a model is shown the best of them
     *out = (sl_api__problems){ .variables = many ? SL_DATA_MAX_INPUTS : model->variables };
-    const char *pairs = sl_api__named(run, "pairs")->text[0];
-    const char *formulas = sl_api__named(run, "formulas")->text[0];
-    const int64_t limit = sl_api__named(run, "limit")->whole;
-    if (pairs)
-        SL_TRY(sl_eval_from_lines(&out->source, pairs, out->variables, limit));
-    else if (formulas)
-        SL_TRY(open_formulas(out, run, formulas, limit));
+    if (o->pairs)
+        SL_TRY(sl_eval_from_lines(&out->source, o->pairs, out->variables, o->limit));
+    else if (o->formulas)
+        SL_TRY(open_formulas(out, o));
     else
-        SL_TRY(open_split(out, run, model, limit));
+        SL_TRY(open_split(out, run, model, o));
     if (out->source.count == 0)
         return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
-    SL_TRY(add_errors(out, run));
+    SL_TRY(add_errors(out, o));
     if (pairs_needed && !out->pairs) SL_TRY(open_pairs(out, run, model, SL_SPLIT_TRAIN));
     return hash_problems(out->hash, run, &out->source);
 }

@@ -51,35 +51,18 @@ static int on_progress(const char *what, double done, double total, const sl_can
            SL_OK;
 }
 
-/* Sums and products are always allowed. */
-static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
-                                   1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
-                                   1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
-
-sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run) {
-    const char *ops = sl_api__named(run, "ops")->text[0];
-    *out = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
-    if (ops) SL_TRY(sl_universe_ops_parse(&out->ops, ops));
-    out->ops |= arithmetic;
-    out->max_size = (int)sl_api__named(run, "max-size")->whole;
-    out->max_memory = (int64_t)(sl_api__named(run, "max-memory")->real * 1e9);
-    return SL_OK;
-}
-
 sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_problem *p,
-                       const sl_api__run *run) {
+                       const sl_api__run *run, const sl_api__look *look) {
     sl_discover_options o;
-    sl_api__discover_options(&o, run);
-    SL_TRY(sl_api__search_options(&o.exhaustive, run));
+    SL_TRY(sl_api__discover_options(&o, look, run->common->seed));
     o.exhaustive.sigma = asked->sigma;
     o.exhaustive.units = asked->units;
     o.open_model = asked->open;
     o.open_payload = asked->payload;
-    const double timeout = sl_api__named(run, "timeout")->real;
-    if (timeout > 0) o.deadline = run->listener.start + timeout;
+    if (look->timeout > 0) o.deadline = run->listener.start + look->timeout;
     reporting to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
-    SL_TRY(sl_pool_new(&pool, (int)sl_api__named(run, "threads")->whole));
+    SL_TRY(sl_pool_new(&pool, (int)run->common->threads));
     sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
     sl_pool_free(pool);
     if (st != SL_OK || to.st == SL_OK) return st;
@@ -90,21 +73,26 @@ sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_
 
 /* ---------------------------------------------------------------- the call ------------------ */
 
-/* A value here; the command also takes the name of a column. */
-#define SL_API__SIGMA(X)                                     \
-    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308, \
-      "standard deviation of the target's errors; 0: it is estimated")
+typedef struct call_options {
+    sl_api__common common;
+    sl_api__look look;
+    double sigma;
+} call_options;
 
-static const sl_option_info options[] = { SL_DISCOVER_TABLE(SL_API__DISCOVER_OPTION) //
-                                          SL_INFER_SHORT_TABLE(SL_API__INFER_OPTION) //
-                                          SL_API__SEARCH(SL_API__SEARCH_OPTION)      //
-                                          SL_API__SIGMA(SL_API__SEARCH_OPTION)       //
-                                          SL_API__TIMEOUT(SL_API__OPTION)            //
-                                          SL_API__REPEAT(SL_API__COMMON_OPTION) };
+static const sl_option own_rows[] = {
+    // the command also takes the name of a column
+    SL_OPTION(call_options, sigma, "sigma", .value = 0, .max = 1e308, .shown = "VALUE",
+              .help = "standard deviation of the target's errors; 0: estimated"),
+    SL_API__TIMEOUT(call_options, look.timeout),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-static const sl_command_info info = { .name = "discover",
-                                      .options = options,
-                                      .n_options = SL_LEN(options) };
+static sl_api__command the_call = {
+    .info = { .name = "discover" },
+    .parts = { SL_API__LOOK_PARTS(call_options, look, NULL, sl_api__short_samples),
+               { &own, 0, "options", NULL },
+               { &sl_api__repeat_table, 0, "all commands", NULL } },
+};
 
 static sl_status check_column(const double *column, int64_t rows, const char *name) {
     for (int64_t i = 0; i < rows; i++)
@@ -159,15 +147,15 @@ static sl_status read_units(sl_found *f, const char *list) {
 
 static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
                       const sl_json *given, const sl_api__listener *listener) {
-    sl_api__value values[SL_LEN(options)];
-    const sl_api__run run = { .info = &info, .values = values, .listener = *listener };
-    SL_TRY(sl_api__options_read(values, &info, given));
-    SL_TRY(read_units(f, sl_api__named(&run, "units")->text[0]));
+    call_options o = { .sigma = 0 };
+    const sl_api__run run = { .options = &o, .common = &o.common, .listener = *listener };
+    SL_TRY(sl_api__options_read(&o, NULL, sl_api__table(&the_call), given));
+    SL_TRY(read_units(f, o.look.units));
     const sl_api__asked asked = { .model = model ? model->infer : NULL,
                                   .names = &f->names,
-                                  .sigma = sl_api__named(&run, "sigma")->real,
+                                  .sigma = o.sigma,
                                   .units = f->units_known };
-    return sl_api__find(&f->discovery, &asked, p, &run);
+    return sl_api__find(&f->discovery, &asked, p, &run, &o.look);
 }
 
 static sl_status discover(sl_found **out, const sl_trained *model, const sl_problem *p,

@@ -126,7 +126,7 @@ sl_status sl_api__info_model(sl_api__run *run, const char *path, bool tensors, s
     if (!config) text = NULL;
     add_file_json(result, f, path, text, hashed);
     if (tensors) add_tensors_json(result, f);
-    if (sl_api__named(run, "json")->flag) goto done;
+    if (run->common->json) goto done;
     add_file_table(&run->output, f, path, config, hashed);
     if (tensors) add_tensors_table(&run->output, f);
     st = sl_api__output(run);
@@ -270,7 +270,7 @@ sl_status sl_api__info_run(sl_api__run *run, const char *dir, sl_str *result) {
     r.steps = steps_of(config);
     if (sl_ckpt_newest(dir) >= 0) SL_GO(sl_ckpt_look(&r.saved, &r.warning, dir));
     add_run_json(result, dir, text, &r);
-    if (sl_api__named(run, "json")->flag) goto done;
+    if (run->common->json) goto done;
     add_run_table(&run->output, dir, config, &r);
     st = sl_api__output(run);
 done:

@@ -5,6 +5,20 @@
 #include "api/api_impl.h"
 #include "laws/laws.h"
 
+/* Options of the command laws. */
+typedef struct sl_api__laws_options {
+    sl_api__common common;
+    const char *file, *columns; // NULL: not given, here and below
+    double target;
+    int bins; // SL_LAWS_BINS_*
+    int64_t trials, draws;
+    const char *predict;
+    double budget; // NaN: not given
+    const char *compare;
+    bool simulate;
+    const char *law, *report, *figures, *out;
+} sl_api__laws_options;
+
 /* What is asked besides the laws. NaN and NULL: not asked. */
 typedef struct sl_api__ask {
     double params, tokens; // --predict

@@ -4,24 +4,25 @@
 #include "api/laws_impl.h"
 #include "report/report.h"
 
-static void add_option(sl_str *s, const sl_api__run *run, const char *name) {
-    const sl_api__value *v = sl_api__named(run, name);
-    if (!v->given || !v->text[0]) return;
+static void add_option(sl_str *s, const char *name, const char *value) {
+    if (!value) return;
     sl_str_addf(s, " --%s ", name);
-    sl_api__add_word(s, v->text[0]);
+    sl_api__add_word(s, value);
 }
 
 /* The command that makes the page again. */
 static void add_command(sl_str *s, const sl_api__run *run, const sl_laws *l) {
+    const sl_api__laws_options *o = run->options;
+    char bins[SL_OPTION_TEXT_MAX];
     sl_str_add(s, "symlaw laws ");
-    sl_api__add_word(s, sl_api__named(run, "file")->text[0]);
-    add_option(s, run, "columns");
-    add_option(s, run, "bins");
+    sl_api__add_word(s, o->file);
+    add_option(s, "columns", o->columns);
+    add_option(s, "bins", sl_option_choice(bins, sl_api__row(run, &o->bins), o->bins));
     sl_str_addf(s, " --target-solved %.10g --draws %d --seed %llu", l->options.target,
                 l->options.draws, (unsigned long long)l->options.seed);
     if (l->options.trials > 0) sl_str_addf(s, " --trials %.0f", l->options.trials);
-    add_option(s, run, "report");
-    add_option(s, run, "figures");
+    add_option(s, "report", o->report);
+    add_option(s, "figures", o->figures);
 }
 
 static void add_subtitle(sl_str *s, const sl_laws *l) {
@@ -34,8 +35,8 @@ static void add_subtitle(sl_str *s, const sl_laws *l) {
 }
 
 sl_status sl_api__laws_report(sl_api__run *run, const sl_laws *l, sl_file **page) {
-    const char *file = sl_api__named(run, "file")->text[0];
-    const char *figures = sl_api__named(run, "figures")->text[0], *slash = strrchr(file, '/');
+    const sl_api__laws_options *o = run->options;
+    const char *file = o->file, *slash = strrchr(file, '/');
     sl_str title = { 0 }, subtitle = { 0 }, command = { 0 }, html = { 0 };
     sl_status st;
     sl_str_addf(&title, "Scaling laws of %s",
@@ -50,7 +51,7 @@ sl_status sl_api__laws_report(sl_api__run *run, const sl_laws *l, sl_file **page
     const sl_report_input in = {
         .title = title.text, .subtitle = subtitle.text, .laws = l, .command = command.text
     };
-    if (figures) SL_GO(sl_report_figures_folder(&in, figures));
+    if (o->figures) SL_GO(sl_report_figures_folder(&in, o->figures));
     if (*page) {
         SL_GO(sl_report_html(&html, &in));
         SL_GO(sl_file_write(*page, html.text, html.len));

@@ -211,7 +211,7 @@ sl_status sl_api__check_file(sl_api__run *run, const char *path, int variables, 
                        SL_UNIVERSE_MAX_VARS);
     checker c = { .run = run,
                   .name = strcmp(path, "-") == 0 ? "<stdin>" : path,
-                  .json = sl_api__named(run, "json")->flag,
+                  .json = run->common->json,
                   .shown = shown };
     sl_status st;
     SL_GO(sl_lines_open(&c.lines, path, LINE_BYTES_MAX));

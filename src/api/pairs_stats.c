@@ -39,42 +39,32 @@ void sl_api__identity_json(sl_str *s, const sl_api__identity *id) {
 static void add_name(sl_str *s, const char *name) { sl_str_addf(s, "  %-14s ", name); }
 
 /* " --points 32" where that is not the default; answers whether it is another. */
-static bool add_option(sl_str *s, const sl_option_info *o, const sl_api__value *v) {
-    const char *preset = o->default_value;
-    switch (o->type) {
-    case SL_OPTION_INT:
-        if (v->whole == sl_strtoll(preset, NULL)) return false;
-        sl_str_addf(s, " --%s %lld", o->name, (long long)v->whole);
-        return true;
-    case SL_OPTION_REAL: {
-        if (v->real == sl_strtod(preset, NULL)) return false;
-        char text[32]; // as short as it may be to be read as the same number
-        sl_snprintf(text, sizeof text, "%.15g", v->real);
-        if (sl_strtod(text, NULL) != v->real) sl_snprintf(text, sizeof text, "%.17g", v->real);
-        sl_str_addf(s, " --%s %s", o->name, text);
+static bool add_option(sl_str *s, const void *options, const sl_option *o) {
+    char text[SL_OPTION_TEXT_MAX];
+    if (o->kind == SL_KIND_TEXT) {
+        const char *value = *sl_option_texts(options, o);
+        if (strcmp(value, o->text) == 0) return false;
+        sl_str_addf(s, " --%s '%s'", o->name, value); // operators have what a shell would obey
         return true;
     }
-    default:
-        if (strcmp(v->text[0], preset) == 0) return false;
-        // a list of operators has what a shell would obey
-        sl_str_addf(s, o->type == SL_OPTION_TEXT ? " --%s '%s'" : " --%s %s", o->name, v->text[0]);
-        return true;
-    }
+    const sl_option now = { .kind = o->kind,
+                            .choices = o->choices,
+                            .value = sl_option_number(options, o) };
+    if (now.value == o->value) return false;
+    sl_str_addf(s, " --%s %s", o->name, sl_option_default_text(text, &now));
+    return true;
 }
 
-/* What has to be given to have the same data, as a command line takes it. */
+/* What has to be given to have the same data, as a command line takes it: the options of the set
+ * and of pairs, but for memory. */
 static void add_options(sl_str *s, const sl_api__run *run) {
-    static const char *const names[] = { "seed",           "depth",    "variables", "ops",
-                                         "size",           "withheld",
-#define X(field, option, ...) option,
-                                         SL_PAIRS_TABLE(X)
-#undef X
-    };
-    bool any = false;
     sl_str_addf(s, "  %-14s", "options"); // each brings a blank
-    for (int i = 0; i < SL_LEN(names); i++) {
-        const sl_api__value *v = sl_api__named(run, names[i]);
-        any |= add_option(s, &run->info->options[v - run->values], v);
+    bool any = add_option(s, run->options, sl_api__row(run, &run->common->seed));
+    for (int i = 0; i < run->table->n; i++) {
+        const sl_option *o = &run->table->row[i];
+        const bool data =
+            sl_option_find(&sl_pairs_table, o->name) || sl_option_find(&sl_api__set_table, o->name);
+        if (data && strcmp(o->name, "max-memory") != 0) any |= add_option(s, run->options, o);
     }
     sl_str_add(s, any ? "\n" : " the defaults\n");
 }

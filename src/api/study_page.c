@@ -123,7 +123,8 @@ static const char *baseline_note(const char *name) {
     return NULL;
 }
 
-/* Up to the time at which the last answer was there. peak: FLOP/s of one thread; NaN: not measured. */
+/* Up to the time at which the last answer was there. peak: FLOP/s of one thread; NaN: not measured.
+ */
 static sl_status add_efforts(sl_report_baseline *to, sl_arena *a, const sl_study_evaluation *e,
                              double peak) {
     sl_report_effort *list;

@@ -148,19 +148,16 @@ static sl_status choose(sl_report_problem *to, int *n, sl_arena *a, const sl_eva
 static sl_status open_problems(sl_api__problems *out, sl_infer **model,
                                const sl_api__study_context *s, const char *folder) {
     static const char options[] = "{\"split\":\"test\",\"limit\":200}";
-    const sl_command_info *info = &sl_api__eval.info;
+    sl_api__run run = { .command = &sl_api__eval, .listener = s->run->listener };
     sl_json *given = NULL;
-    sl_api__run run = { .info = info, .listener = s->run->listener };
     sl_status st;
-    run.values = sl_calloc((size_t)info->n_options, sizeof *run.values);
-    if (!run.values) return sl_fail_memory((size_t)info->n_options, sizeof *run.values, "options");
     SL_GO(sl_json_parse(&given, options, sizeof options - 1));
-    SL_GO(sl_api__options_read(run.values, info, given));
+    SL_GO(sl_api__run_options(&run, given));
     SL_GO(sl_infer_open(model, folder));
-    st = sl_api__problems_open(out, &run, sl_infer_about(*model), false);
+    st = sl_api__problems_open(out, &run, run.options, sl_infer_about(*model), false);
 done:
     sl_arena_clear(&run.arena);
-    sl_free(run.values);
+    sl_api__run_options_clear(&run);
     sl_json_free(given);
     return st;
 }

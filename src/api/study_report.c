@@ -69,7 +69,7 @@ static sl_status add_findings(const sl_api__study_context *s, const sl_report_in
     if (st == SL_OK) {
         sl_json_add_text(result, "findings", sl_str_text(&sentences));
         sl_json_add_text(result, "report", path.text);
-        if (!sl_api__named(s->run, "json")->flag) {
+        if (!s->options->common.json) {
             add_costs(out, in, sl_clock() - s->run->listener.start);
             sl_str_addf(out, "%s\n%s\n", sl_str_text(&sentences), path.text);
         }
@@ -84,7 +84,7 @@ static sl_status add_findings(const sl_api__study_context *s, const sl_report_in
 static sl_status add_no_findings(const sl_api__study_context *s, sl_str *result) {
     sl_json_add_text(result, "findings", NULL);
     sl_json_add_text(result, "report", NULL);
-    if (!sl_api__named(s->run, "json")->flag)
+    if (!s->options->common.json)
         sl_str_add(&s->run->output, "no run is finished that a law could be fitted to\n");
     return sl_str_status(&s->run->output);
 }

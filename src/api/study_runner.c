@@ -17,12 +17,11 @@
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* Do all options of a size fit each other? */
-static sl_status check_train(sl_api__value *values) {
-    sl_api__run run = { .info = &sl_api__train.info, .values = values };
+static sl_status check_train(sl_api__run *run) {
     sl_api__setup setup = { 0 };
     sl_train_plan plan;
     enum { TOKENS = 32 }; // that they fit does not depend on it
-    sl_status st = sl_api__setup_read(&setup, &run);
+    sl_status st = sl_api__setup_read(&setup, run, sl_api__training_of(run));
     if (st == SL_OK)
         st = sl_train_plan_make(&plan, &setup.config, setup.model, (int)setup.pairs.points, TOKENS,
                                 1, 1);
@@ -34,17 +33,15 @@ sl_status sl_api__study_check(const char *verb, const char *options_json, bool w
                               void *payload) {
     (void)payload;
     const bool train = strcmp(verb, "train") == 0;
-    const sl_command_info *info = train ? &sl_api__train.info : &sl_api__eval.info;
+    sl_api__run run = { .command = train ? &sl_api__train : &sl_api__eval };
     sl_json *given = NULL;
     sl_status st;
-    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
     SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
-    SL_GO(sl_api__options_read(values, info, given));
-    if (whole && train) st = check_train(values);
+    SL_GO(sl_api__run_options(&run, given));
+    if (whole && train) st = check_train(&run);
 done:
+    sl_api__run_options_clear(&run);
     sl_json_free(given);
-    sl_free(values);
     return st;
 }
 

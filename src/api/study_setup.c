@@ -4,24 +4,21 @@
 #include "api/study_impl.h"
 
 sl_status sl_api__study_setup(sl_api__setup *out, const sl_study_plan *plan,
-                              const sl_study_run *run, const sl_api__value *threads) {
-    const sl_command_info *info = &sl_api__train.info;
+                              const sl_study_run *run, int64_t threads) {
+    sl_api__run inner = { .command = &sl_api__train };
     sl_str options = { 0 };
     sl_json *given = NULL;
     sl_status st;
-    sl_api__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
     *out = (sl_api__setup){ 0 };
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
     sl_study_train_options(&options, plan, run);
     SL_GO(sl_str_status(&options));
     SL_GO(sl_json_parse(&given, options.text, options.len));
-    SL_GO(sl_api__options_read(values, info, given));
-    if (threads) values[sl_api__option_find(info, "threads")] = *threads;
-    sl_api__run inner = { .info = info, .values = values };
-    st = sl_api__setup_read(out, &inner); // borrows nothing
+    SL_GO(sl_api__run_options(&inner, given));
+    inner.common->threads = threads;
+    st = sl_api__setup_read(out, &inner, sl_api__training_of(&inner)); // borrows nothing
 done:
     sl_json_free(given);
-    sl_free(values);
+    sl_api__run_options_clear(&inner);
     sl_str_clear(&options);
     return st;
 }
@@ -37,7 +34,7 @@ sl_status sl_api__study_flops(double *out, const sl_study_plan *plan, const sl_s
     sl_api__setup setup;
     sl_train_plan cost;
     sl_status st;
-    SL_GO(sl_api__study_setup(&setup, plan, run, NULL));
+    SL_GO(sl_api__study_setup(&setup, plan, run, 0));
     SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
                              usual_tokens(setup.universe.depth), 1, 1));
     *out = cost.flops;

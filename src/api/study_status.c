@@ -259,7 +259,7 @@ sl_status sl_api__study_status(const sl_api__study_context *s, sl_str *result) {
     sl_study study;
     sl_api__tally t;
     double factor;
-    const bool json = sl_api__named(s->run, "json")->flag;
+    const bool json = s->options->common.json;
     sl_str *out = &s->run->output;
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     SL_GO(sl_api__study_tally(&t, s, &study));

@@ -72,18 +72,97 @@ _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_NO ((sl_truth){ -1 })
 #define SL_UNKNOWN ((sl_truth){ 0 })
 
-/* Modules keep their options in tables, one X(field, option, kind, value, text, choices, min, max,
- * shown, help) a row. A row as a check sees it; a choice is held as its place in "a|b|c", from 0. */
-typedef struct sl_bounds {
-    const char *option, *choices;
-    double min, max;
-} sl_bounds;
+/* ---------------------------------------------------------------- options ------------------- */
 
-#define SL_BOUNDS_ROW(field, option, kind, value, text, choices, min, max, shown, help) \
-    { option, choices, min, max },
+/* An option is described once, by a row of a table in the folder whose struct it is a field of:
+ *
+ *     static const sl_option rows[] = {
+ *         SL_OPTION(sl_pairs_options, points, "points", .value = 64, .min = 2, .max = 4096,
+ *                   .shown = "N", .help = "points of a data set"),
+ *         ...
+ *
+ * Defaults, checks, the parser, --help, shell completion, man pages and the recorded configuration
+ * are all made from the rows. */
+typedef enum sl_option_kind { // by the type of the field
+    SL_KIND_FLAG,             // bool
+    SL_KIND_INT,              // int64_t; SL_NONE: not given
+    SL_KIND_REAL,             // double; NaN: not given
+    SL_KIND_CHOICE,           // int: place in `choices`, from 0; -1: not given
+    SL_KIND_TEXT,             // const char *; NULL: not given
+    SL_KIND_TEXTS,            // const char *[SL_OPTION_TEXTS_COUNT]; NULL: not given
+} sl_option_kind;
+#define SL_NONE INT64_MIN
+enum { SL_OPTION_TEXTS_COUNT = 2, SL_OPTION_TEXT_MAX = 32 }; // texts of one option; bytes of a number or choice
 
-/* SL_EINVAL names the first option whose value is outside its bounds; NaN is outside. */
-SL_NODISCARD sl_status sl_bounds_check(const sl_bounds *rows, const double *values, int n);
+/* What a TEXT that names a file or a folder is for. */
+typedef enum sl_option_path {
+    SL_PATH_NONE, // it names neither
+    SL_PATH_FILE_INPUT,
+    SL_PATH_FILE_OUTPUT,
+    SL_PATH_FILE_IN_PLACE, // read, then added to
+    SL_PATH_FOLDER_INPUT,
+    SL_PATH_FOLDER_IN_PLACE,
+} sl_option_path;
+
+typedef struct sl_option {
+    const char *name;    // without dashes
+    const char *alias;   // a former name, which is read for ever and shown nowhere; NULL: none
+    size_t offset;       // of the field in its struct
+    sl_option_kind kind;
+    double value;        // default of a number, a flag (0, 1) or a choice (its place); NaN: none
+    const char *text;    // default of a text; NULL: none
+    const char *choices; // "a|b|c"
+    double min, max;     // of numbers
+    const char *shown;   // name of its value, such as "N"
+    const char *help;    // one sentence
+    const char *group;   // heading in --help; set by the command
+    sl_option_path path;
+} sl_option;
+
+#define SL_OPTION(type, field, option, ...)                                    \
+    { .name = option, .offset = offsetof(type, field),                         \
+      .kind = _Generic(((type *)0)->field, bool: SL_KIND_FLAG, int64_t: SL_KIND_INT, \
+                       double: SL_KIND_REAL, int: SL_KIND_CHOICE,              \
+                       const char *: SL_KIND_TEXT, const char **: SL_KIND_TEXTS), \
+      __VA_ARGS__ }
+
+typedef struct sl_option_table {
+    const sl_option *row;
+    int n;
+} sl_option_table;
+
+/* A default that differs from the table's; a list ends with one without a name. */
+typedef struct sl_option_preset {
+    const char *name;
+    double value;
+} sl_option_preset;
+
+/* Every field of the table := its default. */
+void sl_option_defaults(void *options, const sl_option_table *t);
+/* The fields that are listed := other defaults. */
+void sl_option_presets(void *options, const sl_option_table *t, const sl_option_preset *list);
+/* SL_EINVAL names the first option whose number is outside its bounds; NaN is outside. */
+SL_NODISCARD sl_status sl_option_check(const void *options, const sl_option_table *t);
+
+/* The row of this name or former name; NULL: there is none. */
+const sl_option *sl_option_find(const sl_option_table *t, const char *name);
+/* The same, of a name that must be there. */
+const sl_option *sl_option_get(const sl_option_table *t, const char *name);
+
+/* The field of a number, flag or choice, as it is held; the field of a text. */
+double sl_option_number(const void *options, const sl_option *o);
+void sl_option_set(void *options, const sl_option *o, double value); // NaN: not given
+const char **sl_option_texts(const void *options, const sl_option *o);
+bool sl_option_is_given(const void *options, const sl_option *o);
+void sl_option_copy(void *to, const void *from, const sl_option *o);
+bool sl_option_same(const void *a, const void *b, const sl_option *o); // texts by their letters
+
+/* The name of a choice's place; asserts that there is one. */
+const char *sl_option_choice(char name[SL_OPTION_TEXT_MAX], const sl_option *o, int place);
+/* The place of a name; -1: it is none. */
+int sl_option_place(const sl_option *o, const char *name);
+/* The default as it can be typed, in text or a text of the row's; NULL: there is none. */
+const char *sl_option_default_text(char text[SL_OPTION_TEXT_MAX], const sl_option *o);
 
 /* ---------------------------------------------------------------- memory -------------------- */
 

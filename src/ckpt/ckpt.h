@@ -40,14 +40,13 @@
 
 /* Defaults that have changed: what a missing option meant up to a format. Those of today stand in the
  * tables of options. Rows are added, never removed.
- *    option    last format it held in    as a number    as text */
+ *    option    last format it held in    value; the place of a choice */
 #define SL_CKPT_OLDER_DEFAULTS(X)
 
 typedef struct sl_ckpt_older {
     const char *option;
     int until;        // last format
-    double value;     // 0 for a choice
-    const char *text; // as in the tables of options
+    double value;     // as sl_option has it
 } sl_ckpt_older;
 
 /* The default that the option had in this format; NULL: today's. */
@@ -158,7 +157,7 @@ void sl_ckpt_sweep(const char *dir);
 bool sl_ckpt_is_file(const char *name);
 
 /* The model of a weights file: its options from the configuration in the metadata (members called
- * as in SL_MODEL_TABLE, and "variables"), its weights (sl_free them). For callers that need no
+ * as in sl_model_table, and "variables"), its weights (sl_free them). For callers that need no
  * state. */
 SL_NODISCARD sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *out,
                                           const char *path);

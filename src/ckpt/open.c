@@ -153,24 +153,24 @@ static sl_status get_int(int64_t *out, reading *r, const char *name) {
     return SL_OK;
 }
 
-static sl_status get_real(double *out, reading *r, const char *name) {
-    const sl_json *j = sl_json_get(r->config, name);
-    if (!j) return take_default(out, r, name, *out);
-    if (sl_json_kind_of(j) != SL_JSON_INT && sl_json_kind_of(j) != SL_JSON_REAL)
-        return bad_member(r, name, j, sl_json_kind_text(SL_JSON_REAL));
-    *out = sl_json_real(j);
+/* The field has the default of today. */
+static sl_status get_option(sl_model_options *to, const sl_option *o, reading *r) {
+    const bool whole = o->kind == SL_KIND_INT;
+    const sl_json *j = sl_json_get(r->config, o->name);
+    double x = sl_option_number(to, o);
+    if (!j)
+        SL_TRY(take_default(&x, r, o->name, x));
+    else if (sl_json_kind_of(j) != SL_JSON_INT && (whole || sl_json_kind_of(j) != SL_JSON_REAL))
+        return bad_member(r, o->name, j, sl_json_kind_text(whole ? SL_JSON_INT : SL_JSON_REAL));
+    else
+        x = sl_json_real(j);
+    sl_option_set(to, o, x);
     return SL_OK;
 }
 
 static sl_status read_options(sl_model_options *o, reading *r) {
     int64_t variables = o->columns - 1;
-#define GET_INT                     get_int
-#define GET_REAL                    get_real
-#define X(field, option, kind, ...) SL_TRY(GET_##kind(&o->field, r, option));
-    SL_MODEL_TABLE(X)
-#undef X
-#undef GET_INT
-#undef GET_REAL
+    for (int i = 0; i < sl_model_table.n; i++) SL_TRY(get_option(o, &sl_model_table.row[i], r));
     SL_TRY(get_int(&variables, r, "variables"));
     if (variables < 0 || variables >= SL_NN_MAX_COLUMNS) // before 1 is added
         return sl_fail(SL_EFORMAT, "%s: its config has %lld variables", r->path,
@@ -187,7 +187,7 @@ static sl_status options_of(sl_model_options *o, char **missing, const sl_st_fil
     if (st == SL_EFORMAT) return sl_fail(st, "%s: its config: %s", path, sl_last_error());
     SL_TRY(st);
     reading r = { .config = config, .path = path };
-    *o = (sl_model_options)SL_MODEL_OPTIONS_INIT;
+    *o = sl_model_defaults();
     if (sl_json_kind_of(config) == SL_JSON_OBJECT) {
         st = sl_ckpt_config_format(&r.format, config, path);
         if (st == SL_OK) st = read_options(o, &r);

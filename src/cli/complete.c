@@ -41,7 +41,7 @@ static void bash_command(sl_cli__text *t, const sl_command_info *c) {
     const sl_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
-        const sl_option_info *o = &c->options[i];
+        const sl_option_info *o = sl_command_option(c, i);
         if (o->arity == 0) continue;
         sl_cli__text value = { 0 };
         bash_value(&value, o);
@@ -62,7 +62,7 @@ static void bash_command(sl_cli__text *t, const sl_command_info *c) {
         sl_cli__addf(t, "; return ;;\n        esac\n");
     }
     sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
-    for (int i = 0; i < c->n_options; i++) sl_cli__addf(t, " --%s", c->options[i].name);
+    for (int i = 0; i < c->n_options; i++) sl_cli__addf(t, " --%s", sl_command_option(c, i)->name);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
 }
 
@@ -150,7 +150,7 @@ static void zsh(sl_cli__text *t) {
     for (int i = 0; i < sl_command_count(); i++) {
         const sl_command_info *c = sl_command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
-        for (int k = 0; k < c->n_options; k++) zsh_option(t, &c->options[k]);
+        for (int k = 0; k < c->n_options; k++) zsh_option(t, sl_command_option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "            '%d", k + 1);
             zsh_value(t, sl_cli__positional(c, k));
@@ -206,7 +206,7 @@ static void fish(sl_cli__text *t) {
     sl_cli__addf(t, "'\n");
     for (int i = 0; i < sl_command_count(); i++) {
         const sl_command_info *c = sl_command_get(i);
-        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, &c->options[k]);
+        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, sl_command_option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);
             fish_value(t, sl_cli__positional(c, k));

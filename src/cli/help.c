@@ -106,7 +106,7 @@ void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
     sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
-        const sl_option_info *o = &c->options[i];
+        const sl_option_info *o = sl_command_option(c, i);
         if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
         group = o->group;
         add_option(t, o, o == sl_cli__positional(c, 0) || o == sl_cli__positional(c, 1));

@@ -10,19 +10,37 @@
 
 enum { MAX_ARITY = 8 };
 
+/* What an option came with. */
+typedef struct slot {
+    bool given, bare; // without its name
+    const char *values[MAX_ARITY];
+} slot;
+
 const sl_command_info *sl_cli__command(const char *name) {
     for (int i = 0; i < sl_command_count(); i++)
         if (strcmp(sl_command_get(i)->name, name) == 0) return sl_command_get(i);
     return NULL;
 }
 
-/* The option called by the n bytes of `name`, or NULL. */
+static bool is_name(const char *name, const char *text, size_t n) {
+    return name && strlen(name) == n && memcmp(name, text, n) == 0;
+}
+
+/* The number of the option called by the n bytes of `name`, now or formerly; -1: there is none. */
+static int place_of(const sl_command_info *info, const char *name, size_t n) {
+    for (int i = 0; i < info->n_options; i++)
+        if (is_name(sl_command_option(info, i)->name, name, n)) return i;
+    for (int i = 0; i < info->n_options; i++)
+        if (is_name(sl_command_option(info, i)->alias, name, n)) return i;
+    return -1;
+}
+
 static const sl_option_info *find(const sl_command_info *info, const char *name, size_t n) {
-    for (int i = 0; i < info->n_options; i++) {
-        const sl_option_info *o = &info->options[i];
-        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
-    }
-    return NULL;
+    return sl_command_option(info, place_of(info, name, n));
+}
+
+static slot *slot_of(slot *slots, const sl_command_info *info, const sl_option_info *o) {
+    return &slots[place_of(info, o->name, strlen(o->name))];
 }
 
 const sl_option_info *sl_cli__positional(const sl_command_info *info, int i) {
@@ -143,12 +161,6 @@ static bool read_option(const sl_option_info **out, const char **values,
     return true;
 }
 
-/* What an option came with. */
-typedef struct slot {
-    bool given, bare; // without its name
-    const char *values[MAX_ARITY];
-} slot;
-
 /* A word without a name is for the first positional option that has none yet, or for a call of its
  * own. */
 static bool read_bare(sl_cli__args *out, slot *slots, const sl_command_info *info,
@@ -158,9 +170,9 @@ static bool read_bare(sl_cli__args *out, slot *slots, const sl_command_info *inf
         out->words[out->n_words++] = word;
         return is_text(o, word);
     }
-    if (o && slots[o - info->options].bare) o = sl_cli__positional(info, 1);
-    if (!o || slots[o - info->options].bare) return fail_extra(info, word);
-    slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
+    if (o && slot_of(slots, info, o)->bare) o = sl_cli__positional(info, 1);
+    if (!o || slot_of(slots, info, o)->bare) return fail_extra(info, word);
+    *slot_of(slots, info, o) = (slot){ .given = true, .bare = true, .values = { word } };
     return is_text(o, word);
 }
 
@@ -176,8 +188,8 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
     const sl_option_info *o;
     slot s = { .given = true };
     if (!read_option(&o, s.values, info, argc, argv, at)) return false;
-    s.bare = slots[o - info->options].bare;
-    slots[o - info->options] = s; // one that comes twice counts as it came last
+    s.bare = slot_of(slots, info, o)->bare;
+    *slot_of(slots, info, o) = s; // one that comes twice counts as it came last
     out->quiet = out->quiet || strcmp(o->name, "quiet") == 0;
     return true;
 }
@@ -185,9 +197,9 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
 /* One file takes one result: an option of it and several calls do not go together. */
 static bool is_single(const slot *slots, const sl_command_info *info, int calls) {
     for (int i = 0; i < info->n_options && calls > 1; i++)
-        if (slots[i].given && info->options[i].use == SL_OPTION_OUTPUT) {
+        if (slots[i].given && sl_command_option(info, i)->use == SL_OPTION_OUTPUT) {
             sl_cli__error("--%s is one file, and there are %d to work on; call symlaw %s for each",
-                          info->options[i].name, calls, info->name);
+                          sl_command_option(info, i)->name, calls, info->name);
             return false;
         }
     return true;
@@ -200,7 +212,7 @@ static void collect(sl_cli__args *out, const slot *slots, const sl_command_info 
     out->heading = true;
     for (int i = 0; i < info->n_options; i++) {
         if (!slots[i].given) continue;
-        const sl_option_info *o = &info->options[i];
+        const sl_option_info *o = sl_command_option(info, i);
         if (info->repeats && o == sl_cli__positional(info, 0)) {
             out->words[out->n_words++] = slots[i].values[0];
             continue;

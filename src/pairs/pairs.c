@@ -172,7 +172,7 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
         apply_raw(&shape, d->x, N, D);
         for (int c = 0; c < out->columns; c++) column[c] = d->x[out->column[c] - 1];
         SL_TRY(sl_program_run(d->y, program, column, N, NULL, scratch));
-        int valid = take_valid(t, d, N, D, o->limit);
+        int valid = take_valid(t, d, N, D, o->max_y);
         if (trace && first) trace->invalid = N - valid;
         if (t->have == N) return SL_OK;
     }
@@ -407,7 +407,7 @@ sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scrat
         SL_GO(sl_pairs__draw(t.x, scratch, &points, pair->mixture, o, D));
         apply_raw(&shape, t.x, N, D);
         SL_GO(sl_program_run(t.y, program, column, N, NULL, scratch));
-        const int valid = take_valid(&t, &t, N, D, o->limit), take = SL_MIN(valid, n - *have);
+        const int valid = take_valid(&t, &t, N, D, o->max_y), take = SL_MIN(valid, n - *have);
         take_spread(x, y, *have, &t, pair, take);
         *have += take;
     }

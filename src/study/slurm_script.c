@@ -6,6 +6,41 @@
 
 #include "study/slurm_impl.h"
 
+/* ---------------------------------------------------------------- options ------------------- */
+
+#define ROW(field, option, ...) SL_OPTION(sl_study_slurm_options, field, option, __VA_ARGS__)
+
+static const sl_option rows[] = {
+    ROW(nodes, "nodes", .value = 1, .min = 1, .max = 1e5, .shown = "N",
+        .help = "nodes of a worker"),
+    ROW(tasks, "tasks-per-node", .value = 1, .min = 1, .max = 1e4, .shown = "N",
+        .help = "processes of a worker on each of its nodes; all of them are ranks of one run"),
+    ROW(cpus, "cpus-per-task", .value = 0, .max = 1e4, .shown = "N",
+        .help = "cores, and threads, of a process; 0: Slurm's default"),
+    ROW(partition, "partition", .shown = "NAME", .help = "partition of the jobs"),
+    ROW(account, "account", .shown = "NAME", .help = "account that is charged"),
+    ROW(time, "time", .shown = "LIMIT",
+        .help = "time limit of a job as sbatch takes it: minutes, H:MM:SS, D-HH:MM:SS; default: "
+                "the partition's"),
+    ROW(margin, "margin", .value = 0, .max = 1e5, .shown = "SECONDS",
+        .help = "time before the limit at which a worker saves and is queued again; 0: a tenth "
+                "of it, 20 to 120"),
+    ROW(sbatch, "sbatch", .shown = "OPTIONS",
+        .help = "more options of sbatch, such as \"--qos=long --mem=8G\""),
+    ROW(before, "before", .shown = "COMMANDS",
+        .help = "shell commands that a job begins with, such as \"module load openmpi\""),
+    ROW(mpi, "mpi", .text = "pmix", .shown = "TYPE",
+        .help = "MPI type of srun; \"srun --mpi=list\" lists them"),
+};
+
+const sl_option_table sl_study_slurm_table = { rows, SL_LEN(rows) };
+
+sl_study_slurm_options sl_study_slurm_defaults(void) {
+    sl_study_slurm_options o = { .workers = 1 };
+    sl_option_defaults(&o, &sl_study_slurm_table);
+    return o;
+}
+
 /* ---------------------------------------------------------------- words --------------------- */
 
 /* Letters that neither a shell nor sbatch nor squeue's lists give a meaning. */
@@ -260,14 +295,9 @@ static sl_status add_worker(sl_str *s, const sl_study_slurm_options *o) {
 }
 
 static sl_status check_counts(const sl_study_slurm_options *o) {
-    static const sl_bounds rows[] = { { "workers", NULL, 1, 1e6 },
-                                      { "nodes", NULL, 1, 1e5 },
-                                      { "tasks-per-node", NULL, 1, 1e4 },
-                                      { "cpus-per-task", NULL, 0, 1e4 },
-                                      { "margin", NULL, 0, 1e5 } };
-    const double values[] = { (double)o->workers, (double)o->nodes, (double)o->tasks,
-                              (double)o->cpus, (double)o->margin };
-    return sl_bounds_check(rows, values, SL_LEN(rows));
+    if (o->workers < 1 || o->workers > 1000000)
+        return sl_fail(SL_EINVAL, "workers is %lld, not from 1 to 1e+06", (long long)o->workers);
+    return sl_option_check(o, &sl_study_slurm_table);
 }
 
 sl_status sl_study__slurm_script(sl_str *s, const sl_study_slurm_options *o,

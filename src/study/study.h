@@ -297,43 +297,22 @@ SL_NODISCARD sl_status sl_study_work(bool *out_of_time, const sl_study_plan *pla
  * for jobs by a name that belongs to the folder, so nothing is submitted twice. Needs a file system that
  * all nodes share.
  *
- *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_STUDY_SLURM_TABLE(X)                                                                    \
-    X(nodes, "nodes", INT, 1, "1", NULL, 1, 1e5, "N", "nodes of a worker")                         \
-    X(tasks, "tasks-per-node", INT, 1, "1", NULL, 1, 1e4, "N",                                     \
-      "processes of a worker on each of its nodes; all of them are ranks of one run")              \
-    X(cpus, "cpus-per-task", INT, 0, "0", NULL, 0, 1e4, "N",                                       \
-      "cores, and threads, of a process; 0: those that Slurm gives by itself")                     \
-    X(partition, "partition", TEXT, NULL, NULL, NULL, 0, 0, "NAME", "partition of the jobs")       \
-    X(account, "account", TEXT, NULL, NULL, NULL, 0, 0, "NAME", "account that is charged")         \
-    X(time, "time", TEXT, NULL, NULL, NULL, 0, 0, "LIMIT",                                         \
-      "time limit of a job as sbatch takes it: minutes, H:MM:SS, D-HH:MM:SS; default: the"         \
-      " partition's")                                                                              \
-    X(margin, "margin", INT, 0, "0", NULL, 0, 1e5, "SECONDS",                                      \
-      "a worker saves and is queued again this long before the limit; 0: a tenth of it, 20 to 120") \
-    X(sbatch, "sbatch", TEXT, NULL, NULL, NULL, 0, 0, "OPTIONS",                                   \
-      "more options of sbatch, such as \"--qos=long --mem=8G\"")                                   \
-    X(before, "before", TEXT, NULL, NULL, NULL, 0, 0, "COMMANDS",                                  \
-      "shell commands that a job begins with, such as \"module load openmpi\"")                    \
-    X(mpi, "mpi", TEXT, "pmix", "pmix", NULL, 0, 0, "TYPE",                                        \
-      "how srun starts ranks; \"srun --mpi=list\" shows what there is")
-
+ * Described by sl_study_slurm_table (slurm_script.c) up to mpi. */
 typedef struct sl_study_slurm_options {
-#define SL_STUDY__INT(field) int64_t field;
-#define SL_STUDY__TEXT(field) const char *field; // NULL: not said
-#define X(field, option, kind, ...) SL_STUDY__##kind(field)
-    SL_STUDY_SLURM_TABLE(X)
-#undef X
-#undef SL_STUDY__INT
-#undef SL_STUDY__TEXT
+    int64_t nodes, tasks, cpus; // of a worker; of each node; of a process, 0: by Slurm
+    const char *partition, *account, *time; // NULL: not given
+    int64_t margin;      // seconds before the time limit; 0: by the limit
+    const char *sbatch;  // more options; NULL: none
+    const char *before;  // commands; NULL: none
+    const char *mpi;     // type that srun takes
     int64_t workers;         // tasks of the array
     const char *program;     // symlaw, by a path that holds on every node
     const char *const *words; // more words of `symlaw study worker DIR`
     int n_words;
 } sl_study_slurm_options;
 
-#define SL_STUDY__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_STUDY_SLURM_OPTIONS_INIT { SL_STUDY_SLURM_TABLE(SL_STUDY__VALUE) .workers = 1 }
+extern const sl_option_table sl_study_slurm_table;
+sl_study_slurm_options sl_study_slurm_defaults(void); // of one worker
 
 /* A worker that ends with this exit code has saved for want of time: the script has it queued again. */
 enum { SL_STUDY_OUT_OF_TIME = 75 }; // EX_TEMPFAIL of sysexits.h

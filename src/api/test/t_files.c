@@ -38,7 +38,7 @@ static void every_file_says_what_it_is_for(void **state) {
     for (int c = 0; c < sl_command_count(); c++) {
         const sl_command_info *info = sl_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
-            const sl_option_info *o = &info->options[i];
+            const sl_option_info *o = sl_command_option(info, i);
             SL_CHECK(t, is_file(o) == (o->use != SL_OPTION_NO_FILE), "%s --%s", info->name,
                      o->name);
             files += is_file(o);
@@ -83,7 +83,8 @@ static void no_output_is_another_file(void **state) {
         const sl_command_info *info = sl_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
             for (int j = 0; j < info->n_options; j++) {
-                const sl_option_info *a = &info->options[i], *b = &info->options[j];
+                const sl_option_info *a = sl_command_option(info, i),
+                                     *b = sl_command_option(info, j);
                 if (i == j || a->type != SL_OPTION_FILE || b->type != SL_OPTION_FILE) continue;
                 if (!is_written(a) && !is_written(b)) continue;
                 refused(t, info, a->name, file, b->name, file);

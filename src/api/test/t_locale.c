@@ -253,7 +253,7 @@ static void add_defaults(transcript *x) {
     for (int i = 0; i < sl_command_count(); i++) {
         const sl_command_info *c = sl_command_get(i);
         for (int k = 0; k < c->n_options; k++) {
-            const sl_option_info *o = &c->options[k];
+            const sl_option_info *o = sl_command_option(c, k);
             sl_str_add(&x->text, c->name);
             sl_str_add(&x->text, o->name);
             sl_str_add(&x->text, o->default_value ? o->default_value : "none");

@@ -12,7 +12,7 @@ static void show(sl_fixture *t, sl_discover__rows *rows, sl_discover__bag **bags
                  const double *x, int scale) {
     double y[ROWS];
     const sl_problem p = { .inputs = 1, .rows = ROWS, .x = &x, .y = y };
-    sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_defaults();
     o.scale = scale;
     for (int i = 0; i < ROWS; i++) y[i] = i;
     SL_MUST(t, sl_discover__rows_make(rows, &t->arena, &p, &o));

@@ -19,7 +19,7 @@ typedef struct bench {
 } bench;
 
 static void set_up(sl_fixture *t, bench *b) {
-    *b = (bench){ .o = SL_DISCOVER_OPTIONS_INIT };
+    *b = (bench){ .o = sl_discover_defaults() };
     for (int c = 0; c < 3; c++) {
         b->columns[c] = b->x[c];
         for (int i = 0; i < ROWS; i++) b->x[c][i] = sl_rng_range(&t->rng, 1, 5);

@@ -17,7 +17,7 @@ typedef struct bench {
 } bench;
 
 static void set_up(sl_fixture *t, bench *b) {
-    sl_model_options m = SL_MODEL_OPTIONS_INIT;
+    sl_model_options m = sl_model_defaults();
     m.width = 16;
     m.layers = m.decoder_layers = 1;
     m.heads = 2;
@@ -31,7 +31,7 @@ static void set_up(sl_fixture *t, bench *b) {
     b->x[0] = b->x1;
     b->x[1] = b->x2;
     b->p = (sl_problem){ .inputs = 2, .rows = ROWS, .x = b->x, .y = b->y };
-    b->o = (sl_discover_options)SL_DISCOVER_OPTIONS_INIT;
+    b->o = sl_discover_defaults();
     b->o.search = SL_DISCOVER_MODEL;
     b->o.rank = SL_RANK_SIMPLE;
     b->o.samples = 60;

@@ -110,7 +110,7 @@ static sl_status bench(int pairs, uint64_t seed) {
     sl_arena a = { 0 };
     tally t[KIND_COUNT] = { 0 };
     sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options po = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options po = sl_pairs_defaults();
     po.test_size = 3 * (int64_t)pairs; // more than a third has constants
     SL_GO(sl_pool_new(&pool, sl_cores()));
     SL_GO(sl_universe_new(&u, pool, &uo, NULL));

@@ -13,7 +13,7 @@ static sl_universe *universe(sl_fixture *t) {
 
 static sl_pairs *pairs_over(sl_fixture *t, const sl_universe *u, double drop_column) {
     sl_pairs *pairs;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 8;
     o.drop_column = drop_column;
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));
@@ -21,7 +21,7 @@ static sl_pairs *pairs_over(sl_fixture *t, const sl_universe *u, double drop_col
 }
 
 static sl_discover_options paper(int samples) {
-    sl_discover_options o = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_paper_defaults();
     o.samples = samples;
     return o;
 }

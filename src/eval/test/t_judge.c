@@ -139,7 +139,7 @@ static void what_the_model_says_is_judged(void **state) {
 static void the_highest_r2_is_kept(void **state) {
     sl_fixture *t = *state;
     sl_infer *m = tiny_model(t);
-    sl_discover_options o = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_paper_defaults();
     o.samples = 600;
     o.grammar = 1;
     o.infer.length = 12;

@@ -72,7 +72,7 @@ static sl_universe *universe(sl_fixture *t, double withheld) {
 static void a_split_is_its_pairs(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = universe(t, 0.2);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     o.test_size = 30;
     o.noise = 0.1;
@@ -122,7 +122,7 @@ static void a_split_is_its_pairs(void **state) {
 static void nothing_withheld_is_told(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = universe(t, 0);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     sl_eval_source s;
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));
@@ -468,7 +468,7 @@ static void each_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *lines = sl_test_path("pairs.jsonl"), *table = sl_test_path("formulas.csv");
     sl_universe *u = universe(t, 0);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     char text[sizeof formulas_text];
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));

@@ -19,7 +19,7 @@ typedef struct small {
 
 /* scale: of the weights; the larger, the more decided the model is. */
 static inline void small_begin(sl_fixture *t, small *s, double scale) {
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = 16;
     o.layers = 1;
     o.decoder_layers = 2;

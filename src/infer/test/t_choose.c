@@ -46,7 +46,7 @@ static void choices_are_those_of_plain_sums(void **state) {
     for (int i = 0; i < sl_test_iters(t, 30); i++) {
         float z[V];
         sl_infer__choice c;
-        sl_infer_options o = SL_INFER_OPTIONS_INIT;
+        sl_infer_options o = sl_infer_defaults();
         const sl_token_set set = random_set(t);
         random_logits(t, z);
         o.temperature = sl_rng_range(&t->rng, 0.2, 3);
@@ -84,7 +84,7 @@ static void the_impossible_is_drawn_if_it_must_be(void **state) {
     sl_fixture *t = *state;
     float z[V];
     sl_infer__choice c;
-    const sl_infer_options o = SL_INFER_OPTIONS_INIT;
+    const sl_infer_options o = sl_infer_defaults();
     const sl_token_set set = { { UINT64_C(1) << 9 | UINT64_C(1) << 30, 0 } };
     for (int i = 0; i < V; i++) z[i] = i == 3 ? 5000.0f : -5000.0f;
     z[30] = -4000;

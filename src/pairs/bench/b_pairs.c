@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     sl_universe *u = NULL;
     sl_pairs *p = NULL;
     sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_status st;
     if (argc > 2) {
         fprintf(stderr, "usage: pairs.pairs [CASE]\n");

@@ -4,7 +4,7 @@
 enum { MAX_D = SL_UNIVERSE_MAX_VARS, MOST = 256 };
 
 static bool setting(sl_pairs_options *o, int k) {
-    *o = (sl_pairs_options)SL_PAIRS_OPTIONS_INIT;
+    *o = sl_pairs_defaults();
     o->points = 64;
     o->draws = 3;
     o->test_size = 40;
@@ -16,7 +16,7 @@ static bool setting(sl_pairs_options *o, int k) {
         o->shift = 5;
         o->stretch = 10;
         return true;
-    case 3: o->limit = 1; return true; // most points are not valid
+    case 3: o->max_y = 1; return true; // most points are not valid
     case 4: o->retry = SL_PAIRS_RETRY_WHOLE; return true;
     case 5: o->points = 300; return true; // more in one draw than are wanted
     case 6: o->points = 7; return true;
@@ -61,7 +61,7 @@ static void draw_by_hand(sl_fixture *t, fresh *f, const sl_pairs *p, const sl_pa
             for (int v = 0; v < D; v++) x[v][i] = x[v][i] * factor[v] + offset[v];
             for (int c = 0; c < e->columns; c++) at[c] = &x[e->column[c] - 1][i];
             SL_MUST(t, sl_expr_eval(&y, &t->arena, e->expr, at, 1, NULL));
-            if (fabs(y) < o->limit) good[valid++] = i;
+            if (fabs(y) < o->max_y) good[valid++] = i;
         }
         const int take = valid < n - f->have ? valid : n - f->have;
         for (int i = 0; i < take; i++) {
@@ -112,7 +112,7 @@ static void fresh_points_are_further_draws(void **state) {
                     }
                     // no noise, and the same each time
                     SL_MUST(t, sl_expr_eval(&y, &t->arena, e.expr, at, 1, NULL));
-                    SL_CHECK(t, y == a.y[j] && y == again.y[j] && fabs(y) < o.limit, "y %g, not %g",
+                    SL_CHECK(t, y == a.y[j] && y == again.y[j] && fabs(y) < o.max_y, "y %g, not %g",
                              a.y[j], y);
                     for (int r = 0; r < e.points; r++)
                         SL_CHECK(t, a.x[0][j] != e.x[0][r], "point %d is the pair's point %d", j,

@@ -8,7 +8,7 @@ enum { MAX_D = SL_UNIVERSE_MAX_VARS };
 
 /* The defaults, small, and then each knob turned. */
 static bool setting(sl_pairs_options *o, int k) {
-    *o = (sl_pairs_options)SL_PAIRS_OPTIONS_INIT;
+    *o = sl_pairs_defaults();
     o->points = 12;
     o->draws = 3;
     o->test_size = 40;
@@ -27,7 +27,7 @@ static bool setting(sl_pairs_options *o, int k) {
     case 7: o->tries = 1; return true;
     case 8: o->points = 2; return true;
     case 9: o->points = 77; return true;
-    case 10: o->limit = 2; return true;
+    case 10: o->max_y = 2; return true;
     case 11: o->min_spread = 1; return true;
     case 12: o->max_tokens = 20; return true;
     case 13:
@@ -96,7 +96,7 @@ static void judge_values(sl_fixture *t, const sl_pairs *p, const sl_pair *e, see
             SL_CHECK(t, isfinite(e->x[c][i]), "x%d[%d] is %g", c + 1, i, e->x[c][i]);
             x[c] = of_base[e->column[c] - 1] = e->x[c][i];
         }
-        SL_CHECK(t, fabs(e->y[i]) < o->limit, "y[%d] is %g", i, e->y[i]);
+        SL_CHECK(t, fabs(e->y[i]) < o->max_y, "y[%d] is %g", i, e->y[i]);
         lo = fmin(lo, e->y[i]);
         hi = fmax(hi, e->y[i]);
         sl_expr_eval_ref(&v, &bound, e->expr, x, NULL, 0x1p-53L);
@@ -226,7 +226,7 @@ static int fill_by_hand(sl_fixture *t, double *x[MAX_D], double *y, const sl_pai
             for (int v = 0; v < D; v++) x[v][have] = draw[v][i] * factor[v] + offset[v];
             for (int c = 0; c < e->columns; c++) at[c] = &x[e->column[c] - 1][have];
             SL_MUST(t, sl_expr_eval(&y[have], &t->arena, e->expr, at, 1, NULL));
-            have += fabs(y[have]) < o->limit; // not where it is NaN
+            have += fabs(y[have]) < o->max_y; // not where it is NaN
         }
     }
     --*tries;
@@ -594,7 +594,7 @@ static void limits_leave_good_pairs_alone(void **state) {
         if (k == 1) other.retry = SL_PAIRS_RETRY_WHOLE;
         if (k == 2) other.tries = 1;
         if (k == 3) other.max_tokens = 15;
-        if (k == 4) other.limit = 2;
+        if (k == 4) other.max_y = 2;
         if (k == 5) other.test_size = 7; // of other splits only
         two w;
         two_begin(t, &w, &o, &other);
@@ -650,7 +650,7 @@ static void what_cannot_be_had_is_told(void **state) {
         sl_pairs_options o;
         sl_pair e;
         setting(&o, 0);
-        if (k == 0) o.limit = 1e-100;
+        if (k == 0) o.max_y = 1e-100;
         if (k == 1) {
             o.max_tokens = 2; // x_1 alone
             o.constant_chance = 1;
@@ -681,7 +681,7 @@ static void tokens_of_depth_two_go_round(void **state) {
     sl_universe *u = small_universe(t, 2, 2, NULL, 0);
     int prefixes = 0;
     for (int64_t i = 0; i < sl_universe_size(u); i++) {
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         sl_pair_site site[256];
         sl_token ids[SL_TOKEN_MAX];
         sl_str scratch = { 0 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static sl_pairs_options small(void) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 3;
     o.draws = 2;
     o.test_size = 50;

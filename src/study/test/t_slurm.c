@@ -84,7 +84,7 @@ static const char plan_text[] =
 
 /* A study in a folder of this name, Slurm's programs in PATH, and nothing queued. */
 static void world_make(world *w, sl_fixture *t, const char *name) {
-    *w = (world){ .t = t, .o = SL_STUDY_SLURM_OPTIONS_INIT };
+    *w = (world){ .t = t, .o = sl_study_slurm_defaults() };
     static int worlds;
     char base[256];
     snprintf(base, sizeof base, "%s-%d", sl_test_path("world"), worlds++);

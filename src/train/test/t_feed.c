@@ -94,7 +94,7 @@ static double rounding(sl_train__seat *seat, float *grad, const float *weights, 
 static void chunks_add_up_to_the_whole(void **state) {
     sl_fixture *t = *state;
     for (int dropped = 0; dropped < 2; dropped++) {
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         o.points = 6;
         o.draws = 50;
         o.test_size = 5;
