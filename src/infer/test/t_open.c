@@ -18,21 +18,21 @@ static const char *save(sl_fixture *t, const sl_infer *m, int variables, int poi
                                   .shape = { p->shape[0], p->shape[1] },
                                   .data = i->weights + p->offset };
     }
-    sl_json_open(&config, NULL, '{');
+    sl_io_json_open(&config, NULL, '{');
     for (const sl_option *r = sl_model_table.row; r < sl_model_table.row + sl_model_table.n; r++)
         if (r->kind == SL_KIND_INT)
-            sl_json_add_int(&config, r->name, (int64_t)sl_option_number(o, r));
+            sl_io_json_add_int(&config, r->name, (int64_t)sl_option_number(o, r));
         else
-            sl_json_add_real(&config, r->name, sl_option_number(o, r));
-    sl_json_add_int(&config, "variables", variables);
-    sl_json_add_int(&config, "points", points);
-    sl_json_close(&config, '}');
+            sl_io_json_add_real(&config, r->name, sl_option_number(o, r));
+    sl_io_json_add_int(&config, "variables", variables);
+    sl_io_json_add_int(&config, "points", points);
+    sl_io_json_close(&config, '}');
     SL_MUST(t, sl_str_status(&config));
     const sl_st_text texts[] = {
         { "config", config.text }, { "kind", "model" }, { "step", "5" },     { "vocabulary", "" },
         { "universe", "" },        { "level", "" },     { "libraries", "" },
     };
-    SL_MUST(t, sl_st_write(path, list, n, texts, SL_LEN(texts)));
+    SL_MUST(t, sl_ckpt_st_write(path, list, n, texts, SL_LEN(texts)));
     sl_str_clear(&config);
     return path;
 }
