@@ -97,8 +97,15 @@ const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, in
 
 /* ---------------------------------------------------------------- texts --------------------- */
 
+extern const char sl_cli__summary[], sl_cli__examples[], sl_cli__exit_codes[], sl_cli__environment[];
+/* "0 .. 4, default 3": what the table knows besides the sentence. */
+void sl_cli__facts(sl_cli__text *facts, const symlaw_option_info *o);
 void sl_cli__help_all(sl_cli__text *t);
 void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *info);
+
+/* Pages of the manual, as roff: symlaw(1), symlaw-train(1), ... */
+void sl_cli__man_all(sl_cli__text *t);
+void sl_cli__man_command(sl_cli__text *t, const symlaw_command_info *info);
 
 /* A completion script; false if the shell is none of bash, zsh, fish. */
 bool sl_cli__complete(sl_cli__text *t, const char *shell);

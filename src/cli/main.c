@@ -137,6 +137,18 @@ static int print_completion(int argc, char **argv) {
     return SL_CLI__USE;
 }
 
+/* For the build, which installs the pages: no help mentions it. */
+static int print_man(int argc, char **argv) {
+    const symlaw_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
+    sl_cli__text t = { 0 };
+    if (argc > 0 && !info) return fail_command(argv[0]);
+    if (info)
+        sl_cli__man_command(&t, info);
+    else
+        sl_cli__man_all(&t);
+    return sl_cli__print(&t);
+}
+
 /* A closed standard stream would give its number to the next file opened, and messages would land
  * in it. The placeholders are open the wrong way round, so using them is still an error. */
 static void hold_standard_streams(void) {
@@ -154,6 +166,7 @@ static int program(int argc, char **argv) {
         return print_help(argc, argv);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "completion") == 0) return print_completion(argc, argv);
+    if (strcmp(word, "--man") == 0) return print_man(argc, argv);
     const symlaw_command_info *info = sl_cli__command(word);
     return info ? run_command(info, argc, argv) : fail_command(word);
 }
