@@ -31,19 +31,19 @@ static const sl_option own_rows[] = {
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
-    "Prints what a model has and what training it would take, from the options of\n"
+    "Prints the size of a model and the cost of its training, from the options of\n"
     "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained. The plan\n"
-    "is the one that training follows: a length by --ratio or --flops depends on how\n"
-    "long targets are, which the first training pairs tell. --tokens spares their\n"
-    "set.\n"
+    "is the one that training follows: a length by --ratio or --flops depends on the\n"
+    "length of targets, which is measured on the first training pairs. With --tokens\n"
+    "their set is not built.\n"
     "\n"
-    "FLOPs are counted twice: as the paper does, 6 for each parameter and item, half\n"
-    "of the parameters seeing the cells of the data and half the tokens; and as\n"
-    "executed here in products of matrices, attention included.\n"
+    "FLOPs are counted twice: as in the paper, 6 for each parameter and item, half of\n"
+    "the parameters processing the cells of the data and half the tokens; and as\n"
+    "executed here in matrix products, attention included.\n"
     "\n"
     "Of a study's plan it prints the sweep and the runs of scale of every size. Steps\n"
-    "are timed for a few seconds to say how long that takes here; evaluations are not\n"
-    "counted.\n"
+    "are timed for a few seconds to estimate the time on this machine; evaluations\n"
+    "are not counted.\n"
     "\n"
     "Examples:\n"
     "  symlaw info studies/paper.json                 the paper's study\n"
@@ -52,7 +52,7 @@ static const char help[] =
     "  symlaw info --size 93M --tokens 32 --json      the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
     "  symlaw info --model runs/a/model-00001000.safetensors\n"
-    "  symlaw info --run runs/a                       how far is it?";
+    "  symlaw info --run runs/a                       its progress";
 
 /* ---------------------------------------------------------------- tensors ------------------- */
 
@@ -191,7 +191,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
 
 sl_commands__command sl_commands__info = {
     .info = { .name = "info",
-              .summary = "what a model or a study takes; what a file or a run holds",
+              .summary = "cost of a model or a study; contents of a file or a run",
               .help = help,
               .positional = "plan" },
     .work = work,

@@ -29,14 +29,14 @@ sl_commands__training *sl_commands__training_of(const sl_commands__run *run) {
 }
 
 static const char help[] =
-    "Trains a model to write the expression behind a data set, on pairs that are\n"
-    "made while it runs (see \"symlaw pairs\"). What it will cost is told first;\n"
-    "\"symlaw info\" with the same options tells it without training.\n"
+    "Trains a model that writes the expression behind a data set, on pairs that are\n"
+    "generated while it runs (see \"symlaw pairs\"). The cost is printed first; \"symlaw\n"
+    "info\" with the same options prints it without training.\n"
     "\n"
     "Examples:\n"
     "  symlaw train --size micro --steps 2000 --out runs/first    minutes\n"
     "  symlaw train --size 6.5M --ratio 5 --out runs/a            the paper's first\n"
-    "  symlaw train --resume --out runs/a                         go on after a stop\n"
+    "  symlaw train --resume --out runs/a                         continue after a stop\n"
     "  mpirun -n 4 symlaw train --size 24M --ratio 5 --out runs/b\n"
     "\n"
     "The length of a run is --ratio (target tokens per parameter), --steps or\n"
@@ -44,13 +44,13 @@ static const char help[] =
     "  run.json                    the configuration\n"
     "  log.jsonl                   losses and more, a line every --log-steps\n"
     "  model-<step>.safetensors    weights, which Python's safetensors opens too\n"
-    "  state-<step>.safetensors    what is needed to go on\n"
-    "with the last two checkpoints. Ctrl-C or SIGTERM, to any of its processes,\n"
-    "leaves the step, saves and stops; a run that was killed goes on from the last\n"
-    "checkpoint, and one of an older version with the options it had then. A loss\n"
-    "that is not finite ends the run. mpirun kills a second after it has asked,\n"
-    "which is short for the largest models: with --mca odls_base_sigkill_timeout 30\n"
-    "it waits longer.\n"
+    "  state-<step>.safetensors    what is needed to resume\n"
+    "with the last two checkpoints. Ctrl-C or SIGTERM, to any of its processes, ends\n"
+    "the step, saves and stops. A run that was killed resumes from the last\n"
+    "checkpoint, one of an older version with the options it had then. A loss that is\n"
+    "not finite ends the run. mpirun kills its processes a second after it has asked\n"
+    "them to stop, which is short for the largest models: --mca\n"
+    "odls_base_sigkill_timeout 30 gives them more time.\n"
     "\n"
     "The same options give the same weights, bit by bit, for any number of threads\n"
     "and processes and however often a run was interrupted, on one kind of CPU.\n"
@@ -345,7 +345,7 @@ done:
 
 sl_commands__command sl_commands__train = {
     .info = { .name = "train",
-              .summary = "train a model, or go on with a run",
+              .summary = "train a model, or resume a run",
               .help = help,
               .ranks = 1 },
     .work = work,
