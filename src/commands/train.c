@@ -36,7 +36,7 @@ static const char help[] =
     "Examples:\n"
     "  symlaw train --size micro --steps 2000 --out runs/first    minutes\n"
     "  symlaw train --size 6.5M --ratio 5 --out runs/a            the paper's first\n"
-    "  symlaw train --resume --out runs/a                         continue after a stop\n"
+    "  symlaw train --resume --out runs/a                         after a stop\n"
     "  mpirun -n 4 symlaw train --size 24M --ratio 5 --out runs/b\n"
     "\n"
     "The length of a run is --ratio (target tokens per parameter), --steps or\n"

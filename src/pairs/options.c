@@ -39,8 +39,8 @@ static const sl_option rows[] = {
                 "a u + b"),
     ROW(constant_max, "constant-max", .value = 9, .min = 1, .max = SL_PAIRS_MAX_CONSTANT,
         .shown = "N",
-        .help = "constants are integers from -N to N: factors without 0 and 1, summands without "
-                "0"),
+        .help = "constants are whole numbers from -N to N: factors without 0 and 1, summands "
+                "without 0"),
     ROW(clusters, "clusters", .value = 5, .min = 1, .max = SL_PAIRS_MAX_CLUSTERS, .shown = "N",
         .help = "largest number of clusters of the mixture that points are drawn from"),
     ROW(shape, "shape", .value = SL_PAIRS_SHAPE_CLUSTER, .choices = "cluster|dataset",

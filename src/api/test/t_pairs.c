@@ -17,12 +17,6 @@ static void print(sl_fixture *t, heard *h, const char *options) {
     sl_io_json_free(run(t, h, options));
 }
 
-static const symlaw_command_info *the_command(void) {
-    int i = 0;
-    while (strcmp(symlaw_command_get(i)->name, "pairs") != 0) i++;
-    return symlaw_command_get(i);
-}
-
 static int count_of(const char *text, const char *word) {
     int n = 0;
     for (const char *p = text; (p = strstr(p, word)); p += strlen(word)) n++;
