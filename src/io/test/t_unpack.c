@@ -1,5 +1,5 @@
-/* Bytes of files, packed or not: what was packed comes out, however it was packed and in whatever
- * pieces it comes; what is damaged is told and never taken for the end. */
+/* Bytes of files, packed or not: any packing and any sizes of reads give the same bytes; damage is
+ * reported and never taken for the end. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ static void check_same(sl_fixture *t, const sl_str *got, const sl_str *want) {
              "%zu bytes, not the %zu that were packed", got->len, want->len);
 }
 
-static void what_was_packed_comes_out(void **state) {
+static void packed_bytes_are_unpacked(void **state) {
     sl_fixture *t = *state;
     sl_str all = { 0 }, part = { 0 }, packed = { 0 }, got = { 0 };
     for (int i = 0; i < sl_test_iters(t, 60); i++) {
@@ -104,9 +104,9 @@ static void the_first_two_bytes_decide(void **state) {
     sl_str_clear(&got);
 }
 
-/* Cut anywhere, and with any bit wrong behind its head, a packed file gives an error or, where the
- * bit says nothing (time, system), what was packed. */
-static void damage_is_told(void **state) {
+/* Truncated anywhere, or with any bit flipped after its magic, a packed file gives an error or,
+ * where the bit has no effect (time, system), the packed bytes. */
+static void damage_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_str all = { 0 }, packed = { 0 }, got = { 0 };
     for (int i = 0; i < 200; i++) sl_str_addf(&all, "%d,%d\n", i, i * i);
@@ -159,7 +159,7 @@ static void packed_lines_are_lines(void **state) {
     sl_str_clear(&packed);
 }
 
-/* Memory that zlib takes is ours, too. */
+/* Also zlib's allocations. */
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_str packed = { 0 }, got = { 0 };
@@ -174,10 +174,8 @@ static void lack_of_memory_is_reported(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(what_was_packed_comes_out),
-        SL_TEST(the_first_two_bytes_decide),
-        SL_TEST(damage_is_told),
-        SL_TEST(packed_lines_are_lines),
+        SL_TEST(packed_bytes_are_unpacked),  SL_TEST(the_first_two_bytes_decide),
+        SL_TEST(damage_is_reported),         SL_TEST(packed_lines_are_lines),
         SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("io.unpack", tests, SL_LEN(tests));
