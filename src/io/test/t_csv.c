@@ -513,7 +513,7 @@ static void reading_goes_on_behind_a_signal(void **state) {
     waitpid(child, NULL, 0);
     close(ends[0]);
     SL_MUST(t, st);
-    SL_CHECK(t, cancelled > 0, "no signal was told of");
+    SL_CHECK(t, cancelled > 0, "no signal was reported");
     int lines = 1;
     for (size_t i = 0; i < file.len; i++) lines += file.text[i] == '\n';
     SL_CHECK(t, rows == lines && strcmp(last, "last") == 0, "%d rows of %d", rows, lines);
@@ -583,7 +583,7 @@ static void unreadable_files_are_named(void **state) {
         sl_csv *c = NULL;
         const sl_status st = sl_io_csv_open(&c, cases[i][0], NULL);
         SL_CHECK(t, st == SL_EIO && !c, "\"%s\" is %s", cases[i][0], sl_status_text(st));
-        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not named: %s", sl_last_error());
     }
     sl_io_csv_close(NULL);
 }

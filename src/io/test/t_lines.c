@@ -209,7 +209,7 @@ static void a_pipe_gives_the_same_lines(void **state) {
         SL_CHECK(t, fcntl(STDIN_FILENO, F_GETFD) >= 0, "standard input was closed");
         waitpid(child, NULL, 0);
     }
-    SL_CHECK(t, interrupted > 0, "no signal was told of");
+    SL_CHECK(t, interrupted > 0, "no signal was reported");
     dup2(held, STDIN_FILENO);
     close(held);
     sigaction(SIGALRM, &old, NULL);
@@ -255,7 +255,7 @@ static void unreadable_files_are_named(void **state) {
         sl_lines *l = NULL;
         sl_status st = sl_io_lines_open(&l, cases[i][0], 100);
         SL_CHECK(t, st == SL_EIO && !l, "\"%s\" is %s", cases[i][0], sl_status_text(st));
-        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not named: %s", sl_last_error());
     }
 
     // opens but cannot be read: address 0 is not mapped
@@ -264,7 +264,7 @@ static void unreadable_files_are_named(void **state) {
     size_t n;
     SL_MUST(t, sl_io_lines_open(&l, "/proc/self/mem", 100));
     assert_int_equal(sl_io_lines_next(&line, &n, l), SL_EIO);
-    SL_CHECK(t, strstr(sl_last_error(), "/proc/self/mem"), "not told: %s", sl_last_error());
+    SL_CHECK(t, strstr(sl_last_error(), "/proc/self/mem"), "not named: %s", sl_last_error());
     sl_io_lines_close(l);
     sl_io_lines_close(NULL);
 }

@@ -111,7 +111,7 @@ static void damage_is_reported(void **state) {
     sl_str all = { 0 }, packed = { 0 }, got = { 0 };
     for (int i = 0; i < 200; i++) sl_str_addf(&all, "%d,%d\n", i, i * i);
     pack(&packed, all.text, all.len, 6);
-    int told = 0;
+    int reported = 0;
     for (size_t n = 2; n < packed.len; n++) {
         const sl_status st = read_all(&got, file_of(t, packed.text, n), 100);
         SL_CHECK(t, st == SL_EIO, "cut after %zu of %zu: %s", n, packed.len, sl_status_text(st));
@@ -124,9 +124,9 @@ static void damage_is_reported(void **state) {
         packed.text[bit / 8] ^= (char)(1 << bit % 8);
         SL_CHECK(t, st == SL_OK || st == SL_EIO, "bit %zu: %s", bit, sl_status_text(st));
         if (st == SL_OK) check_same(t, &got, &all);
-        told += st == SL_EIO;
+        reported += st == SL_EIO;
     }
-    SL_CHECK(t, told > 100, "only %d told", told);
+    SL_CHECK(t, reported > 100, "only %d reported", reported);
     sl_str_add(&packed, "\n1,2\n");
     assert_int_equal(read_all(&got, file_of(t, packed.text, packed.len), 100), SL_EIO);
     SL_CHECK(t, strstr(sl_last_error(), "something else stands behind its end"), "%s",
