@@ -48,7 +48,7 @@ static approx number(const arithmetic *m, sl_rat r) {
     return rounded(m, (long double)r.num / (long double)r.den, 0, small ? (binary ? 0 : 1) : 3);
 }
 
-static approx given(const arithmetic *m, long double x) {
+static approx input(const arithmetic *m, long double x) {
     return isnan(x) ? never : rounded(m, x, 0, 0);
 }
 
@@ -201,8 +201,8 @@ static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     if (depth == 0) return unknown;
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return number(m, sl_expr_num_value(e));
-    case SL_OP_VAR: return given(m, m->x[e->arg - 1]);
-    case SL_OP_PAR: return given(m, m->params[e->arg - 1]);
+    case SL_OP_VAR: return input(m, m->x[e->arg - 1]);
+    case SL_OP_PAR: return input(m, m->params[e->arg - 1]);
     case SL_OP_ADD: return sum(m, e, depth - 1);
     case SL_OP_MUL: return product(m, e, depth - 1);
     case SL_OP_POW: return power(m, ref(m, e + 1, depth - 1), sl_expr__exponent(e));

@@ -219,7 +219,7 @@ SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_
 bool sl_expr_is_undefined(const sl_node *e);
 /* Does a tidy expression hold a number that is none, such as 0 to a negative power, a negative number
  * to a broken one, or log(0)? Then it is real nowhere. */
-bool sl_expr_is_nowhere(const sl_node *e);
+bool sl_expr_has_undefined(const sl_node *e);
 
 /* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more
  * than their error bounds, SL_YES by equal canonical forms; agreement at every probe alone is only

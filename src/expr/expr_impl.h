@@ -32,10 +32,10 @@ static inline bool sl_expr__is_even(sl_op op) {
 int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 
 /* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
-#define SL_EXPR__NOWHERE ((sl_status)1)
+#define SL_EXPR__UNDEFINED ((sl_status)1)
 
 /* The end of a computation in the arena that began at `mark`: its result r is moved down to there,
- * so that scratch is given back; for SL_EXPR__NOWHERE the result is 1/0. A failure gives everything
+ * so that scratch is given back; for SL_EXPR__UNDEFINED the result is 1/0. A failure gives everything
  * back and leaves *out alone. */
 SL_NODISCARD sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
                                        const sl_node *r);

@@ -87,7 +87,7 @@ static int variables(const sl_names *names) {
     return names && names->count ? SL_MIN(names->count, SL_EXPR_MAX_VARS) : SL_EXPR_MAX_VARS;
 }
 
-static int find_given(const sl_names *names, const char *name) {
+static int find_column(const sl_names *names, const char *name) {
     if (!names || !names->names || !*name) return 0;
     for (int i = 0; i < variables(names); i++)
         if (i < names->count && names->names[i] && strcmp(names->names[i], name) == 0) return i + 1;
@@ -95,16 +95,17 @@ static int find_given(const sl_names *names, const char *name) {
 }
 
 int sl_expr__text_variable(const sl_names *names, const char *name) {
-    int given = find_given(names, name);
-    return given ? given : numbered(name, 'x', variables(names));
+    int column = find_column(names, name);
+    return column ? column : numbered(name, 'x', variables(names));
 }
 
 int sl_expr__text_constant(const char *name) { return numbered(name, 'c', UINT16_MAX); }
 
-const char *sl_expr__text_given(const sl_names *names, int number) {
+const char *sl_expr__text_column_name(const sl_names *names, int number) {
     if (!names || !names->names || number > names->count) return NULL;
     const char *name = names->names[number - 1];
-    return name && find_given(names, name) == number ? name : NULL; // of two alike the first has it
+    return name && find_column(names, name) == number ? name
+                                                      : NULL; // of two alike the first has it
 }
 
 int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
@@ -116,7 +117,7 @@ int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
         sl_snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
                     "________________________________________________________________", letter,
                     number);
-        int taken = find_given(names, spelled);
+        int taken = find_column(names, spelled);
         if (!taken || (letter == 'x' && taken == number)) return n;
     }
 }
@@ -140,7 +141,7 @@ static bool is_code_word(const char *name) {
 
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
                               const sl_names *names) {
-    const char *name = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
+    const char *name = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
     const bool plain = name && sl_expr__text_is_identifier(name) && !sl_expr__text_reserved(name);
     const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C;
     if (!name || format == SL_FORMAT_SYMPY || (code && (!plain || is_code_word(name)))) {
@@ -168,7 +169,7 @@ int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_
     for (int n = 0;; n++) { // each round rules out a given name
         memset(spelled, '_', (size_t)n);
         memcpy(spelled + n, plain, strlen(plain) + 1);
-        if (!find_given(names, spelled)) return n;
+        if (!find_column(names, spelled)) return n;
     }
 }
 
@@ -201,9 +202,9 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
     }
     for (int i = 1; i <= variables(names); i++) {
         char quote[SL_TEXT_QUOTE];
-        const char *given = sl_expr__text_given(names, i);
-        if (given)
-            sl_expr__text_quote(quote, given, strlen(given));
+        const char *column = sl_expr__text_column_name(names, i);
+        if (column)
+            sl_expr__text_quote(quote, column, strlen(column));
         else
             sl_snprintf(quote, sizeof quote, "x%d", i);
         if (strlen(text) + strlen(quote) + 8 > size) {
@@ -274,8 +275,8 @@ void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, con
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
         if (function_name[f]) consider(&best, name, function_name[f]);
     for (int i = 1; i <= variables(names); i++) {
-        const char *given = sl_expr__text_given(names, i);
-        if (given) consider(&best, name, given);
+        const char *column = sl_expr__text_column_name(names, i);
+        if (column) consider(&best, name, column);
     }
     if (best.word || strcmp(name, "x") == 0) {
         const char *word = best.word ? best.word : x;

@@ -117,19 +117,19 @@ static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
 }
 
 /* What was read is fine, what comes is not what must come. */
-static sl_term *unexpected(parser *p, const char *wanted) {
+static sl_term *unexpected(parser *p, const char *expected) {
     char text[SL_TEXT_QUOTE];
     if (p->r->st != SL_OK) return NULL;
     if (p->tok.kind == END)
         return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
-                                  "the text ends where %s should be", wanted);
+                                  "the text ends where %s should be", expected);
     return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start, "\"%s\" where %s should be",
-                              quote(text, p, p->tok), wanted);
+                              quote(text, p, p->tok), expected);
 }
 
-static bool expect(parser *p, char sign, const char *wanted) {
+static bool expect(parser *p, char sign, const char *expected) {
     if (!is(p, sign)) {
-        unexpected(p, wanted);
+        unexpected(p, expected);
         return false;
     }
     advance(p);

@@ -50,7 +50,7 @@ static bool is_one_of(const sl_reader *r, size_t i, const char *const *names, in
 }
 
 /* Commands that only space, size or style what follows. */
-static bool says_nothing(const sl_reader *r, size_t i) {
+static bool is_ignored(const sl_reader *r, size_t i) {
     static const char *const silent[] = {
         "\\,",
         "\\;",
@@ -90,7 +90,7 @@ static size_t after_blanks(const sl_reader *r, size_t i) {
     for (;;) {
         if (is_blank(at(r, i))) {
             i++;
-        } else if (at(r, i) == '\\' && says_nothing(r, i) && !bar_follows(r, i)) {
+        } else if (at(r, i) == '\\' && is_ignored(r, i) && !bar_follows(r, i)) {
             i += command_length(r, i);
         } else if (at(r, i) == '{') {
             size_t close = i + 1;
@@ -113,15 +113,16 @@ static const char *quote_here(char buffer[SL_TEXT_QUOTE], const sl_reader *r) {
     return sl_expr__text_quote(buffer, r->text + r->at, n ? n : (size_t)used);
 }
 
-static sl_term *unexpected(sl_reader *r, const char *wanted) {
+static sl_term *unexpected(sl_reader *r, const char *expected) {
     char text[SL_TEXT_QUOTE];
     char c = here(r);
     if (r->at >= r->n)
-        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "the text ends where %s should be", wanted);
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "the text ends where %s should be",
+                                  expected);
     if ((unsigned char)c >= 0x7f || (unsigned char)c < 0x20 || c == '=')
         return sl_expr__text_bad_character(r, r->at);
     return sl_expr__text_fail(r, SL_EFORMAT, r->at, "\"%s\" where %s should be",
-                              quote_here(text, r), wanted);
+                              quote_here(text, r), expected);
 }
 
 /* ---------------------------------------------------------------- brackets ------------------ */
@@ -160,9 +161,9 @@ static sl_term *bracket(sl_reader *r) {
     if (r->at >= r->n)
         return sl_expr__text_fail(r, SL_EFORMAT, open, "this bracket is never closed");
     if (!stands_here(r, close)) {
-        char wanted[32] = "a sign or ";
-        strcat(wanted, close);
-        return unexpected(r, wanted);
+        char expected[32] = "a sign or ";
+        strcat(expected, close);
+        return unexpected(r, expected);
     }
     r->at += strlen(close);
     return t;

@@ -17,7 +17,7 @@ typedef struct printer {
     const double *params; // values of the free constants, or NULL
 } printer;
 
-static void put(printer *p, const sl_node *e, level wanted);
+static void put(printer *p, const sl_node *e, level required);
 
 static void put_integer(printer *p, uint64_t n) {
     sl_str_add_uint(p->s, n);
@@ -174,12 +174,12 @@ static level level_of(const printer *p, const sl_node *e) {
     }
 }
 
-static void put(printer *p, const sl_node *e, level wanted) {
-    if (wanted == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
+static void put(printer *p, const sl_node *e, level required) {
+    if (required == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
         put_number(p, sl_expr_num_value(e), true);
         return;
     }
-    bool brackets = level_of(p, e) < wanted;
+    bool brackets = level_of(p, e) < required;
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
     case SL_OP_VAR: sl_expr__text_print_name(p->s, p->format, e, p->names); break;

@@ -174,8 +174,8 @@ sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e) {
 
 static const sl_node *substituted(walk *w, const sl_node *e, bool factor) {
     (void)factor;
-    const bool given = e->op == SL_OP_VAR && e->arg <= w->n_with && w->with[e->arg - 1];
-    return given ? w->with[e->arg - 1] : e;
+    const bool replaced = e->op == SL_OP_VAR && e->arg <= w->n_with && w->with[e->arg - 1];
+    return replaced ? w->with[e->arg - 1] : e;
 }
 
 sl_status sl_expr_substitute(const sl_node **out, sl_arena *a, const sl_node *e,

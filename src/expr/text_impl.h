@@ -56,7 +56,7 @@ int sl_expr__text_constant(const char *name);
 bool sl_expr__text_reserved(const char *name);
 bool sl_expr__text_is_identifier(const char *name); // of ASCII letters, digits and _
 /* The given name that reads back as this variable, or NULL: write x<number>. */
-const char *sl_expr__text_given(const sl_names *names, int number);
+const char *sl_expr__text_column_name(const sl_names *names, int number);
 /* Underscores to write before x<number> or c<number>: as many as it takes for no column to be
  * meant. */
 int sl_expr__text_underscores(const sl_names *names, char letter, int number);

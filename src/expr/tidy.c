@@ -44,7 +44,7 @@ static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_no
 
 sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
                           const sl_node *r) {
-    if (st == SL_EXPR__NOWHERE) {
+    if (st == SL_EXPR__UNDEFINED) {
         sl_node *undefined = NULL;
         sl_arena_rewind(a, mark);
         SL_TRY(sl_expr__room(&undefined, a, 3));
@@ -103,7 +103,7 @@ static bool is_outside(const sl_node *e) {
     }
 }
 
-bool sl_expr_is_nowhere(const sl_node *e) {
+bool sl_expr_has_undefined(const sl_node *e) {
     for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (is_outside(&e[i])) return true;
     return false;
@@ -286,7 +286,7 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
     if (product &&
         number.num == 0) { // 0*u = 0, unless u would take with it that it is nowhere real
         for (int i = 0; i < n; i++)
-            if (sl_expr_is_nowhere(list[i])) return SL_EXPR__NOWHERE;
+            if (sl_expr_has_undefined(list[i])) return SL_EXPR__UNDEFINED;
         n = 0;
     }
     sort_operands(list, n);
@@ -321,7 +321,7 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, sl_ra
     if (!sl_expr_rat_is(exponent, 1)) s.in_product = false;
     SL_TRY(tidy(&base, s, e + 1, depth - 1));
     if (sl_expr_rat_is(exponent, 0))
-        return sl_expr_is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
+        return sl_expr_has_undefined(base) ? SL_EXPR__UNDEFINED : put_number(out, a, SL_RAT(1));
     if (sl_expr_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;
@@ -344,7 +344,7 @@ static sl_status tidy_raise(const sl_node **out, shaper s, const sl_node *e, int
     SL_TRY(tidy(&exponent, (shaper){ s.a, s.merge, false }, sl_expr_next(e + 1), depth - 1));
     if (exponent->op == SL_OP_NUM) return tidy_pow(out, s, e, sl_expr_num_value(exponent), depth);
     SL_TRY(tidy(&base, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
-    if (sl_expr_num_is(base, 1) && !sl_expr_is_nowhere(exponent)) {
+    if (sl_expr_num_is(base, 1) && !sl_expr_has_undefined(exponent)) {
         *out = base;
         return SL_OK;
     }

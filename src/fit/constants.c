@@ -67,7 +67,7 @@ static void add_term(form *s, part p) {
 }
 
 /* A sum with its first coefficient taken out: all of it, or without its sign. */
-static part give_away(form *s, bool with_sign) {
+static part take_leading(form *s, bool with_sign) {
     if (s->n == 0) return (part){ s->constant, NULL };
     double f = s->coef[0];
     if (s->n == 1 && s->constant == 0 && (with_sign || f > 0)) return (part){ f, s->kid[0] };
@@ -84,7 +84,7 @@ static part read_sum(maker *m, const sl_node *e) {
     const sl_node *c = e + 1;
     for (int i = 0; i < e->arg && !m->failed; i++, c = sl_expr_next(c))
         add_term(s, read_part(m, c));
-    return give_away(s, true);
+    return take_leading(s, true);
 }
 
 static part read_product(maker *m, const sl_node *e) {
@@ -123,7 +123,7 @@ static part read_power(maker *m, const sl_node *e) {
     if (!whole && base.factor < 0) {
         form *sum = as_sum(m, base);
         if (!sum) return base;
-        base = give_away(sum, false);
+        base = take_leading(sum, false);
     }
     if (!isnormal(pow(base.factor, power))) base = (part){ 1, as_sum(m, base) }; // beyond doubles
     form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);

@@ -40,7 +40,7 @@ typedef struct sl_fit__code {
     const sl_program *value;
     const sl_program *slope[SL_FIT_MAX_PARAMS]; // by constant k + 1
     int n_linear, linear[SL_FIT_MAX_PARAMS];    // k, counted from 0
-    int n_bent, bent[SL_FIT_MAX_PARAMS];
+    int n_nonlinear, nonlinear[SL_FIT_MAX_PARAMS];
 } sl_fit__code;
 
 /* SL_ELIMIT, SL_EOVERFLOW: a derivative is too large to be had. */
@@ -77,8 +77,8 @@ typedef struct sl_fit__descent {
  * residuals of; *sse is infinite and place as it was where the start is outside the domain. error
  * may be NULL. Ends early when it is told to stop, or when the latest sum of squares, which ask may
  * note in d->last, is exact. */
-SL_NODISCARD sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double *sse,
-                                    int evaluations, int n, sl_nls_fn ask, void *payload);
+SL_NODISCARD sl_status sl_fit__minimize(sl_fit__descent *d, double *place, double *error, double *sse,
+                                    int evaluations, int n, sl_nls_fn residuals, void *payload);
 
 /* Over the bent constants alone, with the best linear ones for each of their values. */
 SL_NODISCARD sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse,

@@ -20,10 +20,10 @@ static bool has_constant(const sl_node *e, int number) {
 
 /* is[i][j]: the derivative by constant i has constant j in it. Then it is so the other way round
  * too: it is the second derivative that does not vanish. */
-typedef bool entangled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
+typedef bool coupled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
 
 /* Constants that are not entangled with each other, `first` among them and then in order. */
-static int gather(int *set, const entangled is, int first, int n) {
+static int gather(int *set, const coupled is, int first, int n) {
     int count = 0;
     if (is[first][first]) return 0;
     set[count++] = first;
@@ -39,7 +39,7 @@ static int gather(int *set, const entangled is, int first, int n) {
  * right and ties are rare. */
 static void split(sl_fit__code *code, const sl_node *const *slope) {
     const int n = code->n;
-    entangled is;
+    coupled is;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) is[i][j] = is[j][i] = has_constant(slope[i], j + 1);
     for (int first = 0; first < n; first++) {
@@ -52,7 +52,7 @@ static void split(sl_fit__code *code, const sl_node *const *slope) {
     bool linear[SL_FIT_MAX_PARAMS] = { false };
     for (int i = 0; i < code->n_linear; i++) linear[code->linear[i]] = true;
     for (int k = 0; k < n; k++)
-        if (!linear[k]) code->bent[code->n_bent++] = k;
+        if (!linear[k]) code->nonlinear[code->n_nonlinear++] = k;
 }
 
 sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n) {
@@ -108,11 +108,12 @@ static sl_status solve(double *r, projection *pr) {
     return SL_OK;
 }
 
-static sl_status ask(double *r, double *const *jac, const double *bent, void *payload) {
+static sl_status projected_residuals(double *r, double *const *jac, const double *nonlinear,
+                                     void *payload) {
     projection *pr = payload;
     sl_fit__descent *d = pr->d;
     const sl_fit__code *c = d->code;
-    for (int k = 0; k < c->n_bent; k++) pr->value[c->bent[k]] = bent[k];
+    for (int k = 0; k < c->n_nonlinear; k++) pr->value[c->nonlinear[k]] = nonlinear[k];
     if (r) {
         SL_TRY(solve(r, pr));
         d->last = 0;
@@ -121,8 +122,8 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
     }
     double coef[SL_FIT_MAX_PARAMS];
     SL_TRY(solve(d->col[c->n], pr));
-    for (int k = 0; k < c->n_bent; k++) {
-        SL_TRY(column(d, jac[k], c->slope[c->bent[k]], pr->value));
+    for (int k = 0; k < c->n_nonlinear; k++) {
+        SL_TRY(column(d, jac[k], c->slope[c->nonlinear[k]], pr->value));
         SL_TRY(take_out(jac[k], coef, d, c->n_linear));
     }
     return SL_OK;
@@ -131,11 +132,12 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
 sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse, int evaluations) {
     const sl_fit__code *c = d->code;
     projection pr = { .d = d };
-    double bent[SL_FIT_MAX_PARAMS];
-    for (int k = 0; k < c->n_bent; k++) bent[k] = value[c->bent[k]];
-    SL_TRY(sl_fit__walk(d, bent, NULL, sse, evaluations, c->n_bent, ask, &pr));
+    double nonlinear[SL_FIT_MAX_PARAMS];
+    for (int k = 0; k < c->n_nonlinear; k++) nonlinear[k] = value[c->nonlinear[k]];
+    SL_TRY(sl_fit__minimize(d, nonlinear, NULL, sse, evaluations, c->n_nonlinear,
+                            projected_residuals, &pr));
     if (!isfinite(*sse)) return SL_OK;
-    for (int k = 0; k < c->n_bent; k++) pr.value[c->bent[k]] = bent[k];
+    for (int k = 0; k < c->n_nonlinear; k++) pr.value[c->nonlinear[k]] = nonlinear[k];
     SL_TRY(solve(d->col[c->n], &pr));
     memcpy(value, pr.value, (size_t)c->n * sizeof *value);
     return SL_OK;

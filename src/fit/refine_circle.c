@@ -30,7 +30,8 @@ static direction direction_of(double u) {
     return (direction){ s * t, s };
 }
 
-static sl_status ask(double *r, double *const *jac, const double *value, void *payload) {
+static sl_status circle_residuals(double *r, double *const *jac, const double *value,
+                                  void *payload) {
     sl_fit__descent *d = payload;
     const sl_fit__rows *rows = d->rows;
     const sl_fit__code *code = d->code;
@@ -57,5 +58,5 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
 
 sl_status sl_fit__circle(sl_fit__descent *d, double *value, int evaluations) {
     double sse;
-    return sl_fit__walk(d, value, NULL, &sse, evaluations, d->code->n, ask, d);
+    return sl_fit__minimize(d, value, NULL, &sse, evaluations, d->code->n, circle_residuals, d);
 }

@@ -152,15 +152,16 @@ static bool enough(void *descent) {
     return d->stopped || d->last <= d->exact;
 }
 
-sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double *sse,
-                       int evaluations, int n, sl_nls_fn ask, void *payload) {
+sl_status sl_fit__minimize(sl_fit__descent *d, double *place, double *error, double *sse,
+                           int evaluations, int n, sl_nls_fn plain_residuals, void *payload) {
     sl_nls_options opt = SL_NLS_OPTIONS_INIT;
     opt.max_evaluations = evaluations;
     opt.stop = enough;
     opt.stop_payload = d;
     d->last = INFINITY;
     sl_nls fit;
-    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, ask, payload));
+    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, plain_residuals,
+                          payload));
     d->evaluations += fit.evaluations;
     *sse = fit.sse;
     return SL_OK;
@@ -177,7 +178,8 @@ static sl_status residuals(double *r, sl_fit__descent *d, const double *value) {
     return SL_OK;
 }
 
-static sl_status ask(double *r, double *const *jac, const double *value, void *payload) {
+static sl_status plain_residuals(double *r, double *const *jac, const double *value,
+                                 void *payload) {
     sl_fit__descent *d = payload;
     const sl_fit__rows *rows = d->rows;
     if (r) return residuals(r, d, value);
@@ -189,19 +191,20 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
 }
 
 /* Projected if it can be, then plain. */
-static sl_status go_down(sl_fit__descent *d, double *value, double *sse) {
+static sl_status descend(sl_fit__descent *d, double *value, double *sse) {
     double plain;
     *sse = INFINITY;
     if (d->code->n_linear > 0) SL_TRY(sl_fit__projected(d, value, sse, d->o->evaluations));
     if (d->stopped || *sse <= d->exact) return SL_OK;
-    SL_TRY(sl_fit__walk(d, value, NULL, &plain, d->o->evaluations, d->code->n, ask, d));
+    SL_TRY(sl_fit__minimize(d, value, NULL, &plain, d->o->evaluations, d->code->n, plain_residuals,
+                            d));
     if (isfinite(plain)) *sse = plain; // else it was stopped at once, and what was found stands
     return SL_OK;
 }
 
-static sl_status go_round(sl_fit__descent *d, double *value, double *sse) {
+static sl_status descend_by_circle(sl_fit__descent *d, double *value, double *sse) {
     SL_TRY(sl_fit__circle(d, value, d->o->evaluations));
-    return go_down(d, value, sse);
+    return descend(d, value, sse);
 }
 
 /* ---------------------------------------------------------------- starts -------------------- */
@@ -220,7 +223,7 @@ static void draw_start(double *value, const double *from, int n, bool near, sl_r
 }
 
 /* *sse := at value; infinite outside the domain. */
-static sl_status look(double *sse, sl_fit__descent *d, const double *value) {
+static sl_status evaluate_at(double *sse, sl_fit__descent *d, const double *value) {
     d->evaluations++;
     SL_TRY(residuals(d->col[0], d, value));
     *sse = isfinite(d->last) ? d->last : INFINITY;
@@ -233,7 +236,7 @@ static sl_status draw_inside(double *value, sl_fit__descent *d, const double *fr
     sl_rng_init(&rng, d->o->seed, STREAM + (uint32_t)start, d->o->stream);
     for (int i = 0; i < DRAWS_INSIDE && isinf(sse); i++) {
         draw_start(value, from, d->code->n, start % 2 == 1, &rng);
-        SL_TRY(look(&sse, d, value));
+        SL_TRY(evaluate_at(&sse, d, value));
     }
     return SL_OK;
 }
@@ -245,13 +248,13 @@ static sl_status search(double *best, double *sse, int *starts, sl_fit__descent 
                         const double *from) {
     const size_t bytes = (size_t)d->code->n * sizeof *best;
     double value[SL_FIT_MAX_PARAMS], found;
-    SL_TRY(look(sse, d, from));
+    SL_TRY(evaluate_at(sse, d, from));
     memcpy(best, from, bytes);
     for (int start = 0; start <= d->o->restarts + 1; start++) {
         if (enough(d) || (start > 0 && *sse <= SL_FIT__GOOD * d->rows->sst)) break;
         memcpy(value, from, bytes);
         if (start > 1) SL_TRY(draw_inside(value, d, from, start));
-        SL_TRY((start == 0 ? go_down : go_round)(d, value, &found));
+        SL_TRY((start == 0 ? descend : descend_by_circle)(d, value, &found));
         if (found < *sse) {
             *sse = found;
             memcpy(best, value, bytes);
@@ -293,11 +296,12 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         d.stopped = stopped;
         more = FINISH_EVALUATIONS;
     }
-    SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
+    SL_TRY(sl_fit__minimize(&d, out->value, out->error, &sse, more, code.n, plain_residuals, &d));
     // a row that was not looked at is outside: as we came; but what was stopped has looked at none
     if (isinf(sse) && rows.m > SEARCH_ROWS && !d.stopped) {
         memcpy(out->value, start, (size_t)code.n * sizeof *start);
-        SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
+        SL_TRY(
+            sl_fit__minimize(&d, out->value, out->error, &sse, more, code.n, plain_residuals, &d));
     }
     use_sigma(out->error, code.n, &rows, sse);
     out->evaluations = d.evaluations;

@@ -91,11 +91,11 @@ SL_NODISCARD sl_status sl_search__closure_make_atoms(sl_closure *c);  // closure
 SL_NODISCARD sl_status sl_search__closure_make_curves(sl_closure *c); // closure_curves.c
 /* room[0 .. parts) := the curve with this constant; false where it is no moderate number. Answers
  * the number of its parts by sl_search__closure_curve_parts. */
-bool sl_search__closure_bend(sl_search__closure_values *room, const sl_closure *c,
+bool sl_search__closure_curve_values(sl_search__closure_values *room, const sl_closure *c,
                              const sl_search__closure_curve *k, double constant);
 int sl_search__closure_curve_parts(const sl_search__closure_curve *k);
 /* Part i of the curve; the constant is noted as a free one by each call. */
-const sl_node *sl_search__closure_write_curve(sl_write *w, const sl_search__closure_curve *k, int i,
+const sl_node *sl_search__closure_write_curve(sl_writer *w, const sl_search__closure_curve *k, int i,
                                        const sl_node *constant);
 
 /* ---------------------------------------------------------------- shapes -------------------- */
@@ -139,35 +139,35 @@ int sl_search__closure_columns(sl_search__closure_column *out, int room, const s
 sl_search__closure_column sl_search__closure_lead(const sl_closure *c,
                                                   const sl_search__closure_choice *k);
 /* A curve with a constant between the points of the grid: values in place of those of its parts. */
-typedef struct sl_search__closure_bent {
+typedef struct sl_search__closure_override {
     int part, parts;
     sl_search__closure_values value[2];
-} sl_search__closure_bent;
+} sl_search__closure_override;
 /* v[0 .. rows) := the column, in weighted rows; bent may be NULL. */
 void sl_search__closure_evaluate(double *v, const sl_closure *c, sl_search__closure_column k,
-                          const sl_search__closure_bent *bent, int rows);
+                          const sl_search__closure_override *override, int rows);
 
 /* ---------------------------------------------------------------- towers -------------------- */
 
 /* Orthonormal columns, one on the other. */
-typedef struct sl_search__closure_tower {
+typedef struct sl_search__closure_basis {
     const sl_closure *c;
     const sl_search__closure_kernels *kernels;
-    const sl_search__closure_bent *bent; // NULL: none
+    const sl_search__closure_override *override; // NULL: none
     int rows, padded;                    // padded: for the kernels, with zeros
     int n;
     double q[SL_CLOSURE__COLUMNS][SL_CLOSURE__ROWS];
-} sl_search__closure_tower;
+} sl_search__closure_basis;
 
 /* A tower of columns over the first rows. */
-void sl_search__closure_clear(sl_search__closure_tower *t, const sl_closure *c, int rows,
-                       const sl_search__closure_bent *bent);
+void sl_search__closure_basis_clear(sl_search__closure_basis *t, const sl_closure *c, int rows,
+                       const sl_search__closure_override *override);
 /* Adds what is outside of the span of the others; next to nothing: adds nothing. */
-void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_column k);
+void sl_search__closure_basis_push(sl_search__closure_basis *t, sl_search__closure_column k);
 /* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the
  * span of the other columns of D. Answers the length of v; infinite where D makes the lead. */
-double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
-                               const sl_search__closure_tower *below,
+double sl_search__closure_basis_residual(double *v, const sl_search__closure_basis *t,
+                               const sl_search__closure_basis *below,
                                sl_search__closure_column lead);
 
 /* ---------------------------------------------------------------- the search ---------------- */
@@ -196,9 +196,9 @@ typedef struct sl_search__closure_scan {
 
 /* Parts that a scan is cut into, and part `number`: its best choices into best[], by score. Answers
  * how many, at most SL_CLOSURE__BEST. tower: room for it. From any thread. */
-int sl_search__closure_works(const sl_search__closure_scan *s);
-int sl_search__closure_run(sl_search__closure_hit *best, const sl_closure *c,
-                           const sl_search__closure_scan *s, sl_search__closure_tower tower[2],
+int sl_search__closure_scan_parts(const sl_search__closure_scan *s);
+int sl_search__closure_scan_run(sl_search__closure_hit *best, const sl_closure *c,
+                           const sl_search__closure_scan *s, sl_search__closure_basis basis[2],
                            int number);
 
 /* Moves the constant inside a curve to where least of the lead is left outside of the span of the
@@ -215,7 +215,7 @@ int sl_search__closure_all_columns(sl_search__closure_column *out, const sl_clos
                             const sl_search__closure_choice *k);
 
 /* Solves for the coefficients, leaves out what is not needed, and offers the formula. */
-SL_NODISCARD sl_status sl_search__closure_settle(bool *kept, sl_closure *c,
+SL_NODISCARD sl_status sl_search__closure_verify(bool *kept, sl_closure *c,
                                                  const sl_search__closure_hit *h, int level);
 
 /* Below this the lead is in the span, up to rounding. */

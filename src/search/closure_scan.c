@@ -14,14 +14,14 @@
 static const double DEPENDENT = 1e-7, LOSSY = 1e-2,
                     TRIVIAL = 1e-5; // of a column outside of the span
 
-static void put(double *v, const sl_search__closure_tower *t, sl_search__closure_column k) {
-    sl_search__closure_evaluate(v, t->c, k, t->bent, t->rows);
+static void put(double *v, const sl_search__closure_basis *t, sl_search__closure_column k) {
+    sl_search__closure_evaluate(v, t->c, k, t->override, t->rows);
     for (int r = t->rows; r < t->padded; r++) v[r] = 0;
 }
 
 /* Projects v, again if little was left of it; answers the part of its length that is left. *after:
  * that length. */
-static double project(double *v, double *after, const sl_search__closure_tower *t) {
+static double project(double *v, double *after, const sl_search__closure_basis *t) {
     const int rows = t->padded, stride = SL_CLOSURE__ROWS;
     const double before = t->kernels->project(v, t->q[0], 0, rows, stride);
     double left = t->kernels->project(v, t->q[0], t->n, rows, stride);
@@ -30,17 +30,17 @@ static double project(double *v, double *after, const sl_search__closure_tower *
     return before > 0 ? sqrt(left / before) : 0;
 }
 
-void sl_search__closure_clear(sl_search__closure_tower *t, const sl_closure *c, int rows,
-                              const sl_search__closure_bent *bent) {
+void sl_search__closure_basis_clear(sl_search__closure_basis *t, const sl_closure *c, int rows,
+                                    const sl_search__closure_override *override) {
     t->c = c;
     t->kernels = sl_search__closure_kernels_at(sl_cpu());
-    t->bent = bent;
+    t->override = override;
     t->rows = rows;
     t->padded = (rows + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     t->n = 0;
 }
 
-void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_column k) {
+void sl_search__closure_basis_push(sl_search__closure_basis *t, sl_search__closure_column k) {
     double *v = t->q[t->n], length;
     if (t->n == SL_CLOSURE__COLUMNS) return;
     put(v, t, k);
@@ -49,8 +49,9 @@ void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_col
     t->n++;
 }
 
-double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
-                               const sl_search__closure_tower *below, sl_search__closure_column k) {
+double sl_search__closure_basis_residual(double *v, const sl_search__closure_basis *t,
+                                         const sl_search__closure_basis *below,
+                                         sl_search__closure_column k) {
     double own, length;
     put(v, below, k);
     if (!(project(v, &own, below) > TRIVIAL)) return INFINITY;
@@ -64,7 +65,7 @@ double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
 typedef struct scanner {
     const sl_closure *c;
     const sl_search__closure_scan *scan;
-    sl_search__closure_tower *tower, *below; // of all columns, and of those of D
+    sl_search__closure_basis *basis, *below; // of all columns, and of those of D
     int order[SL_CLOSURE__SLOTS];            // slots as they are filled
     int below_slots;                         // of them so many are of D, but for the special one
     int filled, atoms;
@@ -110,9 +111,9 @@ static void look(scanner *s, sl_search__closure_hit *curve_best) {
     s->looks++;
     const sl_search__closure_atom *special =
         s->scan->special < 0 ? NULL : &s->c->atom[s->choice.atom[s->scan->special]];
-    sl_search__closure_hit h = { s->choice, s->tower->n, .score = s->tower->n };
-    h.rest =
-        sl_search__closure_rest(v, s->tower, s->below, sl_search__closure_lead(s->c, &s->choice));
+    sl_search__closure_hit h = { s->choice, s->basis->n, .score = s->basis->n };
+    h.rest = sl_search__closure_basis_residual(v, s->basis, s->below,
+                                               sl_search__closure_lead(s->c, &s->choice));
     if (!(h.rest < INFINITY)) return;
     if (!special || special->curve < 0) {
         if (h.rest < SL_CLOSURE__NOTHING) keep(s, &h);
@@ -134,10 +135,10 @@ static bool push_columns(scanner *s, int with) {
     const int most = SL_MIN(s->scan->columns, 2 * s->scan->rows / 3);
     int n =
         sl_search__closure_columns(list, SL_CLOSURE__COLUMNS, s->c, &s->choice, s->filled, with);
-    if (s->tower->n + n > most) return false;
+    if (s->basis->n + n > most) return false;
     for (int i = 0; i < n; i++) {
-        sl_search__closure_push(s->tower, list[i]);
-        if (list[i].below) sl_search__closure_push(s->below, list[i]);
+        sl_search__closure_basis_push(s->basis, list[i]);
+        if (list[i].below) sl_search__closure_basis_push(s->below, list[i]);
     }
     return true;
 }
@@ -157,7 +158,7 @@ static void put_atom(scanner *s, int slot, int atom) {
 static void fill_with(scanner *s, int depth, int atom, int number,
                       sl_search__closure_hit *curve_best) {
     const int slot = s->order[depth], bits = bits_of(s, slot), atoms = s->atoms;
-    const int mark = s->tower->n, below = s->below->n;
+    const int mark = s->basis->n, below = s->below->n;
     const bool last = depth + 1 == s->scan->shape->slots;
     put_atom(s, slot, atom);
     s->filled |= bits;
@@ -168,7 +169,7 @@ static void fill_with(scanner *s, int depth, int atom, int number,
     if (good && last) look(s, curve_best);
     if (good && !last) fill(s, depth + 1, number);
     s->filled &= ~bits;
-    s->tower->n = mark;
+    s->basis->n = mark;
     s->below->n = below;
     s->atoms = atoms;
 }
@@ -190,13 +191,15 @@ static void fill(scanner *s, int depth, int number) {
     if (!special) put_atom(s, slot, simple.begin);
 }
 
-int sl_search__closure_works(const sl_search__closure_scan *s) { return s->simple * s->simple; }
+int sl_search__closure_scan_parts(const sl_search__closure_scan *s) {
+    return s->simple * s->simple;
+}
 
-int sl_search__closure_run(sl_search__closure_hit *best, const sl_closure *c,
-                           const sl_search__closure_scan *scan, sl_search__closure_tower tower[2],
-                           int number) {
-    scanner s = { c, scan, &tower[0], &tower[1], .choice = { .shape = scan->shape }, .best = best };
-    for (int i = 0; i < 2; i++) sl_search__closure_clear(&tower[i], c, scan->rows, NULL);
+int sl_search__closure_scan_run(sl_search__closure_hit *best, const sl_closure *c,
+                                const sl_search__closure_scan *scan,
+                                sl_search__closure_basis basis[2], int number) {
+    scanner s = { c, scan, &basis[0], &basis[1], .choice = { .shape = scan->shape }, .best = best };
+    for (int i = 0; i < 2; i++) sl_search__closure_basis_clear(&basis[i], c, scan->rows, NULL);
     order_slots(&s);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) s.choice.atom[i] = c->simple.begin;
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);

@@ -20,7 +20,7 @@
 static const struct effort {
     int z, m, z_two, m_two;
     int frequencies, frequencies_most;
-    int settle, solve, exact, noisy;
+    int minimize, solve, exact, noisy;
 } efforts[] = {
     { 15, 4, 0, 0, 2, 128, 128, 32, 8, 4 },
     { 60, 16, 12, 5, 2, 512, 512, 128, 24, 10 },
@@ -89,11 +89,11 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-static sl_status settle_part(int64_t begin, int64_t end, int worker, void *payload) {
+static sl_status minimize_part(int64_t begin, int64_t end, int worker, void *payload) {
     const work *w = payload;
     (void)worker;
     for (int64_t i = begin; i < end && !sl_search__stop(w->s->job, false); i++)
-        sl_search__inner_settle(&w->candidate[i], w->s);
+        sl_search__inner_minimize(&w->candidate[i], w->s);
     return SL_OK;
 }
 
@@ -163,8 +163,8 @@ static sl_status run(work *w, sl_inner *s, const struct effort *e) {
         SL_TRY(sl_par_for(pool, SL_MIN((int64_t)BATCH, w->pairs - w->first), 1, scan_part, w));
     }
     int n = sort(w->candidate, w->pairs * w->slots, s, GRID_ROWS);
-    n = SL_MIN(n, e->settle);
-    SL_TRY(sl_par_for(pool, n, 4, settle_part, w));
+    n = SL_MIN(n, e->minimize);
+    SL_TRY(sl_par_for(pool, n, 4, minimize_part, w));
     n = SL_MIN(sort(w->candidate, n, s, s->probes), e->solve);
     if (sl_search__stop(s->job, true)) return SL_OK;
     SL_TRY(sl_par_for(pool, n, 4, solve_part, w));

@@ -98,7 +98,7 @@ void sl_search__inner_columns(double *const *column, sl_search__inner_family f,
 
 /* coefficient[] times u(z), or on the side of products u(z) to the power coefficient[0], as an expression
  * with free constants. */
-const sl_node *sl_search__inner_write(sl_write *w, sl_search__inner_family f,
+const sl_node *sl_search__inner_write(sl_writer *w, sl_search__inner_family f,
                                       const sl_search__inner_point *at, const sl_node *z,
                                       const sl_search__inner_range *r, const double *coefficient);
 
@@ -164,7 +164,7 @@ SL_NODISCARD sl_status sl_search__inner_prepare(sl_inner *s);
 void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
                            sl_search__inner_family f, int z, int monomials, int frequencies);
 /* Moves the point to the least squares at the probes. From any thread. */
-void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s);
+void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s);
 
 /* coefficient[] of the base, then of the columns, by least squares of T(y) in all rows, c->left := the
  * part of y that is left there, or infinite. */

@@ -85,32 +85,32 @@ sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate
 /* ---------------------------------------------------------------- the expression ------------ */
 
 typedef struct formula {
-    sl_write write;
+    sl_writer write;
     const sl_node *e;
     int base[SL_INNER__BASE]; // constant of base column k, from 0
     bool used[SL_INNER__BASE];
 } formula;
 
-static const sl_node *undo(sl_write *w, const sl_node *sum, sl_search__inner_transform t) {
+static const sl_node *undo(sl_writer *w, const sl_node *sum, sl_search__inner_transform t) {
     switch (t) {
-    case SL_INNER__SQUARED: return sl_search_write_power(w, sum, (sl_rat){ 1, 2 });
-    case SL_INNER__INVERTED: return sl_search_write_power(w, sum, SL_RAT(-1));
-    case SL_INNER__LOGARITHM: return sl_search_write_function(w, SL_OP_EXP, sum);
+    case SL_INNER__SQUARED: return sl_search__write_power(w, sum, (sl_rat){ 1, 2 });
+    case SL_INNER__INVERTED: return sl_search__write_power(w, sum, SL_RAT(-1));
+    case SL_INNER__LOGARITHM: return sl_search__write_function(w, SL_OP_EXP, sum);
     default: return sum;
     }
 }
 
 static const sl_node *write_base(formula *f, const sl_inner *s, const sl_search__inner_span *p,
                                  int k, double coefficient, bool product) {
-    sl_write *w = &f->write;
+    sl_writer *w = &f->write;
     f->base[k] = w->params;
     if (p->variable[k] < 0) {
         double sign = s->job->rows.y[0] < 0 ? -1 : 1;
-        return sl_search_write_constant(w, product ? sign * exp(coefficient) : coefficient);
+        return sl_search__write_constant(w, product ? sign * exp(coefficient) : coefficient);
     }
-    const sl_node *x = sl_search_write_variable(w, p->variable[k] + 1);
-    if (product) return sl_search_write_real_power(w, x, coefficient);
-    return sl_search_write_times(w, sl_search_write_constant(w, coefficient), x);
+    const sl_node *x = sl_search__write_variable(w, p->variable[k] + 1);
+    if (product) return sl_search__write_real_power(w, x, coefficient);
+    return sl_search__write_times(w, sl_search__write_constant(w, coefficient), x);
 }
 
 static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
@@ -119,20 +119,20 @@ static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__i
     const sl_search__inner_span *p = &s->span[side];
     const sl_search__inner_monomial *z = &s->monomial[c->z], *m = &s->monomial[c->m];
     int inputs = s->job->rows.inputs;
-    sl_write *w = &f->write;
-    *w = (sl_write){ .arena = a };
+    sl_writer *w = &f->write;
+    *w = (sl_writer){ .arena = a };
     const sl_node *e =
-        sl_search__inner_write(w, c->family, &c->at, sl_search_write_monomial(w, z->power, inputs),
+        sl_search__inner_write(w, c->family, &c->at, sl_search__write_monomial(w, z->power, inputs),
                                &z->range, coefficient + p->base);
-    e = sl_search_write_times(w, e, sl_search_write_monomial(w, m->power, inputs));
+    e = sl_search__write_times(w, e, sl_search__write_monomial(w, m->power, inputs));
     for (int k = 0; k < p->base; k++) {
         if (!f->used[k]) continue;
         const sl_node *b = write_base(f, s, p, k, coefficient[k], side == SL_SIDE_PRODUCT);
-        e = side == SL_SIDE_PRODUCT ? sl_search_write_times(w, b, e)
-                                    : sl_search_write_plus(w, e, b);
+        e = side == SL_SIDE_PRODUCT ? sl_search__write_times(w, b, e)
+                                    : sl_search__write_plus(w, e, b);
     }
     f->e = undo(w, e, p->target[c->target].transform);
-    return sl_search_write_status(w);
+    return sl_search__write_status(w);
 }
 
 /* ---------------------------------------------------------------- the offer ----------------- */
@@ -159,7 +159,7 @@ static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_cand
 }
 
 /* Makes the phase of a wave whole quarters of a turn where the fit says so: sin or cos. */
-static bool settle_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
+static bool round_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
     if (sl_search__inner_traits_of[c->family].columns < 2 || c->at.quarter) return false;
     static const double QUARTER = 1.57079632679489661923;
     double phase = fit->value[SL_INNER__PHASE], whole = rint(phase / QUARTER);
@@ -189,7 +189,7 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_search__inner_ca
         if (f.write.params > SL_FIT_MAX_PARAMS) return SL_OK;
         SL_TRY(sl_fit_constants(&fit, a, f.e, f.write.params, f.write.value, &j->rows, &o));
         if (!isfinite(fit.r2)) return SL_OK;
-        bool phase = settle_phase(&copy, s, &fit);
+        bool phase = round_phase(&copy, s, &fit);
         if (!leave_out(&f, s, c, &fit) && !phase) break;
     }
     SL_TRY(sl_search__offer(exact, j, fit.expr, fit.value, fit.params, "inner", s->level));

@@ -168,7 +168,7 @@ static bool move_to(sl_search__inner_candidate *c, const sl_inner *s,
 
 /* The search of Hooke and Jeeves: steps along each coordinate, then the same way once more, because
  * two constants often have a narrow valley; steps are halved where none leads down. */
-void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s) {
+void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s) {
     const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
     const int rounds = traits->coordinate[1] == SL_INNER__NONE ? 40 : 120;
     double part = 0.5;

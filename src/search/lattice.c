@@ -241,7 +241,7 @@ static sl_status check_part(int64_t begin, int64_t end, int worker, void *payloa
 
 /* The partner of a sum's half is what the table has by now under the key: the same whatever thread
  * came first. Where that is the half itself or its like, the one it was seen with. */
-static void settle_partner(sl_lattice *l, sl_search__lattice_hit *h) {
+static void find_partner(sl_lattice *l, sl_search__lattice_hit *h) {
     if (h->form != SL_LATTICE__FORM_SUM || l->noise > 0) return;
     uint64_t word = sl_search__lattice_table_get(&l->sums, h->key);
     uint16_t tag = (uint16_t)word;
@@ -263,7 +263,7 @@ static sl_status gather_hits(checking *c) {
         c->all.count += l->hits[w].count;
         l->hits[w].count = 0;
     }
-    for (int64_t i = 0; i < n; i++) settle_partner(l, &c->all.hit[i]);
+    for (int64_t i = 0; i < n; i++) find_partner(l, &c->all.hit[i]);
     return sl_par_for(l->job->pool, n, 64, check_part, c);
 }
 
@@ -296,7 +296,7 @@ done:
     return st;
 }
 
-static sl_status settle_hits(sl_lattice *l, int level) {
+static sl_status verify_hits(sl_lattice *l, int level) {
     checking c = { .l = l };
     sl_status st = gather_hits(&c);
     if (st == SL_OK) st = offer_best(&c, level);
@@ -430,7 +430,7 @@ static sl_status run_level(bool *more, void *state, int level) {
         if (stages[i].level != level || sl_search__stop(l->job, true)) continue;
         SL_TRY(run_stage(l, &stages[i]));
     }
-    return settle_hits(l, level);
+    return verify_hits(l, level);
 }
 
 const sl_search__method sl_search__lattice = { "lattice", open_lattice, run_level, close_lattice };

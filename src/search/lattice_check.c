@@ -211,8 +211,8 @@ static double price_of(double v) {
 }
 
 /* Coefficients by their place: of f, of g, the summand. */
-static void settle(sl_search__lattice_hit *h, const linear *m, const double *coefficient,
-                   const sl_search__lattice_number *number) {
+static void set_coefficients(sl_search__lattice_hit *h, const linear *m, const double *coefficient,
+                             const sl_search__lattice_number *number) {
     bool there[SL_LATTICE__COLUMNS] = { is_linear(h->form), has_two(h->form),
                                         h->form != SL_LATTICE__FORM_FACTOR };
     for (int i = 0; i < h->n_others; i++) there[3 + i] = true;
@@ -247,7 +247,7 @@ sl_status sl_search__lattice_check(sl_search__lattice_hit *hit, sl_arena *scratc
     SL_TRY(fit(&good, coefficient, scratch, &m));
     if (!good) return SL_OK;
     if (l->noise > 0) SL_TRY(sl_search__lattice_snap(&hit->sure, coefficient, number, scratch, &m));
-    settle(hit, &m, coefficient, number);
+    set_coefficients(hit, &m, coefficient, number);
     hit->good = true;
     return SL_OK;
 }

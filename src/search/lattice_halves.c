@@ -203,7 +203,7 @@ static sl_status do_binary(sl_search__lattice_batch *b, const run *r, int32_t i,
                                 l->list[r->right].value[k] + q, b->n, op);
         b->family = triple ? family_of_three[op] : family[op];
         b->swapped = op == 4 || triple;
-        SL_TRY(sl_search__lattice_deal_with(b));
+        SL_TRY(sl_search__lattice_process_block(b));
     }
     return SL_OK;
 }
@@ -243,7 +243,7 @@ static sl_status do_unary(sl_search__lattice_batch *b, const run *r, int32_t q) 
     for (b->ratio = r->ratio; b->ratio < r->ratio_end; b->ratio++) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++)
             l->kernels->combine(b->s->block.v[k], l->ratio[b->ratio].value, u->v[k], b->n, 0);
-        SL_TRY(sl_search__lattice_deal_with(b));
+        SL_TRY(sl_search__lattice_process_block(b));
     }
     return SL_OK;
 }

@@ -276,8 +276,8 @@ SL_NODISCARD sl_status sl_search__lattice_walk(sl_lattice *l, int constants,
 /* lattice_block.c */
 /* key[] := those of all cells within reach of the ratios of half k, where y is rounded; answers how
  * many, 0 where that is too uncertain. */
-enum { SL_LATTICE__AROUND = 8 };
-int sl_search__lattice_around(uint64_t key[SL_LATTICE__AROUND], const sl_search__lattice_keys *keys,
+enum { SL_LATTICE__NEARBY = 8 };
+int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY], const sl_search__lattice_keys *keys,
                               int k, int shift);
 typedef struct sl_search__lattice_scratch {
     sl_search__lattice_block block, function, inverse, product;
@@ -300,7 +300,7 @@ typedef struct sl_search__lattice_batch {
     const int32_t *id; // right operands
     int32_t ratio;
 } sl_search__lattice_batch;
-SL_NODISCARD sl_status sl_search__lattice_deal_with(const sl_search__lattice_batch *b);
+SL_NODISCARD sl_status sl_search__lattice_process_block(const sl_search__lattice_batch *b);
 
 /* lattice_terms.c */
 SL_NODISCARD sl_status sl_search__lattice_factors(sl_lattice *l,

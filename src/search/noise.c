@@ -352,9 +352,9 @@ static sl_status run_level(bool *more, void *payload, int level) {
     *more = level + 1 < SL_LEN(efforts) && !j->o->exact_only;
     if (j->o->exact_only) return SL_OK;
     SL_GO(gather_candidates(&l, s, &efforts[level]));
-    int64_t wanted = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
-    if (!sl_search__reserve(j, wanted)) goto done;
-    bytes = wanted;
+    int64_t needed = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
+    if (!sl_search__reserve(j, needed)) goto done;
+    bytes = needed;
     outcome = sl_malloc((size_t)l.n, sizeof *outcome);
     if (!outcome) {
         st = sl_fail_memory((size_t)l.n, sizeof *outcome, "fits of the search under noise");

@@ -89,7 +89,7 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
         sl_search__noise_column *c = &w->column[k];
-        sl_term term = p->terms[c->side].term[c->at];
+        sl_store_term term = p->terms[c->side].term[c->at];
         const sl_node *e;
         double probe[SL_NOISE__PROBES + 8];
         c->value = w->block + k * p->rows;

@@ -97,7 +97,7 @@ static const sl_node *exponential(builder *b, const sl_node *e, double rate, boo
  * the other parity, the kinds of noise_simplify.c have not allowed it. */
 static sl_status product_term(builder *b, int t, double exponent, bool fixed, int *sign) {
     const sl_search__noise_terms *terms = &b->p->terms[SL_SIDE_PRODUCT];
-    sl_term term = terms->term[b->o->candidate.at[t]];
+    sl_store_term term = terms->term[b->o->candidate.at[t]];
     double probe[SL_NOISE__PROBES + 8];
     const sl_node *e;
     bool rate;
@@ -203,7 +203,7 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
 
 /* *out := f^(power/2), of -f where f is negative and the power is not whole. */
 static sl_status factor_power(const sl_node **out, builder *b) {
-    sl_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
+    sl_store_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
     double probe[SL_NOISE__PROBES + 8];
     bool rate, real = sl_search_store_value(probe, &rate, b->p->store, term);
     const sl_node *e;

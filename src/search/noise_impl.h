@@ -137,7 +137,7 @@ bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const do
  * side. */
 typedef struct sl_search__noise_terms {
     int n, room, stride;
-    sl_term *term;
+    sl_store_term *term;
     float *cost;
     double *value;   // stride each
     int *order;      // by cost

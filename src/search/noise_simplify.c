@@ -32,7 +32,7 @@ static const simple_value factors[] = { { 0, 1 } };
 static const struct {
     const simple_value *values;
     int n;
-    double dear; // bits of a free number beyond its precision
+    double surcharge; // bits of a free number beyond its precision
 } tables[] = {
     [SL_NOISE__FACTOR] = { factors, SL_LEN(factors), 1 },
     [SL_NOISE__COEFFICIENT] = { coefficients, SL_LEN(coefficients), 2 },
@@ -52,7 +52,7 @@ double sl_search__noise_price(sl_search__noise_kind kind, double value, double e
     // the error of a logarithm is a part of the factor
     double digits = log2(kind == SL_NOISE__FACTOR ? 1 / error : fabs(value) / error);
     double least = 0.5 * log2(rows);
-    return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].dear;
+    return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].surcharge;
 }
 
 double sl_search__noise_residual_bits(const sl_search__noise_model *m, double rss) {

@@ -5,7 +5,7 @@
 #include "search/noise_impl.h"
 
 static int64_t bytes_of(int room, int stride) {
-    return (int64_t)room * (int64_t)(sizeof(sl_term) + sizeof(float) + sizeof(int) +
+    return (int64_t)room * (int64_t)(sizeof(sl_store_term) + sizeof(float) + sizeof(int) +
                                      (size_t)stride * sizeof(double));
 }
 
@@ -19,7 +19,7 @@ void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j) 
 static sl_status grow(bool *enough, sl_search__noise_terms *t, sl_search__job *j, int room) {
     *enough = sl_search__reserve(j, bytes_of(room, t->stride));
     if (!*enough) return SL_OK;
-    sl_term *term = sl_realloc(t->term, (size_t)room, sizeof *term);
+    sl_store_term *term = sl_realloc(t->term, (size_t)room, sizeof *term);
     if (term) t->term = term;
     float *cost = sl_realloc(t->cost, (size_t)room, sizeof *cost);
     if (cost) t->cost = cost;

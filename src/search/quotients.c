@@ -262,7 +262,7 @@ static sl_status check_hits(sl_search__quotients_hits *all, sl_quotients *q) {
     return st;
 }
 
-static sl_status settle_hits(sl_quotients *q, int level) {
+static sl_status verify_hits(sl_quotients *q, int level) {
     sl_search__quotients_hits all = { 0 };
     sl_status st = check_hits(&all, q);
     if (st == SL_OK && all.count) qsort(all.hit, (size_t)all.count, sizeof *all.hit, cmp_hit);
@@ -290,7 +290,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (bytes == 0) return SL_OK;
     SL_GO(sl_search__quotients_make_factors(&done, q, SL_MAX(l->stored, l->streamed)));
     if (done) SL_GO(sl_par_for(q->job->pool, q->lanes, 1, meet_part, q));
-    if (done && !sl_search__stop(q->job, true)) st = settle_hits(q, level);
+    if (done && !sl_search__stop(q->job, true)) st = verify_hits(q, level);
 done:
     free_work(q);
     sl_search__release(q->job, bytes);

@@ -129,10 +129,10 @@ double sl_search__quotients_function(int kind, int exponent, double u);
 double sl_search__quotients_power(double base, int k);
 double sl_search__quotients_factor_at(sl_search__quotients_class c, sl_search__quotients_variant t,
                                       double x);
-const sl_node *sl_search__quotients_factor_expr(sl_write *w, sl_search__quotients_class c,
+const sl_node *sl_search__quotients_factor_expr(sl_writer *w, sl_search__quotients_class c,
                                          sl_search__quotients_variant t);
 /* a f + b for the function of a kind at u, to the power that the kind has. */
-const sl_node *sl_search__quotients_function_expr(sl_write *w, int kind, int exponent,
+const sl_node *sl_search__quotients_function_expr(sl_writer *w, int kind, int exponent,
                                                   const sl_node *u, sl_rat a, sl_rat b);
 
 /* A set of keys that is emptied for every list. */

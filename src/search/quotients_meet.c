@@ -139,7 +139,7 @@ static sl_status look_up_block(const meeting *m, const block *b) {
 
 typedef enum pass { MARK, STORE, LOOK_UP } pass;
 
-static sl_status deal_with(const meeting *m, const block *b, pass what) {
+static sl_status process_block(const meeting *m, const block *b, pass what) {
     if (what == STORE) return store_block(m, b);
     if (what == LOOK_UP) return look_up_block(m, b);
     mark_block(m->w, b->n);
@@ -162,7 +162,7 @@ static sl_status cross(const meeting *m, int t, int b, pass what) {
             block bl = { i, o, SL_MIN(inner->begin[ci + 1] - i, SL_QUOTIENTS__BLOCK), tops };
             for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) v[k] = inner->v[k] + i;
             m->q->kernels->keys(&w->keys, v, bl.n, g, m->q->project);
-            SL_TRY(deal_with(m, &bl, what));
+            SL_TRY(process_block(m, &bl, what));
         }
         if ((o & 63) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
     }

@@ -141,7 +141,7 @@ typedef struct solution {
 } solution;
 
 /* The polynomial that stands with y^of_y, times a factor; NULL where it is 0. */
-static const sl_node *polynomial(sl_write *w, const relation *q, const solution *s, int of_y,
+static const sl_node *polynomial(sl_writer *w, const relation *q, const solution *s, int of_y,
                                  double factor) {
     const sl_node *sum = NULL;
     int inputs = q->job->rows.inputs;
@@ -149,9 +149,9 @@ static const sl_node *polynomial(sl_write *w, const relation *q, const solution 
         int column = i < 0 ? s->y : s->used[i];
         if (q->of_y[column] != of_y) continue;
         double c = factor * (i < 0 ? 1 : -s->coefficient[i]);
-        const sl_node *e = sl_search_write_monomial(w, q->power[column], inputs);
-        if (c != 1) e = sl_search_write_times(w, sl_search_write_constant(w, c), e);
-        sum = sum ? sl_search_write_plus(w, sum, e) : e;
+        const sl_node *e = sl_search__write_monomial(w, q->power[column], inputs);
+        if (c != 1) e = sl_search__write_times(w, sl_search__write_constant(w, c), e);
+        sum = sum ? sl_search__write_plus(w, sum, e) : e;
     }
     return sum;
 }
@@ -180,21 +180,21 @@ static bool is_monic(const relation *q, const solution *s) {
 
 /* y from y^2 + B y + A = 0: h + root(h^2 - A), h = -B/2; from C y^2 + B y + A = 0: (-B + root(B^2 -
  * 4 A C)) / (2 C). NULL where its root has both signs. */
-static const sl_node *write_root(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_root(sl_writer *w, const relation *q, const solution *s) {
     int sign = sign_of_root(q, s);
     if (!sign) return NULL;
     bool one = is_monic(q, s);
     const sl_node *inside =
-        sl_search_write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
+        sl_search__write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
     const sl_node *free = polynomial(w, q, s, 0, one ? -1 : -4);
-    if (!one && free) free = sl_search_write_times(w, free, polynomial(w, q, s, 2, 1));
-    if (free) inside = sl_search_write_plus(w, inside, free);
-    const sl_node *root = sl_search_write_power(w, inside, (sl_rat){ 1, 2 });
-    if (sign < 0) root = sl_search_write_times(w, sl_search_write_int(w, -1), root);
-    const sl_node *e = sl_search_write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
+    if (!one && free) free = sl_search__write_times(w, free, polynomial(w, q, s, 2, 1));
+    if (free) inside = sl_search__write_plus(w, inside, free);
+    const sl_node *root = sl_search__write_power(w, inside, (sl_rat){ 1, 2 });
+    if (sign < 0) root = sl_search__write_times(w, sl_search__write_int(w, -1), root);
+    const sl_node *e = sl_search__write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
     if (one) return e;
-    return sl_search_write_times(w, e,
-                                 sl_search_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
+    return sl_search__write_times(w, e,
+                                  sl_search__write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
 }
 
 /* The coefficient of B at the monomial of column i; 0 where it has none. */
@@ -229,49 +229,52 @@ static double whole_part(const relation *q, const solution *s) {
 }
 
 /* +-exp(c) exp(-A/B - c). */
-static const sl_node *write_exponential(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_exponential(sl_writer *w, const relation *q, const solution *s) {
     const double c = whole_part(q, s), sign = q->job->rows.y[0] < 0 ? -1 : 1;
     const sl_node *top = NULL;
     for (int k = 0; k < s->n; k++) {
         const double value = q->of_y[s->used[k]] == 0 ? above(q, s, k, c) : 0;
         if (value == 0) continue;
-        const sl_node *e = sl_search_write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
-        e = sl_search_write_times(w, sl_search_write_constant(w, value), e);
-        top = top ? sl_search_write_plus(w, top, e) : e;
+        const sl_node *e = sl_search__write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
+        e = sl_search__write_times(w, sl_search__write_constant(w, value), e);
+        top = top ? sl_search__write_plus(w, top, e) : e;
     }
     if (!top) return NULL;
-    const sl_node *bottom = sl_search_write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
+    const sl_node *bottom = sl_search__write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
     const sl_node *e =
-        sl_search_write_function(w, SL_OP_EXP, sl_search_write_times(w, top, bottom));
-    return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c)), e);
+        sl_search__write_function(w, SL_OP_EXP, sl_search__write_times(w, top, bottom));
+    return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c)), e);
 }
 
 /* +-root(-A/C), -A/B, or a root of a quadratic equation. */
-static const sl_node *write_solution(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_solution(sl_writer *w, const relation *q, const solution *s) {
     const sl_node *top = polynomial(w, q, s, 0, -1), *bottom = polynomial(w, q, s, 1, 1);
     if (q->of_y[s->y] == 2 && bottom) {
-        *w = (sl_write){ .arena = w->arena };
+        *w = (sl_writer){ .arena = w->arena };
         return write_root(w, q, s);
     }
     if (!top) return NULL;
     if (q->y == q->logarithm) {
-        *w = (sl_write){ .arena = w->arena };
+        *w = (sl_writer){ .arena = w->arena };
         return write_exponential(w, q, s);
     }
     if (q->of_y[s->y] == 1)
-        return sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
+        return sl_search__write_times(w, top, sl_search__write_power(w, bottom, SL_RAT(-1)));
     bottom = polynomial(w, q, s, 2, 1);
-    const sl_node *e = sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
+    const sl_node *e =
+        sl_search__write_times(w, top, sl_search__write_power(w, bottom, SL_RAT(-1)));
     int sign = sign_of_root(q, s);
-    e = sl_search_write_power(w, e, (sl_rat){ 1, 2 });
-    return sign > 0 ? e : sign < 0 ? sl_search_write_times(w, sl_search_write_int(w, -1), e) : NULL;
+    e = sl_search__write_power(w, e, (sl_rat){ 1, 2 });
+    return sign > 0   ? e
+           : sign < 0 ? sl_search__write_times(w, sl_search__write_int(w, -1), e)
+                      : NULL;
 }
 
 static sl_status offer(bool *kept, relation *q, const solution *s) {
-    sl_write w = { .arena = &q->arena };
+    sl_writer w = { .arena = &q->arena };
     const sl_node *e = write_solution(&w, q, s);
     *kept = false;
-    SL_TRY(sl_search_write_status(&w));
+    SL_TRY(sl_search__write_status(&w));
     if (!e || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     return sl_search__offer(kept, q->job, e, w.value, w.params, "rational", q->level);
 }

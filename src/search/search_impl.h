@@ -128,7 +128,7 @@ extern const sl_search__method sl_search__small; // small.c; where the options l
  * to 0), with simple families some levels ahead.
  *
  * The store depends on x alone: it is built once and shared by all transforms of y. */
-typedef uint64_t sl_term;
+typedef uint64_t sl_store_term;
 
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
@@ -160,14 +160,14 @@ typedef struct sl_store_walk {
 void sl_search_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
 /* out[0..) := the next terms, at most `room`; answers how many, 0 at the end. cost[]: bits of each
  * (may be NULL). */
-int sl_search_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
+int sl_search_store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w);
 
 /* value[0..stride) := the term at the probes, the padding finite. Answers false where it is not real
  * and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm of the
  * term, as of exp(u) on the product side. From any thread. */
-bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
+bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_store_term t);
 /* The same at the first n probes alone, n a multiple of 8. */
-bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t,
+bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
                                  int n);
 
 /* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count: as
@@ -181,15 +181,15 @@ SL_NODISCARD sl_status sl_search_store_rows(int *count, sl_store *s, int want);
 const int8_t *sl_search_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_search_store_functions(const sl_store *s, int want);
-sl_term sl_search_store_function(const sl_store *s, int i);
+sl_store_term sl_search_store_function(const sl_store *s, int i);
 /* Functions of one variable and of 1 +- q (the list E). */
 int sl_search_store_elementaries(const sl_store *s, int want);
-sl_term sl_search_store_elementary(const sl_store *s, int i);
+sl_store_term sl_search_store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
  * exp(u), not u. */
 SL_NODISCARD sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
-                                            sl_term t);
+                                            sl_store_term t);
 
 /* Constants of the list, by rank: 1, -1, 2, 1/2, ... as exact expressions. */
 int sl_search_store_constants(void);

@@ -7,7 +7,7 @@
  * constants are no matter of search: those outside of functions and divisors are coefficients of a
  * linear combination. Those inside are enumerated as far as there are two (skeleton_pieces.c,
  * skeleton_screen.c). What passes is fitted in all rows, thinned out to the columns that are
- * needed, and offered (skeleton_settle.c).
+ * needed, and offered (skeleton_verify.c).
  *
  *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
@@ -155,7 +155,7 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
     st = gather(&all, s);
-    if (st == SL_OK) st = sl_search__skeleton_settle(s, &all, level);
+    if (st == SL_OK) st = sl_search__skeleton_verify(s, &all, level);
     sl_free(all.hit);
     return st;
 }

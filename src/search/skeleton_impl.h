@@ -157,8 +157,8 @@ typedef struct sl_search__skeleton_screening {
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
 
-/* skeleton_settle.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
-SL_NODISCARD sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits,
+/* skeleton_verify.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
+SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
                                                   int level);
 
 #endif

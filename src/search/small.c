@@ -66,7 +66,7 @@ static bool is_finite(const double *v, int n) {
     return true;
 }
 
-static sl_status add_term(small *s, const sl_store *store, sl_term t) {
+static sl_status add_term(small *s, const sl_store *store, sl_store_term t) {
     term *to = &s->term[s->terms];
     const size_t mark = sl_arena_mark(&s->arena);
     const sl_search__job *j = s->job;
@@ -84,7 +84,7 @@ static sl_status add_term(small *s, const sl_store *store, sl_term t) {
 
 /* Levels of a side until there are TERMS of it, or a level has none that is small enough. */
 static sl_status add_side(small *s, sl_store *store, sl_side side) {
-    sl_term batch[SL_STORE_BATCH / 16];
+    sl_store_term batch[SL_STORE_BATCH / 16];
     const int most = s->terms + TERMS;
     for (int level = 0, before = -1; level < LEVELS_MAX && s->terms < most; level++) {
         sl_store_walk w;
@@ -206,35 +206,35 @@ static void put_all(small *s) {
 
 /* ---------------------------------------------------------------- offers -------------------- */
 
-static const sl_node *write_candidate(sl_write *w, const small *s, const candidate *c) {
+static const sl_node *write_candidate(sl_writer *w, const small *s, const candidate *c) {
     const sl_node *f = s->term[c->first].expr, *g = s->term[c->second].expr;
-    if (c->pairing == SUM) f = sl_search_write_plus(w, f, g);
-    if (c->pairing == PRODUCT) f = sl_search_write_times(w, f, g);
+    if (c->pairing == SUM) f = sl_search__write_plus(w, f, g);
+    if (c->pairing == PRODUCT) f = sl_search__write_times(w, f, g);
     if (c->pairing == QUOTIENT)
-        f = sl_search_write_times(w, f, sl_search_write_power(w, g, SL_RAT(-1)));
+        f = sl_search__write_times(w, f, sl_search__write_power(w, g, SL_RAT(-1)));
     const double sign = s->y[0] < 0 ? -1 : 1;
     switch (c->form) {
     case POWER:
-        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)),
-                                     sl_search_write_real_power(w, f, c->a));
+        return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c->b)),
+                                      sl_search__write_real_power(w, f, c->a));
     case EXPONENTIAL:
-        f = sl_search_write_function(
-            w, SL_OP_EXP, sl_search_write_times(w, sl_search_write_constant(w, c->a), f));
-        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)), f);
+        f = sl_search__write_function(
+            w, SL_OP_EXP, sl_search__write_times(w, sl_search__write_constant(w, c->a), f));
+        return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c->b)), f);
     case FACTOR:
-    case LINEAR: f = sl_search_write_times(w, sl_search_write_constant(w, c->a), f); break;
+    case LINEAR: f = sl_search__write_times(w, sl_search__write_constant(w, c->a), f); break;
     default: break;
     }
     const bool summand = c->form == SUMMAND || c->form == LINEAR;
-    return summand ? sl_search_write_plus(w, f, sl_search_write_constant(w, c->b)) : f;
+    return summand ? sl_search__write_plus(w, f, sl_search__write_constant(w, c->b)) : f;
 }
 
 static sl_status offer(small *s, const candidate *c) {
     const size_t mark = sl_arena_mark(&s->arena);
-    sl_write w = { .arena = &s->arena };
+    sl_writer w = { .arena = &s->arena };
     bool kept;
     const sl_node *e = write_candidate(&w, s, c);
-    SL_TRY(sl_search_write_status(&w));
+    SL_TRY(sl_search__write_status(&w));
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, "small", 0));
     if (!kept && !s->job->o->exact_only)
         SL_TRY(sl_search__offer_noisy(&kept, s->job, e, w.value, w.params, "small", 0));

@@ -128,7 +128,7 @@ static sl_status open_side(void **state, sl_search__job *j, sl_side side, const 
 
 /* The next terms of the walk, as blocks; false at the end. */
 static bool next_batch(sl_spans *s, sl_store_walk *walk) {
-    sl_term term[SL_SPANS__BATCH];
+    sl_store_term term[SL_SPANS__BATCH];
     s->batch_terms = sl_search_store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
     s->batch_simple = walk->simple;
     for (int i = 0; i < SL_SPANS__BLOCKS; i++) {

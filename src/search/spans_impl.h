@@ -128,14 +128,14 @@ SL_NODISCARD sl_status sl_search__spans_table_open(sl_search__spans_table *t, sl
 void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j);
 /* Makes room for so many more entries in every table, on all threads; where memory does not allow it
  * the table is marked as full. */
-SL_NODISCARD sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES],
+SL_NODISCARD sl_status sl_search__spans_table_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES],
                                              int spans, sl_search__job *j, int64_t more);
 
-typedef enum sl_search__spans_met {
+typedef enum sl_search__spans_lookup {
     SL_SPANS__NEW,
     SL_SPANS__SAME,
     SL_SPANS__OTHER
-} sl_search__spans_met;
+} sl_search__spans_lookup;
 
 static inline int sl_search__spans_shard(uint64_t key) { return (int)(key >> 61); }
 /* The slot where looking begins. */
@@ -143,14 +143,14 @@ static inline int64_t sl_search__spans_slot(const sl_search__spans_table *t, uin
     return (int64_t)(key >> (61 - t->ring_bits));
 }
 /* May the key be in the table? Of one that is full a few bits say no to most keys. */
-static inline bool sl_search__spans_may_meet(const sl_search__spans_table *t, uint64_t key) {
+static inline bool sl_search__spans_table_may_hold(const sl_search__spans_table *t, uint64_t key) {
     if (!t->filter) return true;
     uint64_t bit = key >> (64 - t->filter_bits);
     return t->filter[bit / 64] >> bit % 64 & 1;
 }
 /* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
  * and another direction. Only from the thread that has this shard. */
-sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
+sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__spans_table *t, uint64_t key,
                                            uint64_t direction, int64_t number);
 
 /* ---------------------------------------------------------------- hits ---------------------- */
@@ -160,7 +160,7 @@ typedef struct sl_search__spans_hit {
     int place; // of the last term in the batch: hits are looked at in this order
     int16_t span, n;
     int target;
-    sl_term term[SL_SPANS__TERMS];
+    sl_store_term term[SL_SPANS__TERMS];
 } sl_search__spans_hit;
 
 typedef struct sl_search__spans_hits {
@@ -189,7 +189,7 @@ typedef struct sl_search__spans_view {
 
 typedef struct sl_search__spans_block {
     int n;
-    sl_term term[SL_SPANS__BLOCK];
+    sl_store_term term[SL_SPANS__BLOCK];
     sl_search__spans_view view[SL_SPANS__SPANS];
 } sl_search__spans_block;
 
@@ -198,7 +198,7 @@ typedef struct sl_search__spans_block {
 extern const sl_search__method sl_search__spans_products, sl_search__spans_sums;
 
 typedef struct sl_search__spans_first { // a term that triples are made of
-    sl_term term;
+    sl_store_term term;
     double q[SL_SPANS__DIMS];
 } sl_search__spans_first;
 
@@ -234,7 +234,7 @@ typedef struct sl_spans {
     int n_first[SL_SPANS__SPANS];
 
     int level;
-    sl_term *log;                 // all terms so far, by number
+    sl_store_term *log;                 // all terms so far, by number
     int64_t terms, log_room;
     int verified;                 // in this level
     bool found;                   // an exact formula
@@ -246,7 +246,7 @@ int sl_search__spans_probes(const sl_search__job *j,
                             sl_side side); // rows that a side needs; 0: none
 SL_NODISCARD sl_status sl_search__spans_open_spans(sl_spans *s);
 /* value[0..stride) := the term's logarithm (products) or value (sums) at the probes. */
-bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t);
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_store_term t);
 /* q, and |value|^2, of one vector over the probes. */
 void sl_search__spans_project(double *q, double *size, const sl_spans *s, int span,
                               const double *value);
@@ -267,7 +267,7 @@ void sl_search__spans_find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS
 int sl_search__spans_look_up(const sl_search__spans_directory *d, uint64_t key); // target, or -1
 
 /* The term that is the factor: a function, of an argument or elementary. */
-sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t);
+sl_store_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t);
 
 /* Formulas without any term: targets that lie in a span. */
 SL_NODISCARD sl_status sl_search__spans_no_terms(sl_spans *s);
@@ -288,7 +288,7 @@ SL_NODISCARD sl_status sl_search__spans_pairs(sl_spans *s, int targets, int term
 SL_NODISCARD sl_status sl_search__spans_three(sl_spans *s, int n);
 
 /* |a/|a| - its part along b|. */
-static inline double sl_search__spans_apart(const double *a, const double *b, int n) {
+static inline double sl_search__spans_sine(const double *a, const double *b, int n) {
     double length = sqrt(sl_search__dot(a, a, n)), sum = 0;
     double c = sl_search__dot(a, b, n) / sl_search__dot(b, b, n);
     for (int i = 0; i < n; i++) {

@@ -157,7 +157,7 @@ sl_status sl_search__spans_open_spans(sl_spans *s) {
 
 /* ---------------------------------------------------------------- vectors ------------------- */
 
-bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t) {
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_store_term t) {
     bool exponent;
     if (!sl_search_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
     if (s->side == SL_SIDE_SUM || exponent) return true;

@@ -31,8 +31,8 @@ static bool is_pair(const sl_search__spans_first *f, const sl_search__spans_firs
         u[i] = sl_search__dot(basis[i], f->q, DIMS);
         v[i] = sl_search__dot(basis[i], g->q, DIMS);
     }
-    return sl_search__spans_apart(u, v, LEFT) < 1e-9 &&
-           sl_search__spans_apart(f->q, g->q, DIMS) > 1e-7;
+    return sl_search__spans_sine(u, v, LEFT) < 1e-9 &&
+           sl_search__spans_sine(f->q, g->q, DIMS) > 1e-7;
 }
 
 /* The first term that has this key, or -1: then it is this one from now on. The slot's lowest bits

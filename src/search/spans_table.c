@@ -123,8 +123,8 @@ static sl_status grow_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans,
-                                sl_search__job *j, int64_t more) {
+sl_status sl_search__spans_table_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans,
+                                      sl_search__job *j, int64_t more) {
     growth g = { .n = 0 };
     sl_status st = SL_OK;
     bool grows;
@@ -142,8 +142,9 @@ sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES
     return st;
 }
 
-sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
-                                           uint64_t direction, int64_t number) {
+sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__spans_table *t,
+                                                   uint64_t key, uint64_t direction,
+                                                   int64_t number) {
     uint64_t whole = key >> 36 << 36 | direction >> 52 << 24;
     int64_t slot = sl_search__spans_slot(t, key);
     for (;; slot = next_slot(t, slot)) {

@@ -178,7 +178,7 @@ static sl_status sum_targets(sl_spans *s) {
 
 /* ---------------------------------------------------------------- images -------------------- */
 
-sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
+sl_store_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
     return t->factor == SL_SPANS__FUNCTION ? sl_search_store_function(s->store, t->index)
                                            : sl_search_store_elementary(s->store, t->index);
 }

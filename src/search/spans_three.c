@@ -21,17 +21,17 @@ typedef struct slot {
     uint64_t key;
 } slot;
 
-typedef struct desk { // of one worker
+typedef struct workspace { // of one worker
     slot *slot;
     uint32_t stamp;
-} desk;
+} workspace;
 
 typedef struct triples {
     sl_spans *s;
     int span, target, n;
     double *unit; // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
     uint64_t mask;
-    desk *desk;
+    workspace *workspace;
     sl_search__spans_hits *hits; // by part of the loop
 } triples;
 
@@ -88,7 +88,7 @@ static bool is_triple(const triples *t, int f, int g, int e, const double *w, do
     return sqrt(difference) < 1e-9 && are_independent(first[e].q, first[g].q, first[f].q);
 }
 
-static void one_f(const triples *t, desk *d, sl_search__spans_hits *hits, int f) {
+static void one_f(const triples *t, workspace *d, sl_search__spans_hits *hits, int f) {
     const double *rf = t->unit + f * LEFT;
     const sl_search__spans_first *first = t->s->first[t->span];
     double u[LEFT];
@@ -121,7 +121,7 @@ static sl_status triples_part(int64_t begin, int64_t end, int worker, void *payl
     sl_search__spans_hits *hits = &t->hits[begin / GRAIN];
     hits->n = 0;
     if (sl_search__stop(t->s->job, worker == 0)) return SL_OK;
-    for (int64_t f = begin; f < end; f++) one_f(t, &t->desk[worker], hits, (int)f);
+    for (int64_t f = begin; f < end; f++) one_f(t, &t->workspace[worker], hits, (int)f);
     return SL_OK;
 }
 
@@ -161,21 +161,21 @@ static sl_status one_target(triples *t) {
     return SL_OK;
 }
 
-static sl_status open_desks(triples *t, sl_arena *a, int n) {
+static sl_status open_workspaces(triples *t, sl_arena *a, int n) {
     int parts = n / GRAIN + 1;
-    t->desk = sl_arena_alloc(a, (size_t)t->s->workers * sizeof *t->desk);
+    t->workspace = sl_arena_alloc(a, (size_t)t->s->workers * sizeof *t->workspace);
     t->unit = sl_arena_alloc(a, (size_t)n * LEFT * sizeof *t->unit);
     t->hits = sl_arena_alloc(a, (size_t)parts * sizeof *t->hits);
     sl_search__spans_hit *list = sl_arena_alloc(a, (size_t)parts * HITS_PART * sizeof *list);
-    if (!t->desk || !t->unit || !t->hits || !list)
+    if (!t->workspace || !t->unit || !t->hits || !list)
         return sl_fail_memory((size_t)n, sizeof *list, "triples of terms");
     for (int i = 0; i < parts; i++)
         t->hits[i] = (sl_search__spans_hits){ list + i * HITS_PART, 0, HITS_PART };
     for (int i = 0; i < t->s->workers; i++) {
         size_t bytes = (t->mask + 1) * sizeof(slot);
-        t->desk[i] = (desk){ .slot = sl_arena_alloc(a, bytes) };
-        if (!t->desk[i].slot) return sl_fail_memory(1, bytes, "triples of terms");
-        memset(t->desk[i].slot, 0, bytes);
+        t->workspace[i] = (workspace){ .slot = sl_arena_alloc(a, bytes) };
+        if (!t->workspace[i].slot) return sl_fail_memory(1, bytes, "triples of terms");
+        memset(t->workspace[i].slot, 0, bytes);
     }
     return SL_OK;
 }
@@ -185,7 +185,7 @@ sl_status sl_search__spans_three(sl_spans *s, int n) {
     size_t mark = sl_arena_mark(&s->arena);
     triples t = { .s = s, .mask = 15 };
     while (t.mask + 1 < 2 * (uint64_t)n) t.mask = 2 * t.mask + 1;
-    SL_GO(open_desks(&t, &s->arena, n));
+    SL_GO(open_workspaces(&t, &s->arena, n));
     int targets = s->side == SL_SIDE_PRODUCT ? 1 : SL_MIN(s->tables, 3);
     for (t.span = 0; t.span < s->spans; t.span++) {
         t.n = SL_MIN(n, s->n_first[t.span]);

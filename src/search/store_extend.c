@@ -13,7 +13,7 @@ enum { KEY_PROBES = 7, GRAIN = 128, PURE_AHEAD = 12, SHORT_LEVEL = 9 };
 struct sl_search__store_batch {
     sl_store *store;
     sl_search__store_list_id list;
-    sl_term term[SL_STORE_BATCH];
+    sl_store_term term[SL_STORE_BATCH];
     uint64_t key[SL_STORE_BATCH]; // of the values; 0: not wanted
     double *value;
 };
@@ -37,7 +37,7 @@ void sl_search__store_batch_free(sl_search__store_batch *b) {
     sl_free(b);
 }
 
-sl_term *sl_search__store_batch_room(sl_search__store_batch *b) { return b->term; }
+sl_store_term *sl_search__store_batch_room(sl_search__store_batch *b) { return b->term; }
 
 /* ---------------------------------------------------------------- values on all threads ----- */
 
@@ -55,7 +55,7 @@ static uint64_t key_of(const double *v, int n) {
 }
 
 static bool is_monomial(const sl_store *s, uint32_t part) {
-    const sl_term t = sl_search__store_term(s, part);
+    const sl_store_term t = sl_search__store_term(s, part);
     if (sl_search__term_form(t) == SL_FORM_SCALED)
         return sl_search__term_form(sl_search__store_term(s, sl_search__term_a(t))) ==
                SL_FORM_MONOMIAL;
@@ -65,11 +65,11 @@ static bool is_monomial(const sl_store *s, uint32_t part) {
 /* Is it made in a simpler way elsewhere? A power of a monomial is a monomial; a constant in a power
  * is one before it, in a logarithm a summand; a sign in an even or odd function is one before it or
  * none. */
-static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_term t) {
+static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_store_term t) {
     if (list != SL_LIST_FUNCTIONS && list != SL_LIST_ELEMENTARY) return false;
     if (sl_search__term_form(t) != SL_FORM_FUNCTION) return false;
     const sl_search__store_function *f = &sl_search__store_functions[sl_search__term_function(t)];
-    const sl_term u = sl_search__store_term(s, sl_search__term_a(t));
+    const sl_store_term u = sl_search__store_term(s, sl_search__term_a(t));
     if (f->power && is_monomial(s, sl_search__term_a(t))) return true;
     if (sl_search__term_form(u) == SL_FORM_SUM || sl_search__term_form(u) == SL_FORM_ONE_SCALED)
         return false;
@@ -79,7 +79,7 @@ static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_te
 }
 
 /* Numbers are parts of the enumeration by complexity alone, as far as algebra makes them. */
-static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_term t,
+static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_store_term t,
                       const double *v) {
     if (!sl_search__store_constant_value(v, s->stride)) return false;
     const unsigned f = sl_search__term_function(t);
@@ -89,7 +89,7 @@ static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_term 
 
 /* A difference that is negative at all probes is turned round: logarithms and roots are taken of
  * it. */
-static void orient(sl_term *t, double *v, int n) {
+static void orient(sl_store_term *t, double *v, int n) {
     for (int i = 0; i < n; i++)
         if (!(v[i] < 0)) return;
     *t = sl_search__term_make(false, SL_FORM_SUM, sl_search__term_choice(1, 0),
@@ -104,7 +104,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     for (int64_t i = begin; i < end; i++) {
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
-        if (!sl_search__store_wanted(s, b->list, b->term[i]) ||
+        if (!sl_search__store_dimension_fits(s, b->list, b->term[i]) ||
             is_redundant(s, b->list, b->term[i]) ||
             !sl_search__store_evaluate(v, s, b->term[i], s->stride) ||
             is_number(s, b->list, b->term[i], v))
@@ -152,7 +152,7 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_search__store_seen *seen, 
 }
 
 /* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_term t, const double *v,
+static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_store_term t, const double *v,
                       double rank) {
     uint32_t id = sl_search__term_a(t);
     bool stored = true;

@@ -77,7 +77,7 @@ static sl_status gather(hints *h, const sl_store *s) {
 /* An expression of the grammar, whatever operators terms may have: the hint is the user's wish. */
 static sl_status add(sl_store *s, const sl_node *e, int number) {
     double value[SL_STORE_MAX_PROBES];
-    const sl_term t =
+    const sl_store_term t =
         sl_search__term_make(false, SL_FORM_HINT, 0, (uint32_t)number, (uint32_t)s->parts);
     bool stored;
     uint32_t id;

@@ -43,12 +43,12 @@
     X(ONE_PLUS,         "1 + a f(c b)",    1,   1, true,   0,  1, false, true)             \
     X(ONE_MINUS,        "1 - a f(c b)",    1,  -1, true,   0,  1, false, true)
 
-typedef enum sl_form {
+typedef enum sl_store_form {
 #define X(id, ...) SL_FORM_##id,
     SL_STORE_FORMS(X)
 #undef X
     SL_FORM_COUNT
-} sl_form;
+} sl_store_form;
 
 typedef struct sl_search__store_form {
     const char *text;
@@ -110,20 +110,20 @@ bool sl_search__store_constant_allowed(int i, uint32_t ops, bool summand);
 
 /* ---------------------------------------------------------------- words --------------------- */
 
-static inline sl_term sl_search__term_make(bool exponent, sl_form form, unsigned choice, uint32_t a,
+static inline sl_store_term sl_search__term_make(bool exponent, sl_store_form form, unsigned choice, uint32_t a,
                                     uint32_t b) {
-    return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 |
-           (sl_term)a << 24 | b;
+    return (sl_store_term)exponent << 63 | (sl_store_term)form << 58 | (sl_store_term)choice << 48 |
+           (sl_store_term)a << 24 | b;
 }
 static inline unsigned sl_search__term_choice(unsigned constant, unsigned function) {
     return constant << 4 | function;
 }
-static inline bool sl_search__term_exponent(sl_term t) { return t >> 63; }
-static inline sl_form sl_search__term_form(sl_term t) { return (sl_form)(t >> 58 & 31); }
-static inline unsigned sl_search__term_constant(sl_term t) { return t >> 52 & 63; }
-static inline unsigned sl_search__term_function(sl_term t) { return t >> 48 & 15; }
-static inline uint32_t sl_search__term_a(sl_term t) { return t >> 24 & 0xffffff; }
-static inline uint32_t sl_search__term_b(sl_term t) { return t & 0xffffff; }
+static inline bool sl_search__term_exponent(sl_store_term t) { return t >> 63; }
+static inline sl_store_form sl_search__term_form(sl_store_term t) { return (sl_store_form)(t >> 58 & 31); }
+static inline unsigned sl_search__term_constant(sl_store_term t) { return t >> 52 & 63; }
+static inline unsigned sl_search__term_function(sl_store_term t) { return t >> 48 & 15; }
+static inline uint32_t sl_search__term_a(sl_store_term t) { return t >> 24 & 0xffffff; }
+static inline uint32_t sl_search__term_b(sl_store_term t) { return t & 0xffffff; }
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
@@ -223,7 +223,7 @@ bool sl_search__store_family_open(const sl_store *s, const sl_search__store_fami
 
 typedef struct sl_search__store_chunk {
     double *value;
-    sl_term *term;
+    sl_store_term *term;
     sl_dimension *dimension; // NULL: units are not known
 } sl_search__store_chunk;
 
@@ -277,7 +277,7 @@ static inline const double *sl_search__store_value(const sl_store *s, uint32_t p
     const size_t place = part % SL_STORE__CHUNK;
     return s->chunk[part / SL_STORE__CHUNK].value + place * (size_t)s->stride;
 }
-static inline sl_term sl_search__store_term(const sl_store *s, uint32_t part) {
+static inline sl_store_term sl_search__store_term(const sl_store *s, uint32_t part) {
     return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
 }
 
@@ -290,25 +290,25 @@ static inline const sl_search__store_list *sl_search__store_list_of(const sl_sto
 }
 
 /* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
-bool sl_search__store_is_coprime(const sl_store *s, sl_term t);
-bool sl_search__store_is_whole(const sl_store *s, sl_term t);
+bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t);
+bool sl_search__store_is_whole(const sl_store *s, sl_store_term t);
 
 /* Units and hints of the job's options. */
 void sl_search__store_open_units(sl_store *s);
 SL_NODISCARD sl_status sl_search__store_open_hints(sl_store *s);
 /* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function
  * of one. */
-bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t);
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_store_term t);
 bool sl_search__store_is_number(const sl_dimension *d); // or not known
-bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list,
-                             sl_term t); // as for its dimension
+bool sl_search__store_dimension_fits(const sl_store *s, sl_search__store_list_id list,
+                             sl_store_term t); // as for its dimension
 
 /* May so many bytes more be held? Else the store is full: no error. */
 bool sl_search__store_reserve(sl_store *s, size_t bytes);
 
 /* The term without the filters of sl_search_store_value, o[0..n), n a multiple of 8. False: not finite, or
  * an exponential of too large an argument. */
-bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n);
+bool sl_search__store_evaluate(double *o, const sl_store *s, sl_store_term t, int n);
 bool sl_search__store_constant_value(const double *v, int n); // are all about equal?
 bool sl_search__store_all_finite(const double *v, int n);
 
@@ -317,7 +317,7 @@ SL_NODISCARD sl_status sl_search__store_list_add(sl_store *s, sl_search__store_l
                                                  uint32_t id, double rank);
 SL_NODISCARD sl_status sl_search__store_open_choices(sl_store *s);
 /* A new part with these values; *id its number. *stored false: the store is full. */
-SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_store_term t,
                                           const double *value);
 
 /* Exponents of monomials up to so many, or as many as there are. */
@@ -345,14 +345,14 @@ typedef struct sl_search__store_range {
 /* False: the family has nothing at this level. */
 bool sl_search__store_range_begin(sl_search__store_range *r, const sl_store *s,
                                   const sl_search__store_family *f, int level);
-int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__store_range *r);
+int sl_search__store_range_next(sl_store_term *out, float *cost, int room, sl_search__store_range *r);
 
 /* Candidates of a list, in batches: evaluated on all threads, then kept in their order if their
  * values are new. `rank`: of those kept; 0: by place. */
 typedef struct sl_search__store_batch sl_search__store_batch;
 SL_NODISCARD sl_status sl_search__store_batch_new(sl_search__store_batch **out, sl_store *s);
 void sl_search__store_batch_free(sl_search__store_batch *b);
-sl_term *sl_search__store_batch_room(sl_search__store_batch *b); // for SL_STORE_BATCH terms
+sl_store_term *sl_search__store_batch_room(sl_search__store_batch *b); // for SL_STORE_BATCH terms
 SL_NODISCARD sl_status sl_search__store_batch_keep(sl_store *s, int n,
                                                    sl_search__store_list_id list, double rank);
 

@@ -152,7 +152,7 @@ sl_status sl_search__store_monomials_extend(sl_store *s, size_t want) {
     SL_TRY(sl_search__store_exponents_extend(s, want + s->short_rows));
     while (s->monomial_rows < s->exponents.count && l->count < want && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_search__store_batch_room(s->batch);
+        sl_store_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count &&
                l->count + (size_t)n < want)
@@ -169,7 +169,7 @@ sl_status sl_search__store_pure_extend(sl_store *s, size_t rows) {
     SL_TRY(sl_search__store_exponents_extend(s, rows));
     while (s->pure_rows < SL_MIN(rows, s->exponents.count) && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_search__store_batch_room(s->batch);
+        sl_store_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->pure_rows < SL_MIN(rows, s->exponents.count)) {
             sl_dimension d;
@@ -193,7 +193,7 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     const size_t number = s->exponents.count;
     SL_TRY(sl_search__store_exponents_add(s, row));
     if (s->full) return SL_OK;
-    const sl_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
+    const sl_store_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
     if (!sl_search__store_evaluate(value, s, t, s->stride)) return SL_OK;
     SL_TRY(sl_search__store_part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;

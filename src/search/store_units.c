@@ -77,7 +77,7 @@ static bool inner(sl_dimension *d, const sl_search__store_form *form, const sl_d
     return true;
 }
 
-bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t) {
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_store_term t) {
     const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
     *d = unknown;
     if (!s->units || sl_search__term_form(t) == SL_FORM_HINT) return true;
@@ -95,7 +95,8 @@ bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t) {
 bool sl_search__store_is_number(const sl_dimension *d) { return is_number(d); }
 
 /* Arguments that are no pure numbers are of use only to roots and reciprocals of sums. */
-bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list, sl_term t) {
+bool sl_search__store_dimension_fits(const sl_store *s, sl_search__store_list_id list,
+                                     sl_store_term t) {
     sl_dimension d;
     if (!s->units) return true;
     if (!sl_search__store_dimension(&d, s, t)) return false;

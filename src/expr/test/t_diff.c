@@ -148,7 +148,7 @@ static void derivatives_are_tidy(void **state) {
     }
 }
 
-static void limits_are_told(void **state) {
+static void limits_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_node *d = NULL, *e = sl_expr_var(&t->arena, 1), *x = e;
     // x^k with k = -2^63 + 2 and less: there is no k - 1 in the end
@@ -186,7 +186,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(derivatives_are_slopes),
         SL_TEST(derivatives_are_tidy),
-        SL_TEST(limits_are_told),
+        SL_TEST(limits_are_reported),
         SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("expr.diff", tests, SL_LEN(tests));

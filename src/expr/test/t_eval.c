@@ -73,7 +73,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Also that the bound is worth having: half of the time within 300 of the error itself. */
-static void values_are_within_the_bound_of_the_twin(void **state) {
+static void values_are_within_the_bound_of_the_reference(void **state) {
     sl_fixture *t = *state;
     enum { POINTS = 8 };
     const int trees = sl_test_iters(t, 3000);
@@ -202,7 +202,7 @@ static void kernels_of_every_instruction_set_agree(void **state) {
 }
 
 /* The operations that are promised, spelled out in C; y, z > 0. */
-static void operations_are_the_ones_promised(void **state) {
+static void operations_are_the_documented_ones(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 300); i++) {
         const double x = sl_rng_range(&t->rng, -9, 9), y = sl_rng_range(&t->rng, 0, 9);
@@ -326,7 +326,7 @@ static void outside_the_domain_is_nan(void **state) {
 }
 
 /* What the twin promises where it cannot give a number. */
-static void the_twin_knows_what_it_does_not_know(void **state) {
+static void the_reference_bounds_what_it_cannot_evaluate(void **state) {
     sl_fixture *t = *state;
     enum { SURELY_NAN, NAN_PERHAPS, NO_BOUND, BOUND };
     static const struct {
@@ -448,12 +448,12 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(values_are_within_the_bound_of_the_twin),
+        SL_TEST(values_are_within_the_bound_of_the_reference),
         SL_TEST(a_point_has_the_same_bits_at_every_place),
         SL_TEST(kernels_of_every_instruction_set_agree),
-        SL_TEST(operations_are_the_ones_promised),
+        SL_TEST(operations_are_the_documented_ones),
         SL_TEST(outside_the_domain_is_nan),
-        SL_TEST(the_twin_knows_what_it_does_not_know),
+        SL_TEST(the_reference_bounds_what_it_cannot_evaluate),
         SL_TEST(cos_is_good_to_one_ulp),
         SL_TEST(registers_are_used_again),
         SL_TEST(too_deep_is_refused),

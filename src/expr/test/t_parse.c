@@ -203,7 +203,7 @@ static const sl_node *read_prefix(sl_fixture *t, const char *text) {
     return e;
 }
 
-static void texts_mean_what_they_say(void **state) {
+static void texts_are_read_as_expected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(goods); i++) {
         const good *g = &goods[i];
@@ -610,7 +610,7 @@ static void reading_keeps_only_the_result(void **state) {
     SL_CHECK(t, kept <= e->len * sizeof *e + 16, "%zu bytes for %u nodes", kept, e->len);
 }
 
-static void reading_survives_every_lack_of_memory(void **state) {
+static void reading_survives_failing_allocations(void **state) {
     sl_fixture *t = *state;
     // repeated, so that chunks of the arena run out at many places
     static const struct {
@@ -634,7 +634,7 @@ static void reading_survives_every_lack_of_memory(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(prefix_is_what_the_builders_make),
-        SL_TEST(texts_mean_what_they_say),
+        SL_TEST(texts_are_read_as_expected),
         SL_TEST(bad_texts_are_refused_with_place_and_reason),
         SL_TEST(places_are_counted_in_lines_and_characters),
         SL_TEST(large_texts_need_little_memory),
@@ -642,7 +642,7 @@ int main(void) {
         SL_TEST(depth_has_one_limit),
         SL_TEST(mathml_is_not_read),
         SL_TEST(reading_keeps_only_the_result),
-        SL_TEST(reading_survives_every_lack_of_memory),
+        SL_TEST(reading_survives_failing_allocations),
     };
     return sl_test_main("expr.parse", tests, SL_LEN(tests));
 }

@@ -218,7 +218,7 @@ static void relative_errors_are_those_of_normal_laws(void **state) {
 
 /* Of which kind errors are is told from the residuals of the truth; y = 0 and both signs of y do no
  * harm. */
-static void the_kind_of_errors_is_told(void **state) {
+static void the_kind_of_errors_is_detected(void **state) {
     sl_fixture *t = *state;
     static const char *const truths[] = { "3*x1*x2", "2*x1^2*sin(3*x2)", "-x1^3" };
     for (int k = 0; k < SL_LEN(truths); k++)
@@ -341,7 +341,7 @@ static void the_true_formula_is_the_shortest(void **state) {
 }
 
 /* Of many terms that have nothing to do with it, the best one is not let in. */
-static void the_best_of_many_useless_terms_stays_out(void **state) {
+static void the_best_of_many_irrelevant_terms_is_rejected(void **state) {
     sl_fixture *t = *state;
     static const char *const forms[] = { "c1*x1 + c2*sin(%d*x2)", "c1*x1 + c2*exp(-%d*x2)",
                                          "c1*x1 + c2*x2^%d",      "c1*x1 + c2*x1^%d/x2",
@@ -443,7 +443,7 @@ static void evidence_grows_with_rows_and_falls_with_the_search(void **state) {
 }
 
 /* By R2 alone it is the same choice. */
-static void r2_tells_the_same(void **state) {
+static void r2_alone_ranks_alike(void **state) {
     sl_fixture *t = *state;
     static const double ones[] = { 1, 1, 1 };
     static const char *const forms[] = { "c1*x1 + c2", "c1*x1*x2", "c1*x1*x2 + c2*x1 + c3" };
@@ -467,7 +467,7 @@ static void r2_tells_the_same(void **state) {
     assert_true(isinf(sl_fit_bits_by_r2(&none, VARS, 40)));
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     data d;
     sl_bits b;
@@ -483,17 +483,17 @@ int main(void) {
         SL_TEST(a_constant_costs_its_digits),
         SL_TEST(data_bits_are_those_of_normal_laws),
         SL_TEST(relative_errors_are_those_of_normal_laws),
-        SL_TEST(the_kind_of_errors_is_told),
+        SL_TEST(the_kind_of_errors_is_detected),
         SL_TEST(rounding_costs_nothing),
         SL_TEST(units_do_not_matter),
         SL_TEST(the_true_formula_is_the_shortest),
-        SL_TEST(the_best_of_many_useless_terms_stays_out),
+        SL_TEST(the_best_of_many_irrelevant_terms_is_rejected),
         SL_TEST(exact_numbers_beat_fitted_ones),
         SL_TEST(more_rows_lead_to_the_truth),
         SL_TEST(chance_is_no_evidence),
         SL_TEST(evidence_grows_with_rows_and_falls_with_the_search),
-        SL_TEST(r2_tells_the_same),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(r2_alone_ranks_alike),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.describe", tests, SL_LEN(tests));
 }

@@ -56,7 +56,7 @@ static void exact_numbers_come_back(void **state) {
 }
 
 /* A decimal that is near pi is not pi: the data are exact enough to tell. */
-static void what_is_near_stays(void **state) {
+static void constants_near_pi_stay_decimal(void **state) {
     sl_fixture *t = *state;
     static const double near[] = { 3.1415926,
                                    3.14159265,
@@ -95,7 +95,7 @@ static void chance_makes_no_pi(void **state) {
 }
 
 /* With noise, pi is found where the constant has digits enough, and within its error. */
-static void pi_is_seen_through_little_noise(void **state) {
+static void pi_is_recognised_under_little_noise(void **state) {
     sl_fixture *t = *state;
     int found = 0, coarse = 0, draws = sl_test_iters(t, 40);
     for (int i = 0; i < draws; i++) {
@@ -202,7 +202,7 @@ static sl_status snap_once(sl_arena *a, const sl_fit *fit, const sl_problem *p) 
     return sl_fit_snap(&f, &count, a, p, &o);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     data d;
     sl_fit f;
@@ -223,13 +223,13 @@ static void lack_of_memory_is_told(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(exact_numbers_come_back),
-        SL_TEST(what_is_near_stays),
+        SL_TEST(constants_near_pi_stay_decimal),
         SL_TEST(chance_makes_no_pi),
-        SL_TEST(pi_is_seen_through_little_noise),
+        SL_TEST(pi_is_recognised_under_little_noise),
         SL_TEST(a_number_costs_less_than_the_digits),
         SL_TEST(values_and_expressions_agree),
         SL_TEST(constants_become_exact),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.exact", tests, SL_LEN(tests));
 }

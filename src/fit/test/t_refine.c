@@ -229,7 +229,7 @@ static bool stop(void *payload) {
 }
 
 /* However early it is told to. */
-static void it_stops_when_told(void **state) {
+static void fits_stop_on_request(void **state) {
     sl_fixture *t = *state;
     data d;
     make(t, &d, parsed(t, "3*exp(-2*x1) + x2 + sin(9*x1)"), 0, 2);
@@ -355,7 +355,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
 }
 
 /* The part of a large table that is looked at first may not show where the formula ends. */
-static void rows_that_were_not_looked_at_count(void **state) {
+static void rows_outside_the_sample_count(void **state) {
     sl_fixture *t = *state;
     double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
     assert_non_null(x);
@@ -426,13 +426,13 @@ static void linear_constants_are_known(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_fit__code c;
         SL_MUST(t, sl_fit__compile(&c, &t->arena, parsed(t, cases[i].e), cases[i].n));
-        SL_CHECK(t, c.n_linear == cases[i].n_linear && c.n_linear + c.n_bent == c.n,
+        SL_CHECK(t, c.n_linear == cases[i].n_linear && c.n_linear + c.n_nonlinear == c.n,
                  "%d of %s enter linearly", c.n_linear, cases[i].e);
     }
 }
 
 /* What the wide fit adds is a factor for each term and a summand, and only if they pay. */
-static void wider_formulas_must_pay(void **state) {
+static void wider_formulas_need_a_shorter_description(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *truth, *e;
@@ -488,7 +488,7 @@ static void too_many_constants_stay_as_they_are(void **state) {
 }
 
 /* More constants than rows, one row, a target without spread: answers, and no harm. */
-static void poor_tables_have_answers(void **state) {
+static void degenerate_tables_are_answered(void **state) {
     sl_fixture *t = *state;
     double x[2] = { 1, 2 }, y[2] = { 5, 5 };
     const double *columns[1] = { x };
@@ -518,18 +518,18 @@ int main(void) {
         SL_TEST(r2_never_falls),
         SL_TEST(any_size_of_y_will_do),
         SL_TEST(the_same_call_gives_the_same_bits),
-        SL_TEST(it_stops_when_told),
+        SL_TEST(fits_stop_on_request),
         SL_TEST(exact_formulas_stay),
         SL_TEST(constant_targets_are_fitted),
         SL_TEST(projection_saves_steps),
         SL_TEST(errors_are_those_of_the_textbook),
         SL_TEST(large_tables_are_fitted_by_all_rows),
-        SL_TEST(rows_that_were_not_looked_at_count),
+        SL_TEST(rows_outside_the_sample_count),
         SL_TEST(a_stop_in_a_large_table_loses_nothing),
         SL_TEST(linear_constants_are_known),
-        SL_TEST(wider_formulas_must_pay),
+        SL_TEST(wider_formulas_need_a_shorter_description),
         SL_TEST(too_many_constants_stay_as_they_are),
-        SL_TEST(poor_tables_have_answers),
+        SL_TEST(degenerate_tables_are_answered),
         SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("fit.refine", tests, SL_LEN(tests));

@@ -148,7 +148,7 @@ static void noise_is_respected(void **state) {
 }
 
 /* Where the error is large, every number is near a fraction: that is no reason. */
-static void chance_is_no_reason(void **state) {
+static void chance_agreement_is_not_snapped(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 50); i++) {
         data d;
@@ -164,7 +164,7 @@ static void chance_is_no_reason(void **state) {
 }
 
 /* Two constants for one thing let all others be tried at 0, but not go there for nothing. */
-static void what_is_seen_through_noise_stays(void **state) {
+static void constants_that_noise_resolves_stay(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20); i++) {
         data d;
@@ -246,8 +246,8 @@ int main(void) {
         SL_TEST(decimals_are_short),
         SL_TEST(random_laws_come_back),
         SL_TEST(noise_is_respected),
-        SL_TEST(chance_is_no_reason),
-        SL_TEST(what_is_seen_through_noise_stays),
+        SL_TEST(chance_agreement_is_not_snapped),
+        SL_TEST(constants_that_noise_resolves_stay),
         SL_TEST(odd_fits_are_left_alone),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(the_best_constants_have_errors_too),

@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 
 /* A fit whose constants cancel is refused, whatever its R2. */
-static void constants_that_cancel_are_told(void **state) {
+static void constants_that_cancel_are_detected(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text;
@@ -45,6 +45,6 @@ static void constants_that_cancel_are_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { SL_TEST(constants_that_cancel_are_told) };
+    const struct CMUnitTest tests[] = { SL_TEST(constants_that_cancel_are_detected) };
     return sl_test_main("fit.steady", tests, SL_LEN(tests));
 }

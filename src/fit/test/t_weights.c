@@ -148,7 +148,7 @@ static void many_rows_are_weighted_too(void **state) {
     sl_free(block);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     static const double start[] = { 2, -0.3, 0.5 };
     data d;
@@ -161,9 +161,11 @@ static void lack_of_memory_is_told(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(lines_are_the_textbooks), SL_TEST(bad_rows_do_no_harm),
-        SL_TEST(r2_is_weighted),          SL_TEST(many_rows_are_weighted_too),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lines_are_the_textbooks),
+        SL_TEST(bad_rows_do_no_harm),
+        SL_TEST(r2_is_weighted),
+        SL_TEST(many_rows_are_weighted_too),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.weights", tests, SL_LEN(tests));
 }

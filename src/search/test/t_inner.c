@@ -103,7 +103,7 @@ static void noise_leaves_the_law(void **state) {
 }
 
 /* A bell that is nothing but in one row makes that row, and explains no other. */
-static void one_huge_row_excuses_no_other(void **state) {
+static void one_large_row_does_not_mask_others(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
     sl_search_options o = options(SL_SEARCH_EFFORT_NORMAL);
@@ -249,7 +249,7 @@ int main(void) {
         SL_TEST(planted_constants_are_found),
         SL_TEST(a_search_reaches_them),
         SL_TEST(noise_leaves_the_law),
-        SL_TEST(one_huge_row_excuses_no_other),
+        SL_TEST(one_large_row_does_not_mask_others),
         SL_TEST(random_numbers_have_no_formula),
         SL_TEST(few_rows_give_no_false_formula),
         SL_TEST(answers_do_not_depend_on_threads),

@@ -270,7 +270,7 @@ static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -351,7 +351,7 @@ int main(void) {
         SL_TEST(hostile_tables_are_harmless),
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(rounded_y_is_enough),
         SL_TEST(kernels_agree),
     };

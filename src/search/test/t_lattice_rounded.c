@@ -143,7 +143,7 @@ static sl_status run_small(const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { 1u << SL_OPERATOR_ADD | 1u << SL_OPERATOR_MUL, 2, 3, 2, 2 };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -212,7 +212,7 @@ int main(void) {
         SL_TEST(inverses_and_quotients_are_found),
         SL_TEST(other_functions_are_not_claimed),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
     };
     return sl_test_main("search.lattice_rounded", tests, SL_LEN(tests));

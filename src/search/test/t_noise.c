@@ -46,7 +46,7 @@ static void planted_formulas_are_found(void **state) {
 
 /* Errors of three percent of each y, over decades of y: the headline is the law, by the weights
  * that are right, and the result says of which kind the errors are. */
-static void relative_errors_are_seen(void **state) {
+static void relative_errors_are_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     static const struct {
@@ -116,7 +116,7 @@ static void same_bytes(sl_fixture *t, const sl_search_result *a, const sl_search
     }
 }
 
-static void threads_do_not_matter(void **state) {
+static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -157,7 +157,7 @@ static void few_rows_are_enough_for_simple_formulas(void **state) {
 
 /* Seven rows and two inputs leave four dimensions: a choice among millions of pairs would find
  * chance alone. With more rows pairs are made of all terms. */
-static void few_rows_are_worth_few_pairs(void **state) {
+static void few_rows_limit_the_pairs_compared(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -254,7 +254,7 @@ static void rounded_tables_are_searched(void **state) {
     }
 }
 
-static void residuals_with_structure_are_told(void **state) {
+static void residuals_with_structure_are_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     double r[200];
@@ -276,7 +276,7 @@ static void residuals_with_structure_are_told(void **state) {
 }
 
 /* A function of a combination of four inputs is seen along the formula's value, and there alone. */
-static void structure_along_the_value_is_told(void **state) {
+static void structure_along_the_value_is_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     double r[200], other[200];
@@ -317,17 +317,17 @@ static void memory_is_bounded(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(planted_formulas_are_found),
-        SL_TEST(relative_errors_are_seen),
+        SL_TEST(relative_errors_are_detected),
         SL_TEST(pure_noise_has_no_formula),
-        SL_TEST(threads_do_not_matter),
+        SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(few_rows_are_enough_for_simple_formulas),
-        SL_TEST(few_rows_are_worth_few_pairs),
+        SL_TEST(few_rows_limit_the_pairs_compared),
         SL_TEST(sigma_by_row_is_used),
         SL_TEST(a_known_sigma_decides),
         SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched),
-        SL_TEST(residuals_with_structure_are_told),
-        SL_TEST(structure_along_the_value_is_told),
+        SL_TEST(residuals_with_structure_are_detected),
+        SL_TEST(structure_along_the_value_is_detected),
         SL_TEST(memory_is_bounded),
     };
     return sl_test_main("search.noise", tests, SL_LEN(tests));

@@ -241,7 +241,7 @@ static int note_level(const sl_search_progress *progress, void *payload) {
 
 /* y that was computed and then rounded: the grammar's formulas come before the dear levels of the
  * search under noise. */
-static void the_lattice_precedes_dear_noise(void **state) {
+static void the_lattice_precedes_expensive_noise_levels(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -285,10 +285,14 @@ static void rounded_inputs_end_the_search(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(progress_has_the_best_so_far),       SL_TEST(a_free_rate_is_tried_before_the_end),
-        SL_TEST(steps_that_lack_memory_are_named),   SL_TEST(formulas_keep_to_their_size),
-        SL_TEST(a_law_within_the_size_is_found),     SL_TEST(small_formulas_may_lack_memory),
-        SL_TEST(hints_run_only_steps_that_use_them), SL_TEST(the_lattice_precedes_dear_noise),
+        SL_TEST(progress_has_the_best_so_far),
+        SL_TEST(a_free_rate_is_tried_before_the_end),
+        SL_TEST(steps_that_lack_memory_are_named),
+        SL_TEST(formulas_keep_to_their_size),
+        SL_TEST(a_law_within_the_size_is_found),
+        SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(hints_run_only_steps_that_use_them),
+        SL_TEST(the_lattice_precedes_expensive_noise_levels),
         SL_TEST(rounded_inputs_end_the_search),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));

@@ -202,7 +202,7 @@ static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
     sl_search_options o = with_grammar();
@@ -265,7 +265,7 @@ int main(void) {
         SL_TEST(operators_of_other_grammars_are_left_alone),
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
     };
     return sl_test_main("search.skeleton", tests, SL_LEN(tests));

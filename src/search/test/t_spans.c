@@ -203,7 +203,7 @@ static int refuse(const sl_search_progress *progress, void *payload) {
     return 1;
 }
 
-static void a_cancelled_search_says_so(void **state) {
+static void a_cancelled_search_is_marked(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -267,7 +267,7 @@ int main(void) {
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_keeps_to_its_limit),
         SL_TEST(a_cut_is_clean),
-        SL_TEST(a_cancelled_search_says_so),
+        SL_TEST(a_cancelled_search_is_marked),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(hostile_tables),
         SL_TEST(too_few_rows_are_refused),

@@ -1,4 +1,4 @@
-/* skeleton_settle - from hits to formulas: fit, thin out, offer.
+/* skeleton_verify - from hits to formulas: fit, thin out, offer.
  *
  * A skeleton that holds has more columns than the formula: those that are nowhere seen beside y go
  * first, then others one by one as long as the formula holds in every row.
@@ -362,7 +362,7 @@ static int cmp_hit(const void *a, const void *b) {
     return memcmp(p->change, q->change, sizeof p->change);
 }
 
-sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits, int level) {
+sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits, int level) {
     sl_status st = SL_OK;
     sl_arena scratch = { 0 };
     int offers = 0;
