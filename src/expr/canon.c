@@ -1,12 +1,12 @@
-/* The canonical form. docs/math/canonical.md lists the rules by number and says why none of them
- * changes a real value; the numbers in brackets below are those.
+/* The canonical form. docs/math/canonical.md lists the rules and why none of them changes a real
+ * value; names in brackets are those of rules.
  *
  * A sum is canonicalised term by term and like terms are added; that cannot depend on how it was
  * bracketed. A product is harder: ((x+1)*(x+2))/(x+1) must not be expanded before it is seen that
  * x+1 cancels, or the result would depend on brackets. So a whole product, with everything nested
  * in it, is first gathered into one list of (base, exponent), equal bases are added up, and only
- * then are sums multiplied out. Where a step could be sensitive to the order of its inputs, it runs
- * over bases in falling size, hence always over the same sequence. */
+ * then are sums multiplied out. A step whose result could depend on the order of its inputs runs
+ * over bases by falling size, which is always the same sequence. */
 #include "expr/canon_impl.h"
 
 static sl_status canon_node(const sl_node **out, sl_canon_work *w, const sl_node *e, int depth);

@@ -1,6 +1,5 @@
-/* Functions of one canonical operand, in canonical form: known values, parity, and what log and abs
- * do with products and powers. docs/math/canonical.md lists the rules; the names in brackets are
- * those. */
+/* Functions of one canonical operand, in canonical form: known values, parity, log and abs of
+ * products and powers. docs/math/canonical.md lists the rules; names in brackets are theirs. */
 #include "expr/canon_impl.h"
 
 /* out += by * p. */
@@ -64,7 +63,7 @@ static bool known_value(sl_rat *coef, int *power, sl_op op, sl_rat v) {
     return sl_expr_rat_make(coef, coef->num, coef->den);
 }
 
-/* sin, cos and tan of k pi/2 where that is a whole number [values]. */
+/* sin, cos and tan of k pi/2 where that is an integer [values]. */
 static bool wave_value(int *value, sl_op op, const sl_poly *p) {
     if (op != SL_OP_SIN && op != SL_OP_COS && op != SL_OP_TAN) return false;
     if (p->n != 1 || p->t[0].n != 1) return false;
@@ -79,7 +78,7 @@ static bool wave_value(int *value, sl_op op, const sl_poly *p) {
 
 /* ---------------------------------------------------------------- logarithms ---------------- */
 
-/* out += by*log(n), n >= 1; of a whole power k log(root): log(8) = 3 log(2) [log]. */
+/* out += by*log(n), n >= 1; of an integer power k log(root): log(8) = 3 log(2) [log]. */
 static sl_status log_of_whole(sl_poly *out, sl_canon_work *w, int64_t n, sl_rat by) {
     if (n == 1) return SL_OK;
     sl_rat root = SL_RAT(n), coef;
@@ -93,7 +92,7 @@ static sl_status log_of_whole(sl_poly *out, sl_canon_work *w, int64_t n, sl_rat 
     return push_function(out, w, SL_OP_LOG, number, coef);
 }
 
-/* Is what this factor is always positive where it is real and not 0? */
+/* Is this factor positive wherever it is real and not 0? */
 static bool is_positive(const sl_factor *f) {
     switch (f->base->op) {
     case SL_OP_NUM:

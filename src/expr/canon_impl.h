@@ -1,5 +1,4 @@
-/* Sums of terms, the form in which canonical algebra is done; shared by poly.c and the files of
- * canonical forms.
+/* Sums of terms, the form in which canonical algebra is done; shared by poly.c and canon*.c.
  *
  *     3*x1^2*exp(x2) - sqrt(x1 + 1)      two terms: coef 3,  factors (x1, 2) (exp(x2), 1)
  *                                                   coef -1, factors (x1 + 1, 1/2)
@@ -7,13 +6,14 @@
  * Factors are sorted by base and have distinct bases; a base is a canonical node of one of these
  * kinds:
  *
- *     NUM     a whole number > 1 without a square factor that we know of, exponent in (0, 1)
- *     PI VAR PAR, functions but for EXP; ABS is not canonical, |u| being sqrt(u^2)
+ *     NUM     an integer > 1 without a known square factor, exponent in (0, 1)
+ *     PI VAR PAR, functions except EXP; ABS is not canonical, |u| is sqrt(u^2)
  *     EXP     exponent 1, and at most one in a term: exp(a)*exp(b) is exp(a+b)
- *     ADD     exponent negative, or in (0, 1): whole positive powers are multiplied out
- *     MUL     a product that has no real root factor by factor: sqrt(x1*x2), sqrt(-x1); exponent not whole, < 1
- *     POW     u^2, standing for |u|: sqrt(u^2); exponent not whole, < 1
- *     RAISE   exponent 1, at most one for a u, and u^r does not stand beside u^v */
+ *     ADD     exponent negative, or in (0, 1): positive integer powers are multiplied out
+ *     MUL     a product that has no real root factor by factor: sqrt(x1*x2), sqrt(-x1); exponent
+ *             fractional, < 1
+ *     POW     u^2, for |u| as sqrt(u^2); exponent fractional, < 1
+ *     RAISE   exponent 1, at most one for a base u, and not beside a power of u */
 #ifndef SL_CANON_IMPL_H
 #define SL_CANON_IMPL_H
 
@@ -47,21 +47,23 @@ typedef struct sl_canon_work {
 
 /* Reading canonical nodes. */
 SL_NODISCARD sl_status sl_expr__poly_read(sl_poly *p, sl_canon_work *w, const sl_node *canonical);
-SL_NODISCARD sl_status sl_expr__poly_read_term(sl_poly_term *t, sl_canon_work *w, const sl_node *canonical);
+SL_NODISCARD sl_status sl_expr__poly_read_term(sl_poly_term *t, sl_canon_work *w,
+                                               const sl_node *canonical);
 
-SL_NODISCARD sl_status sl_expr__poly_push(sl_poly *p, sl_canon_work *w, sl_poly_term t); // unsorted append
+SL_NODISCARD sl_status sl_expr__poly_push(sl_poly *p, sl_canon_work *w,
+                                          sl_poly_term t); // unsorted append
 SL_NODISCARD sl_status sl_expr__poly_collect(sl_poly *p); // sort, add like terms, drop zeros
 SL_NODISCARD sl_status sl_expr__poly_scale(sl_poly *p, sl_canon_work *w, sl_rat by);
 /* The canonical node of a collected sum. */
 SL_NODISCARD sl_status sl_expr__poly_node(const sl_node **out, sl_canon_work *w, const sl_poly *p);
-SL_NODISCARD sl_status sl_expr__poly_product_node(const sl_node **out, sl_canon_work *w, sl_rat coef,
-                                             const sl_factor *f, int n);
+SL_NODISCARD sl_status sl_expr__poly_product_node(const sl_node **out, sl_canon_work *w,
+                                                  sl_rat coef, const sl_factor *f, int n);
 
-/* out += a*b, terms unsorted; canon.c's sl_expr__canon_product is asked where merging factors is not
- * enough. */
-SL_NODISCARD sl_status sl_expr__poly_mul(sl_poly *out, sl_canon_work *w, const sl_poly *a, const sl_poly *b);
+/* out += a*b, terms unsorted; by sl_expr__canon_product where merging factors is not enough. */
+SL_NODISCARD sl_status sl_expr__poly_mul(sl_poly *out, sl_canon_work *w, const sl_poly *a,
+                                         const sl_poly *b);
 
-/* Equal bases of this kind just add exponents; the others may turn into something else. */
+/* Powers of such a base multiply by adding exponents; those of other bases may need rewriting. */
 static inline bool sl_expr__canon_is_plain(const sl_node *base) {
     return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
            (base->op >= SL_OP_COS && base->op <= SL_OP_PI);
@@ -75,10 +77,10 @@ typedef struct sl_canon_entry {
 } sl_canon_entry;
 
 /* out += coef * the product of the entries, expanded, terms unsorted. */
-SL_NODISCARD sl_status sl_expr__canon_product(sl_poly *out, sl_canon_work *w, sl_rat coef, const sl_canon_entry *list,
-                                              int n);
+SL_NODISCARD sl_status sl_expr__canon_product(sl_poly *out, sl_canon_work *w, sl_rat coef,
+                                              const sl_canon_entry *list, int n);
 
-/* out += exp(argument), or what its logarithms make of it. */
+/* out += exp(argument), simplified where the argument has logarithms. */
 SL_NODISCARD sl_status sl_expr__canon_exp(sl_poly *out, sl_canon_work *w, const sl_node *argument);
 /* out += op(argument), the argument canonical. */
 SL_NODISCARD sl_status sl_expr__canon_function(sl_poly *out, sl_canon_work *w, sl_op op,

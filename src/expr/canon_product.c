@@ -1,5 +1,5 @@
-/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules
- * are in docs/math/canonical.md; the words in brackets are their names there. */
+/* Products in canonical form: one list of (base, exponent), normalised and multiplied out.
+ * docs/math/canonical.md lists the rules; names in brackets are theirs. */
 #include "expr/canon_impl.h"
 
 /* ---------------------------------------------------------------- products ------------------ */
@@ -12,9 +12,9 @@ typedef struct raised {
 
 typedef struct product {
     sl_rat coef;
-    sl_canon_entry *part; // sorted by base, which are those of factors
+    sl_canon_entry *part; // sorted by base
     int n, cap;
-    sl_poly exponent;   // what stands in the one exp, uncollected
+    sl_poly exponent;   // the argument of the one exp, uncollected
     const sl_node *exp; // or the only exp so far, taken as it is
     raised *raised;
     int n_raised, cap_raised;
@@ -25,7 +25,7 @@ static sl_status times_number(product *p, sl_rat v) {
     return sl_expr_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_expr__canon_overflow();
 }
 
-/* p *= base^exp; equal bases meet, nothing else happens yet. */
+/* p *= base^exp; adds to the exponent of an equal base. */
 static sl_status add_part(product *p, sl_canon_work *w, const sl_node *base, sl_rat exp,
                           bool primitive) {
     int lo = 0, hi = p->n;
@@ -60,8 +60,8 @@ static sl_rat floor_of(sl_rat r) {
 
 static sl_rat minus(sl_rat r) { return (sl_rat){ -r.num, r.den }; }
 
-/* p *= n^exp for a whole n >= 1 and a broken exponent: by primes as far as they are cheap to find
- * [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
+/* p *= n^exp for an integer n >= 1 and a fractional exponent: by primes as far as they are cheap to
+ * find [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
 static sl_status times_root(product *p, sl_canon_work *w, int64_t n, sl_rat exp) {
     for (int64_t prime = 2; n > 1 && prime < 1000; prime += 1 + (prime > 2)) {
         if (prime * prime > n) prime = n;
@@ -89,7 +89,7 @@ static sl_status times_root(product *p, sl_canon_work *w, int64_t n, sl_rat exp)
     return SL_OK; // k = 1 is always exact
 }
 
-/* p *= v^exp for v > 0, or any v != 0 and a whole exponent. */
+/* p *= v^exp for v > 0, or any v != 0 and an integer exponent. */
 static sl_status times_power_of_number(product *p, sl_canon_work *w, sl_rat v, sl_rat exp) {
     if (sl_expr_rat_is(v, 1)) return SL_OK;
     if (sl_expr_rat_is_int(exp)) {
@@ -123,7 +123,7 @@ static sl_status times_exp(product *p, sl_canon_work *w, const sl_node *base, sl
     return times_exp_of(p, w, &more);
 }
 
-/* p *= base^(sum of more); equal bases meet [powers with other exponents]. */
+/* p *= base^(sum of more); adds to the exponent of an equal base [powers with other exponents]. */
 static sl_status times_raised(product *p, sl_canon_work *w, const sl_node *base,
                               const sl_poly *more) {
     if (base->op == SL_OP_EXP) { // exp(u)^v = exp(u v)
@@ -163,18 +163,18 @@ static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_
                            bool primitive);
 static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t, sl_rat exp);
 
-/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a
- * whole power; under a broken one its sign and more may still be inside, whatever the new exponent
- * is. */
+/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under an
+ * integer power; under a fractional one its sign and more may still be inside, whatever the new
+ * exponent is. */
 static sl_status times_factor(product *p, sl_canon_work *w, const sl_factor *f, sl_rat exp) {
     if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
     if (f->base->op == SL_OP_RAISE) return times_power_of_raised(p, w, f->base, exp);
     return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_expr_rat_is_int(f->exp));
 }
 
-/* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
- * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
- * even a. */
+/* p *= (u^a)^r with u^a a factor of a term, r fractional, a*r = ar [powers]. For u < 0 the left
+ * side is real only where a is an integer: then u^a < 0 for odd a, which has no such power, and
+ * |u|^(a*r) for even a. */
 static sl_status times_power_of_factor(product *p, sl_canon_work *w, const sl_factor *f,
                                        sl_rat ar) {
     if (!sl_expr_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
@@ -192,7 +192,7 @@ static sl_status times_power_of_factor(product *p, sl_canon_work *w, const sl_fa
         SL_TRY(sl_expr__poly_read_term(&t, w, node));
         return times_term(p, w, &t, half);
     }
-    const sl_node *square; // to a whole power it comes apart again when the product is settled
+    const sl_node *square; // an integer power of it is expanded again by normalise
     SL_TRY(
         sl_expr__poly_product_node(&square, w, SL_RAT(1), &(sl_factor){ f->base, SL_RAT(2) }, 1));
     return add_part(p, w, square, half, false);
@@ -215,7 +215,7 @@ static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t,
         }
         return SL_OK;
     }
-    // a broken power: what is positive everywhere comes out [roots of products] ...
+    // a fractional power: what is positive everywhere comes out [roots of products] ...
     sl_rat size = t->coef;
     if (size.num < 0) size.num = -size.num;
     SL_TRY(times_power_of_number(p, w, size, exp));
@@ -250,7 +250,7 @@ static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t,
 
 /* ---------------------------------------------------------------- content of sums ----------- */
 
-/* The largest positive rational that divides all coefficients into whole numbers without a common
+/* The largest positive rational that divides all coefficients into integers without a common
  * factor. */
 static sl_status numeric_content(sl_rat *out, const sl_poly *s) {
     int64_t num = 0, den = 1;
@@ -310,7 +310,7 @@ static sl_status strip(sl_poly_term *t, sl_canon_work *w, const sl_factor *commo
                 return sl_expr__canon_overflow();
         if (f[n].exp.num != 0) n++;
     }
-    for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
+    for (int k = 0; k < n_common; k++) { // a missing base appears with a negative exponent
         if (find_base(t, common[k].base)) continue;
         int at = n++;
         for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--)
@@ -322,8 +322,8 @@ static sl_status strip(sl_poly_term *t, sl_canon_work *w, const sl_factor *commo
     return SL_OK;
 }
 
-/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the
- * sign of the first; for a broken one only a positive number may. What stays is the part. */
+/* p *= sum^exp [content]. For an integer exponent everything common to the terms comes out, and the
+ * sign of the first; for a fractional one only a positive number may. What stays is the part. */
 static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_rat exp,
                            bool primitive) {
     if (exp.num == 0) return SL_OK;
@@ -342,7 +342,7 @@ static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_
         if (n) {
             changed = true;
             for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
-            SL_TRY(sl_expr__poly_collect(&s)); // another order: no two terms can have become alike
+            SL_TRY(sl_expr__poly_collect(&s)); // sorts again; no two terms can be alike
             SL_TRY(times_term(p, w, &(sl_poly_term){ SL_RAT(1), common, n }, exp));
         }
         if (s.t[0].coef.num < 0) number.num = -number.num;
@@ -358,9 +358,9 @@ static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_
     return add_part(p, w, sum, exp, whole);
 }
 
-/* ---------------------------------------------------------------- settling a product -------- */
+/* ---------------------------------------------------------------- normalising a product ----- */
 
-/* Does part i stand for something else now that all exponents are added up? */
+/* Must the part be rewritten now that its exponent is complete? */
 static bool needs_rewrite(const sl_canon_entry *x) {
     bool whole = sl_expr_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
     switch (x->base->op) {
@@ -371,8 +371,8 @@ static bool needs_rewrite(const sl_canon_entry *x) {
     }
 }
 
-/* Takes whole powers out of products and unnormalised sums. Falling size, since what comes out of a
- * base is smaller than it: so a base has all of its exponent when its turn comes. */
+/* Takes integer powers out of products and unnormalised sums. By falling size: what comes out of a
+ * base is smaller, so the exponent of a base is complete when it is processed. */
 static sl_status normalise(product *p, sl_canon_work *w) {
     for (;;) {
         int pick = -1;
@@ -472,7 +472,7 @@ static sl_rat take_number(sl_poly *exponent) {
 }
 
 /* Joins u^v with the power of u that stands among the parts: u^2 u^v = u^(2 + v). For u > 0 known
- * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
+ * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: the list of parts has changed. */
 static sl_status join_raised(bool *changed, product *p, sl_canon_work *w, raised *x) {
     SL_TRY(sl_expr__poly_collect(&x->exponent));
     if (x->exponent.n == 0) return SL_OK; // u^0 is 1, or was a number that is among the parts now
@@ -577,8 +577,8 @@ static sl_status finish(sl_poly *out, sl_canon_work *w, product *p) {
 sl_status sl_expr__canon_product(sl_poly *out, sl_canon_work *w, sl_rat coef,
                                  const sl_canon_entry *list, int n) {
     product p = { .coef = coef };
-    // content matters only where a sum could cancel: without a broken or negative power of a sum,
-    // sums are multiplied out as they are
+    // content matters only where a sum could cancel: without a fractional or negative power of a
+    // sum, sums are multiplied out as they are
     bool cancels = false;
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;

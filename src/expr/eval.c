@@ -57,7 +57,7 @@ typedef struct compiler {
     uint16_t *uses; // of each register: how many times it will still be read; 0 is free
 } compiler;
 
-// places and indices travel through the steps as one number until `settle_slots` knows the counts
+// steps hold place and index packed in one number until `resolve_slots` knows the counts
 static uint32_t pack(value v) { return (uint32_t)v.place << 24 | v.index; }
 
 static value new_scalar(compiler *c, double x) {
@@ -128,7 +128,7 @@ static value over(compiler *c, value a, value b) {
     return r;
 }
 
-/* Carries out a pending sign, for those who need the value itself. */
+/* Applies a pending sign, where the value itself is needed. */
 static value signed_value(compiler *c, value v) {
     if (!v.minus) return v;
     v.minus = false;
@@ -148,7 +148,7 @@ static value whole_power(compiler *c, value v, uint64_t k) {
     if (k > 1) {
         value r = v;
         int bit = 63 - __builtin_clzll(k);
-        keep(c, v); // r uses v up once; the other use is given back at the end
+        keep(c, v); // r consumes v once; the other use is dropped at the end
         while (bit-- > 0) {
             r = emit(c, SL_EXPR__MUL, r, r);
             if (k >> bit & 1) {

@@ -1,7 +1,7 @@
-/* Names: what a word in a text stands for, how a variable is written, and what to say about a word
- * that stands for nothing.
+/* Names: what a word in a text stands for, how a variable is written, and messages for unknown
+ * words.
  *
- * A word means, in this order: a function, a given name, a variable x1, x2, ..., a free constant
+ * A word means, in this order: a function, a column name, a variable x1, x2, ..., a free constant
  * c1, c2, ..., pi or e. Whatever names the columns have, x<n>, c<n>, pi and e stay reachable:
  * underscores before them, as many as it takes, change nothing but the spelling. */
 #include "expr/text_impl.h"
@@ -105,14 +105,14 @@ const char *sl_expr__text_column_name(const sl_names *names, int number) {
     if (!names || !names->names || number > names->count) return NULL;
     const char *name = names->names[number - 1];
     return name && find_column(names, name) == number ? name
-                                                      : NULL; // of two alike the first has it
+                                                      : NULL; // of equal names the first is meant
 }
 
 int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
     char spelled[96];
     int n = 0;
     if (!names || !names->names) return 0;
-    // each round rules out a given name, of which there are at most SL_EXPR_MAX_VARS
+    // each round rules out a column name, of which there are at most SL_EXPR_MAX_VARS
     for (;; n++) {
         sl_snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
                     "________________________________________________________________", letter,
@@ -122,7 +122,7 @@ int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
     }
 }
 
-/* Words that Python or C keep for themselves. */
+/* Reserved words of Python and C. */
 static bool is_code_word(const char *name) {
     static const char *const words[] = {
         "False",    "None",    "True",     "and",    "as",       "assert",   "async",    "auto",
@@ -166,7 +166,7 @@ void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
 
 int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
     const char *plain = format == SL_FORMAT_C ? "M_PI" : "pi";
-    for (int n = 0;; n++) { // each round rules out a given name
+    for (int n = 0;; n++) { // each round rules out a column name
         memset(spelled, '_', (size_t)n);
         memcpy(spelled + n, plain, strlen(plain) + 1);
         if (!find_column(names, spelled)) return n;
@@ -270,7 +270,7 @@ void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, con
         append_operators(reason, size);
         return;
     }
-    // a word of n letters with more than a third of them wrong is no slip of the finger
+    // with more than a third of its letters wrong a word is no misspelling
     nearest best = { NULL, 1 + (int)SL_MIN((strlen(name) + 2) / 3, (size_t)3) };
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
         if (function_name[f]) consider(&best, name, function_name[f]);

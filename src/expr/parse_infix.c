@@ -11,7 +11,7 @@
  *              | [module "."] "pow" "(" sum "," sum ")"
  *              | "Rational" "(" sum [ "," sum ] ")" | "Integer" "(" sum ")"
  *
- * A product needs its sign: 2x1 is an error, because x12 and 2e3 would be riddles. */
+ * A product needs its sign: 2x1 is an error, because x12 and 2e3 would be ambiguous. */
 #include "expr/text_impl.h"
 
 typedef enum kind {
@@ -116,7 +116,7 @@ static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
     return sl_expr__text_quote(buffer, p->r->text + t.start, t.end - t.start);
 }
 
-/* What was read is fine, what comes is not what must come. */
+/* Reports that the next token is not what the grammar needs here. */
 static sl_term *unexpected(parser *p, const char *expected) {
     char text[SL_TEXT_QUOTE];
     if (p->r->st != SL_OK) return NULL;
@@ -232,7 +232,7 @@ static sl_term *named(parser *p) {
                                         : strcmp(r->name, "Rational") == 0 ? rational
                                         : strcmp(r->name, "Integer") == 0  ? integer
                                                                            : NULL;
-        // a column may be called as a function is, where no bracket says otherwise
+        // a name without a bracket is a column, even if a function has that name
         const bool column = !bracket_follows(r) && sl_expr__text_variable(r->names, r->name);
         if (!column && (f != SL_FUNCTION_NONE || special)) {
             advance(p);

@@ -12,10 +12,10 @@
  *     operand  = bracketed or braced sum, or the factors up to the next sign, function or bracket
  *     name     = letter [ "_" ( digit | letter | "{" ... "}" ) ] | "\mathrm" "{" ... "}" | ...
  *
- * Blanks, \, \; \! ~ \quad, \left, \right, \bigl and their like, {} say nothing. A product needs no
- * sign, which makes texts short; where that leaves two readings the text is refused: a number goes
- * before what it multiplies (x_1 2 and x_12 are errors), 2\frac{1}{3} may be a mixed number, what
- * follows a/b without a sign may belong below the bar, and \sin^{-1} may be the arcsine. */
+ * Blanks, \, \; \! ~ \quad, \left, \right, \bigl and similar, {} are ignored. A product needs no
+ * sign; where that leaves two readings the text is refused: a number goes before what it multiplies
+ * (x_1 2 and x_12 are errors), 2\frac{1}{3} may be a mixed number, what follows a/b without a sign
+ * may belong below the bar, and \sin^{-1} may be the arcsine. */
 #include "expr/text_impl.h"
 
 static sl_term *sum(sl_reader *r);
@@ -85,7 +85,7 @@ static bool bar_follows(const sl_reader *r, size_t i) {
     return at(r, i + command_length(r, i)) == '|';
 }
 
-/* The place of the next thing that says something. */
+/* The place of the next character that is not ignored. */
 static size_t after_blanks(const sl_reader *r, size_t i) {
     for (;;) {
         if (is_blank(at(r, i))) {
@@ -170,7 +170,7 @@ static sl_term *bracket(sl_reader *r) {
 }
 
 /* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor
- * may begin and closes elsewhere; \left and \right say which. */
+ * may begin and closes elsewhere; \left and \right decide it. */
 static const char *closing_bar_of(const sl_reader *r, size_t i) {
     if (at(r, i) == '|') return "|";
     if (is_command(r, i, "\\lvert")) return "\\rvert";
@@ -488,7 +488,7 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
 /* ---------------------------------------------------------------- grammar ------------------- */
 
 /* \mathrm{name}, \operatorname{sin} and their like, at r->at. A column may have the name of a
- * function; \operatorname says that the function is meant. */
+ * function; \operatorname means the function. */
 static sl_term *upright_name(sl_reader *r) {
     size_t start = r->at, len;
     bool operator_first = is_command(r, start, "\\operatorname");

@@ -89,8 +89,8 @@ static sl_term *apply(parser *p, const frame *f, sl_term *t) {
     return sl_expr__term_div(r, f->first, t);
 }
 
-/* Gives t to the operator that waits for it, and so on as long as operators become complete. The
- * term that no operator waits for is the whole. */
+/* Appends t to the innermost incomplete operator, and repeats while operators become complete.
+ * Returns the whole term once no operator is left. */
 static sl_term *reduce(parser *p, sl_term *t) {
     while (t && p->top) {
         frame *f = p->top;

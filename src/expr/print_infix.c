@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+/* Binding strength of a text, and the strength its place requires; brackets where it is less. */
 typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a quotient, or with a sign
 
 typedef struct printer {
@@ -113,7 +113,7 @@ static void put_factor(printer *p, const sl_node *c, bool below) {
         put(p, c + 1, FACTOR);
 }
 
-/* One side of a fraction: the number unless it is 1 with company, then the factors. */
+/* One side of a fraction: the number unless it is 1 beside factors, then the factors. */
 static void put_side(printer *p, const sl_fraction *f, bool below) {
     uint64_t number = below ? f->den : f->num;
     int factors = below ? f->below : f->above;

@@ -1,14 +1,14 @@
 /* LaTeX and presentation MathML: fractions, roots and raised exponents.
  *
- * The LaTeX is also what a model learns to write, so it is short and has one spelling for each
- * thing: no \left and \right, e^{u} for exp, a blank for a product (\cdot only before a digit),
- * braces around every exponent. */
+ * Models are trained on this LaTeX, so it is short and has one spelling for each construct: no
+ * \left and \right, e^{u} for exp, a blank for a product (\cdot only before a digit), braces around
+ * every exponent. */
 #include "expr/text_impl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+/* Binding strength of a text, and the strength its place requires; brackets where it is less. */
 typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a fraction, or with a sign
 
 typedef struct style {
@@ -123,7 +123,7 @@ static void put_plain(sl_str *s, const sl_node *e, char letter) {
     if (e->arg >= 10) sl_str_add_char(s, '}');
 }
 
-/* x_1 or c_1, unless a column has taken that spelling. */
+/* x_1 or c_1, unless a column has that spelling. */
 static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, char letter) {
     char plain[16], lowered[16];
     sl_snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
@@ -279,7 +279,8 @@ static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
     return v.num >= 0 && v.den == 1; // others stand in brackets
 }
 
-/* One side of a fraction, or a product without one: `level` is asked of a factor that is alone. */
+/* One side of a fraction, or a product without one. alone: the level required of a single
+ * factor. */
 static void put_side(printer *p, const sl_fraction *f, bool below, level alone) {
     uint64_t number = below ? f->den : f->num;
     int factors = below ? f->below : f->above;

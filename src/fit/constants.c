@@ -1,10 +1,9 @@
-/* constants - as few constants as a formula needs.
+/* constants - merges the constants of a formula.
  *
- * A formula over inputs that were brought to mean 0 and variance 1 is, over the inputs themselves,
- * full of constants that could be one: 3 (0.5 x - 1)^2 + 2 - 7. Read from the leaves up, every part
- * becomes a factor times a form; sums give the coefficient of their first term away, powers pass it
- * on as far as it is positive or the power whole, and what reaches a sum or a function's argument
- * is multiplied in again:
+ * A formula over standardised inputs has, over the inputs themselves, redundant constants: 3 (0.5 x
+ * - 1)^2 + 2 - 7. From the leaves up, every part becomes a factor times a form. The factor of a sum
+ * is the coefficient of its first term; a power raises the factor if it is positive or the power an
+ * integer; a sum or a function's argument multiplies it in again:
  *
  *     0.5 x - 1           0.5 * (x - 2)
  *     (0.5 x - 1)^2       0.25 * (x - 2)^2
@@ -13,8 +12,8 @@
 
 #include "fit/fit.h"
 
-/* A sum is coef[i] kid[i] + constant over all i; a product, a power or a function has kids alone,
- * but a function's kid is always a sum. */
+/* A sum is coef[i] kid[i] + constant over all i; products, powers and functions have operands (kid)
+ * alone, and that of a function is always a sum. */
 typedef struct form {
     sl_op op;
     int n;
@@ -31,7 +30,7 @@ typedef struct part {
 
 typedef struct maker {
     sl_arena *a;
-    const double *given;
+    const double *constants;
     double *value;
     int n, room;
     bool failed;
@@ -51,8 +50,7 @@ static form *new_form(maker *m, sl_op op, int n) {
 
 static part read_part(maker *m, const sl_node *e);
 
-/* Adds a part to a sum; one that is a sum itself is taken apart, or its constant would stay beside
- * ours. */
+/* Adds a part to a sum; a nested sum is flattened, so that both constants merge. */
 static void add_term(form *s, part p) {
     if (!p.form) {
         s->constant += p.factor;
@@ -66,7 +64,7 @@ static void add_term(form *s, part p) {
     }
 }
 
-/* A sum with its first coefficient taken out: all of it, or without its sign. */
+/* The sum with its first coefficient taken out, with or without its sign. */
 static part take_leading(form *s, bool with_sign) {
     if (s->n == 0) return (part){ s->constant, NULL };
     double f = s->coef[0];
@@ -101,7 +99,7 @@ static part read_product(maker *m, const sl_node *e) {
     return (part){ factor, f->n == 1 ? f->kid[0] : f };
 }
 
-/* The form of factor * form where the factor must stay with it: a sum. */
+/* factor * form as a sum, where the factor cannot be passed on. */
 static form *as_sum(maker *m, part p) {
     if (p.form && p.form->op == SL_OP_ADD) {
         for (int i = 0; i < p.form->n; i++) p.form->coef[i] *= p.factor;
@@ -156,7 +154,7 @@ static part read_raise(maker *m, const sl_node *e) {
 static part read_part(maker *m, const sl_node *e) {
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return (part){ sl_expr_rat_double(sl_expr_num_value(e)), NULL };
-    case SL_OP_PAR: return (part){ m->given[e->arg - 1], NULL };
+    case SL_OP_PAR: return (part){ m->constants[e->arg - 1], NULL };
     case SL_OP_ADD: return read_sum(m, e);
     case SL_OP_MUL: return read_product(m, e);
     case SL_OP_POW: return read_power(m, e);
@@ -178,7 +176,7 @@ static const sl_node *built(maker *m, const sl_node *e) {
     return e;
 }
 
-/* A constant's node; signs and zeros need none. */
+/* A node for a constant; 0, 1 and -1 need none. */
 static const sl_node *constant(maker *m, double v) {
     if (v == 1 || v == -1) return built(m, sl_expr_int(m->a, (int64_t)v));
     if (m->n == m->room) {
@@ -234,9 +232,9 @@ static const sl_node *write_form(maker *m, const form *f) {
 }
 
 sl_status sl_fit_collapse(const sl_node **out, double **value, int *n, sl_arena *a,
-                          const sl_node *e, const double *given) {
-    const int room = sl_expr_nodes(e) + 1; // a factor and a summand for a node is more than can be
-    maker m = { .a = a, .given = given, .room = 2 * room };
+                          const sl_node *e, const double *constants) {
+    const int room = sl_expr_nodes(e) + 1; // at most a factor and a summand for each node
+    maker m = { .a = a, .constants = constants, .room = 2 * room };
     m.value = sl_arena_alloc(a, (size_t)m.room * sizeof *m.value);
     if (!m.value) return sl_fail_memory((size_t)m.room, sizeof *m.value, "constants");
     const part p = read_part(&m, e);

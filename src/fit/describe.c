@@ -1,4 +1,4 @@
-/* describe - bits of what a formula leaves of y, and what they prove.
+/* describe - bits of the residuals of a formula, and its evidence.
  *
  * y is written in cells of its resolution: precision * rms(y), where a double's precision counts as
  * 2^-44 and not 2^-52, because a formula of ten operations has that much rounding of its own. A
@@ -7,8 +7,8 @@
  *     sigma known      log2(sigma sqrt(2 pi)/cell) + (r/sigma)^2/2 * log2 e
  *     not known        the mean of that at sigma = rms(r), log2(rms(r) sqrt(2 pi e)/cell)
  *
- * and never less than nothing in the mean. With sigma by row of which only the ratios mean
- * something residuals are divided by sigma/(geometric mean of sigma) first.
+ * and at least 0 on average. Where only ratios of sigma by row are known, residuals are divided by
+ * sigma/(geometric mean of sigma) first.
  *
  * Where nothing at all is known, errors may also be relative: sigma_i = s |f_i|, with s = rms(r/f).
  * The sum of log2 |f_i| is part of the density, so both are bits of the same y, and the shorter
@@ -23,7 +23,7 @@ static const double IN_CELL = 0.28867513459481287;      // 1/sqrt(12), of a unif
 
 /* ---------------------------------------------------------------- errors of rows ------------ */
 
-/* What one row's residual is measured by: base * (by_row * p->sigma) and a part of |y|. */
+/* The standard deviation of a row's error: base * (by_row * p->sigma), and a part of |y|. */
 typedef struct error_model {
     const sl_problem *p;
     double unit; // a power of two that brings |y| near 1; all below is in that unit
@@ -91,7 +91,7 @@ static double data_bits(const error_model *r, const double *f, double level) {
 
 /* ---------------------------------------------------------------- relative errors ----------- */
 
-static const double CHOICE = 1; // bits of relative errors, the rarer kind, beyond the usual kind's
+static const double CHOICE = 1; // further bits of relative errors, the rarer kind
 
 void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) {
     static const double FLOOR = 1.0 / 64;
@@ -126,7 +126,8 @@ static double relative_bits(double *s, const error_model *r, const double *f, co
     return fmax(0, bits);
 }
 
-/* data, and `relative` where errors that are so make it the shorter one. scale: room for rows. */
+/* out->data, and out->relative where relative errors are the shorter description. scale: room for
+ * rows. */
 static void choose_errors(sl_bits *out, const error_model *r, const double *f, double *scale) {
     double s;
     out->data = data_bits(r, f, 0);
@@ -138,7 +139,7 @@ static void choose_errors(sl_bits *out, const error_model *r, const double *f, d
     out->relative = s;
 }
 
-/* ---------------------------------------------------------------- faces --------------------- */
+/* ---------------------------------------------------------------- entry points -------------- */
 
 sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                           const sl_noise *noise) {

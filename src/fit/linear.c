@@ -1,10 +1,11 @@
 /* linear - constants that enter linearly need no search.
  *
- * In a exp(b x) + c only b is bent: for each b the best a and c are a linear least-squares problem.
- * Levenberg-Marquardt then walks over b alone, on the sum of squares that is left at the best a and
- * c (variable projection, Golub and Pereyra 1973). Fewer constants, no start needed for a and c,
- * and far fewer valleys to get lost in. The derivative by b is taken along the residual space only
- * (Kaufman 1975): what b changes within the span of the linear columns, a and c take up. */
+ * In a exp(b x) + c only b is nonlinear: for each b the best a and c are a linear least-squares
+ * problem. Levenberg-Marquardt then varies b alone and minimises the sum of squares at the best a
+ * and c (variable projection, Golub and Pereyra 1973). There are fewer constants, a and c need no
+ * start, and there are far fewer local minima. The derivative by b is taken along the residual
+ * space only (Kaufman 1975): what b changes within the span of the linear columns, a and c take
+ * up. */
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +19,11 @@ static bool has_constant(const sl_node *e, int number) {
     return false;
 }
 
-/* is[i][j]: the derivative by constant i has constant j in it. Then it is so the other way round
- * too: it is the second derivative that does not vanish. */
+/* is[i][j]: the derivative by constant i contains constant j. That is symmetric: the mixed second
+ * derivative does not vanish. */
 typedef bool coupled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
 
-/* Constants that are not entangled with each other, `first` among them and then in order. */
+/* Constants that are not coupled with each other, `first` among them and then in order. */
 static int gather(int *set, const coupled is, int first, int n) {
     int count = 0;
     if (is[first][first]) return 0;
@@ -35,8 +36,8 @@ static int gather(int *set, const coupled is, int first, int n) {
     return count;
 }
 
-/* The largest set that begins with any constant: best effort is enough, since every such set is
- * right and ties are rare. */
+/* The largest such set over all first constants. Every set is valid, so a greedy choice is
+ * enough. */
 static void split(sl_fit__code *code, const sl_node *const *slope) {
     const int n = code->n;
     coupled is;
@@ -82,7 +83,7 @@ static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, con
     return SL_OK;
 }
 
-/* v := v minus what the n columns can say of it; the coefficients go to coef. */
+/* v := v minus its projection onto the n columns; coef[] := the coefficients. */
 static sl_status take_out(double *v, double *coef, sl_fit__descent *d, int n) {
     sl_lsq fit;
     const double *const *col = (const double *const *)d->col;

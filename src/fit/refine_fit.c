@@ -1,17 +1,17 @@
-/* refine_fit - from a start, and from others drawn around it, down to the least squares.
+/* refine_fit - least squares from a start, and from others drawn around it.
  *
- * Three walks go down from a start, all by Levenberg-Marquardt with exact derivatives:
+ * Three descents from a start, all by Levenberg-Marquardt with exact derivatives:
  *
- *   projected   over the bent constants, with the linear ones solved for (linear.c)
+ *   projected   over the nonlinear constants, with the linear ones solved for (linear.c)
  *   plain       over all of them
- *   circle      where poles are no walls (refine_circle.c), then the other two from its end
+ *   circle      passes poles (refine_circle.c); then the other two from its end
  *
- * The first two are enough for most formulas; where they do not end at the data, the third is
- * taken, and further starts begin with it. The best place ever seen is kept. What each is worth:
+ * The first two are enough for most formulas; where they do not reach the data, the third is run,
+ * and further starts begin with it. The best point is kept. Measured success of each:
  * docs/math/refine.md.
  *
- * A formula that is not real in some row has no residual there, so no step can be made from it; but
- * a place nearby may be inside. Starts are drawn until one is.
+ * Where a formula is not real in some row there is no residual and no step. Starts are drawn until
+ * one is inside the domain.
  *
  * Large tables: constants are found on SEARCH_ROWS rows, one drawn from each of as many equal
  * stretches of the table, and finished by few steps on all of them (up to FINISH_ROWS, drawn the
@@ -22,7 +22,7 @@
 #include "fit/fit_impl.h"
 
 enum { SEARCH_ROWS = 4096, FINISH_ROWS = 1 << 17, FINISH_EVALUATIONS = 12 };
-enum { DRAWS_INSIDE = 16 }; // places that are tried for a start inside the domain
+enum { DRAWS_INSIDE = 16 };                                  // draws for a start inside the domain
 enum { STREAM = 0x72660000, STREAM_ROWS = STREAM + 0xffff }; // start k draws by STREAM + k
 
 /* ---------------------------------------------------------------- rows ---------------------- */
@@ -101,8 +101,7 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
     return SL_OK;
 }
 
-/* Part of y's squares that is left: where y has no spread, R2 says 0 of all but the exact formula.
- */
+/* Part of y's squares that is left, for constant y, where R2 is 0 for all but the exact formula. */
 static double part_left(const double *value, const double *y, int64_t n) {
     double top = 0, left = 0, all = 0;
     for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(y[i]));
@@ -130,7 +129,7 @@ sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const dou
     return st;
 }
 
-/* ---------------------------------------------------------------- one way down -------------- */
+/* ---------------------------------------------------------------- one descent --------------- */
 
 static sl_status descent_init(sl_fit__descent *d, const sl_fit__code *code,
                               const sl_fit__rows *rows, const sl_refine_options *o, sl_arena *a) {
@@ -153,15 +152,14 @@ static bool enough(void *descent) {
 }
 
 sl_status sl_fit__minimize(sl_fit__descent *d, double *place, double *error, double *sse,
-                           int evaluations, int n, sl_nls_fn plain_residuals, void *payload) {
+                           int evaluations, int n, sl_nls_fn fn, void *payload) {
     sl_nls_options opt = SL_NLS_OPTIONS_INIT;
     opt.max_evaluations = evaluations;
     opt.stop = enough;
     opt.stop_payload = d;
     d->last = INFINITY;
     sl_nls fit;
-    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, plain_residuals,
-                          payload));
+    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, fn, payload));
     d->evaluations += fit.evaluations;
     *sse = fit.sse;
     return SL_OK;
@@ -198,7 +196,8 @@ static sl_status descend(sl_fit__descent *d, double *value, double *sse) {
     if (d->stopped || *sse <= d->exact) return SL_OK;
     SL_TRY(sl_fit__minimize(d, value, NULL, &plain, d->o->evaluations, d->code->n, plain_residuals,
                             d));
-    if (isfinite(plain)) *sse = plain; // else it was stopped at once, and what was found stands
+    if (isfinite(plain))
+        *sse = plain; // otherwise it was stopped at once, and the projected result stands
     return SL_OK;
 }
 
@@ -209,7 +208,7 @@ static sl_status descend_by_circle(sl_fit__descent *d, double *value, double *ss
 
 /* ---------------------------------------------------------------- starts -------------------- */
 
-/* Around `from`: near it, or anywhere of about that size with either sign. */
+/* Around `from`: near it, or of about that size with either sign. */
 static void draw_start(double *value, const double *from, int n, bool near, sl_rng *rng) {
     for (int k = 0; k < n; k++) {
         const double size = from[k] == 0 ? 1 : from[k];
@@ -222,7 +221,7 @@ static void draw_start(double *value, const double *from, int n, bool near, sl_r
     }
 }
 
-/* *sse := at value; infinite outside the domain. */
+/* *sse := the sum of squares at value; infinite outside the domain. */
 static sl_status evaluate_at(double *sse, sl_fit__descent *d, const double *value) {
     d->evaluations++;
     SL_TRY(residuals(d->col[0], d, value));
@@ -242,8 +241,8 @@ static sl_status draw_inside(double *value, sl_fit__descent *d, const double *fr
 }
 
 /* best[] := the best of all starts; *sse infinite if none was inside the domain. Start 0 is `from`
- * by the short way, start 1 the same by the circle, which costs no restart; those after it are
- * drawn. */
+ * without the circle, start 1 the same with it, which is not counted as a restart; those after it
+ * are drawn. */
 static sl_status search(double *best, double *sse, int *starts, sl_fit__descent *d,
                         const double *from) {
     const size_t bytes = (size_t)d->code->n * sizeof *best;
@@ -280,7 +279,7 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
     sl_fit__descent d;
     double sse;
     const sl_status st = sl_fit__compile(&code, scratch, out->expr, out->params);
-    if (st == SL_ELIMIT || st == SL_EOVERFLOW) return SL_OK; // no derivatives: it stays as it is
+    if (st == SL_ELIMIT || st == SL_EOVERFLOW) return SL_OK; // no derivatives: e is unchanged
     SL_TRY(st);
     SL_TRY(take_rows(&rows, scratch, p, SEARCH_ROWS, o));
     SL_TRY(descent_init(&d, &code, &rows, o, scratch));
@@ -297,7 +296,8 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         more = FINISH_EVALUATIONS;
     }
     SL_TRY(sl_fit__minimize(&d, out->value, out->error, &sse, more, code.n, plain_residuals, &d));
-    // a row that was not looked at is outside: as we came; but what was stopped has looked at none
+    // a row outside the sample is outside the domain: back to the start; a stopped fit has
+    // evaluated no row
     if (isinf(sse) && rows.m > SEARCH_ROWS && !d.stopped) {
         memcpy(out->value, start, (size_t)code.n * sizeof *start);
         SL_TRY(

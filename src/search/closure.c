@@ -1,10 +1,10 @@
-/* closure - formulas of two halves with real constants anywhere in them, one inside a function.
+/* closure - formulas of two halves with real constants, at most one of them inside a function.
  *
- * closure_impl.h says how such a formula becomes linear: y D = N in products of atoms, all
- * coefficients free. Shapes (closure_shapes.c) and atoms (closure_atoms.c, closure_curves.c) are
- * enumerated (closure_scan.c); a curve's constant is first at a point of a grid, then moved to
- * where nothing is left (closure_refine.c). What remains is solved, held against rows that were not
- * fitted, and offered (closure_verify.c).
+ * closure_impl.h shows how such a formula becomes linear: y D = N in products of atoms, all
+ * coefficients free. closure_scan.c enumerates shapes (closure_shapes.c) and atoms
+ * (closure_atoms.c, closure_curves.c). The constant inside a curve starts at a point of a grid and
+ * is moved to a root of the residual (closure_refine.c). closure_verify.c solves for the
+ * coefficients, checks rows that were not fitted, and offers the formula.
  *
  *   level 0   two halves of up to four simple atoms, or one half a nested function
  *   level 1   the same with up to three atoms, one of them a curve of one input
@@ -22,7 +22,7 @@ enum { LEVELS = 4, ROWS_LEAST = 24, ATTEMPTS = 48, SCANS = 64, BATCH = 32 };
 /* Choices with a curve that are refined. */
 static const int refined_of[LEVELS] = { 0, 3000, 2000, 6000 };
 
-/* Columns of a choice, and rows that they are first looked at in. */
+/* Columns of a choice, and rows of the first test. */
 static const int columns_of[LEVELS] = { 36, 20, 20, 18 };
 static const int rows_of[LEVELS] = { SL_CLOSURE__ROWS, 40, 40, 40 };
 
@@ -32,9 +32,9 @@ typedef struct attempt {
     int scans;
     sl_search__closure_scan scan[SCANS];
     const sl_search__closure_scan *now;
-    int first; // part of the work
+    int first; // of the parts in progress
     int64_t hits;
-    sl_search__closure_hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
+    sl_search__closure_hit *hit;     // SL_CLOSURE__BEST for each part of a scan, then compacted
     sl_search__closure_basis *basis; // two for each thread
 } attempt;
 
@@ -44,8 +44,7 @@ static void add_scan(attempt *a, const sl_search__closure_shape *shape, int spec
                      sl_search__closure_list list, int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
-    // quotients make falling exponentials as well: with four slots to fill they cost more than they
-    // find
+    // quotients make falling exponentials too: with four slots they cost more than they find
     const bool falling = shape->slots < 4 || a->level == 1;
     const int simple = c->simple.end - c->simple.begin - (falling ? 0 : c->falling);
     const int rows = SL_MIN(rows_of[a->level], c->fitted);
@@ -55,7 +54,8 @@ static void add_scan(attempt *a, const sl_search__closure_shape *shape, int spec
                                        rows };
 }
 
-/* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
+/* One scan for each slot that may hold a curve. Curves come after the simple atoms, so a slot that
+ * is ordered before another cannot. */
 static void add_curves(attempt *a, const sl_search__closure_shape *shape, int atoms) {
     for (int s = 0; s < shape->slots; s++) {
         bool last = true;
@@ -129,7 +129,7 @@ static sl_status refine_part(int64_t begin, int64_t end, int worker, void *paylo
     return SL_OK;
 }
 
-static const double REFINED = 1e-11; // a constant that is right leaves less
+static const double REFINED = 1e-11; // the right constant leaves less
 
 /* Refines the best of all scans, and offers those that leave nothing, the smallest first. */
 static sl_status verify_hits(attempt *a) {
@@ -157,7 +157,7 @@ static sl_status run_scans(attempt *a) {
     for (int i = 0; i < a->scans && a->c->job->exact == exact; i++) {
         SL_TRY(run_scan(a, &a->scan[i]));
         if (sl_search__stop(a->c->job, true)) return SL_OK;
-        // choices without curves are settled shape by shape, the simple ones first
+        // choices without curves are verified shape by shape, simple ones first
         if (refined_of[a->level] == 0 || i == a->scans - 1) SL_TRY(verify_hits(a));
         if (refined_of[a->level] == 0) a->hits = 0;
     }
@@ -179,7 +179,7 @@ static int by_size(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Errors count in parts of y, but not where y is next to 0. */
+/* Rows are weighted by 1/|y|, bounded where y is next to 0. */
 static void weigh_rows(sl_closure *c) {
     double size[SL_CLOSURE__ROWS];
     for (int r = 0; r < c->rows; r++) size[r] = fabs(c->y[r]);
@@ -236,7 +236,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     attempt a = { .c = c, .level = level };
     list_scans(&a);
     if (a.scans == 0) return SL_OK;
-    int total = 0; // whose hits are held at once
+    int total = 0; // parts whose hits are held at once
     for (int i = 0; i < a.scans; i++) {
         const int n = sl_search__closure_scan_parts(&a.scan[i]);
         total = refined_of[level] > 0 ? total + n : SL_MAX(total, n);

@@ -31,8 +31,7 @@ static double at(sl_search__closure_family f, double h, double k) {
     return 0;
 }
 
-/* Rates and frequencies beyond this are not looked for: such a curve is next to nothing in all but
- * a few rows, and fits anything. */
+/* Largest rate and frequency: a steeper curve is near 0 in all but a few rows and fits anything. */
 static const double STEEPEST = 12;
 
 bool sl_search__closure_curve_values(sl_search__closure_values *room, const sl_closure *c,

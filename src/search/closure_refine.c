@@ -1,9 +1,9 @@
-/* closure_refine - the constant inside a curve, from a point of the grid to where nothing is left.
+/* closure_refine - the constant inside a curve, from a point of the grid to a root of the residual.
  *
- * What is left of the lead outside of the span of the other columns is a vector that depends on the
- * constant alone: all coefficients follow from it. Its length is made least by Gauss's method, with
- * a difference for the derivative. Close to the right constant each step gains five digits; where
- * the first steps gain little there is no root, and the search ends. */
+ * The residual of the lead outside of the span of the other columns depends on the constant alone:
+ * all coefficients follow from it. Gauss-Newton steps minimise its length, with a difference
+ * quotient for the derivative. Near a root each step gains about five digits; where the first steps
+ * gain little there is no root. */
 #include <math.h>
 
 #include "search/closure_impl.h"
@@ -11,7 +11,8 @@
 typedef struct line {
     const sl_closure *c;
     const sl_search__closure_curve *curve;
-    sl_search__closure_basis basis, below; // all columns, and those of D; what does not bend first
+    sl_search__closure_basis basis,
+        below; // of all columns, and of those of D; columns without the curve come first
     sl_search__closure_override override;
     int fixed, fixed_below;
     sl_search__closure_column lead, list[SL_CLOSURE__COLUMNS];
@@ -47,7 +48,7 @@ static void begin(line *l, const sl_closure *c, const sl_search__closure_atom *c
     l->fixed = l->basis.n, l->fixed_below = l->below.n;
 }
 
-/* v := what is left of the lead; answers its length, infinite outside of the domain. */
+/* v := what is left of the lead; returns its length, infinite outside of the domain. */
 static double rest_at(double *v, line *l, double constant) {
     if (!sl_search__closure_curve_values(l->override.value, l->c, l->curve, constant))
         return INFINITY;
@@ -56,7 +57,7 @@ static double rest_at(double *v, line *l, double constant) {
     return sl_search__closure_basis_residual(v, &l->basis, &l->below, l->lead);
 }
 
-/* The step that Gauss's method takes; 0: none. */
+/* The Gauss-Newton step; 0: none. */
 static double step_at(line *l, double constant, const double *v) {
     const double h = 1e-6 * (fabs(constant) + 0.1);
     double w[SL_CLOSURE__ROWS], across = 0, along = 0;

@@ -1,15 +1,15 @@
-/* closure_scan - all choices of atoms for a shape, each asked whether its lead is in the span.
+/* closure_scan - all choices of atoms for a shape: is the lead in the span of the other columns?
  *
- * Slots are filled one after the other, and columns are added to a tower of orthonormal ones as
- * soon as the slots of their product are filled: the innermost loop adds those of the last slot
- * alone. Slots of D come first, because only they say which column leads; but a slot with a list of
- * its own comes last. The atoms of the first two slots are the number of a part of the work. */
+ * Slots are filled one after the other. A column is added to an orthonormal basis as soon as the
+ * slots of its product are filled, so the innermost loop adds only those of the last slot. Slots of
+ * D come first, because they determine the leading column; a slot with a list of its own comes
+ * last. A part of the work is one choice of the atoms of the first two slots. */
 #include <math.h>
 #include <string.h>
 
 #include "search/closure_impl.h"
 
-/* ---------------------------------------------------------------- towers -------------------- */
+/* ---------------------------------------------------------------- bases --------------------- */
 
 static const double DEPENDENT = 1e-7, LOSSY = 1e-2,
                     TRIVIAL = 1e-5; // of a column outside of the span
@@ -19,7 +19,7 @@ static void put(double *v, const sl_search__closure_basis *t, sl_search__closure
     for (int r = t->rows; r < t->padded; r++) v[r] = 0;
 }
 
-/* Projects v, again if little was left of it; answers the part of its length that is left. *after:
+/* Projects v, again if little was left of it; returns the part of its length that is left. *after:
  * that length. */
 static double project(double *v, double *after, const sl_search__closure_basis *t) {
     const int rows = t->padded, stride = SL_CLOSURE__ROWS;

@@ -1,9 +1,9 @@
-/* closure_verify - a choice of atoms that leaves nothing of the lead becomes a formula.
+/* closure_verify - from a choice of atoms whose lead is in the span to a formula.
  *
- * The coefficients are solved for on most rows and accepted on those held out: with many columns,
- * half of what fits the former alone is false. Columns are then left out one by one as long as the
- * formula holds, so that factors which N and D have in common go, and so does what a shape has
- * beyond the formula. */
+ * Coefficients are solved for on most rows and must hold on the held-out rows: with many columns,
+ * half of the choices that fit the former alone are false. Columns are then dropped one by one
+ * while the formula holds. That removes common factors of N and D, and products of the shape that
+ * the formula does not have. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 enum { ROWS = SL_CLOSURE__ROWS, COLUMNS = SL_CLOSURE__COLUMNS };
 
 static const double TOLERANCE = 1e-8; // of y
-static const double CANCELLED = 1e-7; // a D that is less of its terms is rounding
+static const double CANCELLED = 1e-7; // a D smaller than this part of its terms is rounding
 
 typedef struct equation {
     const sl_closure *c;
@@ -34,7 +34,7 @@ static void evaluate(equation *s) {
         s->override.part = s->curve->part[0], s->override.parts = s->curve->parts;
         if (!sl_search__closure_curve_values(s->override.value, c, &c->curve[s->curve->curve],
                                              s->constant))
-            s->columns = 0; // then nothing holds
+            s->columns = 0; // then `holds` fails
     }
     sl_search__closure_evaluate(s->target, c, s->lead, override, c->rows);
     for (int k = 0; k < s->columns; k++)
@@ -60,7 +60,7 @@ static bool holds(const equation *s) {
     for (int r = 0; r < s->c->rows; r++) {
         double sum = 0, below = s->target[r], size = fabs(s->target[r]);
         for (int k = 0; k < s->columns; k++) {
-            // the sign of columns of D: all of y D on one side
+            // columns of D count with the opposite sign: all of y D is on one side
             double v = s->coefficient[k] * s->value[k][r];
             sum += v;
             if (s->column[k].below) below -= v, size += fabs(v);

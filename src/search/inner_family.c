@@ -4,10 +4,10 @@
 #include "search/inner_impl.h"
 
 const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT] = {
-#define X(id, side, one, two, signs, columns, bits, op)                                              \
-    {                                                                                                \
-        SL_SIDE_##side, { SL_INNER__##one, SL_INNER__##two }, signs, columns, bits, SL_OPERATOR_##op \
-    },
+// clang-format off
+#define X(id, side, one, two, signs, columns, bits, op) \
+    { SL_SIDE_##side, { SL_INNER__##one, SL_INNER__##two }, signs, columns, bits, SL_OPERATOR_##op },
+// clang-format on
     SL_INNER__FAMILIES(X)
 #undef X
 };
@@ -16,8 +16,8 @@ const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT]
 
 static const double PI = 3.14159265358979323846;
 
-/* Waves of less than a quarter of a period look like parabolas: few steps are enough there. From
- * then on steps of a quarter period keep the phase within an eighth of its own at both ends. */
+/* Below a quarter period waves resemble parabolas and few steps suffice. Above it, steps of a
+ * quarter period keep the phase error below an eighth at both ends. */
 static const double SLOW[] = { 0.25, 0.5, 0.8, 1.2 };
 
 /* First point, step and number of points. */
@@ -74,7 +74,7 @@ static double largest(const sl_search__inner_point *at, const sl_search__inner_r
     return width(r) * (1 + sl_exp(at->t[0]));
 }
 
-/* Where exp(c z) is 1 in the column: at its largest. */
+/* The z where the column exp(c z) is 1: where it is largest. */
 static double origin(double c, const sl_search__inner_range *r) { return c > 0 ? r->high : r->low; }
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -178,8 +178,8 @@ static const sl_node *write_shifted(sl_writer *w, const sl_search__inner_point *
     return sl_search__write_plus(w, z, sl_search__write_constant(w, shift(at, r)));
 }
 
-/* b sin(c z + phase), from coefficients of sin and cos of c (z - low). A phase of whole quarters is
- * written as sin or cos, in front of all else so that its place is known. */
+/* b sin(c z + phase), from coefficients of sin and cos of c (z - low). A phase of quarter turns is
+ * written as sin or cos; a free phase is constant number SL_INNER__PHASE. */
 static const sl_node *write_wave(sl_writer *w, const sl_search__inner_point *at, const sl_node *z,
                                  const sl_search__inner_range *r, const double *coefficient,
                                  double factor) {

@@ -1,5 +1,5 @@
 /* From a point of the grid to a formula: coefficients in all rows, the expression, the fit of all
- * its constants in the space of y, and leaving out what that says is nothing. */
+ * its constants in the space of y, and removal of terms without effect. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static double weight(sl_search__inner_transform t, double y) {
     return 1;
 }
 
-/* y of T(y); of the sign of y where T has lost it. */
+/* The inverse of T, with the sign of y where T loses it. */
 static double undone(sl_search__inner_transform t, double sum, double y) {
     switch (t) {
     case SL_INNER__SAME: return sum;
@@ -139,8 +139,8 @@ static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__i
 
 static bool stop_fit(void *payload) { return sl_search__stop(payload, false); }
 
-/* Marks base columns that the fit does not need; answers whether there were any. A product's factor
- * stays: made 1 it costs nothing. */
+/* Marks base columns that the fit does not need; returns whether there were any. The factor of a
+ * product stays. */
 static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
                       const sl_fit *fit) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];
@@ -158,7 +158,7 @@ static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_cand
     return any;
 }
 
-/* Makes the phase of a wave whole quarters of a turn where the fit says so: sin or cos. */
+/* Rounds the phase of a wave to a quarter turn where the fit allows it: sin or cos. */
 static bool round_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
     if (sl_search__inner_traits_of[c->family].columns < 2 || c->at.quarter) return false;
     static const double QUARTER = 1.57079632679489661923;
@@ -195,7 +195,7 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_search__inner_ca
     SL_TRY(sl_search__offer(exact, j, fit.expr, fit.value, fit.params, "inner", s->level));
     if (*exact || !noisy) return SL_OK;
     SL_TRY(sl_fit_is_steady(&steady, a, &fit, &j->rows));
-    if (!steady) return SL_OK; // constants on their way to infinity say that u is not the function
+    if (!steady) return SL_OK; // constants that diverge: u is not the function
     return sl_search__offer_noisy(&kept, j, fit.expr, fit.value, fit.params, "inner", s->level);
 }
 

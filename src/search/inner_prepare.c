@@ -1,4 +1,4 @@
-/* What the search for inner constants is made of: spans, transforms of y, monomials. */
+/* Spans, transforms of y and monomials of the search for inner constants. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool all_finite(const double *v, int n) {
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
-/* v := what the units leave of it; answers which part of its length. */
+/* v := what the units leave of it; returns which part of its length. */
 static double leave(double *v, const sl_search__inner_span *p, int units) {
     double before = 0, after = 0;
     for (int i = 0; i < SL_INNER__PROBES; i++) before += v[i] * v[i];
@@ -78,7 +78,7 @@ static double transformed(sl_search__inner_transform t, double y) {
     return y;
 }
 
-/* Only where the operator that undoes it may be used. */
+/* Only where the operators of the inverse transform are allowed. */
 static sl_status add_target(sl_inner *s, sl_side side, sl_search__inner_transform transform,
                             int op) {
     sl_search__inner_span *p = &s->span[side];

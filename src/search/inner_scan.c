@@ -1,9 +1,9 @@
 /* The grid of inner constants at the probes.
  *
- * A column c of unit length outside the span explains (c t)^2 of a unit target t; the two columns
- * of a wave explain the square of t's projection on their plane. On the grid the length of c
- * outside the span is |c|^2 less the squares of its products with the span's units: that loses
- * digits, and near a minimum the columns are made orthogonal one by one instead. */
+ * A column c of unit length outside the span explains (c.t)^2 of a unit target t; the two columns
+ * of a wave explain the square of t's projection onto their plane. On the grid the squared length
+ * of c outside the span is |c|^2 less the squares of its dot products with the span's basis. That
+ * loses digits, so near a minimum columns are orthogonalised one by one instead. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { N = SL_INNER__PROBES, LANES = 8 };
 static const double INDEPENDENT =
     1e-9; // squared part of a column that is outside the span at least
 
-/* Lanes of a fixed order, so that compilers make vectors of them. */
+/* Partial sums in a fixed order, which compilers can vectorise. */
 static double dot(const double *a, const double *b) {
     double sum[LANES] = { 0 };
     for (int i = 0; i < N; i += LANES)
@@ -166,8 +166,9 @@ static bool move_to(sl_search__inner_candidate *c, const sl_inner *s,
     return true;
 }
 
-/* The search of Hooke and Jeeves: steps along each coordinate, then the same way once more, because
- * two constants often have a narrow valley; steps are halved where none leads down. */
+/* Pattern search of Hooke and Jeeves: steps along each coordinate, then the combined step once
+ * more, because the minimum of two constants often lies in a narrow valley; steps are halved where
+ * none leads down. */
 void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s) {
     const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
     const int rounds = traits->coordinate[1] == SL_INNER__NONE ? 40 : 120;

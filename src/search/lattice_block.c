@@ -1,8 +1,7 @@
-/* lattice_block - a block of halves past a table: stored under their keys, or looked up.
+/* lattice_block - a block of halves: stored under their keys, or looked up.
  *
- * Under exact data a key is one cell. Where y is rounded a ratio may be in either of two cells
- * along each axis: most halves are far enough from the border of theirs, the others are looked up
- * in all cells within reach. */
+ * With exact data a key is one cell. Where y is rounded a ratio may be in either of two cells along
+ * each axis: halves close to the border of their cell are looked up in all cells within reach. */
 #include <math.h>
 #include <string.h>
 
@@ -151,7 +150,8 @@ static sl_status look_up(const sl_search__lattice_batch *b, const sl_search__lat
     return SL_OK;
 }
 
-/* Stores the block by its keys; under exact data a half that meets one of another tag is a hit. */
+/* Stores the block by its keys; with exact data a half whose key has an entry of another tag is a
+ * hit. */
 static sl_status put_sums(const sl_search__lattice_batch *b, sl_search__lattice_table *t) {
     const sl_lattice *l = b->l;
     sl_search__lattice_keys *keys = &b->s->keys;

@@ -1,15 +1,15 @@
 /* lattice_sums - sums of terms by least squares, where y is rounded.
  *
- * A key of three ratios has the digits that y has of a term: next to none where the term is small
- * beside the others. All rows together have more. So here no keys meet. Terms are vectors over the
- * rows in units of y's last digit, less what the constant has of them, and a sum is found where the
- * square of what it leaves of y is what rounding leaves, 1/12 a row.
+ * A key of three ratios has next to no digits of a term that is small beside the others; all rows
+ * together have more. So no keys are used here. Terms are vectors over the rows in units of y's
+ * last digit, with the constant projected out, and a sum is a hit if its squared residual is that
+ * of rounding, 1/12 a row.
  *
  *     y = a t + b u + c f + d,  t and u of few terms, f of many
  *
- * What is left follows from dot products: those of the few with all are computed once, and a
- * further f costs a few operations. With one or two terms taken out of y and of all others before,
- * the same finds sums of four and five. */
+ * The residual follows from dot products: those of the few with all are computed once, and a
+ * further f costs a few operations. With one or two terms projected out of y and of all others, the
+ * same finds sums of four and five terms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,7 @@
 
 enum { ROWS = SL_LATTICE__ROWS, CHUNK = 256, SHORT = 16, TAKEN_MAX = 2, FIXED_MAX = TAKEN_MAX + 2 };
 
-/* Where more sums leave no more than rounding, y has too few digits to tell which is right: then
- * all are dropped. */
+/* With more hits than this y has too few digits to decide between them: all are dropped. */
 enum { HITS_MAX = 4000, ROWS_LEAST = 20 };
 
 typedef double vector[ROWS];
@@ -33,21 +32,20 @@ typedef struct products {
 typedef struct sums {
     sl_lattice *l;
     const sl_search__lattice_code *code;
-    int64_t count; // terms that the last of a sum is of
-    int64_t first; // the others are of these
-    int taken;     // so many terms are taken out before two meet the last
+    int64_t count; // terms that the last one is chosen from
+    int64_t first; // the others are among these first ones
+    int taken;     // terms that are projected out before the last three
     vector *value; // of length 1, without the constant's part
     vector y;
     double limit;                           // of the squares that a sum leaves
     products *room;                         // all terms; then TAKEN_MAX for each worker
-    _Atomic int64_t *hits;                  // so many were found
+    _Atomic int64_t *hits;                  // number of hits
     double (*brief)[SHORT], brief_y[SHORT]; // of two terms
 } sums;
 
 /* ---------------------------------------------------------------- vectors ------------------- */
 
-/* v less what it has of n vectors of length 1; twice, for the sake of rounding. Answers its square.
- */
+/* v less what it has of n vectors of length 1; twice, against rounding. Returns its square. */
 static double take_out(double *v, const vector *basis, int n) {
     for (int i = 0; i < 2 * n; i++) {
         const double *b = basis[i % n], c = sl_search__dot(v, b, ROWS);
@@ -108,7 +106,7 @@ static bool is_over(const sums *s, int worker) {
 
 /* ---------------------------------------------------------------- the last term ------------- */
 
-/* Terms that were taken out, or meet the last one, and orthonormal vectors of them. */
+/* Terms that are projected out or chosen before the last one, and an orthonormal basis of them. */
 typedef struct fixed {
     int n;
     int64_t term[FIXED_MAX + 1];
@@ -196,7 +194,7 @@ static sl_status meet_from(const sums *s, int worker, const products *p, fixed *
     return st;
 }
 
-/* Takes terms out until so many are; t is the next. */
+/* Projects terms out until s->taken are; t is the next. */
 static sl_status take_from(const sums *s, int worker, const products *p, fixed *f, int64_t t) {
     if (f->n == s->taken) return meet_from(s, worker, p, f, t);
     const products *next = &s->room[1 + worker * TAKEN_MAX + f->n];
@@ -222,8 +220,8 @@ static sl_status take_part(int64_t begin, int64_t end, int worker, void *payload
 
 /* ---------------------------------------------------------------- two terms ----------------- */
 
-/* Of so many terms no dot products are kept. They are looked at in fewer dimensions first: a part
- * of what a sum leaves is no more than all of it. */
+/* There are too many terms here to keep dot products. They are compared in fewer dimensions first:
+ * the residual there is a lower bound. */
 static void shorten(double *out, const double *v) {
     for (int k = 0; k < SHORT; k++) {
         double sum = 0;
@@ -330,7 +328,7 @@ static int64_t choose_terms(sl_search__lattice_code *code, int64_t n, int64_t *p
     return kept;
 }
 
-/* By number of terms: so many that all but the last are of, and the last. */
+/* By number of terms: how many terms all but the last are chosen from, and the last. */
 static const struct {
     int first, last;
 } sizes[] = { [2] = { 8000, 30000 }, [3] = { 150, 30000 }, [4] = { 80, 2000 }, [5] = { 40, 1000 } };

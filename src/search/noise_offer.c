@@ -1,5 +1,5 @@
-/* What becomes of a formula that leaves something of y: fitted in all rows of the table, made of
- * exact numbers where that shortens the description, and kept if it belongs to the front. */
+/* Offers of formulas that are not exact: fitted in all rows of the table, constants rounded to
+ * exact numbers where that shortens the description, kept if on the front. */
 #include <math.h>
 
 #include "search/search_impl.h"
@@ -109,7 +109,7 @@ done:
     return st;
 }
 
-static const double READABLE = 3; // bits that a form may cost because people write it so
+static const double READABLE = 3; // bits that the conventional form may cost more
 
 /* The same formula in a shorter form, such as a*sqrt(b) for sqrt(a^2*b) where a is positive. */
 static sl_status shorten(sl_fit *fit, sl_bits *bits, sl_search__job *j) {
@@ -123,7 +123,7 @@ static sl_status shorten(sl_fit *fit, sl_bits *bits, sl_search__job *j) {
     return SL_OK;
 }
 
-/* Is there a kept formula of no more bits of its own that leaves no more? */
+/* Does a kept formula of no more bits leave no more? */
 static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
     double own = b->total - b->data;
     for (int k = 0; k < j->n_kept; k++) {

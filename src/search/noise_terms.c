@@ -15,7 +15,7 @@ void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j) 
     *t = (sl_search__noise_terms){ 0 };
 }
 
-/* Room for so many terms; *enough: false where max_memory does not allow it. */
+/* Room for that many terms; *enough: false where max_memory does not allow it. */
 static sl_status grow(bool *enough, sl_search__noise_terms *t, sl_search__job *j, int room) {
     *enough = sl_search__reserve(j, bytes_of(room, t->stride));
     if (!*enough) return SL_OK;
@@ -110,7 +110,7 @@ static int by_cost(const void *a, const void *b) {
     return p->at - q->at;
 }
 
-/* order[] := all terms, the cheap ones first: a level lists one family after the other. */
+/* order[] := all terms by cost: a level lists one family after the other. */
 static sl_status make_order(sl_search__noise_terms *t) {
     priced *all = sl_malloc((size_t)t->n, sizeof *all);
     int *order = sl_realloc(t->order, (size_t)t->n, sizeof *order);

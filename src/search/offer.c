@@ -1,10 +1,10 @@
-/* offer - what becomes of a formula that a method has found.
+/* offer - verification of a formula that a method has found.
  *
- * It is put into the variables of the whole table and looked at in every row. Constants that are
- * exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
+ * The formula is written in the variables of the table and evaluated in every row. Constants that
+ * are exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
  * judged by the project's criterion: description length, and evidence, the bits that the data hold
- * beyond those of the formula and of the search that found it. Few rows and many constants leave
- * none: such a formula is dropped however well it fits. */
+ * beyond those of the formula and of the search that found it. Without evidence, as with few rows
+ * and many constants, a formula is dropped however well it fits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,13 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
-/* Where y itself was rounded to a precision worse than ROUNDED, a formula is exact that differs
- * from it nowhere by more than so many units of its last digit: half a unit is rounding, and
- * constants that were fitted to rounded numbers cost the rest. */
+/* Where y itself was rounded to a precision worse than ROUNDED, a formula is exact if it differs
+ * from y by at most ROUNDED_UNITS units of the last digit in every row: half a unit is rounding,
+ * the rest comes from constants fitted to rounded numbers. */
 static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 0.8;
 
-/* A constant that was fitted to exact data is right to ten digits or more. If so many of them agree
- * with a simple number it is that number with near certainty: there are about a hundred thousand.
- */
+/* A constant that was fitted to exact data is right to ten digits or more. If ten digits agree with
+ * a simple number, of which there are about a hundred thousand, chance is next to impossible. */
 static const double CLOSE = 1e-9; // relative
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
@@ -44,8 +43,8 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
-/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few
- * huge rows do not excuse all others: it is bounded by the typical size of y as well. */
+/* Errors are relative to |y| plus this, so that sums may cancel where y is next to 0. It is bounded
+ * by the typical size of y, so that a few large rows do not hide errors in the others. */
 static double small_size(const sl_problem *p) {
     static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
     double sum = 0;

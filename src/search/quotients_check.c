@@ -1,8 +1,8 @@
 /* quotients_check - a hit at many rows, and the formula.
  *
- * Both terms are evaluated in all rows that are looked at, and their coefficients are solved for by
- * least squares, rows weighted by 1/y^2. The formula holds if no row is off by more than rounding
- * explains, relative to the terms; terms that cancel by much are no formula. */
+ * Both terms are evaluated in up to SL_QUOTIENTS__ROWS rows, and their coefficients are solved for
+ * by least squares, rows weighted by 1/y^2. The formula holds if no row is off by more than
+ * rounding, relative to the terms; terms that nearly cancel are rejected. */
 #include <math.h>
 
 #include "search/quotients_impl.h"

@@ -1,4 +1,4 @@
-/* quotients_factors - occurrences of inputs and functions with whole constants.
+/* quotients_factors - occurrences of inputs and functions with integer constants.
  *
  * A factor such as sin(x1)^-1 becomes (a sin(c x1 + d) + b)^-1. Its variants are listed by number
  * of constants, each value vector once: up to sign where the factor is part of a sum (FULL), up to
@@ -10,7 +10,8 @@
 #include "search/quotients_impl.h"
 
 enum { KEY_SHIFT = 6 };
-/* Slots of a set by number of constants: clearing it takes time. */
+/* Slots of a set by number of constants: no larger than needed, because it is cleared for every
+ * list. */
 static const int64_t set_sizes[] = { 64, 512, 1 << 14, 1 << 18 };
 
 /* ---------------------------------------------------------------- classes ------------------- */
@@ -128,7 +129,7 @@ static void add_variant(maker *m, const double *u, sl_search__quotients_variant 
     m->count++;
 }
 
-/* All a and b with so many constants. The sign of the whole is free, so a > 0. */
+/* All a and b with that many constants. The sign of the whole is free, so a > 0. */
 static void add_outer(maker *m, const double *u, int c, int d, int constants) {
     const sl_quotients *q = m->q;
     const int most = SL_MAX(SL_MAX(q->grammar.high, -q->grammar.low), 1);

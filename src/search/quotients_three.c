@@ -2,9 +2,9 @@
  *
  * Halves of three terms, such as x1 + x2 + exp(x1), make formulas y = a t1 + b t2 + c t3 whose
  * terms have one structure. Their numerators are known: there are few such halves. One term is
- * taken out of all others as y is, at one probe more; the other two meet as two terms do. That
- * costs as many keys as there are choices of the first times terms of the other two, so it has few
- * constants: all of them up to one, or one term none and the others up to two. */
+ * projected out of all others as y is, with one more probe; the other two are matched as pairs are.
+ * That costs as many keys as there are choices of the first times terms of the other two, so it has
+ * few constants: all of them up to one, or one term none and the others up to two. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct meeting {
     int32_t structure;
     int64_t hits_end;
     int taken, others; // constants of the term that is taken out, of the others
-    // terms of each numerator with up to so many constants: [begin[n], end[n][c])
+    // terms of each numerator with up to that many constants: [begin[n], end[n][c])
     int32_t begin[SL_QUOTIENTS__NUMERATORS];
     int32_t end[SL_QUOTIENTS__NUMERATORS][SL_QUOTIENTS__CONSTANTS + 1];
     int64_t tried;
@@ -40,7 +40,7 @@ static void add_term(meeting *m, int32_t top, int32_t bottom) {
     f->bottom[f->count++] = bottom;
 }
 
-/* Terms of numerator n with exactly so many constants. */
+/* Terms of numerator n with exactly that many constants. */
 static void add_terms(meeting *m, int n, int constants) {
     const sl_search__quotients_work *w = m->w;
     for (int t = 0; t <= constants; t++)
@@ -118,7 +118,7 @@ static sl_status add_hit(const meeting *m, const int32_t *term) {
 static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
-    w->stamp++; // what older ones have left is free
+    w->stamp++; // slots with an older stamp are free
     for (int32_t at = m->begin[s], n; at < m->end[s][m->others]; at += n) {
         n = fill_keys(m, t, at, m->end[s][m->others]);
         for (int i = 0; i < n; i++) {

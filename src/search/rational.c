@@ -4,9 +4,9 @@
  *     A(x) + B(x) y + C(x) y^2 = 0,   degrees ascending, all coefficients free
  *
  * The columns 1, x, x^2, ..., then y, y x, ..., then y^2, y^2 x, ... are made orthogonal one after
- * the other; a column with y that the ones before it leave nothing of is a formula. Terms that it
- * does not need are dropped and the others fitted again. Without C it is a quotient, without B the
- * root of one. With log|y| in the place of y it is the exponential of a quotient.
+ * the other; a column with y that depends on the ones before it is a formula. Terms that it does
+ * not need are dropped and the others fitted again. Without C it is a quotient, without B the root
+ * of one. With log|y| in the place of y it is the exponential of a quotient.
  *
  * A quotient with many coefficients comes close to any smooth function. So a formula found here has
  * few of them beside the rows that were fitted, and it has to hold in the other rows too. */
@@ -44,7 +44,7 @@ typedef struct relation {
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
-/* Every row is scaled to its largest number, so that none of them drowns the others. */
+/* Every row is scaled to its largest number, so that no row dominates the fit. */
 static void weigh_rows(relation *q) {
     for (int64_t k = 0; k < q->rows; k++) {
         double most = 0;
@@ -78,7 +78,7 @@ static bool fill(relation *q, degrees d) {
 
 /* ---------------------------------------------------------------- dependence ---------------- */
 
-/* v := what the n units leave of it; answers which part of its length that is. */
+/* v := what the n units leave of it; returns which part of its length that is. */
 static double leave(double *v, const relation *q, int n) {
     double before = sqrt(sl_search__dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)
@@ -109,8 +109,8 @@ static int find_dependent(relation *q, int *independent) {
 
 /* ---------------------------------------------------------------- formulas ------------------ */
 
-/* coefficient[] of the columns used[0..n) in column y; drops those that do nothing and fits again.
- * *n: how many are left; 0 where they do not fit. */
+/* coefficient[] of the columns used[0..n) in column y; drops those of no effect and fits again. *n:
+ * how many are left; 0 where they do not fit. */
 static sl_status solve(double *coefficient, int *used, int *n, relation *q, int y) {
     const double *column[COLUMNS];
     sl_lsq fit;

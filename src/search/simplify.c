@@ -1,25 +1,24 @@
 /* simplify - the same formula, written shorter.
  *
- * Formulas come out of keys with their structure as it was met: x2*(1 + x1/x2) for x1 + x2,
- * (x1/x2)^(-1) for x2/x1, sqrt(x^2) for x. Rules are tried until none shortens the description any
- * more; some hold only where bases are positive, which the rows say:
+ * Formulas come out of the search in the structure of the terms that matched: x2*(1 + x1/x2) for
+ * x1 + x2, (x1/x2)^(-1) for x2/x1, sqrt(x^2) for x. Rules are applied until none shortens the
+ * description any more; some need positive bases, which the rows decide:
  *
- *     (a b)^p          a^p b^p
- *     (a^p)^q          a^(p q)
- *     exp(u)^p         exp(p u)                       also where it is no shorter: it is how people
- * write it v^e (s + t)^p    (s v^(e/p) + t v^(e/p))^p      v a variable, e/p whole (s + t)^p (u +
- * v)^p    (s u + s v + t u + t v)^p
- *     -(s + t)^p       (-s - t)^p                     p odd
+ *     (a b)^p                a^p b^p
+ *     (a^p)^q                a^(p q)
+ *     exp(u)^p               exp(p u)                      also where it is no shorter: convention
+ *     v^e (s + t)^p          (s v^(e/p) + t v^(e/p))^p     v a variable, e/p an integer
+ *     (s + t)^p (u + v)^p    (s u + s v + t u + t v)^p
+ *     -(s + t)^p             (-s - t)^p                    p odd
  *
- * Whoever calls holds the result against all rows. */
+ * The caller verifies the result in all rows. */
 #include <math.h>
 
 #include "search/search_impl.h"
 
 enum { FACTORS_MAX = 64, ROUNDS = 8 };
 
-static const double BRACKETS =
-    3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
+static const double BRACKETS = 3; // bits that removing a bracket may cost: x^(-2) for (x^2)^(-1)
 
 typedef struct simplifier {
     sl_arena *arena;
@@ -35,7 +34,8 @@ static const sl_node *piece(simplifier *s, const sl_node *e) {
     return e;
 }
 
-/* Did the call give something? A form that passes a limit is no form; lack of memory sticks. */
+/* Did the call succeed? A form that passes a limit counts as none; lack of memory is kept as the
+ * status. */
 static bool gave(simplifier *s, sl_status st) {
     if (st == SL_ENOMEM) s->failed = true;
     return st == SL_OK;
@@ -52,7 +52,7 @@ static const sl_node *power(simplifier *s, const sl_node *e, sl_rat p) {
     return piece(s, sl_expr_pow(s->arena, e, p));
 }
 
-/* list[] := the operands; answers how many, 0 if there are too many. */
+/* list[] := the operands; returns how many, 0 if there are too many. */
 static int operands(const sl_node **list, const sl_node *e) {
     if (e->arg > FACTORS_MAX) return 0;
     const sl_node *at = e + 1;
@@ -209,8 +209,8 @@ static bool take_opened(simplifier *s, const sl_node **best, const sl_node *othe
     return true;
 }
 
-/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1.
- */
+/* With fewer nodes only: otherwise a factor would be moved into a sum because its price is below
+ * that of the number 1. */
 static bool shorten_product(simplifier *s, const sl_node **best) {
     const sl_node *factor[FACTORS_MAX];
     int n = operands(factor, *best);

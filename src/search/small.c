@@ -1,8 +1,8 @@
 /* small - the best formulas of few nodes, where the options limit the size.
  *
- * A law that is larger than the limit has no exact formula within it, and approximations that other
- * methods come by are mostly too large as well. So small formulas are enumerated as such: F is a
- * term of the store, or a sum, product or quotient of two of them, in each of the forms
+ * A law above the limit has no exact formula within it, and most approximations that other methods
+ * find are above it too. So small formulas are enumerated directly: F is a term of the store, or a
+ * sum, product or quotient of two of them, in each of the forms
  *
  *     F    a F    F + b    a F + b    a F^p    a exp(b F)
  *
@@ -103,7 +103,7 @@ static sl_status add_side(small *s, sl_store *store, sl_side side) {
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
-/* *a, *b := of y = a f + b, weighted; answers what is left. without: b is 0. */
+/* *a, *b := of y = a f + b, weighted; returns what is left. without: b is 0. */
 static double fit_line(double *a, double *b, const double *y, const double *f, const double *w,
                        int n, bool without) {
     double sw = 0, sf = 0, sy = 0, ff = 0, fy = 0, rest = 0;

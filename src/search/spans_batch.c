@@ -2,8 +2,8 @@
  *
  * Two loops on all threads. The first goes over blocks of terms: values, logarithms, projections,
  * keys, and the look-up of targets that one term explains. The second goes over shards of tables:
- * each is filled by one thread, block after block, so that of two equal keys always the earlier
- * term is the one that is kept, whatever the number of threads. */
+ * each is filled by one thread, block after block, so that of two equal keys the earlier term is
+ * kept, for any number of threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ static const double SEEN = 1e-17;
 /* What is left of a projection beside a target's image is rounding below this part of it. */
 static const double REST = 1e-14;
 
-/* ---------------------------------------------------------------- closer looks -------------- */
+/* ---------------------------------------------------------------- exact checks -------------- */
 
-/* Does q, of a vector of this size, point where the image does, up to rounding? */
+/* Is q, of a vector of this size, parallel to the image up to rounding? */
 static bool is_parallel(const sl_search__spans_image *image, const double *q, double size) {
     double nq = sqrt(sl_search__dot(q, q, DIMS)),
            ny = sqrt(sl_search__dot(image->q, image->q, DIMS));
@@ -77,7 +77,7 @@ static void block_values(double *value, const sl_spans *s, const sl_search__span
     }
 }
 
-/* Which terms the span sees: finite, and not all inside it. */
+/* Which terms are finite and not inside the span. */
 static void mark_seen(bool *seen, const sl_spans *s, sl_search__spans_view *v, int n) {
     double one = s->side == SL_SIDE_PRODUCT;
     for (int t = 0; t < n; t++) {

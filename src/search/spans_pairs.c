@@ -3,8 +3,8 @@
  * Thousands of targets are looked up by direction, where one term has to be enough. For two, each
  * target gets a small table of the first simple terms: what is left of their projections beside the
  * target's image is hashed, as in the large tables, and two that collide make a formula. That costs
- * as many keys as there are targets times terms. A small table lives in the nearest cache; each
- * target is on its own, so threads share nothing, and hits come in the order of targets. */
+ * as many keys as there are targets times terms. The table stays in the first cache. Targets are
+ * independent: threads share nothing, and hits come in the order of targets. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct pairs {
     sl_search__spans_hits *hits; // by part of the loop
 } pairs;
 
-/* Do the two lie in one direction beside the target, and only there? */
+/* Are the two parallel modulo the target, and not without it? */
 static bool is_pair(const sl_search__spans_first *f, const sl_search__spans_first *g,
                     const double basis[LEFT][DIMS]) {
     double u[LEFT], v[LEFT];

@@ -9,12 +9,12 @@ enum {
     FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS,
     RING_BITS_MAX = 25,
     FILTER_SHARE = 8,     // bits of a filter for each entry, at least
-    FILTER_BITS_MAX = 28, // an entry has so many bits of its key
+    FILTER_BITS_MAX = 28, // bits of the key in an entry
 };
 
 static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_search__spans_entry); }
 
-/* *out := so many slots, not cleared; NULL where max_memory does not allow them. */
+/* *out := `size` slots, not cleared; NULL where max_memory does not allow them. */
 static sl_status new_entries(sl_search__spans_entry **out, sl_search__job *j, int64_t size) {
     *out = NULL;
     if (!sl_search__reserve(j, bytes_of(size))) return SL_OK;
@@ -44,8 +44,8 @@ void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j) 
     t->filter = NULL;
 }
 
-/* A table that takes no more is only read: then a filter, small enough for the caches, answers most
- * look-ups. Without memory for it there is none. */
+/* A full table is only read: then a bit filter that fits the caches ends most look-ups. Without
+ * memory there is no filter. */
 static sl_status make_full(sl_search__spans_table *t, sl_search__job *j, int64_t used) {
     int bits = 10;
     t->full = true;
@@ -86,7 +86,7 @@ static void move_shard(sl_search__spans_table *t, int shard) {
     }
 }
 
-/* *grows: it has to for so many more entries, and has new slots, still to be filled. */
+/* *grows: the table needs new slots for `more` entries, and has them, not yet filled. */
 static sl_status begin_growth(bool *grows, sl_search__spans_table *t, sl_search__job *j,
                               int64_t more) {
     int64_t used = 0, size = t->size;
@@ -155,7 +155,7 @@ sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__sp
         return (e ^ whole) >> 24 ? SL_SPANS__OTHER : SL_SPANS__SAME;
     }
     int64_t *used = &t->used[sl_search__spans_shard(key)];
-    // a ring always keeps a free slot, where looking ends
+    // a shard keeps a free slot, where look-ups end
     if (t->full || *used + 1 >= t->size / SL_SPANS__SHARDS) return SL_SPANS__SAME;
     t->entry[slot] = whole | (uint64_t)(number + 1);
     ++*used;

@@ -1,10 +1,10 @@
 /* spans_three - three terms.
  *
- * A pair meets in a table because one dimension, the target's, was taken out. For triples a second
- * one is: for each f of the first terms, what is left of all g before it beside target and f is
- * hashed, and two that collide make a formula with f. So triples cost the square of the number of
- * terms, not its cube. The tables are small and live in the caches; each f is on its own, so
- * threads share nothing, and hits are put in the order of their terms. */
+ * Two terms have one key because one dimension, the target's, is projected out. For triples a
+ * second one is: for each f of the first terms, all g before it are hashed modulo target and f, and
+ * two with one key make a formula with f. So triples cost the square of the number of terms, not
+ * its cube. The tables are small and stay in the caches. Each f is independent: threads share
+ * nothing, and hits are sorted by their terms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static uint64_t key_of(const double *w, double norm) {
     return h;
 }
 
-/* Are the projections of the three independent? If not, they say nothing about y. */
+/* Are the projections of the three independent? If not, they are dependent without y. */
 static bool are_independent(const double *a, const double *b, const double *c) {
     double u[DIMS], v[DIMS], w[DIMS];
     double na = sqrt(sl_search__dot(a, a, DIMS)), nc = sqrt(sl_search__dot(c, c, DIMS));
@@ -73,7 +73,7 @@ static bool are_independent(const double *a, const double *b, const double *c) {
     return sqrt(sl_search__dot(w, w, DIMS)) > 1e-7;
 }
 
-/* g and e have the same key beside f: do they lie in one direction there, and is that new? */
+/* g and e have the same key modulo f: are they parallel there, and not without f? */
 static bool is_triple(const triples *t, int f, int g, int e, const double *w, double norm,
                       const double *u, double factor) {
     const double *rg = t->unit + g * LEFT, *re = t->unit + e * LEFT;
@@ -125,7 +125,7 @@ static sl_status triples_part(int64_t begin, int64_t end, int worker, void *payl
     return SL_OK;
 }
 
-/* What is left of the first terms beside the target. */
+/* The first terms modulo the target. */
 static void find_units(triples *t) {
     const sl_search__spans_table *table = &t->s->table[t->span][t->target];
     for (int i = 0; i < t->n; i++) {

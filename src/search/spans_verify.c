@@ -4,18 +4,17 @@
  *     sums       T(y) = sum b_i monomial_i + sum c_j f_j
  *
  * Least squares gives exponents or coefficients. Exponents that are small fractions become so, and
- * the others are fitted again; coefficients of nothing are dropped. What is left is written down
- * with its transform undone and offered. */
+ * the others are fitted again; terms without effect are dropped. The result is written with the
+ * transform of y inverted, and offered. */
 #include <math.h>
 #include <string.h>
 
 #include "search/spans_impl.h"
 #include "search/write.h"
 
-/* Largest residual of a logarithm, and of a sum beside its largest value, that is worth a formula.
- */
+/* Largest residual of a formula: of a logarithm, and of a sum relative to its largest value. */
 static const double LOG_RESIDUAL = 1e-7, SUM_RESIDUAL = 1e-7;
-/* A summand that is nowhere larger than this part of the largest value is rounding. */
+/* A summand below this part of the largest value in all rows is rounding. */
 static const double NOTHING = 1e-10;
 
 enum { COLUMNS = SL_SPANS__COLUMNS, VERIFIED_MAX = 4000 };
@@ -317,7 +316,7 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
     const sl_node *factor, *e;
     bool fits, kept;
     int columns = span->dim + hit->n;
-    // powers of columns become exact numbers, and are held against the rows once more then
+    // exponents become exact numbers and are verified in the rows again
     if (columns > COLUMNS || columns > (s->few ? rows : rows - 2)) return SL_OK;
     SL_TRY(open_system(&sys, s, a, columns));
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);

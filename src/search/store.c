@@ -1,4 +1,4 @@
-/* The store itself: memory of parts and lists, opening, closing, what others ask of it. */
+/* The store itself: memory of parts and lists, opening, closing, access. */
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_
 /* ---------------------------------------------------------------- opening ------------------- */
 
 /* x^(h/2) at the probes, h from -SL_STORE__POWER on; the padding is as the first probe. Roots of
- * columns that are not positive are not asked for. */
+ * columns that are not positive are never used. */
 static void fill_powers(sl_store *s) {
     double *p = s->power;
     for (int v = 0; v < s->variables; v++) {
@@ -152,7 +152,7 @@ void sl_search_store_close(sl_store *s) {
     sl_free(s);
 }
 
-/* ---------------------------------------------------------------- questions ----------------- */
+/* ---------------------------------------------------------------- access -------------------- */
 
 int sl_search_store_stride(const sl_store *s) { return s->stride; }
 

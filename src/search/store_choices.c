@@ -62,7 +62,7 @@ static sl_status functions(sl_store *s, sl_search__store_list_id list) {
     return SL_OK;
 }
 
-/* Without a constant. Only those of `wanted`; NULL: all. */
+/* Functions without a constant: those in `selected`; NULL: all. */
 static sl_status plain(sl_store *s, sl_search__store_list_id list, const int *selected, int n) {
     int place = 0;
     for (int f = 0; f < SL_STORE__FUNCTIONS; f++) {

@@ -1,7 +1,7 @@
 /* Terms as expressions, read from the same table of forms as their values. */
 #include "search/store_impl.h"
 
-/* Builders answer NULL without memory; this carries it through a chain of them. */
+/* Builders return NULL without memory; NULL passes through a chain of them. */
 typedef struct builder {
     sl_arena *arena;
     const sl_store *store;

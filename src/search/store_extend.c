@@ -14,7 +14,7 @@ struct sl_search__store_batch {
     sl_store *store;
     sl_search__store_list_id list;
     sl_store_term term[SL_STORE_BATCH];
-    uint64_t key[SL_STORE_BATCH]; // of the values; 0: not wanted
+    uint64_t key[SL_STORE_BATCH]; // of the values; 0: not a candidate
     double *value;
 };
 
@@ -62,9 +62,9 @@ static bool is_monomial(const sl_store *s, uint32_t part) {
     return sl_search__term_form(t) == SL_FORM_MONOMIAL;
 }
 
-/* Is it made in a simpler way elsewhere? A power of a monomial is a monomial; a constant in a power
- * is one before it, in a logarithm a summand; a sign in an even or odd function is one before it or
- * none. */
+/* Does a simpler term have the same values? A power of a monomial is a monomial; a constant inside
+ * a power is a factor of it, inside a logarithm a summand; a sign inside an even or odd function is
+ * a factor of it or disappears. */
 static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_store_term t) {
     if (list != SL_LIST_FUNCTIONS && list != SL_LIST_ELEMENTARY) return false;
     if (sl_search__term_form(t) != SL_FORM_FUNCTION) return false;
@@ -87,8 +87,7 @@ static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_store
            (sl_search__term_form(t) == SL_FORM_FUNCTION && !sl_search__store_functions[f].power);
 }
 
-/* A difference that is negative at all probes is turned round: logarithms and roots are taken of
- * it. */
+/* A difference that is negative at all probes is negated, so that it has logarithms and roots. */
 static void orient(sl_store_term *t, double *v, int n) {
     for (int i = 0; i < n; i++)
         if (!(v[i] < 0)) return;
@@ -116,7 +115,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- one of each --------------- */
+/* ---------------------------------------------------------------- distinct values ----------- */
 
 static void put_key(uint64_t *key, size_t room, uint64_t k) {
     size_t i = (size_t)k & (room - 1);
@@ -151,7 +150,7 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_search__store_seen *seen, 
     return SL_OK;
 }
 
-/* 1 a is a itself, and needs no part of its own. */
+/* 1 a is a itself and is not stored again. */
 static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_store_term t, const double *v,
                       double rank) {
     uint32_t id = sl_search__term_a(t);
@@ -205,7 +204,7 @@ static sl_status extend(sl_store *s, sl_search__store_list_id list, int level) {
     return SL_OK;
 }
 
-/* So many levels ahead are parts of a list needed by terms. */
+/* How many levels ahead of the terms a list of parts must be. */
 static int reach(sl_search__store_list_id list) {
     int most_ahead = 0;
     for (int i = 0; i < sl_search__store_n_families; i++) {

@@ -1,8 +1,8 @@
 /* The tables of the store: forms, functions, constants, families.
  *
  * Ranks come from places: constant and function number i of its table has rank i + 1, and a tuple
- * costs log2 of the product of its ranks. So the order of these tables is an assumption about
- * formulas in the world: what stands first is searched first. */
+ * costs log2 of the product of its ranks. The order of these tables is a prior over formulas: what
+ * comes first is searched first. */
 #include <math.h>
 
 #include "search/store_impl.h"

@@ -1,6 +1,6 @@
 /* Values of terms at the probes.
  *
- * A value is made in stages, as its form says: the inner product or sum, the function, the factor
+ * A value is made in stages, given by its form: the inner product or sum, the function, the factor
  * before it, the one. Each stage is a loop over the probes that compilers make vectors of. The
  * padding holds the first probe once more, so it is finite wherever that is and needs no care. */
 #include <math.h>

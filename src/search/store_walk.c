@@ -53,7 +53,7 @@ static size_t second_end(const sl_search__store_range *r, const sl_search__store
     return b->count;
 }
 
-/* Does the family want this first part? */
+/* Does the family take this first part? */
 static bool first_fits(const sl_search__store_range *r, uint32_t part) {
     if (r->family->firsts == SL_FIRST_ANY) return true;
     const sl_store_term t = sl_search__store_term(r->store, part);
@@ -84,7 +84,7 @@ bool sl_search__store_is_whole(const sl_store *s, sl_store_term t) {
     return fabs(s->constant[sl_search__term_constant(t)]) >= 1;
 }
 
-/* Does the family want this second part beside the first? */
+/* Does the family take this second part beside the first? */
 static bool second_fits(const sl_search__store_range *r, uint32_t part) {
     const int pairs = r->family->pairs;
     if (pairs == SL_PAIRS_DISTINCT) return r->j != r->i;
@@ -112,7 +112,7 @@ static int choices(sl_store_term *out, float *cost, int n, int room, sl_search__
 }
 
 /* The pair's terms, from k on where it was begun before. Pairs whose dimensions do not fit are
- * passed over; if that is up to the choice, terms are. */
+ * skipped; where that depends on the choice, terms are. */
 static int next_of_pair(sl_store_term *out, float *cost, int n, int room, sl_search__store_range *r,
                         const sl_search__store_list *c, double rank, float bits,
                         sl_store_term pair) {

@@ -1,7 +1,7 @@
-/* write - formulas written down piece by piece. */
+/* write - expressions built piece by piece. */
 #include "search/write.h"
 
-/* Passes a piece on and notes when there is none. */
+/* Returns e; records a failure where it is NULL. */
 static const sl_node *piece(sl_writer *w, const sl_node *e) {
     if (!e) w->failed = true;
     return e;

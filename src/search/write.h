@@ -1,7 +1,8 @@
-/* Inside src/search only: formulas written down piece by piece.
+/* Inside src/search only: expressions built piece by piece.
  *
- * Pieces are expressions in an arena. A failure sticks: every further piece is NULL, and the status is
- * asked for once at the end. Real numbers become free constants with their values noted. */
+ * Pieces are expressions in an arena. After a failure every further piece is NULL, and the caller
+ * reads the status once at the end. Real numbers become free constants; their values are
+ * recorded. */
 #ifndef SL_SEARCH_WRITE_H
 #define SL_SEARCH_WRITE_H
 

@@ -46,7 +46,8 @@ static sl_expr_random_options shape(sl_fixture *t, int depth) {
                                      .with_pi = true };
 }
 
-/* e with powers put in, which the surface operators alone do not make: whole, broken, negative. */
+/* e with powers put in, which the surface operators alone do not make: integer, fractional,
+ * negative. */
 static const sl_node *with_powers(sl_fixture *t, const sl_node *e) {
     static const sl_rat powers[] = { { 2, 1 }, { 3, 1 },  { -2, 1 }, { 3, 2 }, { -1, 2 },
                                      { 1, 4 }, { -3, 2 }, { 1, 3 },  { 5, 4 } };

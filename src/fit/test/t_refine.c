@@ -105,7 +105,7 @@ static void constants_are_found(void **state) {
     }
 }
 
-/* A formula with whole numbers, real at all rows, and not flat there. */
+/* A formula with integers, real at all rows, and not flat there. */
 static const sl_node *random_law(sl_fixture *t, data *d) {
     for (;;) {
         const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 0, 0.1, 0, false };

@@ -80,7 +80,7 @@ static void decimals_are_short(void **state) {
     }
 }
 
-/* Formulas with whole numbers, fitted from elsewhere and snapped, are themselves again. */
+/* Formulas with integers, fitted from elsewhere and snapped, are themselves again. */
 static void random_laws_come_back(void **state) {
     sl_fixture *t = *state;
     const int laws = sl_test_iters(t, 60);

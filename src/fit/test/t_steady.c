@@ -37,7 +37,7 @@ static void constants_that_cancel_are_detected(void **state) {
         f.params = sl_expr_max_par(f.expr);
         SL_MUST(t, sl_fit_is_steady(&steady, &t->arena, &f, &p));
         SL_CHECK(t, steady == cases[i].steady, "%s", cases[i].text);
-        p.rows = 2 * f.params - 1; // too few for so many constants
+        p.rows = 2 * f.params - 1; // too few for that many constants
         SL_MUST(t, sl_fit_is_steady(&steady, &t->arena, &f, &p));
         SL_CHECK(t, !steady || f.params == 0, "%s", cases[i].text);
         p.rows = ROWS;

@@ -40,7 +40,7 @@ static double cpu_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Cells of a line without quotes; answers how many. */
+/* Cells of a line without quotes; returns how many. */
 static int split(char **cell, int most, char *line, const char *between) {
     int n = 0;
     char *rest = NULL;

@@ -41,7 +41,7 @@ static double rounded(double v, int digits) {
     return sl_strtod(text, NULL);
 }
 
-/* The pair of a line, y of so many digits (0: all), and its expression. */
+/* The pair of a line, y of that many digits (0: all), and its expression. */
 static sl_status read_problem(pair *p, sl_arena *a, const char *line, size_t n, int digits) {
     SL_TRY(read_pair(p, line, n));
     for (int i = 0; i < p->rows; i++) p->y[i] = rounded(p->y[i], digits);

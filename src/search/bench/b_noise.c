@@ -7,7 +7,7 @@
  *
  *     0.01     normal, a hundredth of the rms of y
  *     3%       normal, so much of each y
- *     4d       y is rounded to so many digits
+ *     4d       y is rounded to that many digits
  *     float    y is rounded to single precision
  *     floats   inputs and y are, the inputs first
  *     xfloat   the inputs are, after y was computed of them
@@ -16,9 +16,9 @@
  * done. EVERY: only every so many-th formula.
  *
  * A formula has the right structure if with its free constants fitted again to the rows without
- * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula:
- * right (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the
- * headline, formula and truth; then the counts. */
+ * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula: right
+ * (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the headline,
+ * formula and truth; then the counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,11 +22,12 @@ typedef struct planted {
 
 static inline void draw_x(planted *p, sl_rng *rng) {
     for (int v = 0; v < p->problem.inputs; v++)
-        for (int64_t i = 0; i < p->problem.rows; i++) p->x[v][i] = sl_rng_range(rng, p->low, p->high);
+        for (int64_t i = 0; i < p->problem.rows; i++)
+            p->x[v][i] = sl_rng_range(rng, p->low, p->high);
 }
 
-static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows, double low,
-                         double high) {
+static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows,
+                         double low, double high) {
     *p = (planted){ .low = low, .high = high };
     p->problem = (sl_problem){ .inputs = inputs, .rows = rows, .x = p->column, .y = p->y };
     for (int v = 0; v < inputs; v++) p->column[v] = p->x[v];
@@ -35,7 +36,8 @@ static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs
         for (int i = 0; i < rows; i++) p->y[i] = sl_rng_normal(&t->rng);
         return;
     }
-    SL_MUST(t, sl_expr_parse(&p->formula, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    SL_MUST(t, sl_expr_parse(&p->formula, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL,
+                             NULL));
     SL_MUST(t, sl_expr_eval(p->y, &t->arena, p->formula, p->column, rows, NULL));
 }
 
@@ -119,8 +121,8 @@ static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) 
     return good;
 }
 
-/* Tables that nothing should fall over, of six kinds: y of zeros, constant y, constant inputs, huge and
- * tiny scales, an input that is a multiple of another, y of both ends. */
+/* Tables that nothing should fall over, of six kinds: y of zeros, constant y, constant inputs, huge
+ * and tiny scales, an input that is a multiple of another, y of both ends. */
 static inline void plant_hostile(planted *p, sl_fixture *t, int i, int rows) {
     static const double scales[] = { 1e300, 1e-300, 5e-324, 1e150, 1e-160 };
     plant(p, t, "x1*x2 + 1.5", 2, rows, 1, 3);

@@ -43,7 +43,8 @@ static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_store_ter
 
 /* Held against the judge of expr, which shares no code with the store: in long double, with a bound
  * on what rounding may have done. */
-static inline void check_value(sl_fixture *t, const sl_store *s, const char *family, sl_store_term term) {
+static inline void check_value(sl_fixture *t, const sl_store *s, const char *family,
+                               sl_store_term term) {
     double v[SL_STORE_MAX_PROBES];
     bool exponent;
     const sl_node *e;

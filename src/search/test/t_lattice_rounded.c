@@ -46,7 +46,7 @@ static void must_find(sl_fixture *t, const char *text, uint32_t levels) {
 
 /* ---------------------------------------------------------------- coefficients -------------- */
 
-/* What whole constants inside of functions leave outside becomes the number that it is. */
+/* What integer constants inside of functions leave outside becomes the number that it is. */
 static void coefficients_become_exact_numbers(void **state) {
     must_find(*state, "x2/x1 - 2*x1*exp(x2) + 1", 1);
     must_find(*state, "x1^2/9 - x2*sqrt(x1)*14/3 + 5/49", 1);

@@ -226,7 +226,7 @@ static void hints_run_only_steps_that_use_them(void **state) {
 
 /* ---------------------------------------------------------------- rounded tables ------------ */
 
-/* v rounded to so many significant digits. */
+/* v rounded to that many significant digits. */
 static double significant(double v, int digits) {
     char text[64];
     sl_snprintf(text, sizeof text, "%.*e", digits - 1, v);
@@ -239,8 +239,8 @@ static int note_level(const sl_search_progress *progress, void *payload) {
     return 0;
 }
 
-/* y that was computed and then rounded: the grammar's formulas come before the dear levels of the
- * search under noise. */
+/* y that was computed and then rounded: the grammar's formulas come before the expensive levels of
+ * the search under noise. */
 static void the_lattice_precedes_expensive_noise_levels(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };

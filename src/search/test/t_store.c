@@ -146,7 +146,7 @@ static bool first_fits(const sl_store *s, int firsts, sl_store_term t) {
     }
 }
 
-/* All tuples up to this level, by three loops. Answers how many. */
+/* All tuples up to this level, by three loops. Returns how many. */
 static size_t naive(sl_store_term *out, size_t room, const sl_store *s,
                     const sl_search__store_family *f, int level) {
     const sl_search__store_list *a = sl_search__store_list_of(s, f->first),
