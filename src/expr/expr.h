@@ -159,8 +159,8 @@ static inline const sl_node *sl_expr_next(const sl_node *operand) { return opera
  * all nodes. What is behind a large number are its digits. */
 static inline uint32_t sl_expr_step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
 static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same bytes
-/* Total order on structure; 0 means the same bytes. Says nothing about unequal ones being the same
- * function: that question is sl_expr_same, and it may answer SL_UNKNOWN. */
+/* Total order on structure; 0 means the same bytes. Unequal ones may be the same function:
+ * sl_expr_same decides that, or returns SL_UNKNOWN. */
 int sl_expr_cmp(const sl_node *a, const sl_node *b);
 int sl_expr_nodes(const sl_node *e);     // nodes; a number counts as one
 int sl_expr_depth(const sl_node *e);     // 0 for a leaf

@@ -51,9 +51,8 @@ static long double moved(const sl_node *e, const long double *x, const long doub
     return v;
 }
 
-/* The slope by a six-point difference, and how far it may be off: the errors of the values, and
- * what a four-point difference says otherwise, which is much more than the six-point one is wrong.
- */
+/* The slope by a six-point difference, and its error: the errors of the values, and the difference
+ * to a four-point formula, which is much larger than the error of the six-point one. */
 static long double numeric(long double *off, const sl_node *e, const long double *x,
                            const long double *params, long double *at_j) {
     const long double h = 0x1p-12L;

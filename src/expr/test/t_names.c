@@ -100,7 +100,7 @@ static const spelling spellings[] = {
     { 0, SL_FORMAT_LATEX, "\\mathrm{length}_{2}", 4, NULL },
     { 0, SL_FORMAT_LATEX, "length_2", 4, NULL },
     { 0, SL_FORMAT_PREFIX, "length_2", 4, NULL },
-    { 1, SL_FORMAT_INFIX, "x1", 2, NULL }, // a given name wins
+    { 1, SL_FORMAT_INFIX, "x1", 2, NULL }, // a column name comes first
     { 1, SL_FORMAT_LATEX, "x_1", 2, NULL },
     { 2, SL_FORMAT_LATEX, "x_1", 1, NULL },
     { 2, SL_FORMAT_INFIX, "x_1", 1, NULL },

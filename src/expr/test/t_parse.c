@@ -1,5 +1,4 @@
-/* Reading: what texts mean, what is said about bad ones, and that no text is too large to refuse.
- */
+/* Reading: the meaning of texts, messages for bad ones, and limits on large ones. */
 #include "fixture/fixture.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ typedef struct good {
     const char *text, *means; // in prefix
 } good;
 
-/* The meaning is given in prefix text, which is held against the builders below. */
+/* The meaning is given in prefix text, which is compared with the builders below. */
 static const good goods[] = {
     // precedence and associativity, as in Python
     { INFIX, "x1 + x2*x3", "+ * x2 x3 x1" },
@@ -217,7 +216,7 @@ static void texts_are_read_as_expected(void **state) {
     }
 }
 
-/* The judge of the table above is itself judged by trees made without any text. */
+/* The prefix texts of the table above are compared with trees made without text. */
 static void prefix_is_what_the_builders_make(void **state) {
     sl_fixture *t = *state;
     sl_arena *a = &t->arena;
@@ -429,7 +428,7 @@ static const bad bads[] = {
     FAR(PREFIX, "+ 1 99999999999999999999", 4, "beyond 64-bit"),
 };
 
-/* Bad text leaves everything as it was, and says where and why, in the struct and in the line. */
+/* Bad text changes nothing and reports place and reason, in the struct and in the message. */
 static void bad_texts_are_refused_with_place_and_reason(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(bads); i++) {
@@ -444,7 +443,7 @@ static void bad_texts_are_refused_with_place_and_reason(void **state) {
                  error.offset, b->offset, error.reason);
         SL_CHECK(t, strstr(error.reason, b->word), "%s: \"%s\" does not say \"%s\"", b->text,
                  error.reason, b->word);
-        SL_CHECK(t, strstr(sl_last_error(), error.reason), "%s: the line says \"%s\"", b->text,
+        SL_CHECK(t, strstr(sl_last_error(), error.reason), "%s: the message is \"%s\"", b->text,
                  sl_last_error());
     }
 }
@@ -457,14 +456,15 @@ static void places_are_counted_in_lines_and_characters(void **state) {
     sl_status st = sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, &error);
     SL_CHECK(t, st == SL_EFORMAT && error.offset == 11 && error.line == 2 && error.column == 7,
              "offset %zu, line %d, column %d", error.offset, error.line, error.column);
-    SL_CHECK(t, strstr(sl_last_error(), "line 2, column 7: "), "the line says %s", sl_last_error());
+    SL_CHECK(t, strstr(sl_last_error(), "line 2, column 7: "), "the message is %s",
+             sl_last_error());
     text = "`x1`*`\xce\xb8` + foo";
     const char *greek[] = { "x1", "\xce\xb8" };
     const sl_names names = { greek, 2 };
     st = sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), &names, &error);
     SL_CHECK(t, st == SL_EFORMAT && error.offset == 12 && error.column == 12, "%s",
              sl_last_error());
-    SL_CHECK(t, strncmp(sl_last_error(), "column 12: ", 11) == 0, "the line says %s",
+    SL_CHECK(t, strncmp(sl_last_error(), "column 12: ", 11) == 0, "the message is %s",
              sl_last_error());
 }
 

@@ -1,4 +1,5 @@
-/* The generator that other tests stand on: well-formed, as deep as asked, reaching everything. */
+/* The generator that other tests rely on: well-formed trees of the requested depth, all shapes
+ * reached. */
 #include "fixture/fixture.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void trees_are_well_formed(void **state) {
             SL_CHECK(t,
                      e[k].op != SL_OP_NUM || range > 0 || sl_expr_num_is(e + k, -1) ||
                          (k > 0 && sl_expr_num_value(e + k).den == 2),
-                     "a number, but none were asked for");
+                     "a number, but none were requested");
         }
     }
     for (int op = 0; op < SL_OP_COUNT; op++)

@@ -146,8 +146,8 @@ static bool both_powers(sl_fixture *t, const sl_node *a, const sl_node *b) {
     return false;
 }
 
-/* Text with values says exactly what the expression with these numbers in place says, in every
- * format that reads back. */
+/* Text with values reads back as the expression with these numbers in place, in every format that
+ * reads back. */
 static void values_read_back_as_the_numbers_they_are(void **state) {
     sl_fixture *t = *state;
     static const bool all[PARS] = { true, true, true, true };

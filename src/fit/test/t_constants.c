@@ -1,4 +1,4 @@
-/* As few constants as a formula needs: the same values, and none to spare. */
+/* Merged constants: the same values, and no redundant constant. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Constants that are pi, roots and exponents become them, and no others do. */
+/* Constants equal to pi, roots and simple exponents become exact, others do not. */
 #include "snap_check.h"
 
 /* Errors of `noise` times the rms of y. */
@@ -55,7 +55,7 @@ static void exact_numbers_come_back(void **state) {
     }
 }
 
-/* A decimal that is near pi is not pi: the data are exact enough to tell. */
+/* A decimal near pi is not pi: the data resolve the difference. */
 static void constants_near_pi_stay_decimal(void **state) {
     sl_fixture *t = *state;
     static const double near[] = { 3.1415926,
@@ -74,7 +74,7 @@ static void constants_near_pi_stay_decimal(void **state) {
     }
 }
 
-/* Random constants are none of these, nor are they with noise. */
+/* Random constants become none of these, with or without noise. */
 static void chance_makes_no_pi(void **state) {
     sl_fixture *t = *state;
     static const double noises[] = { 0, 1e-6, 1e-3, 0.1 };
@@ -125,7 +125,7 @@ static void a_number_costs_less_than_the_digits(void **state) {
     assert_true(found && x.shape == 1 && x.times.num == 1 && x.times.den == 2);
 }
 
-/* As expressions numbers have the values that they have. */
+/* Expressions of exact numbers have their values. */
 static void values_and_expressions_agree(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < SL_FIT__SHAPES; k++) {
@@ -147,7 +147,7 @@ static void values_and_expressions_agree(void **state) {
     }
 }
 
-/* Without a fit, and one of several where only that is asked for. */
+/* Without a fit, and one of several on request. */
 static void constants_become_exact(void **state) {
     sl_fixture *t = *state;
     static const struct {

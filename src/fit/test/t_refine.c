@@ -1,4 +1,4 @@
-/* Fitting: constants are found, R2 never falls, and what is reported is true. */
+/* Fitting: constants are found, R2 never falls, and reported figures are right. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static void constants_are_found(void **state) {
         data d;
         sl_fit f;
         SL_CHECK(t, make(t, &d, parsed(t, tasks[i].truth), tasks[i].lo, tasks[i].hi),
-                 "%s is unreal", tasks[i].truth);
+                 "%s is not finite", tasks[i].truth);
         SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, tasks[i].start), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g: %s becomes %s, not %s", f.r2, tasks[i].start,
                  text_of(f.expr, f.value), tasks[i].truth);
@@ -228,7 +228,7 @@ static bool stop(void *payload) {
     return true;
 }
 
-/* However early it is told to. */
+/* At any evaluation. */
 static void fits_stop_on_request(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -241,14 +241,14 @@ static void fits_stop_on_request(void **state) {
         };
         SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "exp(-5*x1)*2 + 3*sin(x2)"), NULL,
                                       &d.p, &o));
-        SL_CHECK(t, f.stopped && f.evaluations <= at + 1, "%d evaluations, told at %d",
+        SL_CHECK(t, f.stopped && f.evaluations <= at + 1, "%d evaluations, stopped at %d",
                  f.evaluations, at);
-        SL_CHECK(t, s.after <= 6, "told %d times", s.after);
+        SL_CHECK(t, s.after <= 6, "%d calls after the stop", s.after);
         check_fit(t, &f, &d.p);
     }
 }
 
-/* What is right already stays as it came. */
+/* Exact formulas stay unchanged. */
 static void exact_formulas_stay(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -260,7 +260,7 @@ static void exact_formulas_stay(void **state) {
              text_of(f.expr, f.value));
 }
 
-/* For a constant y R2 is 0 of all but the exact formula, but the nearest one is still to be had. */
+/* For a constant y R2 is 0 for all but the exact formula; the nearest one is still found. */
 static void constant_targets_are_fitted(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -333,7 +333,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     SL_CHECK(t, f.r2 == sl_num_r2(z, y, MANY), "not the R2 of all rows");
     const double want[] = { 2, -1.5, 1 };
     for (int k = 0; k < 3; k++) {
-        double off = INFINITY; // constants come in the order of the tree, which is not ours to know
+        double off = INFINITY; // constants are in the order of the tree, unknown here
         for (int j = 0; j < 3; j++) off = fmin(off, fabs(f.value[k] - want[j]));
         SL_CHECK(t, off < 5 * f.error[k] && f.error[k] < 0.03, "%.6g +- %.2g", f.value[k],
                  f.error[k]);
@@ -354,7 +354,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     }
 }
 
-/* The part of a large table that is looked at first may not show where the formula ends. */
+/* The sample of a large table may miss rows outside the domain. */
 static void rows_outside_the_sample_count(void **state) {
     sl_fixture *t = *state;
     double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
@@ -379,7 +379,7 @@ static void rows_outside_the_sample_count(void **state) {
     }
 }
 
-/* Told to stop before all rows were looked at, it keeps what the first part has found. */
+/* Stopped before all rows are evaluated, it keeps the result of the sample. */
 static void a_stop_in_a_large_table_loses_nothing(void **state) {
     sl_fixture *t = *state;
     double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
@@ -399,7 +399,7 @@ static void a_stop_in_a_large_table_loses_nothing(void **state) {
         o.stop = stop;
         o.payload = &s;
         SL_MUST(t, sl_fit_refine(&f, &t->arena, e, NULL, &p, &o));
-        SL_CHECK(t, f.r2 >= last, "told at %d: R2 %.6g, and %.6g before", at, f.r2, last);
+        SL_CHECK(t, f.r2 >= last, "stopped at %d: R2 %.6g, and %.6g before", at, f.r2, last);
         last = f.r2;
     }
     SL_CHECK(t, last > 0.99, "R2 %.6g", last);
@@ -431,7 +431,7 @@ static void linear_constants_are_known(void **state) {
     }
 }
 
-/* What the wide fit adds is a factor for each term and a summand, and only if they pay. */
+/* The wide fit adds a factor for each term and a summand, if the description gets shorter. */
 static void wider_formulas_need_a_shorter_description(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -441,7 +441,7 @@ static void wider_formulas_need_a_shorter_description(void **state) {
         { "37.5*sin(x1) + 12", "sin(x1)", 2 },
         { "37.5*sin(x1) - 4*x2 + 12", "sin(x1) - x2", 3 },
         { "2*exp(x2) + 0.5*x1", "exp(x2) + x1", 3 },
-        { "x1^2 + x2", "x1^2 + x2", 0 }, // as it came
+        { "x1^2 + x2", "x1^2 + x2", 0 }, // unchanged
         { "7*x1^2", "3*x1^2", 1 },
         { "7*x1^2 + 1", "3*x1^2 + 3", 2 },
     };
@@ -487,7 +487,7 @@ static void too_many_constants_stay_as_they_are(void **state) {
     }
 }
 
-/* More constants than rows, one row, a target without spread: answers, and no harm. */
+/* More constants than rows, one row, a constant target: a result and no fault. */
 static void degenerate_tables_are_answered(void **state) {
     sl_fixture *t = *state;
     double x[2] = { 1, 2 }, y[2] = { 5, 5 };

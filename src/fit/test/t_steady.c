@@ -1,4 +1,4 @@
-/* steady - constants that stand against each other. */
+/* steady - constants that compensate each other. */
 #include "fixture/fixture.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Rows with a sigma: fits, R2 and standard errors go by it. */
+/* Rows with a sigma: fits, R2 and standard errors are weighted by it. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ typedef struct data {
 
 static const sl_refine_options options = { .evaluations = 200, .restarts = 0, .seed = 5 };
 
-/* y = 3 exp(-x/2) + 1 with errors of size sigma times those that `noise` says. */
+/* y = 3 exp(-x/2) + 1 with errors sigma times those of `noise`. */
 static void make(sl_fixture *t, data *d, double noise) {
     d->column[0] = d->x;
     for (int i = 0; i < ROWS; i++) {

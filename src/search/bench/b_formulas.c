@@ -8,9 +8,8 @@
  *
  * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
  * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:
- * what came of it, name, seconds, CPU-seconds of all threads, method, level, terms tried,
- * megabytes, the formula found. `right` holds in 1,000 rows that were not searched, `false` does
- * not. */
+ * outcome, name, seconds, CPU-seconds of all threads, method, level, terms tried, megabytes, the
+ * formula found. `right` holds in 1,000 rows that were not searched, `false` does not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What tests of the store share: a store over random columns, and the judge of its values. */
+/* Shared by tests of the store: a store over random columns, and a check of its values. */
 #ifndef SL_STORE_CHECK_H
 #define SL_STORE_CHECK_H
 
@@ -41,8 +41,8 @@ static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_store_ter
     return copy;
 }
 
-/* Held against the judge of expr, which shares no code with the store: in long double, with a bound
- * on what rounding may have done. */
+/* Compared with expr's reference evaluation, which shares no code with the store: long double, with
+ * an error bound. */
 static inline void check_value(sl_fixture *t, const sl_store *s, const char *family,
                                sl_store_term term) {
     double v[SL_STORE_MAX_PROBES];

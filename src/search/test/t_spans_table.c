@@ -1,7 +1,7 @@
 #include "fixture/fixture.h"
 #include "search/spans_impl.h"
 
-/* Tables of keys on their own: what a full one answers, and that its memory is given back. */
+/* Tables of keys alone: look-ups in a full one, and release of memory. */
 
 enum { LIMIT = 3000, PORTION = 500, PORTIONS = 12 };
 
@@ -65,7 +65,7 @@ static void a_full_table_keeps_what_came_first(void **state) {
     SL_CHECK(t, s.job.memory == 0, "%lld bytes are still reserved", (long long)s.job.memory);
 }
 
-/* No memory for a filter: everything is looked up, and the answers are the same. */
+/* No memory for a filter: everything is looked up, with the same results. */
 static void without_a_filter_all_is_looked_up(void **state) {
     sl_fixture *t = *state;
     begin(t, 0);

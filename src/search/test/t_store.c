@@ -34,7 +34,7 @@ static void values_are_those_of_expressions(void **state) {
     }
 }
 
-/* Every family has terms, else the test above says nothing of it; those of hints are tested with
+/* Every family has terms, else the test above does not cover it; those of hints are tested with
  * hints. */
 static void no_family_is_empty(void **state) {
     sl_fixture *t = *state;
@@ -175,7 +175,8 @@ static size_t naive(sl_store_term *out, size_t room, const sl_store *s,
 static void levels_partition_the_tuples(void **state) {
     sl_fixture *t = *state;
     enum { ROOM = 1 << 20, LEVEL = 4 };
-    sl_store_term *mine = sl_malloc(ROOM, sizeof *mine), *twin = sl_malloc(ROOM, sizeof *twin);
+    sl_store_term *mine = sl_malloc(ROOM, sizeof *mine),
+                  *reference = sl_malloc(ROOM, sizeof *reference);
     float cost[97];
     sl_store *s = open_store(t, NULL, 2, 1, 3, LEVEL);
     for (int f = 0; f < sl_search__store_n_families; f++) {
@@ -197,14 +198,14 @@ static void levels_partition_the_tuples(void **state) {
                 SL_CHECK(t, n + 97 < ROOM, "family %s is too large for the test", family->text);
             }
         }
-        const size_t m = naive(twin, ROOM, s, family, LEVEL);
+        const size_t m = naive(reference, ROOM, s, family, LEVEL);
         qsort(mine, n, sizeof *mine, cmp_term);
-        qsort(twin, m, sizeof *twin, cmp_term);
-        SL_CHECK(t, n == m && memcmp(mine, twin, n * sizeof *mine) == 0,
+        qsort(reference, m, sizeof *reference, cmp_term);
+        SL_CHECK(t, n == m && memcmp(mine, reference, n * sizeof *mine) == 0,
                  "family %s: levels have %zu tuples, loops %zu", family->text, n, m);
     }
     sl_search_store_close(s);
-    sl_free(twin);
+    sl_free(reference);
     sl_free(mine);
 }
 
@@ -313,7 +314,7 @@ static void lists_do_not_depend_on_threads(void **state) {
     }
 }
 
-/* Level by level or at once; monomials asked for beforehand change no term. */
+/* Level by level or at once; monomials made beforehand change no term. */
 static void lists_do_not_depend_on_steps(void **state) {
     sl_fixture *t = *state;
     static sl_store_term term[2][SL_STORE_BATCH];
@@ -464,7 +465,7 @@ static void expressions_fail_cleanly(void **state) {
     sl_search_store_close(s);
 }
 
-/* With less memory the lists end earlier; what there is holds. */
+/* With less memory the lists end earlier and stay correct. */
 static void memory_keeps_to_its_limit(void **state) {
     sl_fixture *t = *state;
     static const int64_t limits[] = { 0, 5000, 1500000, 3000000, 5000000 };

@@ -18,7 +18,7 @@ static void set_up(sl_fixture *t, bool with_units, int known) {
     problem.options.units = with_units ? &units : NULL;
 }
 
-/* A twin on trees. False: adds unequal dimensions, or takes a function of one. */
+/* An independent check on trees. False: adds unequal dimensions, or takes a function of one. */
 static bool dimension(double d[3], const sl_node *e) {
     double other[3];
     d[0] = d[1] = d[2] = 0;
