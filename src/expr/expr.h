@@ -79,32 +79,32 @@ typedef enum sl_op {
     SL_OP_COUNT
 } sl_op;
 
-/* The operators as people write them and as the universe combines them; each is lowered to nodes by
- * sl_expr_apply. The order is the raw order of the enumeration and part of its definition.
- *    id    text    LaTeX        operands */
-#define SL_OPERATORS(X)             \
-    X(EXP,  "exp",  "\\exp",  1)    \
-    X(SIN,  "sin",  "\\sin",  1)    \
-    X(NEG,  "neg",  "-",      1)    \
-    X(SQRT, "sqrt", "\\sqrt", 1)    \
-    X(ADD,  "+",    "+",      2)    \
-    X(SUB,  "-",    "-",      2)    \
-    X(MUL,  "*",    "\\cdot", 2)    \
-    X(DIV,  "/",    "\\frac", 2)    \
-    X(LOG,  "log",  "\\log",  1)    \
-    X(COS,  "cos",  "\\cos",  1)    \
-    X(TAN,  "tan",  "\\tan",  1)    \
-    X(TANH, "tanh", "\\tanh", 1)    \
-    X(SINH, "sinh", "\\sinh", 1)    \
-    X(COSH, "cosh", "\\cosh", 1)    \
-    X(ASIN, "asin", "\\arcsin", 1)  \
-    X(ACOS, "acos", "\\arccos", 1)  \
-    X(ATAN, "atan", "\\arctan", 1)  \
-    X(ABS,  "abs",  "|",      1)    \
-    X(POW,  "^",    "^",      2)
+/* The operators of the surface syntax and of the universe; sl_expr_apply lowers each to nodes. The
+ * order is the raw order of the enumeration and part of its definition.
+ *    id    text   operands */
+#define SL_OPERATORS(X)     \
+    X(EXP,  "exp",  1)      \
+    X(SIN,  "sin",  1)      \
+    X(NEG,  "neg",  1)      \
+    X(SQRT, "sqrt", 1)      \
+    X(ADD,  "+",    2)      \
+    X(SUB,  "-",    2)      \
+    X(MUL,  "*",    2)      \
+    X(DIV,  "/",    2)      \
+    X(LOG,  "log",  1)      \
+    X(COS,  "cos",  1)      \
+    X(TAN,  "tan",  1)      \
+    X(TANH, "tanh", 1)      \
+    X(SINH, "sinh", 1)      \
+    X(COSH, "cosh", 1)      \
+    X(ASIN, "asin", 1)      \
+    X(ACOS, "acos", 1)      \
+    X(ATAN, "atan", 1)      \
+    X(ABS,  "abs",  1)      \
+    X(POW,  "^",    2)
 
 typedef enum sl_operator {
-#define X(id, text, latex, operands) SL_OPERATOR_##id,
+#define X(id, text, operands) SL_OPERATOR_##id,
     SL_OPERATORS(X)
 #undef X
     SL_OPERATOR_COUNT
@@ -116,7 +116,6 @@ typedef enum sl_operator {
 #define SL_EXPR_ALL_OPERATORS ((1u << SL_OPERATOR_COUNT) - 1)
 
 const char *sl_expr_operator_text(sl_operator o);
-const char *sl_expr_operator_latex(sl_operator o);
 int sl_expr_operator_operands(sl_operator o);
 /* The operator called `text` (n bytes), or SL_OPERATOR_COUNT. */
 sl_operator sl_expr_operator_find(const char *text, size_t n);

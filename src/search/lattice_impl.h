@@ -137,7 +137,6 @@ typedef enum sl_search__lattice_form {
     SL_LATTICE__FORM_EXP_PER,    // (exp(a g + c) + r) / f
     SL_LATTICE__FORM_ROOT_TIMES, // f (sqrt(a g + c) + r), either sign of the root
     SL_LATTICE__FORM_ROOT_PER,   // (sqrt(a g + c) + r) / f
-    SL_LATTICE__FORMS
 } sl_search__lattice_form;
 
 /* times * root^(1/degree) * exp(power), degree 1 (no root), 2 or 4; times.den 0: not a number. */

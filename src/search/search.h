@@ -81,7 +81,7 @@ typedef struct sl_search_options {
     void *payload;
 } sl_search_options;
 
-enum { SL_SEARCH_EFFORT_LOW, SL_SEARCH_EFFORT_NORMAL, SL_SEARCH_EFFORT_HIGH, SL_SEARCH_EFFORTS };
+enum { SL_SEARCH_EFFORT_LOW, SL_SEARCH_EFFORT_NORMAL, SL_SEARCH_EFFORT_HIGH };
 
 #define SL_SEARCH_OPTIONS_INIT                                                             \
     { .ops = SL_EXPR_ALL_OPERATORS, .effort = SL_SEARCH_EFFORT_NORMAL, .max_memory = 1000000000 }

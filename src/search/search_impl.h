@@ -186,15 +186,13 @@ sl_store_term sl_search_store_function(const sl_store *s, int i);
 int sl_search_store_elementaries(const sl_store *s, int want);
 sl_store_term sl_search_store_elementary(const sl_store *s, int i);
 
-/* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
- * exp(u), not u. */
+/* The term as an expression in variables of j->rows. Of an exponential exp(u), not u. */
 SL_NODISCARD sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
                                             sl_store_term t);
 
-/* Constants of the list, by rank: 1, -1, 2, 1/2, ... as exact expressions. */
+/* Constants of the list, by rank: 1, -1, 2, 1/2, ... */
 int sl_search_store_constants(void);
 double sl_search_store_constant(int i);
-SL_NODISCARD sl_status sl_search_store_constant_expr(const sl_node **out, sl_arena *a, int i);
 
 static inline double sl_search__dot(const double *a, const double *b, int64_t n) {
     double sum = 0;

@@ -113,8 +113,3 @@ sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store 
     builder b = { a, s };
     return finish(out, a, build(&b, t));
 }
-
-sl_status sl_search_store_constant_expr(const sl_node **out, sl_arena *a, int i) {
-    builder b = { a, NULL };
-    return finish(out, a, constant(&b, i));
-}
