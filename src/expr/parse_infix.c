@@ -27,7 +27,7 @@ typedef enum kind {
 typedef struct token {
     kind kind;
     char sign;
-    bool of_module; // the name stood behind math. or its like
+    bool of_module; // the name follows math. or another module
     size_t start, end;
     sl_rat value;
 } token;

@@ -487,7 +487,7 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
 
 /* ---------------------------------------------------------------- grammar ------------------- */
 
-/* \mathrm{name}, \operatorname{sin} and their like, at r->at. A column may have the name of a
+/* \mathrm{name}, \operatorname{sin} and similar commands, at r->at. A column may have the name of a
  * function; \operatorname means the function. */
 static sl_term *upright_name(sl_reader *r) {
     size_t start = r->at, len;

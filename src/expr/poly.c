@@ -164,7 +164,7 @@ sl_status sl_expr__poly_mul(sl_poly *out, sl_canon_work *w, const sl_poly *a, co
             SL_CANON_NEW(list, w, (x->n + y->n));
             for (int k = 0; k < x->n + y->n; k++) {
                 const sl_factor *f = k < x->n ? &x->f[k] : &y->f[k - x->n];
-                // a sum to an integer power is in its normal form already when it stands in a term
+                // in a term a sum to an integer power is in its normal form already
                 list[k] = (sl_canon_entry){ f->base, f->exp, sl_expr_rat_is_int(f->exp) };
             }
             SL_TRY(sl_expr__canon_product(out, w, t.coef, list, x->n + y->n));

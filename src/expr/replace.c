@@ -7,7 +7,7 @@
 #include "expr/expr_impl.h"
 
 typedef struct walk walk;
-/* What stands in place of leaf e, which is a factor of a product or not. */
+/* The replacement of leaf e, which is a factor of a product or not. */
 typedef const sl_node *(*rule)(walk *w, const sl_node *e, bool factor);
 
 struct walk {

@@ -27,7 +27,7 @@ sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node 
 
 /* Moves e, built above mark, down to it. */
 static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
-    enum { SMALL = 1024 }; // by way of the stack; the few larger ones by way of the heap
+    enum { SMALL = 1024 }; // copied through the stack; the few larger ones through the heap
     sl_node small[SMALL], *large = NULL;
     const uint32_t len = e->len;
     if (len > SMALL && !(large = sl_malloc(len, sizeof *large)))

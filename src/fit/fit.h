@@ -86,8 +86,8 @@ SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node
 
 /* ---------------------------------------------------------------- the criterion ------------- */
 
-/* One criterion of choice, everywhere: description length in bits, the shortest wins. A formula and
- * what it leaves of y are written down one after the other,
+/* One criterion of choice, everywhere: description length in bits, the shortest wins. The code of a
+ * formula is followed by that of its residuals:
  *
  *     structure    node by node, in prefix order, each at its price below; a variable costs log2 of
  *                  the number of inputs besides
@@ -134,7 +134,7 @@ SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node
 #define SL_FIT_EXPONENT_NUMBER 2.5 // any other number; its digits more
 
 /* Of the formula's operators and variables, of its exact numbers, of its fitted constants, and of
- * what it leaves of the data; total is their sum. */
+ * its residuals; total is their sum. */
 typedef struct sl_bits {
     double structure, numbers, constants, data, total;
     double relative; // standard deviation of errors as a part of the formula's value, where nothing

@@ -109,7 +109,7 @@ typedef struct sl_search__closure_shape {
     int above[3]; // N: the sum of these spaces
     struct {
         int8_t first, second;
-    } order[3]; // atoms of these slots may change places: only first <= second is looked at
+    } order[3]; // atoms of these slots are interchangeable: only first <= second is tried
     int orders;
     bool twice; // slots 4 and 5 have the atoms of 2 and 3
 } sl_search__closure_shape;

@@ -48,7 +48,7 @@ static void begin(line *l, const sl_closure *c, const sl_search__closure_atom *c
     l->fixed = l->basis.n, l->fixed_below = l->below.n;
 }
 
-/* v := what is left of the lead; returns its length, infinite outside of the domain. */
+/* v := the residual of the lead; returns its length, infinite outside of the domain. */
 static double rest_at(double *v, line *l, double constant) {
     if (!sl_search__closure_curve_values(l->override.value, l->c, l->curve, constant))
         return INFINITY;

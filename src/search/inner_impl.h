@@ -12,7 +12,7 @@
 #include "search/write.h"
 
 enum {
-    SL_INNER__PROBES = 64, // rows that the grid is looked at, a multiple of 8
+    SL_INNER__PROBES = 64, // rows of the grid scan, a multiple of 8
     SL_INNER__BASE = SL_DATA_MAX_INPUTS + 1,
     SL_INNER__TARGETS = 4, // of one side
     SL_INNER__COORDINATES = 2,
@@ -140,7 +140,7 @@ typedef struct sl_search__inner_candidate {
     sl_search__inner_family family;
     int z, m, target;
     sl_search__inner_point at;
-    double left;  // part of T(y) that is left, squared; then of y in all rows
+    double left;  // squared residual of T(y), relative; then of y in all rows
     double bits;
     int number;   // place on the grid's list, so that the order is total
 } sl_search__inner_candidate;
@@ -167,7 +167,7 @@ void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
 void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s);
 
 /* coefficient[] of the base, then of the columns, by least squares of T(y) in all rows. c->left :=
- * the part of y that is left there, or infinite. */
+ * the relative residual of y there, or infinite. */
 SL_NODISCARD sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate *c,
                                               const sl_inner *s);
 /* Fits a candidate in all rows, drops what it does not need, and offers it. */

@@ -34,7 +34,7 @@ static double undone(sl_search__inner_transform t, double sum, double y) {
     return sum;
 }
 
-/* Part of y's variance that is left in all rows. */
+/* Unexplained part of y's variance in all rows. */
 static double part_left(const sl_inner *s, const sl_search__inner_target *t,
                         const double *const *column, const double *coefficient, int n) {
     const double *y = s->job->rows.y;

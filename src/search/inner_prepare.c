@@ -23,7 +23,8 @@ static bool all_finite(const double *v, int n) {
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
-/* v := what the units leave of it; returns which part of its length. */
+/* v := v projected onto the complement of the unit vectors; returns the remaining part of its
+ * length. */
 static double leave(double *v, const sl_search__inner_span *p, int units) {
     double before = 0, after = 0;
     for (int i = 0; i < SL_INNER__PROBES; i++) before += v[i] * v[i];

@@ -136,7 +136,7 @@ static bool separate(double *c, const double (*unit)[N], int n, const double *al
     return true;
 }
 
-/* Part of the target that is left at a point, infinite where there is no such point. */
+/* Relative residual of the target at a point, infinite outside of the domain. */
 static double left_at(const sl_inner *s, const sl_search__inner_candidate *c,
                       const sl_search__inner_point *at) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];

@@ -4,7 +4,7 @@
  * and more rows than a search needs. The search sees a part of it: columns that differ, at most
  * ROWS_MAX rows, ordered so that any first k of them are good probes:
  *
- *   - far apart. Terms are compared by what is left of them outside a span of low-degree functions,
+ *   - far apart. Terms are compared by their part outside a span of low-degree functions,
  *     and close points leave little. Each next row is the one farthest from those before it, in
  *     ranks, so that the unit of a column does not matter.
  *   - of moderate |y|. Where y nearly cancels its relative error is large, and the largest values

@@ -2,8 +2,8 @@
  *
  * Each is listed once: values at the probes, rounded, are its key. Four keys decide up to what it
  * is new. FULL: no other has the same values up to sign; SCALE: up to a factor; SHIFT: up to sign
- * and a summand; AFFINE: up to a factor and a summand. Expressions come by number of constants, so
- * the one that is listed has the fewest. */
+ * and a summand; AFFINE: up to a factor and a summand. Expressions are enumerated by number of
+ * constants, so the listed one has the fewest. */
 #include <math.h>
 #include <string.h>
 

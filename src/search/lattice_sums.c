@@ -23,7 +23,7 @@ enum { HITS_MAX = 4000, ROWS_LEAST = 20 };
 
 typedef double vector[ROWS];
 
-/* Dot products of the terms less those that were taken out. */
+/* Dot products of the terms modulo those that are projected out. */
 typedef struct products {
     double *with_y, *norm; // of all terms
     double *gram;          // of the first ones with all
@@ -142,7 +142,7 @@ static sl_status add_last(const sums *s, int worker, fixed *f, const sl_search__
     return SL_OK;
 }
 
-/* All last terms behind those fixed; p is without those taken out. */
+/* All last terms behind the fixed ones; p: dot products modulo the terms that are projected out. */
 static sl_status meet(const sums *s, int worker, const products *p, fixed *f, int taken) {
     const int64_t t = f->term[taken], u = f->term[taken + 1];
     const double *gt = p->gram + t * s->count, *gu = p->gram + u * s->count;

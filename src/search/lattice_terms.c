@@ -99,10 +99,10 @@ enum { ROWS = SL_LATTICE__CHOSEN, FIXED_MAX = 2 };
 
 typedef struct terms {
     sl_lattice *l;
-    int fixed;                    // terms that are taken out besides 1 and y
+    int fixed;                    // terms that are projected out besides 1 and y
     int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
     const sl_search__lattice_code *code;
-    double *value[ROWS]; // less those at row 0, y taken out: 6 are left; 1: how much of y it was
+    double *value[ROWS]; // less those at row 0 and modulo y: 6 remain; value[1]: the part of y
     int64_t size;        // slots of a table
     uint64_t *key;       // by worker
     int32_t *term;
@@ -122,8 +122,8 @@ static void reduce(terms *t, int64_t i) {
         t->value[r][i] = (v[r] - v[0]) - (l->y[r] - l->y[0]) / step * (v[1] - v[0]);
 }
 
-/* What is left of the rows when the fixed terms are taken out too: weights of the rows in each
- * residual, by elimination with the largest pivot. Returns false where a fixed term vanishes. */
+/* Residuals modulo the fixed terms too: weights of the rows in each, by elimination with the
+ * largest pivot. Returns false where a fixed term vanishes. */
 typedef struct elimination {
     int left; // residuals: 6 - fixed
     int pivot[FIXED_MAX];

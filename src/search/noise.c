@@ -2,9 +2,9 @@
  *
  * Terms of the store are compared by what they and T(y) leave outside a span of columns that are
  * free (noise_span.c), one, two and three at a time (noise_screen.c). The best thousands of each
- * family are fitted in all rows in the space of y and their exponents and coefficients made simple
- * numbers as long as that shortens the description (noise_candidate.c); the best few of these, and
- * the best of each size, are offered as formulas.
+ * family are fitted in all rows in the space of y and their exponents and coefficients rounded to
+ * simple numbers while that shortens the description (noise_candidate.c); the best few of these,
+ * and the best of each size, are offered as formulas.
  *
  * Screening uses a few dozen rows and a crude transform of y, so many candidates must pass: at 10
  * percent of noise the true formula often has rank some hundred. The fits decide. */

@@ -99,7 +99,7 @@ double sl_search__noise_price(sl_search__noise_kind kind, double value, double e
 extern const sl_search__method sl_search__noise;
 
 #define SL_NOISE__PROBES 64 // rows that terms are compared at
-#define SL_NOISE__DIMS 48   // of what is left of them, at most
+#define SL_NOISE__DIMS 48   // of the complement of a span there, at most
 
 /* A family of models: its link, and the columns that every model of it may have. A product has 1
  * and log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
@@ -127,8 +127,8 @@ SL_NODISCARD sl_status sl_search__noise_span_make(sl_search__noise_span *out, sl
 /* How many columns it would have. */
 int sl_search__noise_span_base(const sl_search__job *j, sl_side side, int degree);
 
-/* q[0 .. dims) := what is left of values at the probes, scaled to unit length; false where nothing
- * is. */
+/* q[0 .. dims) := the projection of values at the probes, scaled to unit length; false where it is
+ * 0. */
 bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const double *value);
 
 /* ---------------------------------------------------------------- terms and candidates ------ */
@@ -223,8 +223,8 @@ typedef struct sl_search__noise_outcome {
     uint32_t odd;
 } sl_search__noise_outcome;
 
-/* out[0 .. n) := candidates fitted by that many steps and made simple, on all threads; those that
- * cannot be have infinite bits. */
+/* out[0 .. n) := candidates fitted by `steps` steps, coefficients simplified, on all threads; those
+ * that cannot be have infinite bits. */
 SL_NODISCARD sl_status sl_search__noise_fit_all(sl_search__noise_outcome *out,
                                                 const sl_search__noise_parts *p,
                                                 const sl_search__noise_candidate *candidate, int n,

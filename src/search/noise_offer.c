@@ -133,7 +133,7 @@ static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
     return false;
 }
 
-static bool is_worth_keeping(const sl_search__job *j, const sl_search_formula *f) {
+static bool is_candidate(const sl_search__job *j, const sl_search_formula *f) {
     bool real = isfinite(f->bits.total) && isfinite(f->fit.r2);
     return real && !sl_search__is_known(j, f) && !is_beaten(j, &f->bits);
 }
@@ -150,9 +150,9 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(fit_and_snap(&f.fit, &f.bits, j, whole, value, params));
     bool fits = true;
-    if (is_worth_keeping(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
-    if (is_worth_keeping(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
-    if (!fits || !is_worth_keeping(j, &f)) {
+    if (is_candidate(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
+    if (is_candidate(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits || !is_candidate(j, &f)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }

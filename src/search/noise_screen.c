@@ -2,7 +2,7 @@
  *
  * Terms and T(y) are vectors of a few dozen dimensions of unit length. One term leaves 1 - (f.y)^2
  * of y; a pair is known from f.g, f.y and g.y (noise_kernels.h); a triple is a third term for one
- * of the best pairs, both taken out of all others. A score is dims/2 log2(what is left) + the
+ * of the best pairs, both projected out of all others. A score is dims/2 log2(residual) + the
  * terms' bits.
  *
  * Pairs are cut into blocks of terms, each with a list of its own, merged in order: the same for
@@ -27,8 +27,9 @@ typedef struct screen {
     int tiles;
     sl_search__noise_top *block; // of pairs, by tile
     sl_search__noise_pairs_fn pairs;
-    double unit;  // bits of all of T(y)
-    float *worth; // 2^(-2 bits/dims) of each term: the part of y that its bits are worth
+    double unit; // bits of all of T(y)
+    float
+        *worth; // 2^(-2 bits/dims) of each term: the factor of y's residual that pays for its bits
 } screen;
 
 /* The information in few dimensions. Errors of y are assumed to be at least 2^-RESOLUTION of it:

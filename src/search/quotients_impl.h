@@ -247,7 +247,7 @@ typedef struct sl_quotients {
     // of the present level
     int terms;            // 2 or 3
     int stored, streamed; // constants of terms that are stored; that are looked up at most
-    int taken;            // of three terms: constants of the one that is taken out
+    int taken;            // of three terms: constants of the one that is projected out
     int numerators;       // the first ones
     _Atomic int32_t next; // structure
     sl_search__quotients_work *work;

@@ -1,9 +1,9 @@
 /* quotients_meet - pairs of terms of one structure whose linear combination is y.
  *
- * Terms come by number of constants. Each is put into the table of its structure unless it differs
- * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of
- * more constants than are stored are only looked up, behind a bit filter. The table belongs to one
- * structure and one thread, so it stays in the cache. */
+ * Terms are made by number of constants. Each is put into the table of its structure unless it
+ * differs from what is there by a factor alone; two of one key that differ otherwise are a hit.
+ * Terms of more constants than are stored are only looked up, behind a bit filter. The table
+ * belongs to one structure and one thread, so it stays in the cache. */
 #include <string.h>
 
 #include "search/quotients_impl.h"

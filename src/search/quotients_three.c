@@ -18,7 +18,7 @@ typedef struct meeting {
     sl_search__quotients_hits *hits;
     int32_t structure;
     int64_t hits_end;
-    int taken, others; // constants of the term that is taken out, of the others
+    int taken, others; // constants of the term that is projected out, of the others
     // terms of each numerator with up to that many constants: [begin[n], end[n][c])
     int32_t begin[SL_QUOTIENTS__NUMERATORS];
     int32_t end[SL_QUOTIENTS__NUMERATORS][SL_QUOTIENTS__CONSTANTS + 1];
@@ -65,7 +65,7 @@ static void make_terms(meeting *m) {
 
 /* ---------------------------------------------------------------- meeting ------------------- */
 
-/* Keys without y and without the term that is taken out. */
+/* Keys modulo y and the term that is projected out. */
 typedef struct taken {
     int32_t term;
     int row[LEFT]; // the first is the one where the term is largest
@@ -114,7 +114,7 @@ static sl_status add_hit(const meeting *m, const int32_t *term) {
     return sl_search__quotients_add_hit(m->hits, &hit, m->hits_end);
 }
 
-/* All terms of numerator s stored, those of r looked up, modulo the one that is taken out. */
+/* All terms of numerator s stored, those of r looked up, modulo the one that is projected out. */
 static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
@@ -143,7 +143,8 @@ static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
     return SL_OK;
 }
 
-/* One numerator of three is taken out. Where all have as few constants one of them is enough. */
+/* One numerator of three is projected out: each in turn, or only one where all have as few
+ * constants. */
 static sl_status meet_triple(meeting *m, const sl_search__quotients_triple *triple) {
     for (int role = 0; role < (m->taken == m->others ? 1 : 3); role++) {
         const int n = triple->numerator[role];

@@ -78,7 +78,8 @@ static bool fill(relation *q, degrees d) {
 
 /* ---------------------------------------------------------------- dependence ---------------- */
 
-/* v := what the n units leave of it; returns which part of its length that is. */
+/* v := v projected onto the complement of the n unit vectors; returns the remaining part of its
+ * length. */
 static double leave(double *v, const relation *q, int n) {
     double before = sqrt(sl_search__dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)

@@ -66,7 +66,7 @@ typedef struct sl_search_progress {
 typedef struct sl_search_options {
     uint32_t ops;       // operators that formulas may hold: bit i of SL_OPERATORS
     int max_size;       // nodes of a formula; 0: any. Larger ones are not kept
-    int effort;         // steps with a higher number are left out: SL_SEARCH_EFFORT_*
+    int effort;         // steps above it are skipped: SL_SEARCH_EFFORT_*
     int64_t max_memory; // bytes
     double sigma;       // standard deviation of y's errors where rows have none; 0: estimated
     bool exact_only;    // no search under noise

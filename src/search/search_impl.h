@@ -36,7 +36,7 @@ typedef struct sl_search__job {
     double precision;        // relative rounding of y: 2^-52, or more where digits are few
     _Atomic int ended;       // sl_search_end that was requested, or SL_SEARCH__RUNNING
     _Atomic int64_t tried;   // counted by methods, in large portions
-    int64_t verified;        // formulas looked at in all rows
+    int64_t verified;        // formulas evaluated in all rows
     int64_t memory;          // bytes held now
     int short_step;          // the last that was refused memory
     double next_look;        // when to read the clock and report progress next

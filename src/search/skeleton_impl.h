@@ -158,7 +158,7 @@ typedef struct sl_search__skeleton_screening {
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
 
-/* skeleton_verify.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
+/* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
                                                   int level);
 

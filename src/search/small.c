@@ -103,7 +103,7 @@ static sl_status add_side(small *s, sl_store *store, sl_side side) {
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
-/* *a, *b := of y = a f + b, weighted; returns what is left. without: b is 0. */
+/* *a, *b := the weighted least squares of y = a f + b; returns the residual. without: b is 0. */
 static double fit_line(double *a, double *b, const double *y, const double *f, const double *w,
                        int n, bool without) {
     double sw = 0, sf = 0, sy = 0, ff = 0, fy = 0, rest = 0;
@@ -276,7 +276,7 @@ static void close_small(void *state) {
 static sl_status gather_terms(small *s) {
     sl_store *store = NULL;
     sl_status st;
-    const size_t room = 2 * TERMS + 1; // one that is looked at
+    const size_t room = 2 * TERMS + 1; // one for the term being tested
     s->term = sl_arena_alloc(&s->arena, room * sizeof *s->term);
     if (!s->term) return sl_fail_memory(room, sizeof *s->term, "formulas of few nodes");
     SL_GO(sl_search_store_open(&store, s->job, s->rows));

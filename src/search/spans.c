@@ -81,7 +81,7 @@ static void close_side(void *state) {
     sl_free(s);
 }
 
-/* Too few rows for any term: what is left are powers of the columns. Integer exponents or small
+/* Too few rows for any term: only powers of the columns are tried. Integer exponents or small
  * fractions cost few bits, so five rows may determine a product of four columns. */
 static sl_status open_few(sl_spans *s) {
     int columns = s->job->rows.inputs + 1;

@@ -34,7 +34,7 @@ typedef struct sl_search__spans_span {
     int dim;         // functions that span it
     int rows;        // probes in use
     int left;        // dimensions that are left of these: SL_SPANS__DIMS or, with few rows, fewer
-    double *normal;  // orthonormal basis of what is left: [SL_SPANS__DIMS][stride], 0 where none
+    double *normal;  // orthonormal basis of its complement: [SL_SPANS__DIMS][stride], padded with 0
     int8_t (*power)[SL_DATA_MAX_INPUTS]; // sums: exponents of function i, by column
 } sl_search__spans_span;
 
@@ -120,7 +120,7 @@ typedef struct sl_search__spans_table {
     bool full;              // no more is put in
     uint64_t *filter; // of a full one: a bit for each first bits of a key; NULL: there is none
     int filter_bits;
-    double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
+    double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of the complement of the target's image
 } sl_search__spans_table;
 
 SL_NODISCARD sl_status sl_search__spans_table_open(sl_search__spans_table *t, sl_search__job *j,
@@ -158,7 +158,7 @@ sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__sp
 
 /* Terms that are, by their keys, linearly dependent with a target and a span. */
 typedef struct sl_search__spans_hit {
-    int place; // of the last term in the batch: hits are looked at in this order
+    int place; // of the last term in the batch: hits are verified in this order
     int16_t span, n;
     int target;
     sl_store_term term[SL_SPANS__TERMS];

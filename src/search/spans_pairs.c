@@ -1,10 +1,10 @@
 /* spans_pairs - two terms for targets that have no table of their own.
  *
  * Thousands of targets are looked up by direction, where one term has to be enough. For two, each
- * target gets a small table of the first simple terms: what is left of their projections beside the
- * target's image is hashed, as in the large tables, and two that collide make a formula. That costs
- * as many keys as there are targets times terms. The table stays in the first cache. Targets are
- * independent: threads share nothing, and hits come in the order of targets. */
+ * target gets a small table of the first simple terms: their projections modulo the target's image
+ * are hashed, as in the large tables, and two with one key make a formula. That costs as many keys
+ * as there are targets times terms. The table stays in the first cache. Targets are independent:
+ * threads share nothing, and hits come in the order of targets. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -29,7 +29,8 @@ typedef struct workspace { // of one worker
 typedef struct triples {
     sl_spans *s;
     int span, target, n;
-    double *unit; // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
+    double *unit; // [n][LEFT]: the terms modulo the target, of length 1; 0 where they are parallel
+                  // to it
     uint64_t mask;
     workspace *workspace;
     sl_search__spans_hits *hits; // by part of the loop

@@ -120,7 +120,8 @@ static bool near_fraction(sl_rat *out, double x) {
     return false;
 }
 
-/* Exponents that are small fractions become so; what is left of y is fitted by the others. */
+/* Rounds exponents to small fractions where they are close; the others are fitted to the rest of
+ * y. */
 static sl_status snap_exponents(system *sys, sl_arena *a, int64_t rows) {
     system rest = *sys;
     int place[COLUMNS];

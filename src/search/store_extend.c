@@ -1,8 +1,8 @@
 /* Lists of parts, extended level by level.
  *
  * Candidates are made in a fixed order and in batches. The values of a batch are computed on all
- * threads; then its candidates are looked at in their order, and those whose values no earlier part
- * of the list has are kept. So the lists are the same for any number of threads. */
+ * threads; then, in order, those whose values no earlier part of the list has are kept. So the
+ * lists are the same for any number of threads. */
 #include <math.h>
 #include <string.h>
 

@@ -53,7 +53,7 @@ typedef enum sl_store_form {
 typedef struct sl_search__store_form {
     const char *text;
     int one, sign;
-    bool outer;     // a stands before the function
+    bool outer;     // a is a factor of the function
     int p, q;       // powers of a and b inside
     bool sum;       // of a and c b instead of the product. ONE_SUM: the constant's bits are signs
     bool function;
@@ -245,7 +245,7 @@ typedef struct sl_search__store_exponents {
 /* Where the enumeration by complexity is. */
 typedef struct sl_search__store_generic {
     size_t begin[SL_STORE__LEVELS]; // of a complexity in the list
-    int complexity;                 // at work
+    int complexity;                 // the present one
     int split;                      // 0: functions of the previous one; else the first operand's
     size_t i, j;
     int operation;

@@ -1,10 +1,10 @@
 /* Units: dimensions of parts and terms, where those of the inputs are known.
  *
- * Constants of the list are pure numbers. So what a sum adds must be of one dimension, and what
- * stands beside a one or in a function must be a pure number; powers excepted, which have the
- * argument's dimension to their power. Terms that violate this are left out before any arithmetic.
- * The outermost factor, and the factor in an exponent that is a term of a product, are fitted: they
- * may have any dimension.
+ * Constants of the list are pure numbers. So what a sum adds must be of one dimension, and what is
+ * added to 1 or is the argument of a function must be a pure number; powers excepted, which have
+ * the argument's dimension to their power. Terms that violate this are left out before any
+ * arithmetic. The outermost factor, and the factor in an exponent that is a term of a product, are
+ * fitted: they may have any dimension.
  *
  * Of an input without a unit nothing is known; nor of what holds it, unless it is a function. */
 #include <string.h>
