@@ -12,12 +12,12 @@
 
 #include "fit/fit.h"
 
-/* A sum is coef[i] kid[i] + constant over all i; products, powers and functions have operands (kid)
+/* A sum is coef[i] operand[i] + constant over all i; products, powers and functions have operands
  * alone, and that of a function is always a sum. */
 typedef struct form {
     sl_op op;
     int n;
-    struct form **kid;
+    struct form **operand;
     double *coef, constant;
     const sl_node *from; // VAR, PI: the node; POW: the exponent
 } form;
@@ -38,13 +38,13 @@ typedef struct maker {
 
 static form *new_form(maker *m, sl_op op, int n) {
     form *f = sl_arena_alloc(m->a, sizeof *f);
-    form **kid = sl_arena_alloc(m->a, (size_t)n * sizeof *kid);
+    form **operand = sl_arena_alloc(m->a, (size_t)n * sizeof *operand);
     double *coef = sl_arena_alloc(m->a, (size_t)n * sizeof *coef);
-    if (!f || !kid || !coef) {
+    if (!f || !operand || !coef) {
         m->failed = true;
         return NULL;
     }
-    *f = (form){ .op = op, .kid = kid, .coef = coef };
+    *f = (form){ .op = op, .operand = operand, .coef = coef };
     return f;
 }
 
@@ -56,11 +56,11 @@ static void add_term(form *s, part p) {
         s->constant += p.factor;
     } else if (p.form->op == SL_OP_ADD) {
         for (int i = 0; i < p.form->n; i++)
-            add_term(s, (part){ p.factor * p.form->coef[i], p.form->kid[i] });
+            add_term(s, (part){ p.factor * p.form->coef[i], p.form->operand[i] });
         s->constant += p.factor * p.form->constant;
     } else {
         s->coef[s->n] = p.factor;
-        s->kid[s->n++] = p.form;
+        s->operand[s->n++] = p.form;
     }
 }
 
@@ -68,7 +68,7 @@ static void add_term(form *s, part p) {
 static part take_leading(form *s, bool with_sign) {
     if (s->n == 0) return (part){ s->constant, NULL };
     double f = s->coef[0];
-    if (s->n == 1 && s->constant == 0 && (with_sign || f > 0)) return (part){ f, s->kid[0] };
+    if (s->n == 1 && s->constant == 0 && (with_sign || f > 0)) return (part){ f, s->operand[0] };
     if (!with_sign) f = fabs(f);
     if (f == 0) return (part){ 1, s };
     for (int i = 0; i < s->n; i++) s->coef[i] /= f;
@@ -93,10 +93,10 @@ static part read_product(maker *m, const sl_node *e) {
     for (int i = 0; i < e->arg && !m->failed; i++, c = sl_expr_next(c)) {
         const part p = read_part(m, c);
         factor *= p.factor;
-        if (p.form) f->kid[f->n++] = p.form;
+        if (p.form) f->operand[f->n++] = p.form;
     }
     if (f->n == 0) return (part){ factor, NULL };
-    return (part){ factor, f->n == 1 ? f->kid[0] : f };
+    return (part){ factor, f->n == 1 ? f->operand[0] : f };
 }
 
 /* factor * form as a sum, where the factor cannot be passed on. */
@@ -126,7 +126,7 @@ static part read_power(maker *m, const sl_node *e) {
     if (!isnormal(pow(base.factor, power))) base = (part){ 1, as_sum(m, base) }; // beyond doubles
     form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);
     if (!f) return (part){ 0 };
-    f->kid[f->n++] = base.form;
+    f->operand[f->n++] = base.form;
     f->from = sl_expr_next(e + 1);
     return (part){ pow(base.factor, power), f };
 }
@@ -137,7 +137,7 @@ static part read_function(maker *m, const sl_node *e) {
     if (!p.form) return (part){ sl_expr_fn_value((sl_op)e->op, p.factor), NULL };
     form *f = new_form(m, (sl_op)e->op, 1);
     if (!f) return p;
-    f->kid[f->n++] = as_sum(m, p);
+    f->operand[f->n++] = as_sum(m, p);
     return (part){ 1, f };
 }
 
@@ -146,8 +146,8 @@ static part read_raise(maker *m, const sl_node *e) {
     const part base = read_part(m, e + 1), exponent = read_part(m, sl_expr_next(e + 1));
     form *f = m->failed ? NULL : new_form(m, SL_OP_RAISE, 2);
     if (!f) return (part){ 0 };
-    f->kid[f->n++] = as_sum(m, base);
-    f->kid[f->n++] = as_sum(m, exponent);
+    f->operand[f->n++] = as_sum(m, base);
+    f->operand[f->n++] = as_sum(m, exponent);
     return (part){ 1, f };
 }
 
@@ -197,20 +197,20 @@ static const sl_node *write_scaled(maker *m, double factor, const form *f) {
 }
 
 static const sl_node *write_many(maker *m, const form *f, sl_op op) {
-    const sl_node **kids = sl_arena_alloc(m->a, ((size_t)f->n + 1) * sizeof *kids);
+    const sl_node **operands = sl_arena_alloc(m->a, ((size_t)f->n + 1) * sizeof *operands);
     int n = 0;
-    if (!kids) return built(m, NULL);
+    if (!operands) return built(m, NULL);
     for (int i = 0; i < f->n; i++) {
         const bool sum = op == SL_OP_ADD;
         if (sum && f->coef[i] == 0) continue;
-        kids[n] = write_scaled(m, sum ? f->coef[i] : 1, f->kid[i]);
-        if (!kids[n++]) return NULL;
+        operands[n] = write_scaled(m, sum ? f->coef[i] : 1, f->operand[i]);
+        if (!operands[n++]) return NULL;
     }
     if (op == SL_OP_ADD && (f->constant != 0 || n == 0)) {
-        kids[n] = constant(m, f->constant);
-        if (!kids[n++]) return NULL;
+        operands[n] = constant(m, f->constant);
+        if (!operands[n++]) return NULL;
     }
-    return n == 1 ? kids[0] : built(m, sl_expr_nary(m->a, op, kids, n));
+    return n == 1 ? operands[0] : built(m, sl_expr_nary(m->a, op, operands, n));
 }
 
 static const sl_node *write_form(maker *m, const form *f) {
@@ -221,14 +221,14 @@ static const sl_node *write_form(maker *m, const form *f) {
     case SL_OP_MUL: return write_many(m, f, f->op);
     default: break;
     }
-    const sl_node *kid = write_form(m, f->kid[0]), *exponent;
-    if (!kid) return NULL;
+    const sl_node *operand = write_form(m, f->operand[0]), *exponent;
+    if (!operand) return NULL;
     if (f->op == SL_OP_RAISE) {
-        exponent = write_form(m, f->kid[1]);
-        return exponent ? built(m, sl_expr_power(m->a, kid, exponent)) : NULL;
+        exponent = write_form(m, f->operand[1]);
+        return exponent ? built(m, sl_expr_power(m->a, operand, exponent)) : NULL;
     }
-    return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, kid, sl_expr_num_value(f->from))
-                                       : sl_expr_fn(m->a, f->op, kid));
+    return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, operand, sl_expr_num_value(f->from))
+                                       : sl_expr_fn(m->a, f->op, operand));
 }
 
 sl_status sl_fit_collapse(const sl_node **out, double **value, int *n, sl_arena *a,

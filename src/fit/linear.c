@@ -84,7 +84,7 @@ static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, con
 }
 
 /* v := v minus its projection onto the n columns; coef[] := the coefficients. */
-static sl_status take_out(double *v, double *coef, sl_fit__descent *d, int n) {
+static sl_status project_out(double *v, double *coef, sl_fit__descent *d, int n) {
     sl_lsq fit;
     const double *const *col = (const double *const *)d->col;
     SL_TRY(sl_num_lsq_fit(&fit, coef, NULL, d->scratch, col, v, NULL, d->rows->m, n));
@@ -104,7 +104,7 @@ static sl_status solve(double *r, projection *pr) {
         SL_TRY(column(d, d->col[j], c->slope[c->linear[j]], pr->value));
     SL_TRY(column(d, r, c->value, pr->value));
     for (int i = 0; i < d->rows->m; i++) r[i] -= d->rows->scale[i] * d->rows->y[i];
-    SL_TRY(take_out(r, coef, d, c->n_linear));
+    SL_TRY(project_out(r, coef, d, c->n_linear));
     for (int j = 0; j < c->n_linear; j++) pr->value[c->linear[j]] = -coef[j];
     return SL_OK;
 }
@@ -125,7 +125,7 @@ static sl_status projected_residuals(double *r, double *const *jac, const double
     SL_TRY(solve(d->col[c->n], pr));
     for (int k = 0; k < c->n_nonlinear; k++) {
         SL_TRY(column(d, jac[k], c->slope[c->nonlinear[k]], pr->value));
-        SL_TRY(take_out(jac[k], coef, d, c->n_linear));
+        SL_TRY(project_out(jac[k], coef, d, c->n_linear));
     }
     return SL_OK;
 }

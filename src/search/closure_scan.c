@@ -72,7 +72,7 @@ typedef struct scanner {
     sl_search__closure_choice choice;
     sl_search__closure_hit *best;
     int n_best;
-    int64_t looks;
+    int64_t tests;
 } scanner;
 
 static void order_slots(scanner *s) {
@@ -106,9 +106,9 @@ static void keep(scanner *s, const sl_search__closure_hit *h) {
 }
 
 /* All slots are filled. */
-static void look(scanner *s, sl_search__closure_hit *curve_best) {
+static void test_choice(scanner *s, sl_search__closure_hit *curve_best) {
     double v[SL_CLOSURE__ROWS];
-    s->looks++;
+    s->tests++;
     const sl_search__closure_atom *special =
         s->scan->special < 0 ? NULL : &s->c->atom[s->choice.atom[s->scan->special]];
     sl_search__closure_hit h = { s->choice, s->basis->n, .score = s->basis->n };
@@ -166,7 +166,7 @@ static void fill_with(scanner *s, int depth, int atom, int number,
     bool good = s->atoms <= s->scan->atoms;
     if (good && depth + 1 >= s->below_slots)
         good = push_columns(s, depth + 1 == s->below_slots ? 0 : bits);
-    if (good && last) look(s, curve_best);
+    if (good && last) test_choice(s, curve_best);
     if (good && !last) fill(s, depth + 1, number);
     s->filled &= ~bits;
     s->basis->n = mark;
@@ -205,6 +205,6 @@ int sl_search__closure_scan_run(sl_search__closure_hit *best, const sl_closure *
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);
     if (s.below_slots == 0 && !push_columns(&s, 0)) return 0;
     fill(&s, 0, number);
-    atomic_fetch_add(&c->job->tried, s.looks);
+    atomic_fetch_add(&c->job->tried, s.tests);
     return s.n_best;
 }

@@ -77,8 +77,9 @@ static double explained(const gram *g, const columns *c, const double *target) {
 }
 
 /* One point: all m and targets. */
-static void look(sl_search__inner_candidate *best, const sl_inner *s, sl_search__inner_family f,
-                 const sl_search__inner_point *at, int z, int monomials) {
+static void score_point(sl_search__inner_candidate *best, const sl_inner *s,
+                        sl_search__inner_family f, const sl_search__inner_point *at, int z,
+                        int monomials) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[f].side];
     columns plain, c;
     gram g;
@@ -110,7 +111,7 @@ void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
                 sl_search__inner_point at = { .sign = sign };
                 at.t[0] = sl_search__inner_grid(traits->coordinate[0], i);
                 at.t[1] = sl_search__inner_grid(traits->coordinate[1], k);
-                look(best, s, f, &at, z, monomials);
+                score_point(best, s, f, &at, z, monomials);
             }
         }
     }

@@ -46,7 +46,7 @@ typedef struct sums {
 /* ---------------------------------------------------------------- vectors ------------------- */
 
 /* v less what it has of n vectors of length 1; twice, against rounding. Returns its square. */
-static double take_out(double *v, const vector *basis, int n) {
+static double project_out(double *v, const vector *basis, int n) {
     for (int i = 0; i < 2 * n; i++) {
         const double *b = basis[i % n], c = sl_search__dot(v, b, ROWS);
         for (int r = 0; r < ROWS; r++) v[r] -= c * b[r];
@@ -72,7 +72,7 @@ static void set_values(sums *s, sl_search__lattice_code *code) {
         memset(v, 0, sizeof(vector));
         for (int r = 0; r < l->rows; r++)
             v[r] = weight[r] * sl_search__lattice_half_at(l, code[i], r);
-        const double before = sl_search__dot(v, v, ROWS), after = take_out(v, one, 1);
+        const double before = sl_search__dot(v, v, ROWS), after = project_out(v, one, 1);
         if (!(before < 1e200 && after > 1e-16 * before)) continue;
         scale(v, 1 / sqrt(after));
         code[kept++] = code[i];
@@ -81,7 +81,7 @@ static void set_values(sums *s, sl_search__lattice_code *code) {
     s->count = kept;
     s->first = first;
     for (int r = 0; r < ROWS; r++) s->y[r] = r < l->rows ? weight[r] * l->y[r] : 0;
-    const double squares = take_out(s->y, one, 1);
+    const double squares = project_out(s->y, one, 1);
     // the mean of uniform squares is 1/12, their standard deviation 0.075
     s->limit = l->rows / 12.0 + 6 * 0.075 * sqrt(l->rows) + 1e-14 * squares;
 }
@@ -117,7 +117,7 @@ typedef struct fixed {
 static bool fix(fixed *f, const sums *s, int64_t term) {
     double *v = f->basis[f->n];
     memcpy(v, s->value[term], sizeof(vector));
-    const double left = take_out(v, f->basis, f->n);
+    const double left = project_out(v, f->basis, f->n);
     if (!(left > 1e-10)) return false;
     scale(v, 1 / sqrt(left));
     f->term[f->n++] = term;
@@ -135,7 +135,7 @@ static sl_status add_last(const sums *s, int worker, fixed *f, const sl_search__
         memcpy(left, s->y, sizeof left);
         const int before = f->n;
         if (!fix(f, s, from + i)) continue;
-        const bool good = take_out(left, f->basis, f->n) <= s->limit;
+        const bool good = project_out(left, f->basis, f->n) <= s->limit;
         if (good) SL_TRY(add_hit(s, worker, f->term, f->n));
         f->n = before;
     }
@@ -148,7 +148,7 @@ static sl_status meet(const sums *s, int worker, const products *p, fixed *f, in
     const double *gt = p->gram + t * s->count, *gu = p->gram + u * s->count;
     vector left;
     memcpy(left, s->y, sizeof left);
-    const double squares = take_out(left, f->basis, f->n);
+    const double squares = project_out(left, f->basis, f->n);
     if (squares <= s->limit) return add_hit(s, worker, f->term, f->n);
     // dot products without t have no part of it, then those of u have none
     sl_search__lattice_meeting m = { .need = squares - s->limit, .over_t = 1 / p->norm[t] };

@@ -72,7 +72,7 @@ typedef struct taken {
     double p[SL_QUOTIENTS__PROBES];
 } taken;
 
-static bool take_out(taken *t, const meeting *m, int32_t term) {
+static bool project_out(taken *t, const meeting *m, int32_t term) {
     const sl_search__quotients_flat *f = &m->w->flat;
     t->term = term;
     int best = 0;
@@ -151,7 +151,7 @@ static sl_status meet_triple(meeting *m, const sl_search__quotients_triple *trip
         for (int32_t i = m->begin[n]; i < m->end[n][m->taken]; i++) {
             taken t;
             if (sl_search__stop(m->q->job, m->w->reports)) return SL_OK;
-            if (!take_out(&t, m, i)) continue;
+            if (!project_out(&t, m, i)) continue;
             SL_TRY(meet_two(m, &t, triple->numerator[(role + 1) % 3],
                             triple->numerator[(role + 2) % 3]));
         }

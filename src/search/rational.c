@@ -80,7 +80,7 @@ static bool fill(relation *q, degrees d) {
 
 /* v := v projected onto the complement of the n unit vectors; returns the remaining part of its
  * length. */
-static double leave(double *v, const relation *q, int n) {
+static double project_out(double *v, const relation *q, int n) {
     double before = sqrt(sl_search__dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)
         for (int i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ static int find_dependent(relation *q, int *independent) {
     int n = 0;
     for (int i = 0; i < q->n; i++) {
         memcpy(q->unit[n], q->column[i], (size_t)q->fitted * sizeof(double));
-        if (leave(q->unit[n], q, n) > DEPENDENT) {
+        if (project_out(q->unit[n], q, n) > DEPENDENT) {
             q->used[n++] = i;
         } else if (q->of_y[i] > 0) {
             *independent = n;

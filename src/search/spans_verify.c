@@ -230,7 +230,7 @@ static const sl_node *write_sum(sl_writer *w, sl_spans *s, const system *sys, in
 }
 
 /* ((1 - e)/(1 + e))^power. */
-static const sl_node *undo_ratio(sl_writer *w, const sl_node *e, int power) {
+static const sl_node *invert_ratio(sl_writer *w, const sl_node *e, int power) {
     const sl_node *minus = sl_search__write_times(w, sl_search__write_int(w, -1), e),
                   *one = sl_search__write_int(w, 1);
     const sl_node *top = sl_search__write_plus(w, one, minus),
@@ -240,13 +240,13 @@ static const sl_node *undo_ratio(sl_writer *w, const sl_node *e, int power) {
 }
 
 /* y from e = T(y). */
-static const sl_node *undo(sl_writer *w, sl_spans *s, const sl_search__spans_target *t,
-                           const sl_node *e, const sl_node *factor) {
+static const sl_node *invert_transform(sl_writer *w, sl_spans *s, const sl_search__spans_target *t,
+                                       const sl_node *e, const sl_node *factor) {
     static const sl_op inverse[] = {
         [SL_SPANS__SIN] = SL_OP_ASIN, [SL_SPANS__COS] = SL_OP_ACOS, [SL_SPANS__TAN] = SL_OP_ATAN,
         [SL_SPANS__EXP] = SL_OP_LOG,  [SL_SPANS__LOG] = SL_OP_EXP,
     };
-    if (t->kind == SL_SPANS__RATIO) return undo_ratio(w, e, t->power);
+    if (t->kind == SL_SPANS__RATIO) return invert_ratio(w, e, t->power);
     if (t->kind == SL_SPANS__LEVEL) {
         const sl_node *scale =
             sl_search__write_constant(w, 1 / sl_search__spans_scale(t->constant));
@@ -308,7 +308,7 @@ static sl_status open_system(system *sys, sl_spans *s, sl_arena *a, int columns)
     return SL_OK;
 }
 
-static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit) {
+static sl_status fit_and_offer(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit) {
     const sl_search__spans_span *span = &s->span[hit->span];
     const sl_search__spans_target *t = &s->target[hit->target];
     int64_t rows = s->job->rows.rows;
@@ -317,7 +317,7 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
     const sl_node *factor, *e;
     bool fits, kept;
     int columns = span->dim + hit->n;
-    // exponents become exact numbers and are verified in the rows again
+    // with `few` no row is spare: exponents become exact numbers, which the rows verify
     if (columns > COLUMNS || columns > (s->few ? rows : rows - 2)) return SL_OK;
     SL_TRY(open_system(&sys, s, a, columns));
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);
@@ -340,7 +340,7 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
     if (s->side == SL_SIDE_PRODUCT) SL_TRY(snap_exponents(&sys, a, rows));
     SL_TRY(write_formula(&e, &w, s, &sys, hit, target));
     if (!e) return SL_OK;
-    e = undo(&w, s, t, e, factor);
+    e = invert_transform(&w, s, t, e, factor);
     SL_TRY(sl_search__write_status(&w));
     if (w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, s->name, s->level));
@@ -351,7 +351,7 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
 sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spans_hit *hit) {
     if (s->verified++ >= VERIFIED_MAX) return SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
-    sl_status st = look(s, &s->arena, hit);
+    sl_status st = fit_and_offer(s, &s->arena, hit);
     sl_arena_rewind(&s->arena, mark);
     return st;
 }
