@@ -112,8 +112,8 @@ static int by_bits(const void *a, const void *b) {
     return p->number - q->number;
 }
 
-/* Sorts n candidates by what they leave and cost, squares of `rows` residuals counting; returns how
- * many leave a finite part. */
+/* Sorts n candidates by bits of `rows` residuals and of their structure; returns how many have a
+ * finite residual. */
 static int sort(sl_search__inner_candidate *c, int n, const sl_inner *s, double rows) {
     static const int transform_bits[] = { [SL_INNER__SAME] = 0,
                                           [SL_INNER__SQUARED] = 5,

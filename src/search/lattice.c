@@ -239,9 +239,8 @@ static sl_status check_part(int64_t begin, int64_t end, int worker, void *payloa
     return st;
 }
 
-/* The partner of a sum's half is the table's final entry under the key, which does not depend on
- * the order of threads. Where that is the half itself or equal to it, the partner is the one
- * recorded in the hit. */
+/* g := the table's final entry under the key, which does not depend on the order of threads. Where
+ * that is f or equal to it, the other half is the one recorded in the hit. */
 static void find_partner(sl_lattice *l, sl_search__lattice_hit *h) {
     if (h->form != SL_LATTICE__FORM_SUM || l->noise > 0) return;
     uint64_t word = sl_search__lattice_table_get(&l->sums, h->key);

@@ -11,11 +11,7 @@
 
 #include "search/store_impl.h"
 
-enum {
-    UNKNOWN = 7,
-    PARTS = 7,
-    MOST = 20000
-}; // UNKNOWN: the eighth number of a dimension, not 0 where it is not known
+enum { UNKNOWN = 7, PARTS = 7, MOST = 20000 }; // power[UNKNOWN] 1: the dimension is not known
 
 static bool same(const sl_dimension *a, const sl_dimension *b) {
     return memcmp(a->power, b->power, sizeof a->power) == 0;
