@@ -258,14 +258,14 @@ static bool is_constant(const sl_table *t) {
 }
 
 /* Names that a terminal and a comment can take. */
-static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) {
+static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
     for (int i = 0; i < t->inputs && good; i++) {
-        names[i] = sl_api__visible(a, t->names[i]);
+        names[i] = sl_text_visible(a, t->names[i]);
         good = names[i];
     }
-    f->target = good ? sl_api__visible(a, t->target) : NULL;
+    f->target = good ? sl_text_visible(a, t->target) : NULL;
     if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
     f->names = (sl_names){ names, t->inputs };
     return SL_OK;
@@ -295,34 +295,25 @@ static sl_status write_file(sl_file **file, sl_str *s) {
     return sl_file_commit(file);
 }
 
-static sl_status draw(sl_file **file, bool html, const sl_api__finding *f) {
-    const sl_problem p = sl_table_problem(f->table);
-    const char *base = strrchr(f->file, '/');
-    const sl_picture picture = { .problem = &p,
-                                 .discovery = f->found,
-                                 .names = &f->names,
-                                 .target = f->target,
-                                 .title = base ? base + 1 : f->file,
-                                 .html = html,
-                                 .top = (int)SL_MIN(f->top, f->found->ranked) };
+static sl_status draw(sl_file **file, bool html, const sl_report_discovery *f) {
     sl_str s = { 0 };
-    sl_status st = sl_picture_draw(&s, &picture);
+    sl_status st = sl_report_discovery_picture(&s, f, html);
     if (st == SL_OK) st = write_file(file, &s);
     sl_str_clear(&s);
     return st;
 }
 
-static sl_status write_candidates(sl_file **file, const sl_api__finding *f) {
+static sl_status write_candidates(sl_file **file, const sl_report_discovery *f) {
     sl_str s = { 0 };
-    sl_status st = sl_api__finding_csv(&s, f);
+    sl_status st = sl_report_discovery_csv(&s, f);
     if (st == SL_OK) st = write_file(file, &s);
     sl_str_clear(&s);
     return st;
 }
 
-static void write_beside(sl_api__run *run, beside *b, const sl_api__finding *f) {
-    if (!f->found) return;
-    if (b->plot && f->found->ranked > 0) sl_api__fail_late(run, draw(&b->plot, b->html, f));
+static void write_beside(sl_api__run *run, beside *b, const sl_report_discovery *f) {
+    if (!f->discovery) return;
+    if (b->plot && f->discovery->ranked > 0) sl_api__fail_late(run, draw(&b->plot, b->html, f));
     if (b->candidates) sl_api__fail_late(run, write_candidates(&b->candidates, f));
 }
 
@@ -386,13 +377,17 @@ static sl_status find_model(source *m, sl_api__run *run, int search) {
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-static sl_status print(sl_api__run *run, const sl_api__finding *f, style how) {
+static void note(void *run, const char *name, const char *sentence) {
+    sl_api__note(&((sl_api__run *)run)->listener, "%s: %s", name, sentence);
+}
+
+static sl_status print(sl_api__run *run, const sl_report_discovery *f, style how) {
     switch (how) {
-    case STYLE_TABLE: SL_TRY(sl_api__finding_table(&run->output, f)); break;
+    case STYLE_TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
     case STYLE_PASTE:
-        SL_TRY(sl_api__finding_paste(&run->output, f,
-                                     sl_format_find(value(run, OPT_FORMAT)->text[0])));
-        if (f->found) sl_api__finding_notes(&run->listener, f);
+        SL_TRY(sl_report_discovery_paste(&run->output, f,
+                                         sl_format_find(value(run, OPT_FORMAT)->text[0])));
+        if (f->discovery) sl_report_discovery_notes(f, note, run);
         break;
     case STYLE_JSON: run->values[OPT_JSON].flag = true; // the result is what is printed
     }
@@ -407,8 +402,8 @@ static void ask_once_more(sl_api__run *run) {
 }
 
 /* The table is read; the rest of the finding. */
-static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, sl_api__run *run) {
-    const sl_problem p = sl_table_problem(f->table);
+static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *m,
+                          sl_api__run *run) {
     const char *column;
     double sigma;
     SL_TRY(find_sigma(&sigma, &column, run));
@@ -420,11 +415,11 @@ static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, s
                                   .names = &f->names,
                                   .sigma = sigma,
                                   .units = f->units };
-    SL_TRY(sl_api__find(found, &asked, &p, run));
-    f->found = *found;
-    f->model = f->found->model_asked ? m->model : NULL;
+    SL_TRY(sl_api__find(found, &asked, f->problem, run));
+    f->discovery = *found;
+    f->model = f->discovery->model_asked ? m->model : NULL;
     f->model_note = m->note;
-    run->stopped = f->found->cut == SL_CUT_CANCEL;
+    run->stopped = f->discovery->cut == SL_CUT_CANCEL;
     return SL_OK;
 }
 
@@ -433,25 +428,28 @@ static sl_status find(sl_api__run *run, source *m, int search, beside *files, st
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
+    sl_problem rows;
     sl_discovery *found = NULL;
-    sl_api__finding f = { .file = value(run, OPT_FILE)->text[0],
-                          .seed = (uint64_t)value(run, OPT_SEED)->whole,
-                          .all = value(run, OPT_ALL)->flag,
-                          .top = value(run, OPT_TOP)->whole };
+    sl_report_discovery f = { .file = value(run, OPT_FILE)->text[0],
+                              .seed = (uint64_t)value(run, OPT_SEED)->whole,
+                              .all = value(run, OPT_ALL)->flag,
+                              .top = value(run, OPT_TOP)->whole };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
-    f.table = late ? NULL : &table;
     if (!late) {
-        SL_GO(sl_api__units(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
-                            (const char *const *)table.names, table.inputs, table.target));
+        rows = sl_table_problem(&table);
+        f.table = &table;
+        f.problem = &rows;
+        SL_GO(sl_data_units_known(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
+                                  (const char *const *)table.names, table.inputs, table.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
-    *ok = f.found && f.found->ranked > 0;
+    *ok = f.discovery && f.discovery->ranked > 0;
     write_beside(run, files, &f);
     ask_once_more(run);
-    SL_GO(sl_api__finding_json(result, &f));
+    SL_GO(sl_report_discovery_json(result, &f));
     st = print(run, &f, how);
 done:
     sl_discovery_free(found);

@@ -223,9 +223,9 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* With them the journal that has their name is done with. Where they cannot be written it stays,
  * and the figures are printed all the same. */
-static sl_status write_predictions(sl_api__run *run, place *p, const sl_api__report *r) {
+static sl_status write_predictions(sl_api__run *run, place *p, const sl_report_evaluation *r) {
     sl_status st = p->file ? SL_OK : sl_file_create(&p->file, p->predictions);
-    if (st == SL_OK) st = sl_api__predictions_write(&p->file, r);
+    if (st == SL_OK) st = sl_report_write_predictions(&p->file, r);
     if (st == SL_OK && p->journal && p->journal == p->beside.text) unlink(p->journal);
     if (st != SL_EIO) return st;
     sl_api__fail_late(run, st);
@@ -234,14 +234,15 @@ static sl_status write_predictions(sl_api__run *run, place *p, const sl_api__rep
 }
 
 /* What stands in the result and is printed. */
-static sl_status tell_outcome(sl_api__run *run, place *p, const sl_api__report *r, sl_str *result) {
+static sl_status tell_outcome(sl_api__run *run, place *p, const sl_report_evaluation *r,
+                              sl_str *result) {
     if (p->predictions) SL_TRY(write_predictions(run, p, r));
-    sl_api__report_json(result, r);
+    sl_report_evaluation_json(result, r);
     sl_json_add_text(result, "predictions", p->predictions);
     sl_json_add_text(result, "journal", text(run, OPT_JOURNAL));
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_api__report_table(&run->output, r);
-    if (p->predictions) sl_api__line(&run->output, "predictions", "%s", p->predictions);
+    sl_report_evaluation_table(&run->output, r);
+    if (p->predictions) sl_report_line(&run->output, "predictions", "%s", p->predictions);
     return sl_api__output(run);
 }
 
@@ -257,12 +258,14 @@ static sl_status evaluate(sl_api__run *run, place *p, const sl_infer *model, sl_
                           .candidates = source_of(run),
                           .generator = problems->pairs };
     double budgets[SL_EVAL_MAX_BUDGETS];
-    sl_api__report r = { .model = model,
-                         .search = sl_api__named(run, "search")->text[0],
-                         .problems = problems,
-                         .summary = &summary,
-                         .candidates = o.candidates,
-                         .seed = value(run, OPT_SEED)->whole };
+    sl_report_evaluation r = { .model = model,
+                               .search = sl_api__named(run, "search")->text[0],
+                               .source = &problems->source,
+                               .hash = problems->hash,
+                               .skipped = problems->skipped,
+                               .summary = &summary,
+                               .candidates = o.candidates,
+                               .seed = value(run, OPT_SEED)->whole };
     const sl_search_grammar grammar = sl_api__eval_grammar(problems);
     if (run->inner) {
         o.guard = run->inner->guard;

@@ -197,9 +197,9 @@ static sl_status with_set(sl_api__run *run, const sl_names *names, sl_str *resul
         SL_GO(find(run, u, wanted, names, result, ok));
     else if (!value(run, OPT_COUNT)->flag)
         SL_GO(list(run, u, names, result));
-    sl_api__count_json(result, u);
+    sl_report_count_json(result, u);
     if (value(run, OPT_COUNT)->flag && !value(run, OPT_JSON)->flag) {
-        sl_api__count_table(&run->output, u);
+        sl_report_count_table(&run->output, u);
         SL_GO(sl_api__output(run));
     }
 done:

@@ -166,7 +166,7 @@ static sl_status export_pairs(sl_api__run *run, sl_pool *pool, const sl_pairs *p
                          .split = sl_split_find(value(run, OPT_SPLIT)->text[0]),
                          .format = format_of(run) };
     const bool json = value(run, OPT_JSON)->flag;
-    sl_api__identity id;
+    sl_report_identity id;
     SL_TRY(choose_range(&x, run));
     note_pass(run, &x);
     SL_TRY(sl_api__identify(&id, pool, p, false));
@@ -176,19 +176,23 @@ static sl_status export_pairs(sl_api__run *run, sl_pool *pool, const sl_pairs *p
     sl_json_add_text(result, "split", sl_split_name(x.split));
     sl_json_add_int(result, "start", x.start);
     sl_json_add_int(result, "count", x.count);
-    sl_api__identity_json(result, &id);
+    sl_report_identity_json(result, &id);
     return SL_OK;
 }
 
-static sl_status print_identity(sl_api__run *run, const sl_api__identity *id, sl_str *result) {
-    sl_api__identity_json(result, id);
+static sl_status print_identity(sl_api__run *run, const sl_report_identity *id, sl_str *result) {
+    sl_report_identity_json(result, id);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_api__identity_table(&run->output, run, id);
-    return sl_api__output(run);
+    sl_str command = { 0 };
+    sl_api__pairs_command(&command, run);
+    const sl_status st = sl_str_status(&command);
+    sl_report_identity_table(&run->output, id, sl_str_text(&command));
+    sl_str_clear(&command);
+    return st == SL_OK ? sl_api__output(run) : st;
 }
 
 static sl_status hash(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result) {
-    sl_api__identity id;
+    sl_report_identity id;
     SL_TRY(sl_api__identify(&id, pool, p, true));
     return print_identity(run, &id, result);
 }
@@ -201,7 +205,7 @@ static sl_status measure(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_
                          bool *ok) {
     enum { ENTROPY_PAIRS = 20000 }; // an error of 0.03 to 0.06 nats
     const int64_t n = value(run, OPT_STATS)->whole;
-    sl_api__identity id;
+    sl_report_identity id;
     sl_pairs_stats stats;
     sl_entropy entropy;
     SL_TRY(sl_api__identify(&id, pool, p, true));
@@ -210,10 +214,10 @@ static sl_status measure(sl_api__run *run, sl_pool *pool, const sl_pairs *p, sl_
     SL_TRY(sl_pairs_entropy(&entropy, pool, p, SL_MAX(2, SL_MIN(n, ENTROPY_PAIRS)), on_progress,
                             &run->listener));
     SL_TRY(print_identity(run, &id, result));
-    sl_api__stats_json(result, &stats, &entropy);
-    *ok = sl_api__stats_good(&stats);
+    sl_report_pairs_stats_json(result, &stats, &entropy);
+    *ok = sl_pairs_stats_good(&stats);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_api__stats_table(&run->output, &stats, &entropy);
+    sl_report_pairs_stats_table(&run->output, &stats, &entropy);
     return sl_api__output(run);
 }
 

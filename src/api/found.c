@@ -154,7 +154,7 @@ static sl_status read_units(sl_found *f, const char *list) {
         sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
         names[i] = f->names.names ? f->names.names[i] : plain[i];
     }
-    return sl_api__units(&f->units_known, &f->units, list, names, f->names.count, "y");
+    return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count, "y");
 }
 
 static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
@@ -291,23 +291,17 @@ double sl_found_constant(const sl_found *f, int64_t i, int k, double *error) {
     return there ? c->value[k] : NAN;
 }
 
-const char *sl_api__cut_name(sl_cut cut) {
-    switch (cut) {
-    case SL_CUT_NONE: break;
-    case SL_CUT_TIME: return "time";
-    case SL_CUT_CANCEL: return "cancel";
-    }
-    return "";
+const char *sl_found_cut(const sl_found *f) {
+    return f ? sl_discover_cut_name(f->discovery->cut) : "";
 }
-
-const char *sl_found_cut(const sl_found *f) { return f ? sl_api__cut_name(f->discovery->cut) : ""; }
 
 static sl_status write_json(char **json, const sl_found *f) {
     if (!json || !f) return sl_fail(SL_EINVAL, "sl_found_json: json or found is NULL");
     sl_status st;
     sl_str s = { 0 };
     sl_json_open(&s, NULL, '{');
-    SL_GO(sl_api__found_json(&s, f->discovery, &f->names, f->units_known, f->discovery->count));
+    SL_GO(sl_report_candidates_json(&s, f->discovery, &f->names, f->units_known,
+                                    f->discovery->count));
     sl_json_close(&s, '}');
     SL_GO(sl_str_status(&s));
     *json = s.text;

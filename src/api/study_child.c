@@ -202,7 +202,7 @@ static sl_status forgive(const sl_api__study_context *s, sl_status st) {
 static sl_status show(const sl_api__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;
-    sl_api__tally t;
+    sl_report_tally t;
     sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
     if (st == SL_OK) st = sl_api__study_tally(&t, s, &study);
     if (st == SL_OK) st = sl_api__study_progress(s, &t);

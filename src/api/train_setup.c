@@ -285,50 +285,6 @@ sl_status sl_api__model_notes(const sl_api__listener *l, const sl_infer *m) {
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-void sl_api__line(sl_str *s, const char *name, const char *format, ...) {
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    sl_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    sl_str_addf(s, "  %-13s %s\n", name, text);
-}
-
-// parts of a plan's memory      field        what people call it
-#define PARTS(X)                  \
-    X(weights, "weights")         \
-    X(gradients, "gradients")     \
-    X(optimiser, "optimizer")     \
-    X(activations, "activations") \
-    X(batches, "batches")
-
-void sl_api__plan_json(sl_str *s, const sl_train_plan *p) {
-    sl_json_open(s, "plan", '{');
-    sl_json_add_int(s, "steps", p->steps);
-    sl_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
-    sl_json_add_real(s, "ratio", p->ratio);
-    sl_json_add_real(s, "flops", p->flops);
-    sl_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
-    sl_json_add_real(s, "flops_pair", p->flops_pair);
-    sl_json_add_int(s, "lanes", p->lanes);
-    sl_json_add_int(s, "chunk", p->chunk);
-    sl_json_open(s, "memory", '{');
-    sl_json_add_int(s, "total", p->memory);
-#define X(field, name) sl_json_add_int(s, name, p->memory_##field);
-    PARTS(X)
-#undef X
-    sl_json_close(s, '}');
-    sl_json_close(s, '}');
-}
-
-void sl_api__memory_table(sl_str *s, const sl_train_plan *p) {
-    sl_str_add(s, "\nmemory, in MB\n");
-#define X(field, name) sl_api__line(s, name, "%10.1f", 1e-6 * (double)p->memory_##field);
-    PARTS(X)
-#undef X
-    sl_api__line(s, "all", "%10.1f", 1e-6 * (double)p->memory);
-}
-
 sl_status sl_api__memory_check(const sl_train_plan *p, const sl_api__run *run) {
     const double limit = sl_api__named(run, "max-memory")->real * 1e9;
     const int64_t free_bytes = sl_mem_available() / sl_par_peers();

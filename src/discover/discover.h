@@ -33,7 +33,6 @@
 #include "fit/fit.h"
 #include "infer/infer.h"
 #include "io/io.h"
-#include "plot/plot.h"
 #include "search/search.h"
 
 /* ---------------------------------------------------------------- options ------------------- */
@@ -231,6 +230,7 @@ typedef struct sl_discover_searched {
 } sl_discover_searched;
 
 typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;
+const char *sl_discover_cut_name(sl_cut cut); // "", "time" or "cancel"
 
 typedef struct sl_discovery {
     int64_t count;
@@ -287,23 +287,5 @@ SL_NODISCARD sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_
  * and to explain the rows as well, up to two percent more of what c leaves. */
 SL_NODISCARD sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
                                           const sl_rounding *r);
-
-/* ---------------------------------------------------------------- pictures ------------------ */
-
-/* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that
- * also has the formula (MathML), its figures and the table of the next `top` ones. One input: y
- * over it with the curve, residuals below. More: y over the formula's value, and residuals over
- * each input (and, for two, over the formula's value). No candidate that has an R2: y over each
- * input. Of very many rows as many are drawn as can be told apart. */
-typedef struct sl_picture {
-    const sl_problem *problem;
-    const sl_discovery *discovery;
-    const sl_names *names; // of inputs
-    const char *target;    // name of y
-    const char *title;     // such as the file's name
-    bool html;
-    int top;
-} sl_picture;
-SL_NODISCARD sl_status sl_picture_draw(sl_str *s, const sl_picture *p);
 
 #endif

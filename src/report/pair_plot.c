@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_impl.h"
+#include "report/report_impl.h"
 
 // two plots, or three narrow ones, side by side in 80 columns
 enum { ROWS = 12, MARGIN = 13, WIDTH = 30, WIDTH_THREE = 19, LINE_BYTES = 160 };
@@ -158,7 +158,7 @@ static void add_feet(sl_str *s, const plot *g, int plots, int width) {
     add_line(s, line, n);
 }
 
-sl_status sl_api__plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
+sl_status sl_report__pair_plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
     plot g[SL_UNIVERSE_MAX_VARS];
     int used[SL_UNIVERSE_MAX_VARS], plots = 0;
     axis a;

@@ -1,4 +1,4 @@
-/* picture - data, formula and residuals as a figure.
+/* discovery_picture - data, formula and residuals as a figure.
  *
  *     one input                    more                             no formula
  *     +--------------------+       +---------+ +---------+          y over each input
@@ -12,7 +12,7 @@
  *
  * An axis is logarithmic if its data are positive and spread over more than three decades. The data
  * alone set the axes: a curve with a pole leaves through the top. */
-#include "discover/picture_impl.h"
+#include "report/discovery_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static double *numbers(sl_arena *a, int64_t n) {
 }
 
 /* Rows evenly spaced among all. */
-static sl_status pick_rows(sl_picture__shown *v) {
-    const sl_problem *p = v->p->problem;
+static sl_status pick_rows(sl_report__picture *v) {
+    const sl_problem *p = v->r->problem;
     v->rows = (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = v->x, .y = p->y };
     for (int k = 0; k < p->inputs; k++) v->x[k] = p->x[k];
     if (p->rows <= ROWS) return SL_OK;
@@ -52,7 +52,7 @@ static sl_status pick_rows(sl_picture__shown *v) {
     return SL_OK;
 }
 
-static sl_status values(sl_picture__shown *v) {
+static sl_status values(sl_report__picture *v) {
     const int64_t n = v->rows.rows;
     v->value = numbers(v->arena, n);
     v->residual = numbers(v->arena, n);
@@ -62,14 +62,16 @@ static sl_status values(sl_picture__shown *v) {
     return SL_OK;
 }
 
-static void name_columns(sl_picture__shown *v) {
-    const sl_names *names = v->p->names;
-    for (int k = 0; k < v->p->problem->inputs; k++) {
+static void name_columns(sl_report__picture *v) {
+    const sl_names *names = &v->r->names;
+    for (int k = 0; k < v->r->problem->inputs; k++) {
         sl_snprintf(v->plain[k], sizeof v->plain[k], "x%d", k + 1);
-        const bool given = names && names->names && k < names->count && names->names[k];
+        const bool given = names->names && k < names->count && names->names[k];
         v->name[k] = given ? names->names[k] : v->plain[k];
     }
-    v->target = v->p->target ? v->p->target : "y";
+    v->target = v->r->target ? v->r->target : "y";
+    const char *slash = v->r->file ? strrchr(v->r->file, '/') : NULL;
+    v->title = slash ? slash + 1 : v->r->file;
 }
 
 /* ---------------------------------------------------------------- axes ---------------------- */
@@ -100,7 +102,7 @@ static bool is_wide(const double *v, int64_t n) {
 
 static const sl_style data_style = { .colour = 0 };
 
-static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel panel,
+static void add_residuals(sl_plot *plot, const sl_report__picture *v, sl_panel panel,
                           const char *name, const double *x) {
     panel.x_label = name;
     panel.y_label = "residual";
@@ -111,7 +113,7 @@ static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel pa
 }
 
 /* The formula's values along the range of its one input, as gx, gy. */
-static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, sl_range x,
+static sl_status make_curve(double *gx, double *gy, const sl_report__picture *v, sl_range x,
                             sl_range y) {
     const bool log = is_wide(v->x[0], v->rows.rows);
     for (int i = 0; i < GRID; i++) {
@@ -129,7 +131,7 @@ static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, 
     return SL_OK;
 }
 
-static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char *data,
+static sl_status one_input(sl_plot *plot, const sl_report__picture *v, const char *data,
                            const char *formula) {
     const int64_t n = v->rows.rows;
     const sl_range x = range_of(v->x[0], n), y = range_of(v->rows.y, n);
@@ -149,7 +151,7 @@ static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char
     return SL_OK;
 }
 
-static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *data,
+static void more_inputs(sl_plot *plot, const sl_report__picture *v, const char *data,
                         const char *formula) {
     const int64_t n = v->rows.rows;
     const sl_range y = range_of(v->rows.y, n), value = range_of(v->value, n);
@@ -169,7 +171,7 @@ static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *d
                       v->x[k]);
 }
 
-static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *data) {
+static void data_alone(sl_plot *plot, const sl_report__picture *v, const char *data) {
     const int64_t n = v->rows.rows;
     for (int k = 0; k < v->rows.inputs; k++) {
         const int number = sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
@@ -183,7 +185,7 @@ static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *da
 
 /* ---------------------------------------------------------------- the figure ---------------- */
 
-void sl_picture__r2(sl_str *s, double r2) {
+void sl_report__r2(sl_str *s, double r2) {
     if (r2 > 0.9999 && r2 < 1) {
         sl_str_add(s, "1 − ");
         sl_plot_number(s, 1 - r2, 2);
@@ -194,30 +196,30 @@ void sl_picture__r2(sl_str *s, double r2) {
 
 /* "data, 1,234 rows", and what the legend says of the formula: all of it where nothing else does.
  */
-static sl_status make_labels(sl_str *data, sl_str *formula, const sl_picture__shown *v) {
+static sl_status make_labels(sl_str *data, sl_str *formula, const sl_report__picture *v) {
     char digits[32];
-    sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->p->problem->rows),
-                v->p->problem->rows == 1 ? "" : "s");
-    if (v->best && v->p->html) {
+    sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->r->problem->rows),
+                v->r->problem->rows == 1 ? "" : "s");
+    if (v->best && v->html) {
         sl_str_add(formula, "formula");
     } else if (v->best) {
         sl_str_addf(formula, "%s = ", v->target);
-        SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, v->p->names));
+        SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, &v->r->names));
         sl_str_add(formula, ", R² = ");
-        sl_picture__r2(formula, v->best->r2);
+        sl_report__r2(formula, v->best->r2);
     }
     SL_TRY(sl_str_status(data));
     return sl_str_status(formula);
 }
 
-sl_status sl_picture__figure(sl_str *s, const sl_picture__shown *v) {
+sl_status sl_report__discovery_figure(sl_str *s, const sl_report__picture *v) {
     sl_status st;
     sl_plot *plot = NULL;
     sl_str data = { 0 }, formula = { 0 };
     SL_GO(make_labels(&data, &formula, v));
     const int height = !v->best ? 360 : v->rows.inputs == 1 ? 500 : 640;
     SL_GO(sl_plot_new(&plot, WIDTH, height));
-    if (!v->p->html && v->p->title) sl_plot_title(plot, v->p->title);
+    if (!v->html && v->title) sl_plot_title(plot, v->title);
     if (!v->best)
         data_alone(plot, v, sl_str_text(&data));
     else if (v->rows.inputs == 1)
@@ -232,21 +234,21 @@ done:
     return st;
 }
 
-sl_status sl_picture_draw(sl_str *s, const sl_picture *p) {
-    SL_ASSERT(p->problem->inputs >= 1 && p->problem->inputs <= SL_DATA_MAX_INPUTS);
+sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r, bool html) {
+    SL_ASSERT(r->problem->inputs >= 1 && r->problem->inputs <= SL_DATA_MAX_INPUTS);
     const size_t mark = s->len;
     sl_status st;
     sl_arena arena = { 0 };
-    sl_picture__shown v = { .p = p, .arena = &arena };
-    v.best = p->discovery->ranked > 0 ? &p->discovery->candidate[0] : NULL;
+    sl_report__picture v = { .r = r, .html = html, .arena = &arena };
+    v.best = r->discovery->ranked > 0 ? &r->discovery->candidate[0] : NULL;
     name_columns(&v);
     SL_GO(pick_rows(&v));
     if (v.best) {
         SL_GO(values(&v));
-        SL_GO(sl_rounding_make(&v.rounding, &arena, p->problem, p->discovery));
+        SL_GO(sl_rounding_make(&v.rounding, &arena, r->problem, r->discovery));
         SL_GO(sl_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
     }
-    st = p->html ? sl_picture__page(s, &v) : sl_picture__figure(s, &v);
+    st = html ? sl_report__discovery_page(s, &v) : sl_report__discovery_figure(s, &v);
 done:
     if (st != SL_OK) sl_str_truncate(s, mark);
     sl_arena_clear(&arena);

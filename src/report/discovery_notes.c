@@ -1,8 +1,8 @@
-/* discover_notes - what was done and with which data, as lines below the table or as notes. */
+/* discovery_notes - what was done and with which data, as lines below the table or as notes. */
 #include <math.h>
 #include <string.h>
 
-#include "api/api_impl.h"
+#include "report/discovery_impl.h"
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
@@ -33,29 +33,29 @@ static bool memory_line(char *line, size_t size, const sl_discover_searched *d) 
 }
 
 /* "128 thousand terms and pairs in 12 steps, 40 verified, 35 MB" */
-static void add_search(sl_str *s, const sl_api__finding *f) {
+static void add_search(sl_str *s, const sl_report_discovery *f) {
     static const char *const ends[] = { [SL_SEARCH_FOUND] = "",
                                         [SL_SEARCH_DONE] = "; all steps of the effort",
                                         [SL_SEARCH_TIME] = "; cut by the time limit",
                                         [SL_SEARCH_CANCEL] = "; cut on request",
                                         [SL_SEARCH_MEMORY] = "; all steps that fit the memory" };
-    const sl_discover_searched *d = &f->found->search;
+    const sl_discover_searched *d = &f->discovery->search;
     char tried[32], digits[32];
     if (d->passes == 0) return;
     sl_str_addf(s, "  %-13s %s terms and pairs in %d step%s, %s looked at in all rows, %.0f MB%s\n",
                 "search", sl_group_digits(tried, d->tried), d->steps, plural(d->steps),
                 sl_group_digits(digits, d->verified), ceil((double)d->memory / 1e6), ends[d->end]);
     char line[200];
-    if (memory_line(line, sizeof line, d)) sl_api__line(s, "memory", "%s", line);
+    if (memory_line(line, sizeof line, d)) sl_report_line(s, "memory", "%s", line);
     if (d->too_large > 0)
-        sl_api__line(s, "too large", "an exact formula of %d nodes; --max-size leaves it out",
-                     d->too_large);
+        sl_report_line(s, "too large", "an exact formula of %d nodes; --max-size leaves it out",
+                       d->too_large);
     if (d->sigma > 0 && d->within_noise && d->relative)
-        sl_api__line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
+        sl_report_line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
     else if (d->sigma > 0 && d->within_noise)
-        sl_api__line(s, "noise", "%.2g rms in the target", d->sigma);
+        sl_report_line(s, "noise", "%.2g rms in the target", d->sigma);
     if (d->passes > 1)
-        sl_api__line(s, "hints", "%d samples of the model, for a second search", d->hints);
+        sl_report_line(s, "hints", "%d samples of the model, for a second search", d->hints);
 }
 
 static void add_samples(sl_str *s, const sl_discover_cost *c) {
@@ -67,14 +67,11 @@ static void add_samples(sl_str *s, const sl_discover_cost *c) {
                 (long long)invalid);
     add_reasons(s, c->invalid);
     sl_str_addf(s, ", %lld not real in every row\n", (long long)c->unreal);
-    sl_api__line(s, "fitted", "%lld candidate%s, %lld evaluation%s", (long long)c->refined,
-                 plural(c->refined), (long long)c->evaluations, plural(c->evaluations));
+    sl_report_line(s, "fitted", "%lld candidate%s, %lld evaluation%s", (long long)c->refined,
+                   plural(c->refined), (long long)c->evaluations, plural(c->evaluations));
 }
 
-/* Calls `say` with each thing that is worth knowing about the data. */
-typedef void (*sayer)(void *to, const char *name, const char *sentence);
-
-static void say_rows(sayer say, void *to, const sl_table *t) {
+static void say_rows(sl_report_message say, void *to, const sl_table *t) {
     char line[300], digits[32], kept[32];
     int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
     if (t->rows < t->read)
@@ -108,7 +105,7 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
     say(to, "rows", line);
 }
 
-static void say_columns(sayer say, void *to, const sl_api__finding *f) {
+static void say_columns(sl_report_message say, void *to, const sl_report_discovery *f) {
     const sl_table *t = f->table;
     char line[300];
     if (t->chosen_from > 0) {
@@ -132,37 +129,37 @@ static void say_columns(sayer say, void *to, const sl_api__finding *f) {
             "says more than the data");
 }
 
-static void say_cut(sayer say, void *to, const sl_api__finding *f) {
-    if (f->found->cut == SL_CUT_TIME)
+static void say_cut(sl_report_message say, void *to, const sl_report_discovery *f) {
+    if (f->discovery->cut == SL_CUT_TIME)
         say(to, "cut", "by the time limit: the best so far, which other runs may not repeat");
-    if (f->found->cut == SL_CUT_CANCEL) say(to, "cut", "on request: the best so far");
+    if (f->discovery->cut == SL_CUT_CANCEL) say(to, "cut", "on request: the best so far");
 }
 
 static void say_line(void *to, const char *name, const char *sentence) {
-    sl_api__line(to, name, "%s", sentence);
+    sl_report_line(to, name, "%s", sentence);
 }
 
 /* Which inputs the model was shown, where there are more than it takes. */
-static sl_status add_shown(sl_str *s, const sl_api__finding *f) {
-    const sl_discovery *d = f->found;
+static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
+    const sl_discovery *d = f->discovery;
     if (!d->model_asked || d->model_inputs == f->table->inputs) return SL_OK;
     sl_str_addf(s, "  %-13s", "shown to it");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");
-        SL_TRY(sl_api__add_variable(s, d->model_input[i] + 1, &f->names));
+        SL_TRY(sl_report__add_variable(s, d->model_input[i] + 1, &f->names));
     }
     sl_str_addf(s, ": the inputs that explain most; it takes %d\n", d->model_inputs);
     return SL_OK;
 }
 
 /* The columns as formulas spell them. Of two with the same name the second is x2 or so there. */
-static sl_status add_columns(sl_str *s, const sl_api__finding *f) {
+static sl_status add_columns(sl_str *s, const sl_report_discovery *f) {
     sl_str_addf(s, "  %-13s ", "columns");
-    SL_TRY(sl_api__add_variable(s, 1, &(sl_names){ &f->target, 1 }));
+    SL_TRY(sl_report__add_variable(s, 1, &(sl_names){ &f->target, 1 }));
     sl_str_add(s, " by ");
     for (int i = 0; i < f->names.count; i++) {
         if (i > 0) sl_str_add(s, ", ");
-        SL_TRY(sl_api__add_variable(s, i + 1, &f->names));
+        SL_TRY(sl_report__add_variable(s, i + 1, &f->names));
         for (int k = 0; k < i; k++)
             if (strcmp(f->names.names[k], f->names.names[i]) == 0) {
                 sl_str_addf(s, " (another \"%s\")", f->names.names[i]);
@@ -173,42 +170,38 @@ static sl_status add_columns(sl_str *s, const sl_api__finding *f) {
     return SL_OK;
 }
 
-static sl_status add_model(sl_str *s, const sl_api__finding *f) {
+static sl_status add_model(sl_str *s, const sl_report_discovery *f) {
     if (!f->model) {
-        if (f->model_note) sl_api__line(s, "model", "%s", f->model_note);
+        if (f->model_note) sl_report_line(s, "model", "%s", f->model_note);
         return SL_OK;
     }
     const sl_infer_info *m = sl_infer_about(f->model);
-    add_samples(s, &f->found->cost);
+    add_samples(s, &f->discovery->cost);
     sl_str_addf(s, "  %-13s %s, step %lld, %.8s\n", "model", m->path, (long long)m->step, m->hash);
     return add_shown(s, f);
 }
 
-sl_status sl_api__finding_work(sl_str *s, const sl_api__finding *f) {
+sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *f) {
     sl_str_add_char(s, '\n');
     SL_TRY(add_columns(s, f));
-    if (f->units) SL_TRY(sl_api__add_units(s, f->units, &f->names, f->target));
+    if (f->units) SL_TRY(sl_report__add_units(s, f->units, &f->names, f->target));
     say_rows(say_line, s, f->table);
     say_columns(say_line, s, f);
     add_search(s, f);
     SL_TRY(add_model(s, f));
-    sl_api__line(s, "seed", "%llu", (unsigned long long)f->seed);
+    sl_report_line(s, "seed", "%llu", (unsigned long long)f->seed);
     say_cut(say_line, s, f);
     return SL_OK;
 }
 
-static void say_note(void *to, const char *name, const char *sentence) {
-    sl_api__note(to, "%s: %s", name, sentence);
-}
-
-void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f) {
-    sl_api__listener to = *l;
+void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
+                               void *payload) {
     const sl_table *t = f->table;
-    if (t->rows < t->read) say_rows(say_note, &to, t);
-    say_columns(say_note, &to, f);
+    if (t->rows < t->read) say_rows(message, payload, t);
+    say_columns(message, payload, f);
     char line[200];
-    if (memory_line(line, sizeof line, &f->found->search)) say_note(&to, "memory", line);
-    say_cut(say_note, &to, f);
-    if (f->found->ranked == 0)
-        sl_api__note(l, "no formula was found: none of the candidates is real in every row");
+    if (memory_line(line, sizeof line, &f->discovery->search)) message(payload, "memory", line);
+    say_cut(message, payload, f);
+    if (f->discovery->ranked == 0)
+        message(payload, "no formula was found", "none of the candidates is real in every row");
 }
