@@ -233,11 +233,11 @@ static sl_status time_steps(sl_api__run *run, const sl_api__setup *s, sl_str *re
     sl_report_line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
                    sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
                    t.plan.lanes, t.plan.chunk);
-    sl_report_line(o, "step", "%.1f ms in the middle, %.1f at best; %.1f pairs/s", 1e3 * t.median,
+    sl_report_line(o, "step", "median %.1f ms, best %.1f ms; %.1f pairs/s", 1e3 * t.median,
                    1e3 * t.best, pairs / t.median);
     sl_report_line(o, "GFLOP/s", "%.1f as the paper counts, %.1f executed", paper, executed);
     sl_report_line(o, "machine", "%.1f GFLOP/s in products of matrices%s", 1e-9 * peak, part);
-    sl_report_line(o, "memory", "%.1f MB at most, %.1f planned, %.1f resident",
+    sl_report_line(o, "memory", "%.1f MB peak, %.1f planned, %.1f resident",
                    1e-6 * (double)t.peak_bytes, 1e-6 * (double)t.planned_bytes,
                    1e-6 * (double)resident);
     sl_report_line(o, "loss", "%.4f nats per token", t.loss);

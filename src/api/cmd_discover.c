@@ -75,8 +75,8 @@ static const char help[] =
     "constants and powers, for up to 16 inputs; it needs no model and most laws\n"
     "take it milliseconds. Where it finds nothing within the noise, a model is\n"
     "asked for samples; their constants are fitted, and parts of them join a second\n"
-    "search. Constants close to whole numbers or small fractions become them where\n"
-    "that costs nothing.\n"
+    "search. Constants near integers or small fractions are rounded when the fit\n"
+    "does not worsen.\n"
     "\n"
     "A small model comes with the program. Larger ones come from \"symlaw train\":\n"
     "name one with --model, or once and for all with the variable SYMLAW_MODEL.\n"
@@ -244,10 +244,11 @@ static sl_status read_table(sl_table *out, bool *late, const sl_api__run *run, i
     sl_status st = sl_table_read(out, path, &o, on_rows, &r);
     *late = st == SL_ECANCEL && r.late;
     if (!*late) return st;
-    sl_api__note(&run->listener,
-                 "nothing was found: the time limit of %g s was over while %.200s was read, at row "
-                 "%lld",
-                 timeout, path, (long long)r.rows);
+    sl_api__note(
+        &run->listener,
+        "nothing was found: the time limit of %g s was reached while reading %.200s, at row "
+        "%lld",
+        timeout, path, (long long)r.rows);
     return SL_OK;
 }
 
@@ -338,7 +339,7 @@ static sl_status open_late(const sl_infer **out, void *payload) {
     if (st != SL_OK) {
         sl_api__keep_line(m->line);
         m->note = m->line;
-        sl_api__note(&m->run->listener, "the model was not asked: %s", m->line);
+        sl_api__note(&m->run->listener, "the model was not used: %s", m->line);
         return SL_OK;
     }
     *out = m->model;
@@ -359,17 +360,17 @@ static sl_status find_model(source *m, sl_api__run *run, int search) {
     const bool told = value(run, OPT_MODEL)->told || (named && *named);
     m->run = run;
     if (search == SL_DISCOVER_EXHAUSTIVE) {
-        m->note = "not asked: --search exhaustive";
+        m->note = "not used: --search exhaustive";
         if (!value(run, OPT_MODEL)->told) return SL_OK;
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
     if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
-        m->note = "none at hand; \"symlaw train\" makes one";
+        m->note = "none found; \"symlaw train\" makes one";
         return SL_OK;
     }
     SL_TRY(sl_api__model_named(&m->path, run));
-    m->note = "not asked: the search has found the formula";
+    m->note = "not used: the search found the formula";
     if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_api__model_open(&m->model, run, m->path));
     return sl_api__model_notes(&run->listener, m->model);
@@ -464,7 +465,8 @@ static sl_status check(style *how, beside *files, sl_discover_options *o, sl_api
     double sigma;
     const char *column;
     if (!file || !*file)
-        return sl_fail(SL_EINVAL, "which table? symlaw discover FILE, or - for standard input");
+        return sl_fail(SL_EINVAL,
+                       "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
     SL_TRY(find_separator(&separator, run));
     SL_TRY(find_sigma(&sigma, &column, run));

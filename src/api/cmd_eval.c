@@ -317,7 +317,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
                                 source_of(run) == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
         sl_api__note(&run->listener,
-                     "%d formulas are left out: of more than %d variables, or without real values",
+                     "%d formulas are skipped: more than %d variables, or no real values",
                      problems.skipped, problems.variables);
     SL_GO(sl_pool_new(&pool, sl_api__threads(run)));
     st = evaluate(run, &where, model, pool, &problems, result);

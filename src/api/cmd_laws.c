@@ -202,7 +202,7 @@ static sl_status work(sl_api__run *run, sl_str *result, bool *ok) {
     if (value(run, OPT_SIMULATE)->flag) return simulate(run, result);
     if (text(run, OPT_LAW)) return sl_fail(SL_EINVAL, "--law is for --simulate");
     if (!file || !*file)
-        return sl_fail(SL_EINVAL, "which table? symlaw laws FILE, or - for standard input");
+        return sl_fail(SL_EINVAL, "missing input file: symlaw laws FILE, or - for standard input");
     if (text(run, OPT_PREDICT)) SL_TRY(read_run(&ask, text(run, OPT_PREDICT)));
     if (value(run, OPT_BUDGET)->given) ask.budget = value(run, OPT_BUDGET)->real;
     SL_TRY(fit_file(&l, run, file, text(run, OPT_COLUMNS)));

@@ -119,7 +119,7 @@ static sl_status find_study(sl_api__study_context *s, sl_api__run *run) {
                                   .ranks = (int)value(run, OPT_RANKS)->whole,
                                   .expiry = value(run, OPT_EXPIRY)->real,
                                   .seconds = value(run, OPT_TIME_LIMIT)->real };
-    if (!path) return sl_fail(SL_EINVAL, "which study? give a plan or the folder of a study");
+    if (!path) return sl_fail(SL_EINVAL, "missing plan: give a plan or the folder of a study");
     if (!is_folder(path)) {
         SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_api__study_check, NULL));
         return find_folder(s, run);

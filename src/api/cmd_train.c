@@ -187,7 +187,7 @@ static void add_table(sl_str *s, const sl_train_result *r, const sl_train_plan *
                        r->loss_valid_expression);
     sl_report_line(s, "time", "%.1f s, %.1f pairs/s, %.1f GFLOP/s as the paper counts", r->seconds,
                    (double)r->step * (double)batch / seconds, 1e-9 * r->flops / seconds);
-    sl_report_line(s, "memory", "%.1f MB at most, %.1f MB planned", 1e-6 * (double)r->peak_bytes,
+    sl_report_line(s, "memory", "%.1f MB peak, %.1f MB planned", 1e-6 * (double)r->peak_bytes,
                    1e-6 * (double)p->memory);
 }
 

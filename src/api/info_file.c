@@ -58,10 +58,10 @@ static void add_model_line(sl_str *s, const sl_json *config) {
     X("kind", "kind")           \
     X("step", "step")           \
     X("revision", "revision")   \
-    X("level", "CPU level")     \
+    X("level", "CPU")           \
     X("libraries", "libraries") \
-    X("universe", "set's hash") \
-    X("vocabulary", "tokens' hash")
+    X("universe", "set hash")   \
+    X("vocabulary", "vocabulary")
 
 /* A text that may be missing or empty in files of others. */
 static const char *text_of(const sl_st_file *f, const char *name) {
@@ -90,15 +90,14 @@ static void add_file_table(sl_str *s, const sl_st_file *f, const char *path, con
                            bool hashed) {
     char a[32];
     sl_report_line(s, "file", "%s", path);
-    sl_report_line(s, "numbers", "%s in %d tensors", sl_group_digits(a, numbers_of(f)),
+    sl_report_line(s, "parameters", "%s in %d tensors", sl_group_digits(a, numbers_of(f)),
                    sl_st_count(f));
     add_model_line(s, config);
 #define X(member, name) \
     if (text_of(f, member)) sl_report_line(s, name, "%s", text_of(f, member));
     TEXTS(X)
 #undef X
-    sl_report_line(s, "whole", "%s",
-                   hashed ? "yes, its hash is right" : "it has no hash to tell by");
+    sl_report_line(s, "integrity", "%s", hashed ? "checksum verified" : "unknown: no checksum");
 }
 
 /* *out stays NULL where the text is no configuration: a file of others may call anything so. */
@@ -218,7 +217,7 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
         sl_report_line(s, "step", "%lld of %s, after %.0f s", (long long)f->step, steps,
                        f->seconds);
     else if (saved < 0)
-        sl_report_line(s, "step", "none of %s yet", steps);
+        sl_report_line(s, "step", "0 of %s", steps);
     else
         sl_report_line(s, "step", "%lld of %s; the log is missing", (long long)saved, steps);
     if (!isnan(f->loss)) sl_report_line(s, "loss", "%.4f nats per token", f->loss);
@@ -229,7 +228,7 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
     else if (saved < r->steps || r->steps == 0)
         add_go_on(s, dir, saved);
     else
-        sl_report_line(s, "saved", "step %lld: it is finished", (long long)saved);
+        sl_report_line(s, "saved", "step %lld: finished", (long long)saved);
     if (r->warning) sl_report_line(s, "damaged", "%s", r->warning);
 }
 

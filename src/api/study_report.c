@@ -72,7 +72,7 @@ static sl_status add_no_findings(const sl_api__study_context *s, sl_str *result)
     sl_json_add_text(result, "findings", NULL);
     sl_json_add_text(result, "report", NULL);
     if (!sl_api__named(s->run, "json")->flag)
-        sl_str_add(&s->run->output, "no run is finished that a law could be fitted to\n");
+        sl_str_add(&s->run->output, "no finished run to fit a law to\n");
     return sl_str_status(&s->run->output);
 }
 
@@ -183,7 +183,7 @@ sl_status sl_api__study_report(const sl_api__study_context *s, const sl_study *s
     SL_TRY(make_page(&in, a, s, study, &laws));
     SL_TRY(write_page(s, &in));
     if (in.unfinished)
-        sl_api__note(&s->run->listener, "the study is not complete: %s; the report is of these",
+        sl_api__note(&s->run->listener, "the study is not complete: %s; the report covers these",
                      in.unfinished);
     return add_findings(s, &in, result);
 }

@@ -33,8 +33,8 @@ typedef struct sl_report__picture {
     const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y
 } sl_report__picture;
 
-/* Appends an R2: 0.9731, and 1 - 2.4e-9 where nines would have to be counted. */
-void sl_report__r2(sl_str *s, double r2);
+/* Appends the name and an R2: 0.9731; "1 - R2 = 2.4e-9" instead where it is close to 1. */
+void sl_report__r2(sl_str *s, const char *name, double r2);
 /* Appends the figure. */
 SL_NODISCARD sl_status sl_report__discovery_figure(sl_str *s, const sl_report__picture *v);
 /* Appends the page around it. */

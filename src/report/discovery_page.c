@@ -82,9 +82,9 @@ static void add_head(sl_str *s, const sl_report__picture *v) {
     sl_str_add(s, "</p>\n");
     if (d->cut != SL_CUT_NONE)
         sl_str_addf(s,
-                    "<p class=\"note\">%s before the search was through: these are the best so "
+                    "<p class=\"note\">%s before the search was finished: these are the best so "
                     "far.</p>\n",
-                    d->cut == SL_CUT_TIME ? "Time was up" : "It was stopped");
+                    d->cut == SL_CUT_TIME ? "The time limit was reached" : "It was stopped");
 }
 
 /* Appends MathML as the printer wrote it, with a thin space where it has an invisible product sign:
@@ -126,11 +126,11 @@ static void add_figures(sl_str *s, const sl_report__picture *v) {
     const sl_candidate *c = v->best;
     sl_str_add(s, "<dl>\n");
     open_figure(s, "R²");
-    sl_report__r2(s, c->r2);
+    sl_report__r2(s, "", c->r2);
     sl_str_add(s, close);
     if (v->r->discovery->rows_held) {
         open_figure(s, "R² on held-out rows");
-        sl_report__r2(s, c->r2_holdout);
+        sl_report__r2(s, "", c->r2_holdout);
         sl_str_add(s, close);
     }
     open_figure(s, "size");
@@ -139,7 +139,7 @@ static void add_figures(sl_str *s, const sl_report__picture *v) {
     open_figure(s, "status");
     sl_str_addf(s, "<span title=\"%s\">%s</span>%s", state_text(c->state),
                 sl_candidate_state_name(c->state), close);
-    open_figure(s, "from");
+    open_figure(s, "source");
     sl_str_addf(s, "%s%s", sl_source_name(c->source), close);
     open_figure(s, "found after");
     sl_plot_number(s, c->seconds, 3);
@@ -182,10 +182,10 @@ static sl_status add_candidate(sl_str *s, const sl_report__picture *v, int64_t r
     SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);
     sl_str_add(s, "</td><td class=\"n\">");
-    sl_report__r2(s, c->r2);
+    sl_report__r2(s, "", c->r2);
     if (d->rows_held) {
         sl_str_add(s, "</td><td class=\"n\">");
-        sl_report__r2(s, c->r2_holdout);
+        sl_report__r2(s, "", c->r2_holdout);
     }
     sl_str_addf(s, "</td><td class=\"n\">%d</td><td title=\"%s\">%s</td><td class=\"n\">", c->size,
                 state_text(c->state), sl_candidate_state_name(c->state));
@@ -199,7 +199,7 @@ static sl_status add_next(sl_str *s, const sl_report__picture *v) {
     const int64_t end = SL_MIN(d->ranked, v->r->top + 1);
     if (end < 2) return SL_OK;
     sl_str_addf(s,
-                "<h2>The next ones</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"n\"></th>"
+                "<h2>Other candidates</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"n\"></th>"
                 "<th>formula</th><th class=\"n\">R²</th>%s<th class=\"n\">size</th>"
                 "<th>status</th><th class=\"n\">seconds</th></tr>\n",
                 d->rows_held ? "<th class=\"n\">held out</th>" : "");
@@ -234,8 +234,8 @@ static void add_foot(sl_str *s, const sl_discovery *d) {
     if (c->samples) {
         add_count(s, c->samples, "sample", "samples");
         sl_str_add(s, " from ");
-        add_count(s, c->bags, "bag", "bags");
-        sl_str_add(s, " of rows: ");
+        add_count(s, c->bags, "row subset", "row subsets");
+        sl_str_add(s, ": ");
         add_count(s, c->invalid[SL_TOKEN_FINE], "is an expression", "are expressions");
         sl_str_add(s, ", ");
         add_count(s, c->distinct, "of them distinct", "of them distinct");
@@ -257,8 +257,7 @@ sl_status sl_report__discovery_page(sl_str *s, const sl_report__picture *v) {
         sl_str_add(s, "</div>\n");
         add_figures(s, v);
     } else {
-        sl_str_add(s, "<p class=\"note\">No formula that is real and finite in all rows was "
-                      "found.</p>\n");
+        sl_str_add(s, "<p class=\"note\">No formula is defined on all rows.</p>\n");
     }
     sl_str_add(s, "<figure>\n");
     SL_TRY(sl_report__discovery_figure(s, v));

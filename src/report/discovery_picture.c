@@ -185,13 +185,10 @@ static void data_alone(sl_plot *plot, const sl_report__picture *v, const char *d
 
 /* ---------------------------------------------------------------- the figure ---------------- */
 
-void sl_report__r2(sl_str *s, double r2) {
-    if (r2 > 0.9999 && r2 < 1) {
-        sl_str_add(s, "1 − ");
-        sl_plot_number(s, 1 - r2, 2);
-    } else {
-        sl_plot_number(s, r2, 4);
-    }
+void sl_report__r2(sl_str *s, const char *name, double r2) {
+    const bool close = r2 > 0.9999 && r2 < 1; // nines would have to be counted
+    sl_str_add(s, close ? "1 − R² = " : name);
+    sl_plot_number(s, close ? 1 - r2 : r2, close ? 2 : 4);
 }
 
 /* "data, 1,234 rows", and what the legend says of the formula: all of it where nothing else does.
@@ -205,8 +202,8 @@ static sl_status make_labels(sl_str *data, sl_str *formula, const sl_report__pic
     } else if (v->best) {
         sl_str_addf(formula, "%s = ", v->target);
         SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, &v->r->names));
-        sl_str_add(formula, ", R² = ");
-        sl_report__r2(formula, v->best->r2);
+        sl_str_add(formula, ", ");
+        sl_report__r2(formula, "R² = ", v->best->r2);
     }
     SL_TRY(sl_str_status(data));
     return sl_str_status(formula);

@@ -8,18 +8,30 @@
 /* ---------------------------------------------------------------- numbers ------------------- */
 
 /* A fit of 0.9999999 and one of 0.99999 differ by a factor of a hundred in what they leave. */
+static bool is_close(double r2) { return r2 > 0.9999 && r2 < 1; }
+
+/* What stands in a column R2. */
 static const char *r2_text(char out[24], double r2) {
     if (isnan(r2))
         sl_snprintf(out, 24, "-");
     else if (r2 == 1)
         sl_snprintf(out, 24, "1");
-    else if (r2 > 0.9999)
-        sl_snprintf(out, 24, "1 - %.1e", 1 - r2);
+    else if (is_close(r2))
+        sl_snprintf(out, 24, "1-R2=%.1e", 1 - r2);
     else if (r2 > -1000)
         sl_snprintf(out, 24, "%.6f", fabs(r2) < 5e-7 ? 0 : r2); // not -0.000000
     else
         sl_snprintf(out, 24, "%.3g", r2);
     return out;
+}
+
+/* A line of one R2: "R2  0.9731" or "R2  1 - R2 = 2.4e-09". */
+static void add_r2(sl_str *s, const char *name, double r2, const char *end) {
+    char text[24];
+    if (is_close(r2))
+        sl_report_line(s, name, "1 - R2 = %.1e%s", 1 - r2, end);
+    else
+        sl_report_line(s, name, "%s%s", r2_text(text, r2), end);
 }
 
 enum { FEW = 6, MANY = 15 }; // digits of a constant without an error, and beside one
@@ -110,7 +122,7 @@ static void add_origin(sl_str *s, const sl_report_discovery *f, const sl_candida
         break;
     case SL_SOURCE_SEARCH:
         sl_str_addf(s, "search, %s, level %d", c->method ? c->method : "-", c->level);
-        if (!f->discovery->model_asked) sl_str_add(s, "; the model was not asked");
+        if (!f->discovery->model_asked) sl_str_add(s, "; the model was not used");
         break;
     case SL_SOURCE_BASELINE:
         sl_str_add(s, "the baselines: a constant, inputs, a linear formula");
@@ -145,7 +157,7 @@ static void add_time(sl_str *s, const sl_report_discovery *f) {
 static sl_status add_best(sl_str *s, page *p) {
     const sl_report_discovery *f = p->f;
     const sl_candidate *c = &f->discovery->candidate[0];
-    char text[24];
+    char rows[40];
     if (!f->discovery->within_noise)
         sl_str_add(s, "no formula within the noise; best approximation: ");
     SL_TRY(add_target(s, f));
@@ -153,10 +165,11 @@ static sl_status add_best(sl_str *s, page *p) {
     SL_TRY(add_formula(s, p, c));
     sl_str_add(s, "\n\n");
     if (isfinite(c->rms)) sl_report_line(s, "error", "%.3g rms", c->rms);
-    sl_report_line(s, "R2", "%s", r2_text(text, c->r2));
-    if (f->discovery->rows_held > 0)
-        sl_report_line(s, "held-out R2", "%s, on %lld rows", r2_text(text, c->r2_holdout),
-                       (long long)f->discovery->rows_held);
+    add_r2(s, "R2", c->r2, "");
+    if (f->discovery->rows_held > 0) {
+        sl_snprintf(rows, sizeof rows, ", on %lld rows", (long long)f->discovery->rows_held);
+        add_r2(s, "held-out R2", c->r2_holdout, rows);
+    }
     if (c->params > 0) {
         sl_str_addf(s, "  %-13s ", "constants");
         SL_TRY(add_constants(s, p, c));
@@ -174,15 +187,15 @@ static void add_figures(sl_str *s, const page *p, const sl_candidate *c) {
     char text[24];
     sl_snprintf(text, sizeof text, "%.3g", c->rms);
     sl_str_addf(s, "%-9s  ", isfinite(c->rms) ? text : "-");
-    sl_str_addf(s, "%-11s  ", r2_text(text, c->r2));
-    if (p->f->discovery->rows_held > 0) sl_str_addf(s, "%-11s  ", r2_text(text, c->r2_holdout));
+    sl_str_addf(s, "%-12s  ", r2_text(text, c->r2));
+    if (p->f->discovery->rows_held > 0) sl_str_addf(s, "%-12s  ", r2_text(text, c->r2_holdout));
     sl_snprintf(text, sizeof text, "%.1f", c->bits.total);
     sl_str_addf(s, "%4d  %8s  ", c->size, isfinite(c->bits.total) ? text : "-");
 }
 
 static void add_heading(sl_str *s, const page *p, const char *first) {
-    sl_str_addf(s, "%s  error      R2           ", first);
-    if (p->f->discovery->rows_held > 0) sl_str_add(s, "held-out R2  ");
+    sl_str_addf(s, "%s  error      R2            ", first);
+    if (p->f->discovery->rows_held > 0) sl_str_add(s, "held-out R2   ");
     sl_str_add(s, "size      bits  ");
 }
 
@@ -227,8 +240,7 @@ static sl_status add_row(sl_str *s, page *p, int64_t i) {
     if (sl_report__can_print(c))
         SL_TRY(add_formula(s, p, c));
     else
-        sl_str_addf(s, "(%s)",
-                    c->expr ? "a constant beyond doubles" : sl_token_reason_text(c->reason));
+        sl_str_addf(s, "(%s)", c->expr ? "a constant overflows" : sl_token_reason_text(c->reason));
     sl_str_add_char(s, '\n');
     return SL_OK;
 }
@@ -249,7 +261,7 @@ static sl_status add_all(sl_str *s, page *p) {
     if (some)
         SL_TRY(add_best(s, p));
     else
-        sl_str_add(s, "no formula was found: none of the candidates is real in every row\n");
+        sl_str_add(s, "no formula found: every candidate is undefined on some rows\n");
     if (p->f->all)
         SL_TRY(add_rows(s, p));
     else

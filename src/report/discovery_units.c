@@ -43,7 +43,8 @@ sl_status sl_report__add_units(sl_str *s, const sl_units *u, const sl_names *nam
         add_unit(s, u->input[i], u->input_factor[i]);
         between = ", ";
     }
-    if (!is_si(u, names->count)) sl_str_add(s, "; constants go with the columns as they are");
+    if (!is_si(u, names->count))
+        sl_str_add(s, "; constants are for the columns as they are, not in SI units");
     sl_str_add_char(s, '\n');
     return SL_OK;
 }

@@ -18,11 +18,11 @@ static bool is_exact(const sl_judgement *j) {
     X(exact, "Acc_solved", is_exact(j))                        \
     X(solved, "  solved", j->verdict == SL_VERDICT_SOLVED)     \
     X(equal, "  equal", j->verdict == SL_VERDICT_EQUAL)        \
-    X(same_tokens, "token by token", j->same_tokens)           \
+    X(same_tokens, "same tokens", j->same_tokens)              \
     X(close, "Acc_R2 > 0.99", is_exact(j) || j->r2 > close_r2) \
-    X(fresh, "  at fresh points", j->r2_fresh > close_r2)      \
+    X(fresh, "  on fresh points", j->r2_fresh > close_r2)      \
     X(among, "among candidates", j->among)                     \
-    X(structure, "right structure", j->structure)              \
+    X(structure, "correct structure", j->structure)            \
     X(on_front, "  on the front", j->on_front)
 
 #define X(field, ...) SHARE_##field,
@@ -203,16 +203,16 @@ static void add_head(sl_str *s, const sl_report_evaluation *r) {
     if (r->candidates != SL_EVAL_CANDIDATES_MODEL)
         sl_report_line(s, "source", "%s: %s", sl_eval_candidates_name(r->candidates),
                        sl_eval_candidates_text(r->candidates));
-    sl_report_line(s, "problems", "%s of %s, %d seed%s from %lld on",
+    sl_report_line(s, "problems", "%s of %s, %d seed%s starting at %lld",
                    sl_group_digits(b, r->source->count), r->source->name, m->seeds,
                    m->seeds == 1 ? "" : "s", (long long)r->seed);
     if (r->skipped > 0)
-        sl_report_line(s, "left out", "%d, of too many variables or without values", r->skipped);
+        sl_report_line(s, "skipped", "%d with too many variables or without values", r->skipped);
     if (m->resumed > 0)
-        sl_report_line(s, "resumed", "%s of %s judgements were made before",
+        sl_report_line(s, "resumed", "%s of %s judgements were made by an earlier run",
                        sl_group_digits(a, m->resumed), sl_group_digits(b, m->judgements));
     if (m->cut > 0)
-        sl_report_line(s, "cut", "%s of %s judgements, at %g s", sl_group_digits(a, m->cut),
+        sl_report_line(s, "timed out", "%s of %s judgements, at %g s", sl_group_digits(a, m->cut),
                        sl_group_digits(b, m->judgements), r->timeout);
 }
 
@@ -237,14 +237,14 @@ static void add_invalid(sl_str *s, const sl_eval_summary *m) {
 static void add_figures(sl_str *s, const sl_eval_summary *m) {
     sl_str_add_char(s, '\n');
     if (!isnan(m->loss))
-        sl_report_line(s, "loss", "%.3f nats per expression (give or take %.3f), %.4f per token",
-                       m->loss, m->loss_error, m->loss_token);
+        sl_report_line(s, "loss", "%.3f +- %.3f nats per expression, %.4f per token", m->loss,
+                       m->loss_error, m->loss_token);
     if (!isnan(m->invalid[SL_TOKEN_FINE])) { // there are samples
         sl_report_line(s, "distinct", "%.1f expressions among the samples of a problem",
                        m->distinct);
         add_invalid(s, m);
     }
-    sl_report_line(s, "time", "%.3f s a problem, %.3f in the middle, %.3f at most; %.1f s in all",
+    sl_report_line(s, "time", "%.3f s per problem (median %.3f, maximum %.3f), %.1f s in total",
                    m->seconds_mean, m->seconds_median, m->seconds_most, m->seconds);
 }
 
@@ -273,7 +273,7 @@ static void add_groups(sl_str *s, const sl_eval_summary *m) {
 
 static void add_budgets(sl_str *s, const sl_eval_summary *m) {
     if (m->budgets == 0 || m->budget[0].right.n == 0) return;
-    sl_str_addf(s, "\n  %-19s %6s   %-18s %10s %8s\n", "seconds a problem", "share",
+    sl_str_addf(s, "\n  %-19s %6s   %-18s %10s %8s\n", "seconds per problem", "share",
                 "95 % interval", "recovered", "wrong");
     for (int i = 0; i < m->budgets; i++) {
         const sl_eval_budget *b = &m->budget[i];

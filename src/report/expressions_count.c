@@ -86,8 +86,8 @@ static void print_table(sl_str *s, const table *t) {
 }
 
 void sl_report_count_table(sl_str *s, const sl_universe *u) {
-    static const char *const head[COLUMNS] = { "depth", "candidates", "constant", "nowhere",
-                                               "known", "distinct",   "seconds" };
+    static const char *const head[COLUMNS] = { "depth",     "candidates", "constant", "empty",
+                                               "duplicate", "distinct",   "seconds" };
     char name[16], a[32], b[32];
     const int depth = sl_universe_config(u)->depth;
     const sl_universe_counts all = total(u);
@@ -99,8 +99,9 @@ void sl_report_count_table(sl_str *s, const sl_universe *u) {
     }
     add_row(&t, "all", &all);
     print_table(s, &t);
-    sl_str_add(s, "\nDropped candidates: constant, real nowhere, known as the same function as an "
-                  "earlier one.\n");
+    sl_str_add(s,
+               "\nDropped: constant; empty domain, no real value anywhere; duplicate of an earlier "
+               "function.\n");
     if (all.partial_raw)
         sl_str_addf(s,
                     "Real only on part of every orthant (choice of signs of the variables) are %s "

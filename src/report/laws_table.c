@@ -46,9 +46,9 @@ static void add_forecast(sl_str *s, const sl_laws *l, const sl_laws_forecast *f,
     sl_str_add(s, "\n\n");
     sl_str_add(s, run ? "the run\n" : "the budget\n");
     sl_report_line(s, "N", "%s%s", sl_report__estimate_text(a, "%.4g", f->params),
-                   run ? ", given" : ", by the frontier's line");
+                   run ? ", given" : ", by the frontier fit");
     sl_report_line(s, "D", "%s%s", sl_report__estimate_text(a, "%.4g", f->tokens),
-                   run ? ", given" : ", by the frontier's line");
+                   run ? ", given" : ", by the frontier fit");
     if (l->surface.known) {
         sl_report_line(s, "best N", "%s, by the surface",
                        sl_report__estimate_text(a, "%.4g", f->surface.params));
@@ -64,10 +64,10 @@ static void add_forecast(sl_str *s, const sl_laws *l, const sl_laws_forecast *f,
                        : "frontier's power law");
     if (l->law[SL_LAWS_SOLVED][SL_LAWS_POWER].known)
         sl_report_line(s, "solved", "%s%s", sl_report__estimate_text(a, "%.3f", f->solved),
-                       run ? ", were N and D the best for this compute" : "");
+                       run ? ", if N and D were the best for this compute" : "");
     if (l->law[SL_LAWS_R2][SL_LAWS_POWER].known)
         sl_report_line(s, "R2 > 0.99", "%s%s", sl_report__estimate_text(a, "%.3f", f->r2),
-                       run ? ", were N and D the best for this compute" : "");
+                       run ? ", if N and D were the best for this compute" : "");
     sl_str_add(s, "\n");
 }
 
@@ -166,7 +166,7 @@ static void add_optimal(sl_str *s, const sl_laws *l) {
                     sl_report__estimate_text(a, "%.3g", sl_laws_at(&l->params, x)),
                     sl_report__estimate_text(b, "%.3g", sl_laws_at(&l->tokens, x)),
                     sl_report__estimate_text(c, "%.3g", sl_laws_at(&l->ratio, x)),
-                    x > l->c_top ? "  beyond the runs" : "");
+                    x > l->c_top ? "  extrapolated" : "");
 }
 
 static void add_sweep(sl_str *s, const sl_laws *l) {
@@ -179,7 +179,7 @@ static void add_sweep(sl_str *s, const sl_laws *l) {
                     sl_report__estimate_text(a, "%.3g", o->batch),
                     o->batch_on_edge ? " at edge" : "",
                     sl_report__estimate_text(b, "%.3g", o->rate), o->rate_on_edge ? " at edge" : "",
-                    o->chosen ? "  chosen, not searched" : "");
+                    o->chosen ? "  given, not swept" : "");
     }
     if (l->batch.known)
         sl_report_line(s, "batch*", "N^%s", sl_report__estimate_text(a, "%.3f", l->batch.exponent));

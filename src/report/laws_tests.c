@@ -37,7 +37,7 @@ static void add_farthest(sl_str *s, const sl_laws *l, int split) {
 
 void sl_report__laws_table_tests(sl_str *s, const sl_laws *l) {
     if (l->n_split == 0) return;
-    sl_str_add(s, "\ndoes the law predict? errors of y on frontier runs that were left out\n");
+    sl_str_add(s, "\nleave-out test: errors of y on frontier runs that were left out of the fit\n");
     sl_str_addf(s, "  %-16s  %-7s  %-8s  %3s  %8s  %6s\n", "left out", "y", "form", "n", "rms",
                 "inside");
     for (int i = 0; i < l->n_score; i++) add_score(s, l, &l->score[i]);

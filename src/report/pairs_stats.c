@@ -122,10 +122,10 @@ static void add_attempts(sl_str *s, const sl_pairs_stats *stats) {
 static void add_pairs(sl_str *s, const sl_pairs_stats *stats) {
     char a[32];
     sl_str_add(s, "\npairs\n");
-    LINE(s, "attempts", "%.3f on average; %s took another expression", stats->attempts_mean,
+    LINE(s, "attempts", "%.3f per pair; %s needed another expression", stats->attempts_mean,
          stats->next_base == 0 ? "none" : sl_group_digits(a, stats->next_base));
-    LINE(s, "constants", "%.2f on average", stats->constants_mean);
-    LINE(s, "tokens", "%.1f on average, %g in the middle, %d to %d; %.1f without constants",
+    LINE(s, "constants", "%.2f per pair", stats->constants_mean);
+    LINE(s, "tokens", "mean %.1f, median %g, range %d to %d; mean %.1f without constants",
          stats->tokens_mean, stats->tokens_median, stats->tokens_min, stats->tokens_max,
          stats->base_tokens_mean);
     LINE(s, "points", "%.2f %% of first draws were invalid and drawn again", 100 * stats->dropped);
@@ -143,16 +143,18 @@ static void add_checks(sl_str *s, const sl_pairs_stats *stats) {
         sl_snprintf(p, sizeof p, isnan(c->p) ? "-" : "%.2g", c->p);
         sl_str_addf(s, "  %-*s  %10.5g  %10.5g  %8s  %s%s\n", width, c->what, c->measured,
                     c->expected, p, c->test ? c->test : "-",
-                    sl_pairs_check_good(c) ? "" : "  <- not so");
+                    sl_pairs_check_good(c) ? "" : "  <- fails");
     }
 }
 
 static void add_entropy(sl_str *s, const sl_entropy *e) {
     char a[32];
-    sl_str_add(s, "\nentropy in nats: the loss per target that no model without data gets below\n");
+    sl_str_add(s,
+               "\nentropy in nats: no model that ignores the data has a lower loss per target\n");
     LINE(s, "expressions", "%.2f, standard error %.2g, by %s pairs", e->expressions, e->error,
          sl_group_digits(a, e->pairs));
-    LINE(s, "draws", "%.2f before numbers merge; %.2f without constants", e->draws, e->bases);
+    LINE(s, "draws", "%.2f before equal expressions merge; %.2f without constants", e->draws,
+         e->bases);
 }
 
 void sl_report_pairs_stats_table(sl_str *s, const sl_pairs_stats *stats,
@@ -163,11 +165,12 @@ void sl_report_pairs_stats_table(sl_str *s, const sl_pairs_stats *stats,
     add_entropy(s, entropy);
     add_checks(s, stats);
 
-    sl_str_addf(s, "\nsplits, against %s training pairs\n", sl_group_digits(a, stats->trained));
+    sl_str_addf(s, "\noverlap of other splits with %s training pairs\n",
+                sl_group_digits(a, stats->trained));
     LINE(s, "pairs", "%s of valid, test or withheld %s among them",
          stats->shared == 0 ? "none" : sl_group_digits(b, stats->shared),
          stats->shared == 1 ? "is" : "are");
-    LINE(s, "expressions", "%.1f %% of test, with the same constants, are among theirs",
+    LINE(s, "expressions", "%.1f %% of those of test are among theirs, with the same constants",
          100 * stats->exact_repeats);
 
     const int bad = sl_pairs_stats_failed(stats);

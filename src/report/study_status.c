@@ -75,18 +75,18 @@ void sl_report_status_table(sl_str *s, const sl_study *study, const sl_report_ru
     char left[32];
     sl_str_addf(s, "  %-36s %-10s %9s\n", "run", "state", "FLOPs");
     for (int i = 0; i < n; i++) add_run(s, &runs[i]);
-    sl_str_addf(s, "\n%d of %d runs finished, %d failed, %d under way\n", t->finished, t->runs,
+    sl_str_addf(s, "\n%d of %d runs finished, %d failed, %d running\n", t->finished, t->runs,
                 t->failed, t->active);
     sl_str_addf(s, "%.3g of %.3g FLOPs done, %.3g remain; %d of %d evaluations done\n",
                 t->flops_done, t->flops, t->flops - t->flops_done, t->evaluated, t->evaluations);
     if (study->complete)
         sl_str_add(s, "the study is complete\n");
     else if (isnan(t->seconds_left))
-        sl_str_add(s, "no run has finished, so the time is not known\n");
+        sl_str_add(s, "no run has finished yet: remaining time unknown\n");
     else
         sl_str_addf(s,
-                    "about %s remain at the rate of the finished runs; runs that the sweep has "
-                    "not settled are counted by their cost\n",
+                    "about %s remaining at the rate of the finished runs; runs that the sweep has "
+                    "not decided yet are estimated\n",
                     sl_report_duration(left, t->seconds_left));
     sl_str_add(s, study->notes ? study->notes : "");
 }

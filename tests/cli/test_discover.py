@@ -591,7 +591,7 @@ def test_a_time_limit_gives_the_best_so_far(discover, tmp_path):
     assert took < 5  # the machine may be busy; with an idle one it is 1.0
     assert r.json["counts"]["samples"] < 1000000
     r = discover(path, *SLOW, "--timeout", "0.5", quick=False)
-    assert r.lines[0].startswith("y = 3*a - 2*b") and re.search(r"^  cut +by the time limit", r.out, re.M)
+    assert r.lines[0].startswith("y = 3*a - 2*b") and re.search(r"^  stopped +by the time limit", r.out, re.M)
 
 
 def test_no_time_at_all_is_enough_for_the_baselines(discover, tmp_path):

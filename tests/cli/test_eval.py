@@ -155,7 +155,7 @@ def test_people_get_tables(model, tmp_path):
     r = evaluate(model, "--samples", 8, "--limit", 12, "--predictions", tmp_path / "p")
     assert r.code == 0, r
     text = r.out
-    for word in ("Acc_solved", "  solved", "  equal", "token by token", "Acc_R2 > 0.99", "fresh points",
+    for word in ("Acc_solved", "  solved", "  equal", "same tokens", "Acc_R2 > 0.99", "fresh points",
                  "among candidates", "nats per expression", "distinct", "invalid", "s a problem", "by depth",
                  "by constants", "by top", "95 %", str(tmp_path / "p")):
         assert word in text, word
@@ -313,7 +313,7 @@ def test_formulas(model, tmp_path):
     wide = tmp_path / "wide.csv"
     wide.write_text("name,formula,lo,hi,npoints\na,x1 + x3,1,2,20\nb,sqrt(-x1^2 - 1),1,2,20\nc,x1 + x2,1,2,20\n")
     r = evaluate(model, "--formulas", wide, "--samples", 4, "--json")
-    assert r.code == 0 and r.json["problems"]["skipped"] == 2 and "2 formulas are left out" in r.err
+    assert r.code == 0 and r.json["problems"]["skipped"] == 2 and "2 formulas are skipped" in r.err
     wide.write_text("name,formula,lo,hi,npoints\na,x1 + ,1,2,20\n")
     r = evaluate(model, "--formulas", wide)
     assert r.code == 2 and "wide.csv:2:" in r.err

@@ -506,7 +506,7 @@ static void figures_are_printed_and_recorded(void **state) {
     assert_int_equal(sl_json_int(sl_json_get(entropy, "pairs")), 500);
     assert_non_null(strstr(said(&h), "by 500 pairs\n"));
     assert_non_null(strstr(said(&h), "first attempts at 500 training pairs\n"));
-    assert_non_null(strstr(said(&h), "splits, against 700 training pairs\n"));
+    assert_non_null(strstr(said(&h), "overlap of other splits with 700 training pairs\n"));
     assert_non_null(strstr(said(&h), "\ngood: all "));
     assert_non_null(strstr(said(&h), sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test"))));
     sl_json_free(j);

@@ -170,7 +170,7 @@ static void the_figure_says_the_formula(void **state) {
     sl_str text = drawn(&m, &s);
     must_have(&m, &text, ">orbits.csv</text>");
     must_have(&m, &text, ">data, 30 rows</text>");
-    must_have(&m, &text, ">T&lt; = 2*`a &amp; b` + 1, R² = 1 − 2.4·10⁻⁹</text>");
+    must_have(&m, &text, ">T&lt; = 2*`a &amp; b` + 1, 1 − R² = 2.4·10⁻⁹</text>");
     must_have(&m, &text, ">a &amp; b</text>");
     must_have(&m, &text, ">residual</text>");
     sl_str_clear(&text);
@@ -204,7 +204,7 @@ static void the_page_says_everything(void **state) {
         "<title>motion &lt;1&gt;.csv</title>",
         "<h1>motion &lt;1&gt;.csv</h1>",
         "energy by mass and speed · 32 rows fitted, 8 rows held out",
-        "Time was up",
+        "The time limit was reached",
         "<mi>energy</mi><mo>=</mo>",
         "<mn>0.5</mn>", // for people
         "<dd>0.9876</dd>",
@@ -219,7 +219,7 @@ static void the_page_says_everything(void **state) {
         "<td class=\"n\">−12</td>",
         "0.4999812345*mass*speed", // to be copied
         "prefers-color-scheme:dark",
-        "128 samples from 2 bags of rows: 120 are expressions, 71 of them distinct. 3 candidates "
+        "128 samples from 2 row subsets: 120 are expressions, 71 of them distinct. 3 candidates "
         "ranked, 9 fitted, in 0.5 s. symlaw " SL_VERSION,
     };
     for (int i = 0; i < SL_LEN(wanted); i++) must_have(&m, &text, wanted[i]);
@@ -232,12 +232,12 @@ static void the_page_says_everything(void **state) {
     text = drawn(&m, &s);
     assert_int_equal(s.math, 5);
     assert_null(strstr(text.text, "held"));
-    assert_null(strstr(text.text, "Time was up"));
+    assert_null(strstr(text.text, "The time limit was reached"));
     sl_str_clear(&text);
     m.result.top = 0;
     text = drawn(&m, &s);
     assert_int_equal(s.math, 4);
-    assert_null(strstr(text.text, "The next ones"));
+    assert_null(strstr(text.text, "Other candidates"));
     sl_str_clear(&text);
 }
 
