@@ -25,13 +25,16 @@ static const char *r2_text(char out[24], double r2) {
     return out;
 }
 
-/* A line of one R2: "R2  0.9731" or "R2  1 - R2 = 2.4e-09". */
-static void add_r2(sl_str *s, const char *name, double r2, const char *end) {
-    char text[24];
+/* A line of an R2: "R2  0.9731", "1 - R2  2.4e-09"; of the rows held out: "held-out R2  0.9731, on
+ * 9 rows", "held-out  1 - R2 = 2.4e-09, on 9 rows". */
+static void add_r2(sl_str *s, double r2, int64_t held) {
+    char text[24], rows[40] = "";
+    if (held > 0) sl_snprintf(rows, sizeof rows, ", on %lld rows", (long long)held);
     if (is_close(r2))
-        sl_report_line(s, name, "1 - R2 = %.1e%s", 1 - r2, end);
+        sl_report_line(s, held ? "held-out" : "1 - R2", "%s%.1e%s", held ? "1 - R2 = " : "", 1 - r2,
+                       rows);
     else
-        sl_report_line(s, name, "%s%s", r2_text(text, r2), end);
+        sl_report_line(s, held ? "held-out R2" : "R2", "%s%s", r2_text(text, r2), rows);
 }
 
 enum { FEW = 6, MANY = 15 }; // digits of a constant without an error, and beside one
@@ -157,7 +160,6 @@ static void add_time(sl_str *s, const sl_report_discovery *f) {
 static sl_status add_best(sl_str *s, page *p) {
     const sl_report_discovery *f = p->f;
     const sl_candidate *c = &f->discovery->candidate[0];
-    char rows[40];
     if (!f->discovery->within_noise)
         sl_str_add(s, "no formula within the noise; best approximation: ");
     SL_TRY(add_target(s, f));
@@ -165,11 +167,8 @@ static sl_status add_best(sl_str *s, page *p) {
     SL_TRY(add_formula(s, p, c));
     sl_str_add(s, "\n\n");
     if (isfinite(c->rms)) sl_report_line(s, "error", "%.3g rms", c->rms);
-    add_r2(s, "R2", c->r2, "");
-    if (f->discovery->rows_held > 0) {
-        sl_snprintf(rows, sizeof rows, ", on %lld rows", (long long)f->discovery->rows_held);
-        add_r2(s, "held-out R2", c->r2_holdout, rows);
-    }
+    add_r2(s, c->r2, 0);
+    if (f->discovery->rows_held > 0) add_r2(s, c->r2_holdout, f->discovery->rows_held);
     if (c->params > 0) {
         sl_str_addf(s, "  %-13s ", "constants");
         SL_TRY(add_constants(s, p, c));
