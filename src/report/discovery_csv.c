@@ -27,7 +27,7 @@ static void add_real(sl_str *s, double x) {
 static sl_status add_formula(sl_str *s, const sl_candidate *c, const sl_names *names) {
     sl_str text = { 0 };
     sl_status st = SL_OK;
-    if (sl_report__can_print(c)) st = sl_candidate_print(&text, c, SL_FORMAT_INFIX, names);
+    if (sl_report__can_print(c)) st = sl_discover_candidate_print(&text, c, SL_FORMAT_INFIX, names);
     if (st == SL_OK) st = sl_str_status(&text);
     if (st == SL_OK) add_quoted(s, sl_str_text(&text));
     sl_str_clear(&text);
@@ -47,8 +47,9 @@ static sl_status add_row(sl_str *s, const sl_candidate *c, int64_t rank, const s
     add_real(s, c->bits.constants);
     add_real(s, c->bits.data);
     add_real(s, c->evidence);
-    sl_str_addf(s, ",%s,%s,%s,%s,", c->front ? "yes" : "no", sl_candidate_state_name(c->state),
-                sl_source_name(c->source), c->method ? c->method : "");
+    sl_str_addf(s, ",%s,%s,%s,%s,", c->front ? "yes" : "no",
+                sl_discover_candidate_state_name(c->state), sl_discover_source_name(c->source),
+                c->method ? c->method : "");
     if (c->method) sl_str_addf(s, "%d", c->level);
     sl_str_addf(s, ",%lld", (long long)c->times);
     add_real(s, c->log_prob);

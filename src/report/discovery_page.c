@@ -111,7 +111,7 @@ static void add_math(sl_str *s, const sl_str *printed, const char *left) {
 static sl_status add_formula(sl_str *s, const sl_report__picture *v, const sl_candidate *c,
                              const char *left) {
     sl_str printed = { 0 };
-    const sl_status st = sl_candidate_print(&printed, c, SL_FORMAT_MATHML, &v->r->names);
+    const sl_status st = sl_discover_candidate_print(&printed, c, SL_FORMAT_MATHML, &v->r->names);
     if (st == SL_OK) add_math(s, &printed, left);
     sl_str_clear(&printed);
     return st;
@@ -138,9 +138,9 @@ static void add_figures(sl_str *s, const sl_report__picture *v) {
     sl_str_add(s, close);
     open_figure(s, "status");
     sl_str_addf(s, "<span title=\"%s\">%s</span>%s", state_text(c->state),
-                sl_candidate_state_name(c->state), close);
+                sl_discover_candidate_state_name(c->state), close);
     open_figure(s, "source");
-    sl_str_addf(s, "%s%s", sl_source_name(c->source), close);
+    sl_str_addf(s, "%s%s", sl_discover_source_name(c->source), close);
     open_figure(s, "found after");
     sl_plot_number(s, c->seconds, 3);
     sl_str_addf(s, " s%s</dl>\n", close);
@@ -177,7 +177,7 @@ static sl_status add_candidate(sl_str *s, const sl_report__picture *v, int64_t r
     const sl_candidate *c = &d->candidate[rank];
     const size_t mark = sl_arena_mark(v->arena);
     sl_candidate rounded;
-    SL_TRY(sl_candidate_round(&rounded, v->arena, c, &v->rounding));
+    SL_TRY(sl_discover_candidate_round(&rounded, v->arena, c, &v->rounding));
     sl_str_addf(s, "<tr><td class=\"n\">%lld</td><td>", (long long)rank + 1);
     SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);
@@ -188,7 +188,7 @@ static sl_status add_candidate(sl_str *s, const sl_report__picture *v, int64_t r
         sl_report__r2(s, "", c->r2_holdout);
     }
     sl_str_addf(s, "</td><td class=\"n\">%d</td><td title=\"%s\">%s</td><td class=\"n\">", c->size,
-                state_text(c->state), sl_candidate_state_name(c->state));
+                state_text(c->state), sl_discover_candidate_state_name(c->state));
     sl_plot_number(s, c->seconds, 3);
     sl_str_add(s, "</td></tr>\n");
     return SL_OK;
@@ -217,8 +217,8 @@ static sl_status add_texts(sl_str *s, const sl_report__picture *v) {
     sl_str_add(s, "<details><summary>As text</summary>\n<table>\n");
     for (int i = 0; i < SL_LEN(formats); i++) {
         sl_str_truncate(&text, 0);
-        SL_GO(sl_candidate_print(&text, v->best, formats[i], &v->r->names));
-        sl_str_addf(s, "<tr><th>%s</th><td><code>", sl_format_name(formats[i]));
+        SL_GO(sl_discover_candidate_print(&text, v->best, formats[i], &v->r->names));
+        sl_str_addf(s, "<tr><th>%s</th><td><code>", sl_expr_format_name(formats[i]));
         sl_plot_escape(s, sl_str_text(&text));
         sl_str_add(s, "</code></td></tr>\n");
     }

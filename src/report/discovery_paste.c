@@ -42,7 +42,7 @@ sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *f, sl_
     if (!f->discovery || f->discovery->ranked == 0) return SL_OK; // a note says why
     const sl_candidate *best = &f->discovery->candidate[0];
     if (comment_of(format)) SL_TRY(add_comments(s, best, format, &f->names));
-    SL_TRY(sl_candidate_print(s, best, format, &f->names));
+    SL_TRY(sl_discover_candidate_print(s, best, format, &f->names));
     sl_str_add_char(s, '\n');
     return SL_OK;
 }

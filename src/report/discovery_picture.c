@@ -57,7 +57,7 @@ static sl_status values(sl_report__picture *v) {
     v->value = numbers(v->arena, n);
     v->residual = numbers(v->arena, n);
     if (!v->value || !v->residual) return SL_ENOMEM;
-    SL_TRY(sl_candidate_eval(v->value, v->arena, v->best, &v->rows));
+    SL_TRY(sl_discover_candidate_eval(v->value, v->arena, v->best, &v->rows));
     for (int64_t i = 0; i < n; i++) v->residual[i] = v->rows.y[i] - v->value[i];
     return SL_OK;
 }
@@ -122,7 +122,7 @@ static sl_status make_curve(double *gx, double *gy, const sl_report__picture *v,
     }
     const double *columns[] = { gx };
     const sl_problem along = { .inputs = 1, .rows = GRID, .x = columns };
-    SL_TRY(sl_candidate_eval(gy, v->arena, v->best, &along));
+    SL_TRY(sl_discover_candidate_eval(gy, v->arena, v->best, &along));
     // from far above to far below in one step is a pole and no line
     for (int i = 1; i < GRID; i++) {
         const bool down = gy[i - 1] > y.hi && gy[i] < y.lo, up = gy[i - 1] < y.lo && gy[i] > y.hi;
@@ -201,7 +201,7 @@ static sl_status make_labels(sl_str *data, sl_str *formula, const sl_report__pic
         sl_str_add(formula, "formula");
     } else if (v->best) {
         sl_str_addf(formula, "%s = ", v->target);
-        SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, &v->r->names));
+        SL_TRY(sl_discover_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, &v->r->names));
         sl_str_add(formula, ", ");
         sl_report__r2(formula, "R² = ", v->best->r2);
     }
@@ -242,8 +242,8 @@ sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r, b
     SL_GO(pick_rows(&v));
     if (v.best) {
         SL_GO(values(&v));
-        SL_GO(sl_rounding_make(&v.rounding, &arena, r->problem, r->discovery));
-        SL_GO(sl_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
+        SL_GO(sl_discover_rounding_make(&v.rounding, &arena, r->problem, r->discovery));
+        SL_GO(sl_discover_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
     }
     st = html ? sl_report__discovery_page(s, &v) : sl_report__discovery_figure(s, &v);
 done:

@@ -76,12 +76,14 @@ static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
         const double value = c->value[order[i]], error = c->error[order[i]];
         if (i > 0) sl_str_add(s, ", ");
         if (isfinite(error) && error > 0)
-            sl_str_addf(s, "%.*g +- %.2g", sl_candidate_digits(c, order[i], MANY), value, error);
+            sl_str_addf(s, "%.*g +- %.2g", sl_discover_candidate_digits(c, order[i], MANY), value,
+                        error);
         else
             sl_str_addf(s, "%.*g", FEW, value);
-        if (d.homogeneous && !sl_dimension_equal(d.constant[order[i]], (sl_dimension){ { 0 } })) {
+        if (d.homogeneous &&
+            !sl_data_dimension_equal(d.constant[order[i]], (sl_dimension){ { 0 } })) {
             sl_str_add_char(s, ' ');
-            sl_dimension_print(s, d.constant[order[i]]);
+            sl_data_dimension_print(s, d.constant[order[i]]);
         }
     }
     sl_arena_rewind(&p->arena, mark);
@@ -92,8 +94,8 @@ static sl_status add_constants(sl_str *s, page *p, const sl_candidate *c) {
 static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
     const size_t mark = sl_arena_mark(&p->arena);
     sl_candidate shown;
-    SL_TRY(sl_candidate_round(&shown, &p->arena, c, &p->rounding));
-    SL_TRY(sl_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names));
+    SL_TRY(sl_discover_candidate_round(&shown, &p->arena, c, &p->rounding));
+    SL_TRY(sl_discover_candidate_print(s, &shown, SL_FORMAT_INFIX, &p->f->names));
     sl_arena_rewind(&p->arena, mark);
     return SL_OK;
 }
@@ -234,8 +236,8 @@ static sl_status add_row(sl_str *s, page *p, int64_t i) {
     const sl_candidate *c = &p->f->discovery->candidate[i];
     sl_str_addf(s, "  %6lld  ", (long long)i + 1);
     add_figures(s, p, c);
-    sl_str_addf(s, "%-9s  %-8s  %6.2f  ", sl_candidate_state_name(c->state),
-                sl_source_name(c->source), c->seconds);
+    sl_str_addf(s, "%-9s  %-8s  %6.2f  ", sl_discover_candidate_state_name(c->state),
+                sl_discover_source_name(c->source), c->seconds);
     if (sl_report__can_print(c))
         SL_TRY(add_formula(s, p, c));
     else
@@ -256,7 +258,7 @@ static sl_status add_rows(sl_str *s, page *p) {
 
 static sl_status add_all(sl_str *s, page *p) {
     const bool some = p->f->discovery->ranked > 0;
-    SL_TRY(sl_rounding_make(&p->rounding, &p->arena, p->f->problem, p->f->discovery));
+    SL_TRY(sl_discover_rounding_make(&p->rounding, &p->arena, p->f->problem, p->f->discovery));
     if (some)
         SL_TRY(add_best(s, p));
     else

@@ -22,7 +22,7 @@ sl_status sl_report__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
 /* "kg", or "3600 s" where the column's numbers are hours. */
 static void add_unit(sl_str *s, sl_dimension d, double factor) {
     if (factor != 1) sl_str_addf(s, "%.6g ", factor);
-    sl_dimension_print(s, d);
+    sl_data_dimension_print(s, d);
 }
 
 sl_status sl_report__add_units(sl_str *s, const sl_units *u, const sl_names *names,

@@ -74,106 +74,106 @@ static double seed_share(const sl_report_evaluation *r, int which, int seed) {
 /* ---------------------------------------------------------------- for programs -------------- */
 
 static void add_share_json(sl_str *s, const char *name, const sl_share *x) {
-    sl_json_open(s, name, '{');
-    sl_json_add_int(s, "hits", x->hits);
-    sl_json_add_int(s, "n", x->n);
-    sl_json_add_real(s, "share", x->n > 0 ? x->share : NAN);
-    sl_json_add_real(s, "lo", x->wilson.lo);
-    sl_json_add_real(s, "hi", x->wilson.hi);
-    sl_json_add_real(s, "seed_lo", x->n > 0 ? x->lo : NAN);
-    sl_json_add_real(s, "seed_hi", x->n > 0 ? x->hi : NAN);
+    sl_io_json_open(s, name, '{');
+    sl_io_json_add_int(s, "hits", x->hits);
+    sl_io_json_add_int(s, "n", x->n);
+    sl_io_json_add_real(s, "share", x->n > 0 ? x->share : NAN);
+    sl_io_json_add_real(s, "lo", x->wilson.lo);
+    sl_io_json_add_real(s, "hi", x->wilson.hi);
+    sl_io_json_add_real(s, "seed_lo", x->n > 0 ? x->lo : NAN);
+    sl_io_json_add_real(s, "seed_hi", x->n > 0 ? x->hi : NAN);
 }
 
 /* Members of a row's object; of the first row also each seed's share. */
 static void add_row_json(sl_str *s, const sl_report_evaluation *r, const sl_eval_row *row) {
     const bool all = row == &r->summary->row[0];
-    sl_json_add_int(s, "problems", row->problems);
+    sl_io_json_add_int(s, "problems", row->problems);
     for (int i = 0; i < SHARE_COUNT; i++) {
         const sl_share *x = share_of(row, i);
         add_share_json(s, share_name[i], x);
         if (all) {
-            sl_json_open(s, "seeds", '[');
+            sl_io_json_open(s, "seeds", '[');
             for (int k = 0; k < r->summary->seeds; k++)
-                sl_json_add_real(s, NULL, seed_share(r, i, k));
-            sl_json_close(s, ']');
+                sl_io_json_add_real(s, NULL, seed_share(r, i, k));
+            sl_io_json_close(s, ']');
         }
-        sl_json_close(s, '}');
+        sl_io_json_close(s, '}');
     }
 }
 
 static void add_problems_json(sl_str *s, const sl_report_evaluation *r) {
-    sl_json_open(s, "problems", '{');
-    sl_json_add_text(s, "name", r->source->name);
-    sl_json_add_int(s, "count", r->source->count);
-    sl_json_add_int(s, "skipped", r->skipped);
-    sl_json_add_text(s, "hash", r->hash);
-    sl_json_close(s, '}');
+    sl_io_json_open(s, "problems", '{');
+    sl_io_json_add_text(s, "name", r->source->name);
+    sl_io_json_add_int(s, "count", r->source->count);
+    sl_io_json_add_int(s, "skipped", r->skipped);
+    sl_io_json_add_text(s, "hash", r->hash);
+    sl_io_json_close(s, '}');
 }
 
 static void add_samples_json(sl_str *s, const sl_eval_summary *m) {
-    sl_json_add_real(s, "distinct", m->distinct);
-    sl_json_open(s, "invalid", '{');
+    sl_io_json_add_real(s, "distinct", m->distinct);
+    sl_io_json_open(s, "invalid", '{');
     for (int i = SL_TOKEN_FINE + 1; i < SL_TOKEN_REASON_COUNT; i++)
-        sl_json_add_real(s, sl_token_reason_name((sl_token_reason)i), m->invalid[i]);
-    sl_json_close(s, '}');
+        sl_io_json_add_real(s, sl_token_reason_name((sl_token_reason)i), m->invalid[i]);
+    sl_io_json_close(s, '}');
 }
 
 static void add_groups_json(sl_str *s, const sl_report_evaluation *r) {
-    sl_json_open(s, "groups", '[');
+    sl_io_json_open(s, "groups", '[');
     for (int i = 1; i < r->summary->rows; i++) {
         const sl_eval_row *row = &r->summary->row[i];
-        sl_json_open(s, NULL, '{');
-        sl_json_add_text(s, "group", row->group);
-        sl_json_add_text(s, "value", row->value);
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "group", row->group);
+        sl_io_json_add_text(s, "value", row->value);
         add_row_json(s, r, row);
-        sl_json_close(s, '}');
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, ']');
+    sl_io_json_close(s, ']');
 }
 
 /* The share within each time; claimed and wrong are of all judgements. */
 static void add_budgets_json(sl_str *s, const sl_eval_summary *m) {
-    sl_json_add_int(s, "claimed", m->claimed);
-    sl_json_add_int(s, "wrong", m->wrong);
-    sl_json_open(s, "budgets", '[');
+    sl_io_json_add_int(s, "claimed", m->claimed);
+    sl_io_json_add_int(s, "wrong", m->wrong);
+    sl_io_json_open(s, "budgets", '[');
     for (int i = 0; i < m->budgets; i++) {
         const sl_eval_budget *b = &m->budget[i];
-        sl_json_open(s, NULL, '{');
-        sl_json_add_real(s, "seconds", b->seconds);
-        sl_json_add_int(s, "right", b->right.hits);
-        sl_json_add_int(s, "n", b->right.n);
-        sl_json_add_real(s, "share", b->right.share);
-        sl_json_add_real(s, "lo", b->right.wilson.lo);
-        sl_json_add_real(s, "hi", b->right.wilson.hi);
-        sl_json_add_int(s, "wrong", b->wrong);
-        sl_json_close(s, '}');
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_real(s, "seconds", b->seconds);
+        sl_io_json_add_int(s, "right", b->right.hits);
+        sl_io_json_add_int(s, "n", b->right.n);
+        sl_io_json_add_real(s, "share", b->right.share);
+        sl_io_json_add_real(s, "lo", b->right.wilson.lo);
+        sl_io_json_add_real(s, "hi", b->right.wilson.hi);
+        sl_io_json_add_int(s, "wrong", b->wrong);
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, ']');
+    sl_io_json_close(s, ']');
 }
 
 void sl_report_evaluation_json(sl_str *s, const sl_report_evaluation *r) {
     const sl_eval_summary *m = r->summary;
     sl_report__model_member(s, r->model);
-    sl_json_add_text(s, "search", r->search);
-    sl_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
+    sl_io_json_add_text(s, "search", r->search);
+    sl_io_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
     add_problems_json(s, r);
-    sl_json_add_int(s, "seeds", m->seeds);
-    sl_json_add_int(s, "judgements", m->judgements);
-    sl_json_add_int(s, "resumed", m->resumed);
-    sl_json_add_int(s, "cut", m->cut);
-    sl_json_open(s, "all", '{');
+    sl_io_json_add_int(s, "seeds", m->seeds);
+    sl_io_json_add_int(s, "judgements", m->judgements);
+    sl_io_json_add_int(s, "resumed", m->resumed);
+    sl_io_json_add_int(s, "cut", m->cut);
+    sl_io_json_open(s, "all", '{');
     add_row_json(s, r, &m->row[0]);
-    sl_json_close(s, '}');
-    sl_json_add_real(s, "loss", m->loss);
-    sl_json_add_real(s, "loss_error", m->loss_error);
-    sl_json_add_real(s, "loss_token", m->loss_token);
+    sl_io_json_close(s, '}');
+    sl_io_json_add_real(s, "loss", m->loss);
+    sl_io_json_add_real(s, "loss_error", m->loss_error);
+    sl_io_json_add_real(s, "loss_token", m->loss_token);
     add_samples_json(s, m);
-    sl_json_open(s, "time", '{');
-    sl_json_add_real(s, "mean", m->seconds_mean);
-    sl_json_add_real(s, "median", m->seconds_median);
-    sl_json_add_real(s, "most", m->seconds_most);
-    sl_json_add_real(s, "all", m->seconds);
-    sl_json_close(s, '}');
+    sl_io_json_open(s, "time", '{');
+    sl_io_json_add_real(s, "mean", m->seconds_mean);
+    sl_io_json_add_real(s, "median", m->seconds_median);
+    sl_io_json_add_real(s, "most", m->seconds_most);
+    sl_io_json_add_real(s, "all", m->seconds);
+    sl_io_json_close(s, '}');
     add_budgets_json(s, m);
     add_groups_json(s, r);
 }
@@ -296,27 +296,27 @@ void sl_report_evaluation_table(sl_str *s, const sl_report_evaluation *r) {
 /* ---------------------------------------------------------------- predictions --------------- */
 
 static void add_prediction(sl_str *s, const sl_eval_problem *p, const sl_judgement *j) {
-    sl_json_open(s, NULL, '{');
+    sl_io_json_open(s, NULL, '{');
     if (p->id_whole)
         sl_str_addf(s, "\"id\":%s", p->id);
     else
-        sl_json_add_text(s, "id", p->id);
-    sl_json_add_text(s, "expr", *j->expr ? j->expr : NULL);
-    sl_json_add_text(s, "latex", *j->latex ? j->latex : NULL);
-    sl_json_add_real(s, "r2", j->r2);
-    sl_json_add_text(s, "status", sl_verdict_name(j->verdict));
-    sl_json_add_real(s, "seconds", j->seconds);
+        sl_io_json_add_text(s, "id", p->id);
+    sl_io_json_add_text(s, "expr", *j->expr ? j->expr : NULL);
+    sl_io_json_add_text(s, "latex", *j->latex ? j->latex : NULL);
+    sl_io_json_add_real(s, "r2", j->r2);
+    sl_io_json_add_text(s, "status", sl_eval_verdict_name(j->verdict));
+    sl_io_json_add_real(s, "seconds", j->seconds);
     if (*j->method) {
-        sl_json_add_text(s, "method", j->method);
-        sl_json_add_bool(s, "exact", j->claimed);
-        sl_json_add_real(s, "answered", j->answered);
+        sl_io_json_add_text(s, "method", j->method);
+        sl_io_json_add_bool(s, "exact", j->claimed);
+        sl_io_json_add_real(s, "answered", j->answered);
     }
     if (p->y_true && p->truth) {
-        sl_json_add_bool(s, "structure", j->structure);
-        sl_json_add_bool(s, "on_front", j->on_front);
+        sl_io_json_add_bool(s, "structure", j->structure);
+        sl_io_json_add_bool(s, "on_front", j->on_front);
     }
-    if (j->cut) sl_json_add_bool(s, "cut", true);
-    sl_json_close(s, '}');
+    if (j->cut) sl_io_json_add_bool(s, "cut", true);
+    sl_io_json_close(s, '}');
     sl_str_add_char(s, '\n');
 }
 

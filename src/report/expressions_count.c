@@ -29,32 +29,32 @@ static int64_t withheld(const sl_universe *u) {
 /* ---------------------------------------------------------------- for programs -------------- */
 
 static void add_counts(sl_str *s, const sl_universe_counts *c) {
-    sl_json_add_int(s, "raw", c->raw);
-    sl_json_add_int(s, "partial_raw", c->partial_raw);
-    sl_json_add_int(s, "constant", c->constant);
-    sl_json_add_int(s, "nowhere", c->nowhere);
-    sl_json_add_int(s, "known", c->known);
-    sl_json_add_int(s, "distinct", c->distinct);
-    sl_json_add_int(s, "partial", c->partial);
-    sl_json_add_real(s, "seconds", c->seconds);
+    sl_io_json_add_int(s, "raw", c->raw);
+    sl_io_json_add_int(s, "partial_raw", c->partial_raw);
+    sl_io_json_add_int(s, "constant", c->constant);
+    sl_io_json_add_int(s, "nowhere", c->nowhere);
+    sl_io_json_add_int(s, "known", c->known);
+    sl_io_json_add_int(s, "distinct", c->distinct);
+    sl_io_json_add_int(s, "partial", c->partial);
+    sl_io_json_add_real(s, "seconds", c->seconds);
 }
 
 void sl_report_count_json(sl_str *s, const sl_universe *u) {
     sl_universe_counts t = total(u);
-    sl_json_open(s, "levels", '[');
+    sl_io_json_open(s, "levels", '[');
     for (int i = 0; i <= sl_universe_config(u)->depth; i++) {
-        sl_json_open(s, NULL, '{');
-        sl_json_add_int(s, "level", i);
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_int(s, "level", i);
         add_counts(s, sl_universe_count(u, i));
-        sl_json_close(s, '}');
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, ']');
-    sl_json_open(s, "total", '{');
+    sl_io_json_close(s, ']');
+    sl_io_json_open(s, "total", '{');
     add_counts(s, &t);
-    sl_json_close(s, '}');
-    sl_json_add_int(s, "size", sl_universe_size(u));
-    sl_json_add_int(s, "size_withheld", withheld(u));
-    sl_json_add_text(s, "hash", sl_universe_hash(u));
+    sl_io_json_close(s, '}');
+    sl_io_json_add_int(s, "size", sl_universe_size(u));
+    sl_io_json_add_int(s, "size_withheld", withheld(u));
+    sl_io_json_add_text(s, "hash", sl_universe_hash(u));
 }
 
 /* ---------------------------------------------------------------- for people ---------------- */

@@ -107,7 +107,7 @@ static void add_data(sl_str *s, const sl_pairs *pairs, const sl_pair *p) {
 }
 
 sl_status sl_report_pair(sl_str *s, sl_arena *scratch, const sl_pairs *pairs, const sl_pair *p) {
-    sl_str_addf(s, "%s/%lld\n", sl_split_name(p->split), (long long)p->index);
+    sl_str_addf(s, "%s/%lld\n", sl_pairs_split_name(p->split), (long long)p->index);
     SL_TRY(add_expr(s, "latex", SL_FORMAT_LATEX, p->expr));
     SL_TRY(add_expr(s, "infix", SL_FORMAT_INFIX, p->expr));
     SL_TRY(add_base(s, sl_pairs_universe(pairs), p));

@@ -15,17 +15,17 @@ static int64_t withheld(const sl_pairs *p) {
 
 void sl_report_identity_json(sl_str *s, const sl_report_identity *id) {
     const sl_universe *u = sl_pairs_universe(id->pairs);
-    sl_json_open(s, "set", '{');
-    sl_json_add_int(s, "size", sl_universe_size(u));
-    sl_json_add_int(s, "size_withheld", withheld(id->pairs));
-    sl_json_add_text(s, "hash", sl_universe_hash(u));
-    sl_json_close(s, '}');
-    sl_json_add_int(s, "pairs_per_pass", sl_pairs_size(id->pairs, SL_SPLIT_TRAIN));
+    sl_io_json_open(s, "set", '{');
+    sl_io_json_add_int(s, "size", sl_universe_size(u));
+    sl_io_json_add_int(s, "size_withheld", withheld(id->pairs));
+    sl_io_json_add_text(s, "hash", sl_universe_hash(u));
+    sl_io_json_close(s, '}');
+    sl_io_json_add_int(s, "pairs_per_pass", sl_pairs_size(id->pairs, SL_SPLIT_TRAIN));
     if (!id->hash[SL_SPLIT_TRAIN][0]) return; // not asked for
-    sl_json_open(s, "hash", '{');
+    sl_io_json_open(s, "hash", '{');
     for (sl_split i = 0; i < SL_SPLIT_COUNT; i++)
-        if (id->hash[i][0]) sl_json_add_text(s, sl_split_name(i), id->hash[i]);
-    sl_json_close(s, '}');
+        if (id->hash[i][0]) sl_io_json_add_text(s, sl_pairs_split_name(i), id->hash[i]);
+    sl_io_json_close(s, '}');
 }
 
 #define LINE(s, ...) sl_report__line(s, 14, __VA_ARGS__)
@@ -49,57 +49,57 @@ void sl_report_identity_table(sl_str *s, const sl_report_identity *id, const cha
     for (sl_split i = 0; i < SL_SPLIT_COUNT; i++) {
         if (!id->hash[i][0]) continue;
         const int64_t n = SL_MIN(sl_pairs_size(id->pairs, i), SL_REPORT_HASHED);
-        LINE(s, sl_split_name(i), "%s  of %s pairs", id->hash[i], sl_group_digits(a, n));
+        LINE(s, sl_pairs_split_name(i), "%s  of %s pairs", id->hash[i], sl_group_digits(a, n));
     }
 }
 
 /* ---------------------------------------------------------------- for programs -------------- */
 
 void sl_report_entropy_json(sl_str *s, const sl_entropy *e) {
-    sl_json_open(s, "entropy", '{');
-    sl_json_add_real(s, "expressions", e->expressions);
-    sl_json_add_real(s, "error", e->error);
-    sl_json_add_int(s, "pairs", e->pairs);
-    sl_json_add_real(s, "draws", e->draws);
-    sl_json_add_real(s, "bases", e->bases);
-    sl_json_close(s, '}');
+    sl_io_json_open(s, "entropy", '{');
+    sl_io_json_add_real(s, "expressions", e->expressions);
+    sl_io_json_add_real(s, "error", e->error);
+    sl_io_json_add_int(s, "pairs", e->pairs);
+    sl_io_json_add_real(s, "draws", e->draws);
+    sl_io_json_add_real(s, "bases", e->bases);
+    sl_io_json_close(s, '}');
 }
 
 void sl_report_pairs_stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy) {
-    sl_json_open(s, "stats", '{');
-    sl_json_add_int(s, "pairs", stats->pairs);
-    sl_json_add_real(s, "success", stats->success);
-    sl_json_open(s, "first_attempts", '{');
+    sl_io_json_open(s, "stats", '{');
+    sl_io_json_add_int(s, "pairs", stats->pairs);
+    sl_io_json_add_real(s, "success", stats->success);
+    sl_io_json_open(s, "first_attempts", '{');
     for (sl_pair_failure f = 0; f < SL_PAIR_FAILURE_COUNT; f++)
-        sl_json_add_int(s, sl_pair_failure_name(f), stats->attempts[f]);
-    sl_json_close(s, '}');
-    sl_json_add_real(s, "attempts_mean", stats->attempts_mean);
-    sl_json_add_int(s, "next_base", stats->next_base);
-    sl_json_add_real(s, "tokens_mean", stats->tokens_mean);
-    sl_json_add_real(s, "tokens_median", stats->tokens_median);
-    sl_json_add_int(s, "tokens_min", stats->tokens_min);
-    sl_json_add_int(s, "tokens_max", stats->tokens_max);
-    sl_json_add_real(s, "base_tokens_mean", stats->base_tokens_mean);
-    sl_json_add_real(s, "dropped", stats->dropped);
-    sl_json_add_real(s, "constants_mean", stats->constants_mean);
-    sl_json_add_real(s, "exact_repeats", stats->exact_repeats);
-    sl_json_add_int(s, "trained", stats->trained);
-    sl_json_add_int(s, "shared", stats->shared);
-    sl_json_open(s, "checks", '[');
+        sl_io_json_add_int(s, sl_pairs_failure_name(f), stats->attempts[f]);
+    sl_io_json_close(s, '}');
+    sl_io_json_add_real(s, "attempts_mean", stats->attempts_mean);
+    sl_io_json_add_int(s, "next_base", stats->next_base);
+    sl_io_json_add_real(s, "tokens_mean", stats->tokens_mean);
+    sl_io_json_add_real(s, "tokens_median", stats->tokens_median);
+    sl_io_json_add_int(s, "tokens_min", stats->tokens_min);
+    sl_io_json_add_int(s, "tokens_max", stats->tokens_max);
+    sl_io_json_add_real(s, "base_tokens_mean", stats->base_tokens_mean);
+    sl_io_json_add_real(s, "dropped", stats->dropped);
+    sl_io_json_add_real(s, "constants_mean", stats->constants_mean);
+    sl_io_json_add_real(s, "exact_repeats", stats->exact_repeats);
+    sl_io_json_add_int(s, "trained", stats->trained);
+    sl_io_json_add_int(s, "shared", stats->shared);
+    sl_io_json_open(s, "checks", '[');
     for (int i = 0; i < stats->n_checks; i++) {
         const sl_pairs_check *c = &stats->check[i];
-        sl_json_open(s, NULL, '{');
-        sl_json_add_text(s, "what", c->what);
-        sl_json_add_real(s, "measured", c->measured);
-        sl_json_add_real(s, "expected", c->expected);
-        sl_json_add_real(s, "p", c->p);
-        sl_json_add_text(s, "test", c->test);
-        sl_json_add_bool(s, "good", sl_pairs_check_good(c));
-        sl_json_close(s, '}');
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "what", c->what);
+        sl_io_json_add_real(s, "measured", c->measured);
+        sl_io_json_add_real(s, "expected", c->expected);
+        sl_io_json_add_real(s, "p", c->p);
+        sl_io_json_add_text(s, "test", c->test);
+        sl_io_json_add_bool(s, "good", sl_pairs_check_good(c));
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, ']');
-    sl_json_add_bool(s, "good", sl_pairs_stats_good(stats));
-    sl_json_close(s, '}');
+    sl_io_json_close(s, ']');
+    sl_io_json_add_bool(s, "good", sl_pairs_stats_good(stats));
+    sl_io_json_close(s, '}');
     sl_report_entropy_json(s, entropy);
 }
 
@@ -109,12 +109,12 @@ static void add_attempts(sl_str *s, const sl_pairs_stats *stats) {
     char a[32];
     int width = 0;
     for (sl_pair_failure f = 0; f < SL_PAIR_FAILURE_COUNT; f++)
-        width = SL_MAX(width, (int)strlen(sl_pair_failure_name(f)));
+        width = SL_MAX(width, (int)strlen(sl_pairs_failure_name(f)));
     const int digits = (int)strlen(sl_group_digits(a, stats->pairs));
     sl_str_addf(s, "\nfirst attempts at %s training pair%s\n", sl_group_digits(a, stats->pairs),
                 stats->pairs == 1 ? "" : "s");
     for (sl_pair_failure f = 0; f < SL_PAIR_FAILURE_COUNT; f++)
-        sl_str_addf(s, "  %-*s  %*s  %5.1f %%\n", width, sl_pair_failure_name(f), digits,
+        sl_str_addf(s, "  %-*s  %*s  %5.1f %%\n", width, sl_pairs_failure_name(f), digits,
                     sl_group_digits(a, stats->attempts[f]),
                     100 * (double)stats->attempts[f] / (double)SL_MAX(stats->pairs, 1));
 }

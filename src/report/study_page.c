@@ -20,7 +20,7 @@ static void *room(sl_arena *a, int n, size_t size) {
 /* Wilson's interval of a share. */
 static sl_estimate share_of(const sl_study_share *s) {
     if (isnan(s->hits) || !(s->trials > 0)) return (sl_estimate){ NAN, NAN, NAN };
-    const sl_interval i = sl_wilson(s->hits, (int64_t)s->trials, 0.95);
+    const sl_interval i = sl_num_wilson(s->hits, (int64_t)s->trials, 0.95);
     return (sl_estimate){ s->hits / s->trials, i.lo, i.hi };
 }
 
@@ -29,21 +29,21 @@ static sl_estimate share_of(const sl_study_share *s) {
 enum { LINE_BYTES = 1 << 16, VALIDATIONS_MAX = 4096 };
 
 static bool is_validation(const sl_json *line) {
-    return sl_json_kind_of(line) == SL_JSON_OBJECT &&
-           strcmp(sl_json_get_text(line, "event", ""), "valid") == 0;
+    return sl_io_json_kind_of(line) == SL_JSON_OBJECT &&
+           strcmp(sl_io_json_get_text(line, "event", ""), "valid") == 0;
 }
 
 /* A line of a log that is no JSON is one that a killed process has left: passed over. */
 static sl_status take_line(sl_report_curve *out, double *const to[3], const char *line, size_t n) {
     sl_json *j = NULL;
-    const sl_status st = sl_json_parse_line(&j, line, n);
+    const sl_status st = sl_io_json_parse_line(&j, line, n);
     if (st == SL_OK && is_validation(j) && out->n < VALIDATIONS_MAX) {
-        to[0][out->n] = sl_json_get_real(j, "step", NAN);
-        to[1][out->n] = sl_json_get_real(j, "flops", NAN);
-        to[2][out->n] = sl_json_get_real(j, "loss", NAN);
+        to[0][out->n] = sl_io_json_get_real(j, "step", NAN);
+        to[1][out->n] = sl_io_json_get_real(j, "flops", NAN);
+        to[2][out->n] = sl_io_json_get_real(j, "loss", NAN);
         out->n++;
     }
-    sl_json_free(j);
+    sl_io_json_free(j);
     return st == SL_EFORMAT ? SL_OK : st;
 }
 
@@ -53,7 +53,7 @@ static sl_status read_curve(sl_report_curve *out, sl_arena *a, const char *path)
     const char *line;
     size_t n;
     double *to[3];
-    sl_status st = sl_lines_open_own(&lines, path, LINE_BYTES);
+    sl_status st = sl_io_lines_open_own(&lines, path, LINE_BYTES);
     if (st != SL_OK) return st == SL_ENOMEM ? st : SL_OK;
     for (int i = 0; i < SL_LEN(to); i++) {
         to[i] = room(a, VALIDATIONS_MAX, sizeof *to[i]);
@@ -63,14 +63,14 @@ static sl_status read_curve(sl_report_curve *out, sl_arena *a, const char *path)
     out->flops = to[1];
     out->loss = to[2];
     for (;;) {
-        st = sl_lines_next(&line, &n, lines);
+        st = sl_io_lines_next(&line, &n, lines);
         if (st == SL_OK && !line) break;
         if (st == SL_OK) st = take_line(out, to, line, n);
         if (st != SL_OK && st != SL_ELIMIT) goto done; // a line too long is no validation
     }
     st = SL_OK;
 done:
-    sl_lines_close(lines);
+    sl_io_lines_close(lines);
     return st == SL_ENOMEM ? st : SL_OK;
 }
 

@@ -17,16 +17,17 @@ typedef struct found {
 
 /* Judgements of the first sampling seed. */
 static sl_status take_judgement(found *to, sl_arena *a, const sl_json *j) {
-    if (sl_json_kind_of(j) != SL_JSON_OBJECT || sl_json_get_int(j, "seed", -1) != 0) return SL_OK;
-    const int64_t i = sl_json_get_int(j, "problem", -1);
-    const sl_verdict v = sl_verdict_find(sl_json_get_text(j, "verdict", ""));
-    const char *expr = sl_json_get_text(j, "expr", "");
+    if (sl_io_json_kind_of(j) != SL_JSON_OBJECT || sl_io_json_get_int(j, "seed", -1) != 0)
+        return SL_OK;
+    const int64_t i = sl_io_json_get_int(j, "problem", -1);
+    const sl_verdict v = sl_eval_verdict_find(sl_io_json_get_text(j, "verdict", ""));
+    const char *expr = sl_io_json_get_text(j, "expr", "");
     if (i < 0 || i >= SL_REPORT_PROBLEMS || v == SL_VERDICT_COUNT || !*expr) return SL_OK;
     const char *copy = sl_arena_text(a, expr, strlen(expr));
     if (!copy) return sl_fail_memory(strlen(expr) + 1, 1, "the report");
     to[i] = (found){ .there = true,
                      .solved = v == SL_VERDICT_SOLVED || v == SL_VERDICT_EQUAL,
-                     .r2 = sl_json_get_real(j, "r2", NAN),
+                     .r2 = sl_io_json_get_real(j, "r2", NAN),
                      .expr = copy };
     return SL_OK;
 }
@@ -36,16 +37,16 @@ static sl_status read_judgements(found *to, sl_arena *a, const char *path) {
     sl_lines *lines = NULL;
     const char *line;
     size_t n;
-    sl_status st = sl_lines_open_own(&lines, path, LINE_BYTES);
+    sl_status st = sl_io_lines_open_own(&lines, path, LINE_BYTES);
     while (st == SL_OK) {
         sl_json *j = NULL;
-        st = sl_lines_next(&line, &n, lines);
+        st = sl_io_lines_next(&line, &n, lines);
         if (st != SL_OK || !line) break;
-        st = sl_json_parse_line(&j, line, n);
+        st = sl_io_json_parse_line(&j, line, n);
         if (st == SL_OK) st = take_judgement(to, a, j);
-        sl_json_free(j);
+        sl_io_json_free(j);
     }
-    sl_lines_close(lines);
+    sl_io_lines_close(lines);
     return st == SL_ENOMEM ? st : SL_OK;
 }
 

@@ -21,42 +21,42 @@ static const char *phase_text(const sl_study_run *run) {
 
 static void add_run_json(sl_str *s, const sl_study *study, const sl_report_run *r) {
     const sl_study_run *run = r->run;
-    sl_json_open(s, NULL, '{');
-    sl_json_add_text(s, "id", run->id);
-    sl_json_add_text(s, "size", study->plan->size[run->size].name);
-    sl_json_add_text(s, "phase", phase_text(run));
-    sl_json_add_text(s, "state", state_text(r));
-    sl_json_add_real(s, "flops", r->flops);
-    sl_json_add_real(s, "flops_done", r->flops * r->part);
-    sl_json_add_real(s, "loss_valid", run->trained ? run->result.loss_valid : NAN);
-    sl_json_add_real(s, "seconds", run->trained ? run->result.seconds : NAN);
-    sl_json_add_int(s, "attempts", run->attempts);
-    sl_json_add_text(s, "error", run->error);
+    sl_io_json_open(s, NULL, '{');
+    sl_io_json_add_text(s, "id", run->id);
+    sl_io_json_add_text(s, "size", study->plan->size[run->size].name);
+    sl_io_json_add_text(s, "phase", phase_text(run));
+    sl_io_json_add_text(s, "state", state_text(r));
+    sl_io_json_add_real(s, "flops", r->flops);
+    sl_io_json_add_real(s, "flops_done", r->flops * r->part);
+    sl_io_json_add_real(s, "loss_valid", run->trained ? run->result.loss_valid : NAN);
+    sl_io_json_add_real(s, "seconds", run->trained ? run->result.seconds : NAN);
+    sl_io_json_add_int(s, "attempts", run->attempts);
+    sl_io_json_add_text(s, "error", run->error);
     if (is_held(r)) {
-        sl_json_open(s, "worker", '{');
-        sl_json_add_text(s, "host", r->holder.host);
-        sl_json_add_int(s, "pid", r->holder.pid);
-        sl_json_add_text(s, "progress", r->holder.text);
-        sl_json_close(s, '}');
+        sl_io_json_open(s, "worker", '{');
+        sl_io_json_add_text(s, "host", r->holder.host);
+        sl_io_json_add_int(s, "pid", r->holder.pid);
+        sl_io_json_add_text(s, "progress", r->holder.text);
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, '}');
+    sl_io_json_close(s, '}');
 }
 
 void sl_report_status_json(sl_str *s, const sl_study *study, const sl_report_run *runs, int n,
                            const sl_report_tally *t) {
-    sl_json_open(s, "runs", '[');
+    sl_io_json_open(s, "runs", '[');
     for (int i = 0; i < n; i++) add_run_json(s, study, &runs[i]);
-    sl_json_close(s, ']');
-    sl_json_add_int(s, "finished", t->finished);
-    sl_json_add_int(s, "failed", t->failed);
-    sl_json_add_int(s, "active", t->active);
-    sl_json_add_real(s, "flops", t->flops);
-    sl_json_add_real(s, "flops_done", t->flops_done);
-    sl_json_add_int(s, "evaluations", t->evaluations);
-    sl_json_add_int(s, "evaluated", t->evaluated);
-    sl_json_add_real(s, "seconds_left", study->complete ? 0 : t->seconds_left);
-    sl_json_add_bool(s, "complete", study->complete);
-    sl_json_add_text(s, "notes", study->notes);
+    sl_io_json_close(s, ']');
+    sl_io_json_add_int(s, "finished", t->finished);
+    sl_io_json_add_int(s, "failed", t->failed);
+    sl_io_json_add_int(s, "active", t->active);
+    sl_io_json_add_real(s, "flops", t->flops);
+    sl_io_json_add_real(s, "flops_done", t->flops_done);
+    sl_io_json_add_int(s, "evaluations", t->evaluations);
+    sl_io_json_add_int(s, "evaluated", t->evaluated);
+    sl_io_json_add_real(s, "seconds_left", study->complete ? 0 : t->seconds_left);
+    sl_io_json_add_bool(s, "complete", study->complete);
+    sl_io_json_add_text(s, "notes", study->notes);
 }
 
 static void add_run(sl_str *s, const sl_report_run *r) {

@@ -48,21 +48,21 @@ double sl_report_peak_share(double rate, double peak) {
 
 void sl_report_model_json(sl_str *s, const sl_infer *m) {
     const sl_infer_info *i = sl_infer_about(m);
-    sl_json_add_text(s, "path", i->path);
-    sl_json_add_text(s, "hash", i->hash);
-    sl_json_add_int(s, "step", i->step);
-    sl_json_add_int(s, "parameters", i->model->count);
-    sl_json_add_int(s, "inputs", i->variables);
-    sl_json_add_int(s, "points", i->points);
-    sl_json_add_text(s, "warning", i->warning); // null: none
+    sl_io_json_add_text(s, "path", i->path);
+    sl_io_json_add_text(s, "hash", i->hash);
+    sl_io_json_add_int(s, "step", i->step);
+    sl_io_json_add_int(s, "parameters", i->model->count);
+    sl_io_json_add_int(s, "inputs", i->variables);
+    sl_io_json_add_int(s, "points", i->points);
+    sl_io_json_add_text(s, "warning", i->warning); // null: none
 }
 
 void sl_report__model_member(sl_str *s, const sl_infer *m) {
     if (!m) {
-        sl_json_add_null(s, "model");
+        sl_io_json_add_null(s, "model");
         return;
     }
-    sl_json_open(s, "model", '{');
+    sl_io_json_open(s, "model", '{');
     sl_report_model_json(s, m);
-    sl_json_close(s, '}');
+    sl_io_json_close(s, '}');
 }

@@ -10,22 +10,22 @@
     X(batches, "batches")
 
 void sl_report_plan_json(sl_str *s, const sl_train_plan *p) {
-    sl_json_open(s, "plan", '{');
-    sl_json_add_int(s, "steps", p->steps);
-    sl_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
-    sl_json_add_real(s, "ratio", p->ratio);
-    sl_json_add_real(s, "flops", p->flops);
-    sl_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
-    sl_json_add_real(s, "flops_pair", p->flops_pair);
-    sl_json_add_int(s, "lanes", p->lanes);
-    sl_json_add_int(s, "chunk", p->chunk);
-    sl_json_open(s, "memory", '{');
-    sl_json_add_int(s, "total", p->memory);
-#define X(field, name) sl_json_add_int(s, name, p->memory_##field);
+    sl_io_json_open(s, "plan", '{');
+    sl_io_json_add_int(s, "steps", p->steps);
+    sl_io_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
+    sl_io_json_add_real(s, "ratio", p->ratio);
+    sl_io_json_add_real(s, "flops", p->flops);
+    sl_io_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
+    sl_io_json_add_real(s, "flops_pair", p->flops_pair);
+    sl_io_json_add_int(s, "lanes", p->lanes);
+    sl_io_json_add_int(s, "chunk", p->chunk);
+    sl_io_json_open(s, "memory", '{');
+    sl_io_json_add_int(s, "total", p->memory);
+#define X(field, name) sl_io_json_add_int(s, name, p->memory_##field);
     PARTS(X)
 #undef X
-    sl_json_close(s, '}');
-    sl_json_close(s, '}');
+    sl_io_json_close(s, '}');
+    sl_io_json_close(s, '}');
 }
 
 void sl_report_memory_table(sl_str *s, const sl_train_plan *p) {
@@ -57,16 +57,16 @@ void sl_report_tensor_table(sl_str *s, const sl_model *m) {
 }
 
 void sl_report_tensor_json(sl_str *s, const sl_model *m) {
-    sl_json_open(s, "tensors", '[');
+    sl_io_json_open(s, "tensors", '[');
     for (int i = 0; i < m->n_param; i++) {
         const sl_param *p = &m->param[i];
-        sl_json_open(s, NULL, '{');
-        sl_json_add_text(s, "name", p->name);
-        sl_json_open(s, "shape", '[');
-        for (int d = 0; d < p->dims; d++) sl_json_add_int(s, NULL, p->shape[d]);
-        sl_json_close(s, ']');
-        sl_json_add_bool(s, "regularised", p->regularised);
-        sl_json_close(s, '}');
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "name", p->name);
+        sl_io_json_open(s, "shape", '[');
+        for (int d = 0; d < p->dims; d++) sl_io_json_add_int(s, NULL, p->shape[d]);
+        sl_io_json_close(s, ']');
+        sl_io_json_add_bool(s, "regularised", p->regularised);
+        sl_io_json_close(s, '}');
     }
-    sl_json_close(s, ']');
+    sl_io_json_close(s, ']');
 }
