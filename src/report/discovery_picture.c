@@ -109,7 +109,7 @@ static void add_residuals(sl_plot *plot, const sl_report__picture *v, sl_panel p
     panel.log_x = is_wide(x, v->rows.rows);
     const int number = sl_plot_panel(plot, &panel);
     sl_plot_marks(plot, number, x, v->residual, v->rows.rows, &data_style);
-    sl_plot_rule(plot, number, false, 0, &(sl_style){ .colour = 1, .size = 1.5 });
+    sl_plot_rule(plot, number, 0, &(sl_style){ .colour = 1, .size = 1.5 });
 }
 
 /* The formula's values along the range of its one input, as gx, gy. */
