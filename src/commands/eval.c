@@ -141,7 +141,7 @@ static sl_status place_find(place *p, const sl_commands__run *run) {
     p->predictions = text(run, OPT_PREDICTIONS);
     p->journal = text(run, OPT_JOURNAL);
     if (p->journal && strcmp(p->journal, "-") == 0)
-        return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to go on");
+        return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to resume");
     const bool given = p->journal;
     if (given && strcmp(p->journal, "/dev/null") == 0) p->journal = NULL; // said to want none
     if (!p->predictions) return SL_OK;
@@ -221,7 +221,7 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
     return sl_fail(
         SL_ECANCEL,
         "stopped on request; %lld of %lld judgements are kept in %.300s; the same command "
-        "goes on",
+        "continues",
         (long long)w->done, (long long)w->total, p->journal);
 }
 

@@ -114,9 +114,8 @@ static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *resu
     *ok = sl_yes(t);
     const char *answer = sl_yes(t) ? "yes" : sl_no(t) ? "no" : "unknown";
     if (!sl_yes(t) && !sl_no(t))
-        sl_commands__note(
-            &run->listener,
-            "no point that was tried tells them apart, but their canonical forms differ");
+        sl_commands__note(&run->listener,
+                          "no tested point distinguishes them, but their canonical forms differ");
     sl_io_json_add_text(result, "answer", answer);
     return print_line(run, answer);
 }

@@ -195,7 +195,7 @@ static void add_go_on(sl_str *s, const char *dir, int64_t saved) {
     sl_str word = { 0 };
     sl_str_add_word(&word, dir);
     const bool whole = sl_str_status(&word) == SL_OK;
-    sl_report_line(s, "saved", "step %lld; go on with: symlaw train --resume --out %s",
+    sl_report_line(s, "saved", "step %lld; continue with: symlaw train --resume --out %s",
                    (long long)saved, whole ? word.text : dir);
     sl_str_clear(&word);
 }

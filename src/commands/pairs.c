@@ -153,10 +153,11 @@ static void note_pass(sl_commands__run *run, const sl_commands__export *x) {
     const int64_t last = sl_pairs_pass(x->pairs, x->split, x->start + x->count - 1);
     char size[32], pass[32];
     if (last > 0)
-        sl_commands__note(
-            &run->listener, "one pass of training has %s pairs; %s pass %s, with fresh draws",
-            sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
-            first == last ? "these are of" : "these go on into", sl_group_digits(pass, last + 1));
+        sl_commands__note(&run->listener,
+                          "one pass of training has %s pairs; %s pass %s, with fresh draws",
+                          sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
+                          first == last ? "these are of" : "these continue into",
+                          sl_group_digits(pass, last + 1));
 }
 
 /* ---------------------------------------------------------------- jobs ---------------------- */

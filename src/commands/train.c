@@ -90,7 +90,7 @@ static sl_status place_find(place *p, sl_commands__run *run) {
     } else {
         if (there)
             return sl_fail(SL_EINVAL,
-                           "%.300s has a run already; --resume goes on with it, another --out "
+                           "%.300s has a run already; --resume continues it, another --out "
                            "starts a new one",
                            p->dir);
     }
@@ -249,7 +249,7 @@ static sl_status fail_stopped(const sl_train_result *r, const sl_train_plan *p, 
     sl_str_add_word(&word, dir);
     const bool whole = sl_str_status(&word) == SL_OK;
     const sl_status st = sl_fail(SL_ECANCEL,
-                                 "stopped on request; step %lld of %lld is saved; go on with: "
+                                 "stopped on request; step %lld of %lld is saved; continue with: "
                                  "symlaw train --resume --out %s",
                                  (long long)r->step, (long long)p->steps, whole ? word.text : dir);
     sl_str_clear(&word);

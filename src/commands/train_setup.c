@@ -88,11 +88,11 @@ static sl_status fail_other(const symlaw_option_info *o, const sl_commands__valu
     // "name":value, of which the value is wanted
     const size_t skip = strlen(o->name) + 3;
     const bool whole = !a.failed && !b.failed;
-    sl_status st = sl_fail(SL_EINVAL,
-                           "--%s is %.60s, but the run in %.200s has %.60s; leave it out to go on, "
-                           "or give another --out",
-                           o->name, whole ? a.text + skip : "different", dir,
-                           whole ? b.text + skip : "another");
+    sl_status st = sl_fail(
+        SL_EINVAL,
+        "--%s is %.60s, but the run in %.200s has %.60s; leave it out to resume, "
+        "or give another --out",
+        o->name, whole ? a.text + skip : "different", dir, whole ? b.text + skip : "another");
     sl_str_clear(&a);
     sl_str_clear(&b);
     return st;
@@ -302,6 +302,6 @@ sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__r
                        1e-9 * limit, remedy);
     return sl_fail(SL_ELIMIT,
                    "training takes %.3g GB, and %.3g GB are free; %s; --max-memory %.3g tries it "
-                   "all the same",
+                   "anyway",
                    need, 1e-9 * (double)free_bytes, remedy, need * 1.01);
 }

@@ -353,7 +353,7 @@ def test_the_same_command_goes_on(model, pairs, tmp_path, how):
     assert not out.exists() and part.exists()
     if how != signal.SIGKILL:
         assert p.returncode == 128 + how
-        assert "interrupted" in err and f"are kept in {part}; the same command goes on" in err
+        assert "interrupted" in err and f"are kept in {part}; the same command continues" in err
     kept = part.read_bytes().count(b"\n") - 1
     r = evaluate(model, "--pairs", pairs, *LONG, "--threads", 2, "--predictions", out, "--json")
     assert r.code == 0, r

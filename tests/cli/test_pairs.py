@@ -178,7 +178,7 @@ def test_further_passes_have_another_order_and_other_draws():
     size = 60
     r = pairs(*more, "--count", str(2 * size))
     assert r.code == 0
-    assert r.err == ("symlaw: one pass of training has 60 pairs; these go on into pass 2, "
+    assert r.err == ("symlaw: one pass of training has 60 pairs; these continue into pass 2, "
                      "with fresh draws\n")
     got = [json.loads(line) for line in r.lines]
     first, second = got[:size], got[size:]
