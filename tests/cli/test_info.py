@@ -181,7 +181,7 @@ def test_a_file_of_others_is_told_of_too(config, tmp_path):
     j = result("--model", str(path))
     assert j["parameters"] == 1 and j["hashed"] is False and j.get("configuration") == ({} if config == "{}" else None)
     r = info("--model", str(path))
-    assert r.code == 0 and "1 in 1 tensors" in r.out and "no hash" in r.out, r
+    assert r.code == 0 and "1 in 1 tensors" in r.out and "no checksum" in r.out, r
 
 
 def test_a_run_tells_how_far_it_is(trained, tmp_path):

@@ -593,7 +593,7 @@ static void another_pass_is_noted(void **state) {
         const char *range, *says;
     } cases[] = {
         { "\"count\":40", "" },
-        { "\"start\":30,\"count\":11", "these go on into pass 2, with fresh draws" },
+        { "\"start\":30,\"count\":11", "these continue into pass 2, with fresh draws" },
         { "\"start\":40,\"count\":1", "these are of pass 2" },
         { "\"index\":119", "one pass of training has 40 pairs; these are of pass 3" },
         { "\"start\":40,\"count\":0", "" },
