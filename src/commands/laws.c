@@ -2,9 +2,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/laws_impl.h"
+#include "commands/commands.h"
 
-typedef sl_commands__laws_options options;
+typedef struct options {
+    sl_commands__common common;
+    const char *file, *columns; // NULL: not given, here and below
+    double target;
+    int bins; // SL_LAWS_BINS_*
+    int64_t trials, draws;
+    const char *predict;
+    double budget; // NaN: not given
+    const char *compare;
+    bool simulate;
+    const char *law, *report, *figures, *out;
+} options;
 
 #define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
 
@@ -120,32 +131,77 @@ static sl_status fit_file(sl_laws *out, sl_commands__run *run, const char *path,
     return sl_laws_fit(out, &run->arena, t, &o);
 }
 
+static void add_option(sl_str *s, const char *name, const char *value) {
+    if (!value) return;
+    sl_str_addf(s, " --%s ", name);
+    sl_str_add_word(s, value);
+}
+
+/* The command that makes the page again. */
+static void add_command(sl_str *s, const sl_commands__run *run, const sl_laws *l) {
+    const options *o = run->options;
+    char bins[SL_OPTION_TEXT_MAX];
+    sl_str_add(s, "symlaw laws ");
+    sl_str_add_word(s, o->file);
+    add_option(s, "columns", o->columns);
+    add_option(s, "bins", sl_option_choice(bins, sl_commands__row(run, &o->bins), o->bins));
+    sl_str_addf(s, " --target-solved %.10g --draws %d --seed %llu", l->options.target,
+                l->options.draws, (unsigned long long)l->options.seed);
+    if (l->options.trials > 0) sl_str_addf(s, " --trials %.0f", l->options.trials);
+    add_option(s, "report", o->report);
+    add_option(s, "figures", o->figures);
+}
+
 /* The page of --report and the files of --figures. If they cannot be written the result is handed
  * on all the same, and then the call fails. */
 static void write_report(sl_commands__run *run, const sl_laws *l) {
     const options *o = run->options;
     sl_file *page = NULL;
-    sl_status st = SL_OK;
-    if (o->report) st = sl_file_create(&page, o->report);
-    if (st == SL_OK) st = sl_commands__laws_report(run, l, &page);
+    sl_str command = { 0 };
+    add_command(&command, run, l);
+    sl_status st = sl_str_status(&command);
+    if (st == SL_OK && o->report) st = sl_file_create(&page, o->report);
+    if (st == SL_OK) st = sl_report_laws_page(&page, o->figures, l, o->file, sl_str_text(&command));
     sl_file_discard(&page);
+    sl_str_clear(&command);
     sl_commands__fail_late(run, st);
 }
 
-static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_commands__ask *ask,
+static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_report_question *ask,
                         sl_str *result) {
     const options *o = run->options;
-    sl_commands__laws_json(result, l, ask);
+    sl_report_laws_json(result, l, ask);
     if (o->report || o->figures) write_report(run, l);
     if (run->common->json) return SL_OK;
-    sl_commands__laws_table(&run->output, l, ask);
+    sl_report_laws_table(&run->output, l, ask);
     return sl_commands__output(run);
+}
+
+/* "N=1e9,D=2e10". */
+static sl_status read_run(sl_report_question *out, const char *text) {
+    out->params = out->tokens = NAN;
+    const char *at = text;
+    while (*at) {
+        const size_t n = strcspn(at, ",");
+        char *end = NULL;
+        double *to = strncmp(at, "N=", 2) == 0   ? &out->params
+                     : strncmp(at, "D=", 2) == 0 ? &out->tokens
+                                                 : NULL;
+        if (to) *to = sl_strtod(at + 2, &end);
+        if (!end || end != at + n || !(*to >= 1 && *to <= 1e30)) break;
+        at += n + (at[n] == ',');
+    }
+    if (*at || isnan(out->params) || isnan(out->tokens))
+        return sl_fail(SL_EINVAL,
+                       "--predict takes parameters and tokens, as in N=1e9,D=2e10, not \"%.60s\"",
+                       text);
+    return SL_OK;
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_laws l, other;
-    sl_commands__ask ask = { .params = NAN, .tokens = NAN };
+    sl_report_question ask = { .params = NAN, .tokens = NAN };
     const options *o = run->options;
     const char *file = o->file;
     if (o->simulate && file) return sl_fail(SL_EINVAL, "--simulate makes a table and takes none");
@@ -153,7 +209,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     if (o->law) return sl_fail(SL_EINVAL, "--law is for --simulate");
     if (!file || !*file)
         return sl_fail(SL_EINVAL, "missing input file: symlaw laws FILE, or - for standard input");
-    if (o->predict) SL_TRY(sl_commands__predict_read(&ask, o->predict));
+    if (o->predict) SL_TRY(read_run(&ask, o->predict));
     ask.budget = o->budget;
     SL_TRY(fit_file(&l, run, file, o->columns));
     if (!isnan(ask.params) && !l.surface.known)

@@ -110,7 +110,7 @@ static sl_status find_study(sl_commands__study_context *s, sl_commands__run *run
                                        .ranks = (int)o->ranks,
                                        .expiry = o->expiry,
                                        .seconds = o->time_limit };
-    if (!path) return sl_fail(SL_EINVAL, "which study? give a plan or the folder of a study");
+    if (!path) return sl_fail(SL_EINVAL, "missing plan: give a plan or the folder of a study");
     if (!is_folder(path)) {
         SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_commands__study_check, NULL));
         return find_folder(s, run);
@@ -173,7 +173,8 @@ done:
 /* Stopped on request: what to type. */
 static sl_status fail_stopped(const sl_commands__study_context *s) {
     return sl_fail(SL_ECANCEL,
-                   "stopped on request; all is saved in %.300s; the same command goes on", s->dir);
+                   "stopped on request; all is saved in %.300s; the same command continues",
+                   s->dir);
 }
 
 static void set_out_of_time(const sl_commands__study_context *s, sl_str *result) {
@@ -204,7 +205,7 @@ static sl_status run_all(sl_commands__study_context *s, sl_str *result, bool *ok
         set_out_of_time(s, result);
         sl_commands__note(&s->run->listener,
                           "out of time; all is saved in %.300s; the same command "
-                          "goes on",
+                          "continues",
                           s->dir);
         return SL_OK;
     }
