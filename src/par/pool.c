@@ -15,7 +15,6 @@
  * working. Whoever goes to sleep says so first and looks at the word once more; whoever changes the
  * word looks for sleepers afterwards. All of it in the one order of sequentially consistent
  * atomics, so one of the two always sees the other. */
-#include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -109,7 +108,7 @@ static bool spin(sl_pool *p, condition happened, uint64_t seen) {
     do {
         sched_yield(); // on a core that others want too, spinning would only delay them
         for (int i = 0; i < 16; i++) {
-            _mm_pause();
+            sl_cpu_pause();
             if (happened(p, seen)) return true;
         }
     } while (sl_clock() - start < SPIN_SECONDS);

@@ -3,9 +3,7 @@
 #include "search/quotients_kernels_body.h"
 
 const sl_quotients__kernels *sl_quotients__kernels_at(sl_isa isa) {
-    switch (isa) {
-    case SL_ISA_AVX512: return &sl_quotients__kernels_avx512;
-    case SL_ISA_AVX2: return &sl_quotients__kernels_avx2;
-    default: return &sl_quotients__kernels_base;
-    }
+    static const sl_quotients__kernels *const variants[SL_ISA_COUNT] = SL_ISA_VARIANTS(
+        sl_quotients__kernels_base, sl_quotients__kernels_avx2, sl_quotients__kernels_avx512);
+    return variants[isa];
 }

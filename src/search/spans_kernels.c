@@ -3,9 +3,7 @@
 #include "search/spans_kernels_body.h"
 
 const sl_spans__kernels *sl_spans__kernels_at(sl_isa isa) {
-    switch (isa) {
-    case SL_ISA_AVX512: return &sl_spans__kernels_avx512;
-    case SL_ISA_AVX2: return &sl_spans__kernels_avx2;
-    default: return &sl_spans__kernels_base;
-    }
+    static const sl_spans__kernels *const variants[SL_ISA_COUNT] = SL_ISA_VARIANTS(
+        sl_spans__kernels_base, sl_spans__kernels_avx2, sl_spans__kernels_avx512);
+    return variants[isa];
 }
