@@ -46,9 +46,10 @@ static double project(double *v, const double *q, int n, int rows, int stride) {
     for (; i + 4 <= n; i += 4) project_four(v, q + (size_t)i * (size_t)stride, rows, stride);
     for (; i < n; i++) {
         const double *column = q + (size_t)i * (size_t)stride, part = dot(column, v, rows);
-        for (int k = 0; k < rows; k += WD) d_store(v + k, d_load(v + k) - part * d_load(column + k));
+        for (int k = 0; k < rows; k += WD)
+            d_store(v + k, d_load(v + k) - part * d_load(column + k));
     }
     return dot(v, v, rows);
 }
 
-const sl_closure__kernels KERNELS = { project };
+const sl_search__closure_kernels KERNELS = { project };
