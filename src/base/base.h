@@ -9,7 +9,7 @@
  *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
  *             fail and count what was not given back. Short-lived work lives in an arena: take a
  *             mark, work, rewind.
- *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every x86-64 machine.
+ *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every CPU.
  *             libm does not (it picks code by CPU), and a data set that is computed rather than
  *             stored must not depend on who computes it. Nor on where: text becomes numbers and
  *             numbers text by sl_strtod, sl_snprintf and friends, which the locale does not touch.
@@ -236,7 +236,7 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 
 /* ---------------------------------------------------------------- elementary functions ------ */
 
-/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every x86-64 and for every n and
+/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
  * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);

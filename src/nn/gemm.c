@@ -90,4 +90,4 @@ void sl_nn_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float 
     sl_nn_gemm_by(SL_GEMM_RULE, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
-const char *sl_nn_level(void) { return sl_isa_name(sl_cpu()); }
+const char *sl_nn_isa(void) { return sl_isa_name(sl_cpu()); }

@@ -21,7 +21,7 @@
  *
  * Memory: `scratch` is used and rewound before return. Threads: no shared state; one arena each.
  * Least squares and Akima use only + - * / and the square root, and the power law our own
- * logarithm, so these fits are the same bits on every x86-64. Distributions use libm: not so. */
+ * logarithm, so these fits are the same bits on every CPU. Distributions use libm: not so. */
 #ifndef SL_NUM_H
 #define SL_NUM_H
 
