@@ -351,12 +351,16 @@ typedef struct v_squares {
 } v_squares;
 
 SL_INLINE v_squares v_add_squares(v_squares s, vec a) {
-    typedef float half __attribute__((vector_size(SL_VECTOR_BYTES / 2)));
-    half low, high;
-    memcpy(&low, &a, sizeof low);
-    memcpy(&high, (const char *)&a + sizeof low, sizeof high);
-    const dvec l = __builtin_convertvector(low, dvec), h = __builtin_convertvector(high, dvec);
-    return (v_squares){ d_fma(l, l, s.low), d_fma(h, h, s.high) };
+#if SL_VECTOR_BYTES == 64
+    const dvec low = _mm512_cvtps_pd(v_low(a)), high = _mm512_cvtps_pd(v_high(a));
+#elif SL_VECTOR_BYTES == 32
+    const dvec low = _mm256_cvtps_pd(unit_low(a)), high = _mm256_cvtps_pd(unit_high(a));
+#elif defined(SL_X86)
+    const dvec low = _mm_cvtps_pd(a), high = _mm_cvtps_pd(_mm_movehl_ps(a, a));
+#else
+    const dvec low = { (double)a[0], (double)a[1] }, high = { (double)a[2], (double)a[3] };
+#endif
+    return (v_squares){ d_fma(low, low, s.low), d_fma(high, high, s.high) };
 }
 
 SL_INLINE double v_squares_sum(v_squares s) {
