@@ -5,7 +5,7 @@
 const sl_math__variant sl_math__base = SL_MATH_VARIANT("base");
 #undef X
 
-static const sl_math__variant *const variants[SL_ISA_COUNT] = 
+static const sl_math__variant *const variants[SL_ISA_COUNT] =
     SL_ISA_VARIANTS(sl_math__base, sl_math__avx2, sl_math__avx512);
 
 const sl_math__variant *sl_math__usable(int i) {

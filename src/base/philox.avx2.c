@@ -18,7 +18,9 @@ SL_INLINE dvec to_double(ulvec v) {
 }
 
 /* [0, 1) of the 64 bits with these halves. */
-SL_INLINE dvec uniform(ulvec low, ulvec high) { return to_double(u_join(low, high) >> 11) * 0x1p-53; }
+SL_INLINE dvec uniform(ulvec low, ulvec high) {
+    return to_double(u_join(low, high) >> 11) * 0x1p-53;
+}
 
 /* Uniforms of four blocks, two each: a0 b0 a1 b1 ... */
 SL_INLINE void store(double *out, const lanes *v) {
