@@ -22,3 +22,5 @@ same expressions --depth 2 --size 0 --format prefix --quiet
 same pairs --depth 2 --hash --quiet
 same pairs --depth 2 --split train --count 1000 --quiet
 
+# Left out: base.fixture starts its own program again, which without binfmt is the emulator.
+ctest --test-dir build-aarch64 --output-on-failure -L unit -E '^base\.fixture$' -j "$jobs" --timeout 7200
