@@ -9,7 +9,7 @@
  *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
  *             fail and count what was not given back. Short-lived work lives in an arena: take a
  *             mark, work, rewind.
- *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every x86-64 machine.
+ *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every CPU.
  *             libm does not (it picks code by CPU), and a data set that is computed rather than
  *             stored must not depend on who computes it. Nor on where: text becomes numbers and
  *             numbers text by sl_strtod, sl_snprintf and friends, which the locale does not touch.
@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdarg.h>
 #include <locale.h>
+#include <float.h>
 
 #define SL_NODISCARD __attribute__((warn_unused_result))
 #define SL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -262,14 +263,21 @@ void sl_arena_clear(sl_arena *a);               // gives all memory back
 /* ---------------------------------------------------------------- the CPU ------------------- */
 
 /* A kernel that gains from wider vectors is one text compiled for several instruction sets: X.c,
- * X.avx2.c, X.avx512.c. Every choice between them in the library, and what the GEMM libraries may
- * use, is made by sl_cpu(). */
+ * X.avx2.c, X.avx512.c (base/vector.h). Every choice between them in the library, and what the GEMM
+ * libraries may use, is made by sl_cpu(). */
 typedef enum sl_isa {
-    SL_ISA_BASE,   // x86-64-v2: 16-byte vectors, no fused multiply-add
+    SL_ISA_BASE,   // x86-64-v2 and all other CPUs: 16-byte vectors, no fused multiply-add
     SL_ISA_AVX2,   // with FMA and F16C: 32-byte vectors
     SL_ISA_AVX512, // F, DQ, VL, BW: 64-byte vectors
     SL_ISA_COUNT
 } sl_isa;
+
+/* The variants of a kernel by sl_isa; those that are not compiled for other CPUs are NULL there. */
+#if defined(__x86_64__)
+#define SL_ISA_VARIANTS(base, avx2, avx512) { &base, &avx2, &avx512 }
+#else
+#define SL_ISA_VARIANTS(base, avx2, avx512) { &base }
+#endif
 
 #define SL_CPU_VARIABLE "SYMLAW_CPU" // in the environment: a name from below lowers sl_cpu()
 
@@ -281,6 +289,7 @@ const char *sl_isa_name(sl_isa isa); // "base", "avx2", "avx512"
 sl_isa sl_cpu_lowered(sl_isa best, const char *word);
 /* SL_EINVAL: the word names no instruction set, or one wider than `best`. NULL and "" are fine. */
 SL_NODISCARD sl_status sl_cpu_check(const char *word, sl_isa best);
+void sl_cpu_pause(void); // in loops that wait for another thread: leaves the core to its neighbour
 
 /* ---------------------------------------------------------------- randomness ---------------- */
 
@@ -309,7 +318,7 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 
 /* ---------------------------------------------------------------- elementary functions ------ */
 
-/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every x86-64 and for every n and
+/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
  * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
@@ -336,6 +345,28 @@ double sl_tanh(double x);
 double sl_atan(double x);
 double sl_asin(double x);
 double sl_acos(double x);
+
+/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 - 63),
+ * the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above them. For
+ * normal numbers. */
+typedef struct sl_long_bits {
+    uint64_t mantissa;
+    uint16_t exponent;
+} sl_long_bits;
+static inline sl_long_bits sl_long_bits_of(long double v) {
+#if LDBL_MANT_DIG == 64
+    union { long double v; sl_long_bits bits; } x = { v };
+    return x.bits;
+#else
+    _Static_assert(LDBL_MANT_DIG == 113, "a long double has 64 or 113 bits of mantissa");
+    union { long double v; uint64_t half[2]; } x = { v };
+    const uint16_t exponent = (uint16_t)(x.half[1] >> 48);
+    const uint64_t first = 1ull << 63 | x.half[1] << 16 >> 1 | x.half[0] >> 49;
+    const uint64_t mantissa = first + (x.half[0] >> 48 & 1);
+    return mantissa ? (sl_long_bits){ mantissa, exponent }
+                    : (sl_long_bits){ 1ull << 63, (uint16_t)(exponent + 1) };
+#endif
+}
 
 /* ---------------------------------------------------------------- strings ------------------- */
 

@@ -34,7 +34,7 @@ static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
         { "config", meta->config },
         { "vocabulary", meta->vocabulary },
         { "universe", meta->universe },
-        { "level", sl_nn_level() },
+        { "level", sl_nn_isa() },
         { "libraries", sl_nn_libraries() },
     };
     sl_snprintf(step, 24, "%lld", (long long)meta->step);

@@ -168,7 +168,7 @@ static sl_status time_products(sl_commands__run *run, const sl_commands__setup *
     const int rows = plan->chunk * (int)m->options.columns * (int)options_of(run)->points;
     SL_TRY(sl_nn_prepare(s->threads));
     sl_io_json_add_text(result, "libraries", sl_nn_libraries());
-    sl_io_json_add_text(result, "level", sl_nn_level());
+    sl_io_json_add_text(result, "level", sl_nn_isa());
     sl_io_json_open(result, "products", '[');
     if (!run->common->json)
         sl_str_add(&run->output, "# map\tpass\top\tMxNxK\tthreads\tlibrary\tbest ms\tGFLOP/s\n");

@@ -192,7 +192,7 @@ static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run,
 
 static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
     r->cpu = cpu_name(cpu);
-    r->isa = sl_nn_level();
+    r->isa = sl_nn_isa();
     r->libraries = sl_nn_libraries();
     r->version = SL_VERSION;
     r->revision = sl_ckpt_revision();
@@ -326,7 +326,7 @@ static sl_status write_evaluation(const job *j, const char *path, const char *re
     sl_str_add_bytes(&s, result, (size_t)(end - result));
     sl_io_json_add_real(&s, "cpu_seconds", cpu);
     sl_io_json_add_text(&s, "cpu", cpu_name(name));
-    sl_io_json_add_text(&s, "isa", sl_nn_level());
+    sl_io_json_add_text(&s, "isa", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_add_text(&s, "revision", sl_ckpt_revision());
     sl_str_add(&s, "}\n");

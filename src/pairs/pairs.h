@@ -24,7 +24,7 @@
  * place: same base, next attempt, which is part of the counter; after 64 attempts the next base. So
  * every index is a pair.
  *
- * y is computed in double by expr's own evaluation, so pairs are the same bits on every x86-64.
+ * y is computed in double by expr's own evaluation, so pairs are the same bits on every CPU.
  *
  * Ownership: a pair lives in the arena it was made in. A sl_pairs borrows its universe.
  * Threads: a sl_pairs is read-only after it was made; give every thread its own arena. */

@@ -9,8 +9,6 @@
 #include <float.h>
 #include <math.h>
 
-_Static_assert(LDBL_MANT_DIG == 64, "a long double has 64 bits of mantissa, in its first 8 bytes");
-
 /* ---------------------------------------------------------------- powers of ten ------------- */
 
 /* The compiler rounds these, to nearest. */
@@ -41,12 +39,8 @@ typedef struct binary {
 } binary;
 
 static inline binary power_of_ten(int k) {
-    const char *bytes = (const char *)&powers[k + MOST];
-    uint64_t mantissa;
-    uint16_t exponent;
-    memcpy(&mantissa, bytes, sizeof mantissa);
-    memcpy(&exponent, bytes + sizeof mantissa, sizeof exponent);
-    return (binary){ mantissa, exponent - 16383 };
+    const sl_long_bits p = sl_long_bits_of(powers[k + MOST]);
+    return (binary){ p.mantissa, p.exponent - 16383 };
 }
 
 /* ---------------------------------------------------------------- exact comparison ---------- */

@@ -223,7 +223,7 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     sl_io_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
     sl_io_json_add_text(&s, "pairs", f->pairs);
     sl_io_json_add_text(&s, "vocabulary", f->vocabulary);
-    sl_io_json_add_text(&s, "level", sl_nn_level());
+    sl_io_json_add_text(&s, "level", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_close(&s, '}');
     sl_str_add(&s, "}\n");

@@ -216,7 +216,7 @@ static void what_was_saved_comes_back_to_the_bit(void **state) {
     assert_string_equal(l.progress, "{\"loss\":[1,2]}");
     assert_string_equal(l.vocabulary, "vvv");
     assert_string_equal(l.universe, "uuu");
-    assert_string_equal(l.level, sl_nn_level());
+    assert_string_equal(l.level, sl_nn_isa());
     assert_string_equal(l.libraries, sl_nn_libraries());
     assert_null(l.warning);
     assert_int_equal(sl_ckpt_newest(folder()), 1200);

@@ -357,8 +357,10 @@ static void points_are_those_of_the_twin(void **state) {
     }
 }
 
-/* Compiled for any x86-64 and for AVX2: the same bits, at every size. */
+/* Compiled for every CPU and for AVX2: the same bits, at every size. */
 static void variants_give_the_same_bits(void **state) {
+    static sl_pairs__scatter *const scatter[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_pairs__scatter_base, sl_pairs__scatter_avx2, sl_pairs__scatter_avx2);
     sl_fixture *t = *state;
     if (sl_cpu_best() < SL_ISA_AVX2) skip();
     for (int i = 0; i < sl_test_iters(t, 600); i++) {
@@ -375,8 +377,8 @@ static void variants_give_the_same_bits(void **state) {
         assert_true(u && v);
         sl_rng_uniforms(u, &t->rng, N * (MAX_D + 1));
         memcpy(v, u, (size_t)N * (MAX_D + 1) * sizeof *v);
-        sl_pairs__scatter_base(x, u, u + N * (MAX_D + 1), m, N, D, o.whiten);
-        sl_pairs__scatter_avx2(y, v, v + N * (MAX_D + 1), m, N, D, o.whiten);
+        scatter[SL_ISA_BASE](x, u, u + N * (MAX_D + 1), m, N, D, o.whiten);
+        scatter[SL_ISA_AVX2](y, v, v + N * (MAX_D + 1), m, N, D, o.whiten);
         for (int c = 0; c < D; c++)
             SL_CHECK(t, memcmp(x[c], y[c], (size_t)N * sizeof *x[c]) == 0, "column %d of %d, %d",
                      c + 1, D, N);
