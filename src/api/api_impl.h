@@ -563,7 +563,7 @@ typedef struct sl_api__asked {
 
 /* sl_discover_run with threads and progress. */
 SL_NODISCARD sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked,
-                                    const sl_problem *p, const sl_api__run *run);
+                                    const sl_dataset *p, const sl_api__run *run);
 /* Options of the formulas: --ops, --max-size, --max-memory. */
 SL_NODISCARD sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run);
 

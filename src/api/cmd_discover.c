@@ -251,23 +251,17 @@ static sl_status read_table(sl_table *out, bool *late, const sl_api__run *run, i
     return SL_OK;
 }
 
-static bool is_constant(const sl_table *t) {
-    for (int64_t i = 1; i < t->rows; i++)
-        if (t->y[i] != t->y[0]) return false;
-    return true;
-}
-
 /* Names that a terminal and a comment can take. */
 static sl_status take_names(sl_api__finding *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
-    for (int i = 0; i < t->inputs && good; i++) {
-        names[i] = sl_api__visible(a, t->names[i]);
+    for (int i = 0; i < t->data.inputs && good; i++) {
+        names[i] = sl_api__visible(a, t->data.names[i]);
         good = names[i];
     }
-    f->target = good ? sl_api__visible(a, t->target) : NULL;
+    f->target = good ? sl_api__visible(a, t->data.target) : NULL;
     if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
-    f->names = (sl_names){ names, t->inputs };
+    f->names = (sl_names){ names, t->data.inputs };
     return SL_OK;
 }
 
@@ -296,9 +290,8 @@ static sl_status write_file(sl_file **file, sl_str *s) {
 }
 
 static sl_status draw(sl_file **file, bool html, const sl_api__finding *f) {
-    const sl_problem p = sl_table_problem(f->table);
     const char *base = strrchr(f->file, '/');
-    const sl_picture picture = { .problem = &p,
+    const sl_picture picture = { .problem = &f->table->data,
                                  .discovery = f->found,
                                  .names = &f->names,
                                  .target = f->target,
@@ -408,11 +401,10 @@ static void ask_once_more(sl_api__run *run) {
 
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, sl_api__run *run) {
-    const sl_problem p = sl_table_problem(f->table);
     const char *column;
     double sigma;
     SL_TRY(find_sigma(&sigma, &column, run));
-    f->constant = is_constant(f->table);
+    f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
     const sl_api__asked asked = { .model = m->model,
                                   .open = m->model ? NULL : open_late,
@@ -420,7 +412,7 @@ static sl_status discover(sl_api__finding *f, sl_discovery **found, source *m, s
                                   .names = &f->names,
                                   .sigma = sigma,
                                   .units = f->units };
-    SL_TRY(sl_api__find(found, &asked, &p, run));
+    SL_TRY(sl_api__find(found, &asked, &f->table->data, run));
     f->found = *found;
     f->model = f->found->model_asked ? m->model : NULL;
     f->model_note = m->note;
@@ -444,7 +436,7 @@ static sl_status find(sl_api__run *run, source *m, int search, beside *files, st
     f.table = late ? NULL : &table;
     if (!late) {
         SL_GO(sl_api__units(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
-                            (const char *const *)table.names, table.inputs, table.target));
+                            table.data.names, table.data.inputs, table.data.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2

@@ -107,14 +107,14 @@ sl_status sl_sample_formula(sl_formula **out, const sl_sample *s) {
 }
 
 int64_t sl_sample_base(const sl_sample *s) { return s ? s->pair.base : -1; }
-int sl_sample_points(const sl_sample *s) { return s ? s->pair.points : 0; }
-int sl_sample_columns(const sl_sample *s) { return s ? s->pair.columns : 0; }
+int sl_sample_points(const sl_sample *s) { return s ? (int)s->pair.data.rows : 0; }
+int sl_sample_columns(const sl_sample *s) { return s ? s->pair.data.inputs : 0; }
 
 const double *sl_sample_x(const sl_sample *s, int column) {
-    return s && column >= 0 && column < s->pair.columns ? s->pair.x[column] : NULL;
+    return s && column >= 0 && column < s->pair.data.inputs ? s->pair.data.x[column] : NULL;
 }
 
-const double *sl_sample_y(const sl_sample *s) { return s ? s->pair.y : NULL; }
+const double *sl_sample_y(const sl_sample *s) { return s ? s->pair.data.y : NULL; }
 
 const uint8_t *sl_sample_tokens(const sl_sample *s, int *n) {
     if (n) *n = s ? s->pair.n_tokens : 0;

@@ -76,8 +76,8 @@ typedef void (*sayer)(void *to, const char *name, const char *sentence);
 
 static void say_rows(sayer say, void *to, const sl_table *t) {
     char line[300], digits[32], kept[32];
-    int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
-    if (t->rows < t->read)
+    int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->data.rows));
+    if (t->data.rows < t->read)
         n += sl_snprintf(line + n, sizeof line - (size_t)n, " of %s",
                          sl_group_digits(digits, t->read));
     const char *between = ": ";
@@ -96,7 +96,7 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
                          (long long)t->weightless);
         between = ", ";
     }
-    if (t->rows < t->read - t->missing - t->infinite - t->weightless) {
+    if (t->data.rows < t->read - t->missing - t->infinite - t->weightless) {
         n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)",
                          between,
                          t->missing + t->infinite + t->weightless > 0 ? "of the others " : "");
@@ -118,7 +118,7 @@ static void say_columns(sayer say, void *to, const sl_api__finding *f) {
         sl_snprintf(line, sizeof line,
                     "%d of %d columns of numbers, picked because they explain most%s; --inputs "
                     "names others",
-                    t->inputs, t->chosen_from, share);
+                    t->data.inputs, t->chosen_from, share);
         say(to, "inputs", line);
     }
     if (t->text_columns > 0) {
@@ -145,7 +145,7 @@ static void say_line(void *to, const char *name, const char *sentence) {
 /* Which inputs the model was shown, where there are more than it takes. */
 static sl_status add_shown(sl_str *s, const sl_api__finding *f) {
     const sl_discovery *d = f->found;
-    if (!d->model_asked || d->model_inputs == f->table->inputs) return SL_OK;
+    if (!d->model_asked || d->model_inputs == f->table->data.inputs) return SL_OK;
     sl_str_addf(s, "  %-13s", "shown to it");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");
@@ -204,7 +204,7 @@ static void say_note(void *to, const char *name, const char *sentence) {
 void sl_api__finding_notes(const sl_api__listener *l, const sl_api__finding *f) {
     sl_api__listener to = *l;
     const sl_table *t = f->table;
-    if (t->rows < t->read) say_rows(say_note, &to, t);
+    if (t->data.rows < t->read) say_rows(say_note, &to, t);
     say_columns(say_note, &to, f);
     char line[200];
     if (memory_line(line, sizeof line, &f->found->search)) say_note(&to, "memory", line);

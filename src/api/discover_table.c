@@ -243,8 +243,7 @@ static sl_status add_rows(sl_str *s, page *p) {
 
 static sl_status add_all(sl_str *s, page *p) {
     const bool some = p->f->found->ranked > 0;
-    const sl_problem all = sl_table_problem(p->f->table);
-    SL_TRY(sl_rounding_make(&p->rounding, &p->arena, &all, p->f->found));
+    SL_TRY(sl_rounding_make(&p->rounding, &p->arena, &p->f->table->data, p->f->found));
     if (some)
         SL_TRY(add_best(s, p));
     else

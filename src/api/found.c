@@ -66,7 +66,7 @@ sl_status sl_api__search_options(sl_search_options *out, const sl_api__run *run)
     return SL_OK;
 }
 
-sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_problem *p,
+sl_status sl_api__find(sl_discovery **out, const sl_api__asked *asked, const sl_dataset *p,
                        const sl_api__run *run) {
     sl_discover_options o;
     sl_api__discover_options(&o, run);
@@ -115,10 +115,7 @@ static sl_status check_column(const double *column, int64_t rows, const char *na
     return SL_OK;
 }
 
-static sl_status check_problem(const sl_problem *p, const char *const *names) {
-    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
-        return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", p->inputs,
-                       SL_DATA_MAX_INPUTS);
+static sl_status check_data(const sl_dataset *p) {
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "sl_discover: %lld rows; a formula needs 2 at least",
                        (long long)p->rows);
@@ -126,7 +123,7 @@ static sl_status check_problem(const sl_problem *p, const char *const *names) {
         char name[24];
         sl_snprintf(name, sizeof name, "input %d", i + 1);
         if (!p->x[i]) return sl_fail(SL_EINVAL, "sl_discover: %s is NULL", name);
-        if (names && !names[i])
+        if (p->names && !p->names[i])
             return sl_fail(SL_EINVAL, "sl_discover: the name of %s is NULL", name);
         SL_TRY(check_column(p->x[i], p->rows, name));
     }
@@ -157,7 +154,7 @@ static sl_status read_units(sl_found *f, const char *list) {
     return sl_api__units(&f->units_known, &f->units, list, names, f->names.count, "y");
 }
 
-static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
+static sl_status find(sl_found *f, const sl_trained *model, const sl_dataset *p,
                       const sl_json *given, const sl_api__listener *listener) {
     sl_api__value values[SL_LEN(options)];
     const sl_api__run run = { .info = &info, .values = values, .listener = *listener };
@@ -170,18 +167,16 @@ static sl_status find(sl_found *f, const sl_trained *model, const sl_problem *p,
     return sl_api__find(&f->discovery, &asked, p, &run);
 }
 
-static sl_status discover(sl_found **out, const sl_trained *model, const sl_problem *p,
-                          const char *const *names, const char *options_json,
-                          const sl_api__listener *listener) {
-    if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
-    SL_TRY(check_problem(p, names));
+static sl_status discover(sl_found **out, const sl_trained *model, const sl_dataset *p,
+                          const char *options_json, const sl_api__listener *listener) {
+    SL_TRY(check_data(p));
 
     sl_status st;
     sl_json *given = NULL;
     sl_found *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
     f->names.count = p->inputs;
-    if (names) SL_GO(copy_names(f, names, p->inputs));
+    if (p->names) SL_GO(copy_names(f, p->names, p->inputs));
     if (options_json) SL_GO(sl_json_parse(&given, options_json, strlen(options_json)));
     SL_GO(find(f, model, p, given, listener));
     *out = f;
@@ -192,12 +187,24 @@ done:
     return st;
 }
 
+static sl_status discover_columns(sl_found **out, const sl_trained *model, const double *const *x,
+                                  int inputs, const double *y, int64_t rows,
+                                  const char *const *names, const char *options_json,
+                                  const sl_api__listener *listener) {
+    if (!out || !x || !y) return sl_fail(SL_EINVAL, "sl_discover: out, x or y is NULL");
+    if (inputs < 1 || inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "sl_discover: %d inputs; 1 to %d can be given", inputs,
+                       SL_DATA_MAX_INPUTS);
+    sl_dataset d = sl_data_view(x, inputs, y, rows);
+    d.names = names;
+    return discover(out, model, &d, options_json, listener);
+}
+
 sl_status sl_discover(sl_found **out, const sl_trained *model, const double *const *x, int n_inputs,
                       const double *y, int64_t rows, const char *const *names,
                       const char *options_json, sl_event_fn on_event, void *payload) {
-    SL_API__PUBLIC(
-        discover(out, model, &(sl_problem){ .inputs = n_inputs, .rows = rows, .x = x, .y = y },
-                 names, options_json, &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
+    SL_API__PUBLIC(discover_columns(out, model, x, n_inputs, y, rows, names, options_json,
+                                    &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void sl_found_free(sl_found *f) {

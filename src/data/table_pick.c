@@ -22,10 +22,10 @@
  *              empty cannot win by the few rows it has.
  *
  * All sets of k <= 3 are tried, in the order of the columns, and the first of the best is taken. Of
- * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
- * three columns has more cells than rows; then the best pair is taken, the best pair of the others,
- * and so on until there are k: each column that alone or with another says something of y comes
- * before those that do not. */
+ * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more
+ * than three columns has more cells than rows; then the best pair is taken, the best pair of the
+ * others, and so on until there are k: each column that alone or with another says something of y
+ * comes before those that do not. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ enum {
     BINS_MAX = 32,
     ROWS_PER_CELL = 4,
     TRIED_MAX = 64,
-    GRID_MAX = 3, // columns of one grid
+    GRID_MAX = 3,     // columns of one grid
     CELLS_MAX = 4096, // (bins + 1)^k is at most 33, 33^2, 11^3
     STREAM = 0x7069636b
 };
@@ -254,21 +254,21 @@ done:
     return st;
 }
 
-/* ---------------------------------------------------------------- of a problem -------------- */
+/* ---------------------------------------------------------------- of a data set ------------- */
 
-sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
-                            uint64_t seed) {
-    const int width = p->inputs + 1;
-    double *value = sl_malloc((size_t)p->rows * (size_t)width, sizeof *value);
+sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d, int k,
+                                uint64_t seed) {
+    const int width = d->inputs + 1;
+    double *value = sl_malloc((size_t)d->rows * (size_t)width, sizeof *value);
     int number[SL_DATA_MAX_INPUTS];
-    if (!value) return sl_fail_memory((size_t)p->rows, (size_t)width * sizeof *value, "columns");
-    for (int64_t i = 0; i < p->rows; i++) {
-        value[i * width] = p->y[i];
-        for (int c = 0; c < p->inputs; c++) value[i * width + c + 1] = p->x[c][i];
+    if (!value) return sl_fail_memory((size_t)d->rows, (size_t)width * sizeof *value, "columns");
+    for (int64_t i = 0; i < d->rows; i++) {
+        value[i * width] = d->y[i];
+        for (int c = 0; c < d->inputs; c++) value[i * width + c + 1] = d->x[c][i];
     }
-    for (int c = 0; c < p->inputs; c++) number[c] = c + 1;
-    const sl_table__block b = { value, width, p->rows };
-    sl_status st = sl_table__pick(column, explained, &b, 0, number, p->inputs, k, seed);
+    for (int c = 0; c < d->inputs; c++) number[c] = c + 1;
+    const sl_table__block b = { value, width, d->rows };
+    sl_status st = sl_table__pick(column, explained, &b, 0, number, d->inputs, k, seed);
     sl_free(value);
     return st;
 }

@@ -34,9 +34,8 @@ static double *numbers(sl_arena *a, int64_t n) {
 
 /* Rows evenly spaced among all. */
 static sl_status pick_rows(sl_picture__shown *v) {
-    const sl_problem *p = v->p->problem;
-    v->rows = (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = v->x, .y = p->y };
-    for (int k = 0; k < p->inputs; k++) v->x[k] = p->x[k];
+    const sl_dataset *p = v->p->problem;
+    v->rows = sl_data_view(p->x, p->inputs, p->y, p->rows);
     if (p->rows <= ROWS) return SL_OK;
     v->rows.rows = ROWS;
     for (int k = 0; k <= p->inputs; k++) {
@@ -44,10 +43,7 @@ static sl_status pick_rows(sl_picture__shown *v) {
         double *to = numbers(v->arena, ROWS);
         if (!to) return SL_ENOMEM;
         for (int64_t i = 0; i < ROWS; i++) to[i] = from[(p->rows - 1) * i / (ROWS - 1)];
-        if (k < p->inputs)
-            v->x[k] = to;
-        else
-            v->rows.y = to;
+        *(k < p->inputs ? &v->rows.x[k] : &v->rows.y) = to;
     }
     return SL_OK;
 }
@@ -113,13 +109,12 @@ static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel pa
 /* The formula's values along the range of its one input, as gx, gy. */
 static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, sl_range x,
                             sl_range y) {
-    const bool log = is_wide(v->x[0], v->rows.rows);
+    const bool log = is_wide(v->rows.x[0], v->rows.rows);
     for (int i = 0; i < GRID; i++) {
         const double t = (double)i / (GRID - 1);
         gx[i] = log ? sl_exp(sl_log(x.lo) * (1 - t) + sl_log(x.hi) * t) : x.lo * (1 - t) + x.hi * t;
     }
-    const double *columns[] = { gx };
-    const sl_problem along = { .inputs = 1, .rows = GRID, .x = columns };
+    const sl_dataset along = { .inputs = 1, .rows = GRID, .x = { gx } };
     SL_TRY(sl_candidate_eval(gy, v->arena, v->best, &along));
     // from far above to far below in one step is a pole and no line
     for (int i = 1; i < GRID; i++) {
@@ -132,14 +127,14 @@ static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, 
 static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char *data,
                            const char *formula) {
     const int64_t n = v->rows.rows;
-    const sl_range x = range_of(v->x[0], n), y = range_of(v->rows.y, n);
+    const sl_range x = range_of(v->rows.x[0], n), y = range_of(v->rows.y, n);
     const int above = sl_plot_panel(plot, &(sl_panel){ .y_label = v->target,
-                                                       .log_x = is_wide(v->x[0], n),
+                                                       .log_x = is_wide(v->rows.x[0], n),
                                                        .log_y = is_wide(v->rows.y, n),
                                                        .height = 3,
                                                        .bare = true });
-    sl_plot_marks(plot, above, v->x[0], v->rows.y, n, &(sl_style){ .label = data });
-    add_residuals(plot, v, (sl_panel){ .row = 1 }, v->name[0], v->x[0]);
+    sl_plot_marks(plot, above, v->rows.x[0], v->rows.y, n, &(sl_style){ .label = data });
+    add_residuals(plot, v, (sl_panel){ .row = 1 }, v->name[0], v->rows.x[0]);
     if (!(x.lo <= x.hi)) return SL_OK; // no rows
     double *gx = numbers(v->arena, GRID), *gy = numbers(v->arena, GRID);
     if (!gx || !gy) return SL_ENOMEM;
@@ -166,7 +161,7 @@ static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *d
         add_residuals(plot, v, (sl_panel){ .column = cell++ }, "formula", v->value);
     for (int k = 0; k < v->rows.inputs; k++, cell++)
         add_residuals(plot, v, (sl_panel){ .row = cell / 2, .column = cell % 2 }, v->name[k],
-                      v->x[k]);
+                      v->rows.x[k]);
 }
 
 static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *data) {
@@ -174,10 +169,10 @@ static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *da
     for (int k = 0; k < v->rows.inputs; k++) {
         const int number = sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
                                                             .y_label = k ? NULL : v->target,
-                                                            .log_x = is_wide(v->x[k], n),
+                                                            .log_x = is_wide(v->rows.x[k], n),
                                                             .log_y = is_wide(v->rows.y, n),
                                                             .column = k });
-        sl_plot_marks(plot, number, v->x[k], v->rows.y, n, &(sl_style){ .label = data });
+        sl_plot_marks(plot, number, v->rows.x[k], v->rows.y, n, &(sl_style){ .label = data });
     }
 }
 
