@@ -1,26 +1,26 @@
 /* data - data sets: rows of numbers to explain, and the tables that they are read from.
  *
- * A data set is a target y and the inputs x[0] .. x[inputs - 1], columns of the same number of rows,
- * with what is known of y's errors and, where they have any, the names of the columns:
+ * A data set is a target y and the inputs x[0] .. x[inputs - 1], columns of equally many rows, with
+ * what is known of y's errors and, where they have any, the names of the columns:
  *
- *     row     x[0]   x[1]  ..  y    sigma
+ *     row     x[0]   x[1]      y    sigma
  *     0       0.5    2         1.1  0.1
  *     1       0.7    3         2.3  0.1         rows: 2, inputs: 2
  *
  * It is a plain value and a view: a copy of the struct shows the same numbers, and nothing below
- * writes to them. Whatever made the columns owns them and outlives the views: a sl_table, an arena, a
- * caller of the library. Fewer inputs, or inputs in another order, are a view (sl_data_view_inputs);
- * fewer rows are copied into an arena (sl_data_pick_rows). Pairs are made as data sets; the model's
- * encoding, fits, search, discovery and evaluation read them.
+ * writes to them. Whatever made the columns owns them and outlives the views: a sl_table, an arena,
+ * a caller of the library. Fewer inputs, or inputs in another order, are a view of the same columns
+ * (sl_data_view_inputs); fewer rows are copied into an arena (sl_data_pick_rows). Pairs are made as
+ * data sets; the model's encoding, fits, search, discovery and evaluation read them.
  *
- * Everywhere `rows` counts the numbers of a column and `inputs` the columns of x. `columns` counts
+ * `rows` counts the numbers of a column and `inputs` the columns of x, everywhere. `columns` counts
  * those of a file, or in the neural network all that it reads, target included.
  *
- * A table is a file's rows as a data set, and what was left out of them: which columns are inputs was
- * told or found out, and rows with a missing or infinite cell are dropped and counted. Memory is
+ * A table is a file's rows as a data set, and what was left out of them: which columns are inputs
+ * was told or found out; rows with a missing or infinite cell are dropped and counted. Memory is
  * bounded: of very many rows an even sample is kept.
  *
- * Ownership: a table owns its columns and names; a data set owns nothing. Threads: no shared state. */
+ * Ownership: a table owns its columns and names; a data set owns nothing. Threads: none shared. */
 #ifndef SL_DATA_H
 #define SL_DATA_H
 
@@ -110,15 +110,14 @@ SL_NODISCARD sl_status sl_data_pick_evenly(sl_dataset *out, sl_arena *a, const s
 /* *order := the numbers 0 .. rows - 1 in a random order, in a. */
 SL_NODISCARD sl_status sl_data_shuffle(int64_t **order, sl_arena *a, int64_t rows, sl_rng *rng);
 
-/* Takes `held` random rows of d apart, 0 < held < rows: *out_held := those, *out_fit := the others, each in
- * the order of d, so that a sum over rows is the same with and without the others. fitted[row]: is it among
- * the others? All in a. */
-SL_NODISCARD sl_status sl_data_hold_out(sl_dataset *out_fit, sl_dataset *out_held,
-                                        const bool **fitted, sl_arena *a, const sl_dataset *d,
-                                        int64_t held, sl_rng *rng);
+/* *held := n random rows of d, 0 < n < rows, *fit := the others, each in the order of d, so that
+ * sums over rows are those of a data set without the other part. (*fitted)[row]: is it in *fit? All
+ * in a. */
+SL_NODISCARD sl_status sl_data_hold_out(sl_dataset *fit, sl_dataset *held, const bool **fitted,
+                                        sl_arena *a, const sl_dataset *d, int64_t n, sl_rng *rng);
 
-/* column[0..k) := which k inputs of d explain y best, as those of a table are picked; *explained: the share
- * of y's variance that they explain, NaN for more than three. */
+/* column[0..k) := which k inputs of d explain y best, as those of a table are picked; *explained:
+ * the share of y's variance that they explain, NaN for more than three. */
 SL_NODISCARD sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d,
                                              int k, uint64_t seed);
 
@@ -128,7 +127,7 @@ bool sl_data_constant(const sl_dataset *d); // is y?
 typedef struct sl_standard {
     double mean[SL_DATA_MAX_INPUTS];
     double deviation[SL_DATA_MAX_INPUTS]; // 0 where its inverse is no double
-    double factor[SL_DATA_MAX_INPUTS];    // 1/deviation, or 1: a constant input is moved to 0 and left so
+    double factor[SL_DATA_MAX_INPUTS];    // 1/deviation, or 1: a constant input becomes 0
 } sl_standard;
 sl_standard sl_data_standard(const sl_dataset *d);
 /* Input c in x[0..n) becomes what it is brought to. */
@@ -150,15 +149,15 @@ typedef struct sl_table_options {
 #define SL_TABLE_OPTIONS_INIT \
     { .csv = SL_CSV_OPTIONS_INIT, .max_inputs = 2, .max_rows = 100000 }
 
-/* A file's rows, and what was left out of them. Names are as in the file, but without their units. */
+/* A file's rows, and what was left out of them. Names are those of the file without their units. */
 typedef struct sl_table {
     sl_dataset data;
     sl_arena arena;            // of its columns and names
     sl_units units;            // that the names have said
     int columns;               // of the file
     int64_t read;              // rows of the file
-    int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled rows
-                               // alone where the inputs were found out late
+    int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled
+                               // rows alone where the inputs were found out late
     int64_t weightless;        // dropped, because their weight is 0
     int64_t repeated;          // kept rows that are equal to an earlier one
     int chosen_from;           // 0, or of how many columns the inputs were picked

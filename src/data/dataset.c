@@ -55,19 +55,19 @@ sl_status sl_data_shuffle(int64_t **order, sl_arena *a, int64_t rows, sl_rng *rn
     return SL_OK;
 }
 
-sl_status sl_data_hold_out(sl_dataset *out_fit, sl_dataset *out_held, const bool **fitted,
-                           sl_arena *a, const sl_dataset *d, int64_t held, sl_rng *rng) {
-    SL_ASSERT(held > 0 && held < d->rows);
+sl_status sl_data_hold_out(sl_dataset *fit, sl_dataset *held, const bool **fitted, sl_arena *a,
+                           const sl_dataset *d, int64_t n, sl_rng *rng) {
+    SL_ASSERT(n > 0 && n < d->rows);
     int64_t *order;
     SL_TRY(sl_data_shuffle(&order, a, d->rows, rng));
-    bool *fit = sl_arena_alloc(a, (size_t)d->rows);
-    if (!fit) return sl_fail_memory((size_t)d->rows, 1, "rows");
-    memset(fit, true, (size_t)d->rows);
-    for (int64_t i = 0; i < held; i++) fit[order[i]] = false;
-    for (int64_t i = 0, h = 0, f = held; i < d->rows; i++) order[fit[i] ? f++ : h++] = i;
-    SL_TRY(sl_data_pick_rows(out_held, a, d, order, held));
-    SL_TRY(sl_data_pick_rows(out_fit, a, d, order + held, d->rows - held));
-    *fitted = fit;
+    bool *in_fit = sl_arena_alloc(a, (size_t)d->rows);
+    if (!in_fit) return sl_fail_memory((size_t)d->rows, 1, "rows");
+    memset(in_fit, true, (size_t)d->rows);
+    for (int64_t i = 0; i < n; i++) in_fit[order[i]] = false;
+    for (int64_t i = 0, h = 0, f = n; i < d->rows; i++) order[in_fit[i] ? f++ : h++] = i;
+    SL_TRY(sl_data_pick_rows(held, a, d, order, n));
+    SL_TRY(sl_data_pick_rows(fit, a, d, order + n, d->rows - n));
+    *fitted = in_fit;
     return SL_OK;
 }
 

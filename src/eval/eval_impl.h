@@ -18,7 +18,7 @@ typedef struct sl_eval__box {
     const char *const *names; // of the inputs; NULL: x1, x2, ...
 } sl_eval__box;
 
-/* *box := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1, and reason. */
+/* *box := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1; reason. */
 SL_NODISCARD sl_status sl_eval__ranges_read(sl_eval__box *box, sl_arena *a, const char *text);
 
 /* *out := n points of the box where e is real and of a size that can be squared, with its values,

@@ -123,8 +123,8 @@ typedef struct sl_infer_cost {
 /* Asked now and then, from the calling thread; true ends the work early. */
 typedef bool (*sl_infer_stop)(void *payload);
 
-/* Of the data the model reads x and y. Fewer inputs than it was trained on: what is missing is left out
- * if it has learned that, else filled with numbers that have nothing to do with y, as in training. */
+/* Of a data set the model reads x and y. Fewer inputs than it was trained on: what is missing is
+ * left out if it has learned that, else filled with numbers unrelated to y, as in training. */
 
 /* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with
  * GREEDY one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop`

@@ -135,8 +135,8 @@ typedef struct sl_batch {
     const int64_t *number;            // (pairs): of the pair in the run, counts dropout's randomness
 } sl_batch;
 
-/* A data set as the cells of one pair, the one encoding there is: mantissa, exponent (columns, rows) and
- * present (columns), the target first. Columns behind the inputs are absent, and 0. */
+/* A data set as the cells of one pair: mantissa, exponent (columns, rows) and present (columns),
+ * the target first. Columns behind the inputs are absent, and 0. */
 void sl_model_write_cells(float *mantissa, float *exponent, uint8_t *present, const sl_dataset *d,
                           int columns);
 

@@ -184,9 +184,9 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
-/* *out := further rows that the pair's data could have had, at most n, in a: drawn from its mixture by
- * random numbers of their own, with the expression's value there and no noise. Fewer than n only where
- * hardly any point of the mixture is valid. The pair is one of p's. */
+/* *out := further rows that the pair's data could have had, at most n, in a: drawn from its mixture
+ * by random numbers of their own, with the expression's value there and no noise. Fewer than n only
+ * where hardly any point of the mixture is valid. The pair is one of p's. */
 SL_NODISCARD sl_status sl_pairs_fresh(sl_dataset *out, sl_arena *a, const sl_pairs *p,
                                       const sl_pair *pair, int n);
 
@@ -289,7 +289,7 @@ typedef struct sl_pair_given {
 } sl_pair_given;
 
 /* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
- * place in it, such as `x[1][17] is null, not a number`. variables: how many inputs there may be. */
+ * place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
 SL_NODISCARD sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 
