@@ -81,7 +81,7 @@ bool sl_data_constant(const sl_dataset *d) {
 
 /* The sum of numbers near the largest double is none. */
 static double mean_of(const double *x, int64_t n, double largest) {
-    const double mean = sl_mean(x, n);
+    const double mean = sl_num_mean(x, n);
     if (isfinite(mean)) return mean;
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += x[i] / largest;

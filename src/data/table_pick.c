@@ -80,7 +80,7 @@ static void take_target(picker *p, int column) {
     for (int i = 0; i < p->rows; i++) p->y[i] = ldexp(p->y[i], -exponent);
     bool constant = true;
     for (int i = 1; i < p->rows; i++) constant = constant && p->y[i] == p->y[0];
-    const double mean = sl_mean(p->y, p->rows);
+    const double mean = sl_num_mean(p->y, p->rows);
     p->total = 0;
     for (int i = 0; i < p->rows; i++) {
         p->y[i] = constant ? 0 : p->y[i] - mean;
@@ -103,7 +103,7 @@ static void cut_column(uint8_t *bin, picker *p, int column, int bins) {
     const double *value = p->block->value + column;
     const int64_t width = p->block->width;
     for (int i = 0; i < p->rows; i++) p->sorted[i] = value[p->row[i] * width];
-    sl_sort(p->sorted, p->rows);
+    sl_num_sort(p->sorted, p->rows);
     for (int i = 0; i < p->rows; i++) {
         const double v = value[p->row[i] * width];
         int lo = 0, hi = p->rows; // the first that is not smaller
@@ -223,8 +223,8 @@ static void try_pairs(int *set, picker *p, const uint8_t *bin, int n, int k, int
         if (taken[i]) set[at++] = i;
 }
 
-sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
-                         int n, int k, uint64_t seed) {
+sl_status sl_data__table_pick(int *set, double *share, const sl_table__block *b, int y,
+                              const int *col, int n, int k, uint64_t seed) {
     SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
     sl_status st = SL_OK;
     int keep[TRIED_MAX];
@@ -268,7 +268,7 @@ sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset
     }
     for (int c = 0; c < d->inputs; c++) number[c] = c + 1;
     const sl_table__block b = { value, width, d->rows };
-    sl_status st = sl_table__pick(column, explained, &b, 0, number, d->inputs, k, seed);
+    sl_status st = sl_data__table_pick(column, explained, &b, 0, number, d->inputs, k, seed);
     sl_free(value);
     return st;
 }

@@ -17,7 +17,7 @@ enum { FEW = 6, ALL = 17, FIRST_ROWS = 256 };
 
 static const double SLACK = 1.02, NOTHING = 1e-9; // of what a fit leaves unexplained
 
-int sl_candidate_digits(const sl_candidate *c, int k, int most) {
+int sl_discover_candidate_digits(const sl_candidate *c, int k, int most) {
     const double value = c->value[k], error = c->error ? c->error[k] : NAN;
     if (!(error > 0) || isinf(error) || value == 0) return most;
     const double d = floor(log10(fabs(value))) - floor(log10(error)) + 2;
@@ -36,8 +36,8 @@ static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_dataset *p, cons
     return n ? sl_data_pick_rows(&r->rows[r->n++], a, p, pick, n) : SL_OK;
 }
 
-sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
-                           const sl_discovery *d) {
+sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
+                                    const sl_discovery *d) {
     *out = (sl_rounding){ .n = 0 };
     // a few come first: most of what is rounded too far shows there, and a table of all candidates
     // must not take long
@@ -59,8 +59,8 @@ static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const 
     const size_t mark = sl_arena_mark(a), n = (size_t)p->rows;
     double *y = sl_arena_alloc(a, 3 * n * sizeof *y), *rounded = y + n, *exact = rounded + n;
     if (!y) return sl_fail_memory(3 * n, sizeof *y, "values of a formula");
-    SL_TRY(sl_candidate_eval(rounded, a, shown, p));
-    SL_TRY(sl_candidate_eval(exact, a, c, p));
+    SL_TRY(sl_discover_candidate_eval(rounded, a, shown, p));
+    SL_TRY(sl_discover_candidate_eval(exact, a, c, p));
     int64_t kept = 0;
     *out = true;
     for (int64_t i = 0; i < p->rows && *out; i++) {
@@ -70,7 +70,7 @@ static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const 
         rounded[kept] = rounded[i];
         exact[kept++] = exact[i];
     }
-    const double before = sl_r2(exact, y, kept), after = sl_r2(rounded, y, kept);
+    const double before = sl_num_r2(exact, y, kept), after = sl_num_r2(rounded, y, kept);
     *out = *out && (isnan(before) || 1 - after <= SLACK * (1 - before) + NOTHING);
     sl_arena_rewind(a, mark);
     return SL_OK;
@@ -96,15 +96,15 @@ static double rounded(double value, int digits) {
 static bool round_all(double *value, const sl_candidate *c, int more) {
     bool cut = false;
     for (int i = 0; i < c->params; i++) {
-        const int digits = SL_MIN(sl_candidate_digits(c, i, FEW) + more, ALL);
+        const int digits = SL_MIN(sl_discover_candidate_digits(c, i, FEW) + more, ALL);
         value[i] = rounded(c->value[i], digits);
         cut = cut || digits < ALL;
     }
     return cut;
 }
 
-sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
-                             const sl_rounding *r) {
+sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
+                                      const sl_rounding *r) {
     double *value = sl_arena_alloc(a, (size_t)c->params * sizeof *value);
     if (!value) return sl_fail_memory((size_t)c->params, sizeof *value, "rounded constants");
     *out = *c;

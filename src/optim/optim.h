@@ -143,7 +143,7 @@ typedef struct sl_optim_report {
 
 /* One step. grad: the whole block's sum of lanes, of which this rank has begin .. end right; it is
  * multiplied by `scale` (1 over the tokens of the batch) first. sum[] of the owned pieces must hold
- * the sums of squares of the unscaled gradient, as sl_sum_tree answers them. weights begin .. end
+ * the sums of squares of the unscaled gradient, as sl_nn_sum_tree answers them. weights begin .. end
  * are changed. Collective where there are several ranks: partial sums are exchanged inside, and a
  * status other than the next is that of the exchange. A gradient that is not finite changes nothing
  * and is SL_ELIMIT. */

@@ -77,7 +77,7 @@ static sl_status shrink_pieces(int64_t begin, int64_t end, int worker, void *pay
 /* Small tensors make small pieces, many to a part; where all is small, threads would cost more than
  * they do. */
 static sl_status over_pieces(sl_pool *pool, const job *j, sl_par_fn fn) {
-    const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_pool_threads(pool);
+    const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_par_pool_threads(pool);
     if (j->s->end - j->s->begin < 2 * SL_PIECE) pool = NULL;
     return sl_par_for(pool, n, SL_MAX(n / parts, 1), fn, (void *)j);
 }

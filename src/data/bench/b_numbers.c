@@ -46,7 +46,7 @@ static sl_status measure(bench *b) {
         }
         t[r] = (sl_clock() - start) * 1e9 / SETS;
     }
-    sl_sort(t, REPEATS);
+    sl_num_sort(t, REPEATS);
     printf("name\titems\tthreads\tbest_ns_per_item\tmedian_ns_per_item\titems_per_s\n");
     printf("split\t%d sets\t1\t%.1f\t%.1f\t%.0f\n", (int)SETS, t[0], t[REPEATS / 2],
            1e9 / t[REPEATS / 2]);

@@ -19,7 +19,7 @@ static const char *file_of(sl_fixture *t, const char *text) {
 
 static sl_status read_text(sl_fixture *t, sl_table *out, const char *text,
                            const sl_table_options *o) {
-    return sl_table_read(out, file_of(t, text), o, NULL, NULL);
+    return sl_data_table_read(out, file_of(t, text), o, NULL, NULL);
 }
 
 static void a_column_of_errors_is_no_input(void **state) {
@@ -39,7 +39,7 @@ static void a_column_of_errors_is_no_input(void **state) {
             assert_true(p.sigma[0] == 0.5 && p.sigma[1] == 2 && p.sigma[2] == 0.25);
             assert_true(p.x[0][2] == 7 && p.x[1][2] == 8 && p.y[2] == 9);
             assert_string_equal(table.data.target, "y");
-            sl_table_clear(&table);
+            sl_data_table_clear(&table);
         }
     // the last column is the target unless it has the errors
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
@@ -47,7 +47,7 @@ static void a_column_of_errors_is_no_input(void **state) {
     o.sigma = "c";
     SL_MUST(t, read_text(t, &table, "a,b,c\n1,2,3\n4,5,6\n", &o));
     assert_string_equal(table.data.target, "b");
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
 }
 
 static void weights_are_inverse_variances(void **state) {
@@ -61,7 +61,7 @@ static void weights_are_inverse_variances(void **state) {
     assert_true(table.data.sigma[0] == 0.5 && table.data.sigma[1] == 2 &&
                 !table.data.sigma_absolute);
     assert_string_equal(table.data.names[0], "a");
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
 }
 
 static void what_cannot_be_is_told(void **state) {
@@ -112,7 +112,7 @@ static void names_lose_their_units(void **state) {
     }
     assert_true(table.units.target_known && table.units.target.power[0] == 2 * SL_DIMENSION_PART);
     assert_true(fabs(table.units.input_factor[1] * 3.6 - 1) < 1e-12);
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
     // named with or without it
     static const char *const inputs[] = { "v,m", "v [km/h],m (kg)", "2,1" };
     for (int i = 0; i < SL_LEN(inputs); i++) {
@@ -121,7 +121,7 @@ static void names_lose_their_units(void **state) {
         SL_MUST(t, read_text(t, &table, "m (kg),v [km/h],E (J)\n1,2,3\n4,5,6\n", &o));
         assert_true(table.data.inputs == 2 && table.data.x[0][1] == 5 && table.units.target_known);
         assert_string_equal(table.data.names[1], "m");
-        sl_table_clear(&table);
+        sl_data_table_clear(&table);
     }
     o.inputs = NULL;
     o.target = "d"; // which?
@@ -159,7 +159,7 @@ static void sixteen_inputs_are_taken(void **state) {
             SL_CHECK(t, j == 0 || column > atoi(table.data.names[j - 1] + 1), "not in order");
         }
         SL_CHECK(t, found >= (k < 6 ? k - 1 : k < 12 ? 5 : 6), "%d of 6 found among %d", found, k);
-        sl_table_clear(&table);
+        sl_data_table_clear(&table);
     }
     sl_str_clear(&s);
 }
@@ -169,8 +169,8 @@ static sl_status read_once(const char *path) {
     sl_table table = { 0 };
     o.sigma = "s";
     o.max_inputs = 4;
-    const sl_status st = sl_table_read(&table, path, &o, NULL, NULL);
-    sl_table_clear(&table);
+    const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
+    sl_data_table_clear(&table);
     return st;
 }
 

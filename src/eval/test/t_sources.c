@@ -82,7 +82,7 @@ static void a_split_is_its_pairs(void **state) {
         sl_eval_source s;
         SL_MUST(t, sl_eval_from_split(&s, pairs, split, 0));
         assert_int_equal(s.count, 30);
-        assert_string_equal(s.name, sl_split_name(split));
+        assert_string_equal(s.name, sl_pairs_split_name(split));
         judge_source(t, &s);
         int moved = 0;
         for (int64_t i = 0; i < s.count; i++) {
@@ -91,7 +91,7 @@ static void a_split_is_its_pairs(void **state) {
             char id[40];
             SL_MUST(t, s.get(&p, &t->arena, i, &s));
             SL_MUST(t, sl_pairs_get(&e, &t->arena, pairs, split, i));
-            snprintf(id, sizeof id, "%s/%d", sl_split_name(split), (int)i);
+            snprintf(id, sizeof id, "%s/%d", sl_pairs_split_name(split), (int)i);
             assert_string_equal(p.id, id);
             assert_true(sl_expr_equal(p.truth, e.expr) && p.n_tokens == e.n_tokens);
             assert_memory_equal(p.tokens, e.tokens, (size_t)e.n_tokens);
@@ -273,7 +273,7 @@ static void formulas_are_problems(void **state) {
     judge_points(t, &q.data, q.truth);
     double *u = sl_arena_alloc(&t->arena, 256 * sizeof *u);
     for (int i = 0; i < 256; i++) u[i] = q.fresh.x[0][i] / 10;
-    assert_true(sl_ks_uniform(u, 256) > 1e-4); // evenly
+    assert_true(sl_num_ks_uniform(u, 256) > 1e-4); // evenly
 
     // further rows and a limit change nothing; a seed does
     o.limit = 1;

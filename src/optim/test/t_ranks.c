@@ -63,7 +63,7 @@ static uint64_t run(sl_fixture *t, sl_pool *pool, int rank, int ranks, int *boun
     for (int step = 0; step < STEPS; step++) {
         make_gradient(g, w, step);
         for (int i = s->first; i < s->last; i++)
-            s->sum[i] = sl_sum_squares(g + s->piece[i].offset, s->piece[i].count);
+            s->sum[i] = sl_nn_sum_squares(g + s->piece[i].offset, s->piece[i].count);
         SL_MUST(t, sl_optim_step(&r, s, pool, w, g, 1e-3));
         if (ranks > 1) SL_MUST(t, sl_par_gather(w, sizeof *w, begin));
         *bounds += r.bounds_set;
@@ -85,9 +85,9 @@ static void ranks_get_the_weights_of_one(void **state) {
     SL_CHECK(t, all == one && bounds == bounds_one, "%d ranks: %d bounds, not %d", sl_par_ranks(),
              bounds, bounds_one);
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     assert_true(run(t, pool, sl_par_rank(), sl_par_ranks(), &bounds) == one);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 /* One rank's bad gradient is everybody's. */
