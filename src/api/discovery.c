@@ -52,7 +52,7 @@ static int on_progress(const char *what, double done, double total, const sl_can
 }
 
 sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
-                            const sl_problem *p, const sl_commands__run *run,
+                            const sl_dataset *p, const sl_commands__run *run,
                             const sl_commands__look *look) {
     sl_discover_options o;
     SL_TRY(sl_commands__discover_options(&o, look, run->common->seed));
@@ -105,10 +105,7 @@ static sl_status check_column(const double *column, int64_t rows, const char *na
     return SL_OK;
 }
 
-static sl_status check_problem(const sl_problem *p, const char *const *names) {
-    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
-        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", p->inputs,
-                       SL_DATA_MAX_INPUTS);
+static sl_status check_data(const sl_dataset *p) {
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "symlaw_discover: %lld rows; a formula needs 2 at least",
                        (long long)p->rows);
@@ -116,7 +113,7 @@ static sl_status check_problem(const sl_problem *p, const char *const *names) {
         char name[24];
         sl_snprintf(name, sizeof name, "input %d", i + 1);
         if (!p->x[i]) return sl_fail(SL_EINVAL, "symlaw_discover: %s is NULL", name);
-        if (names && !names[i])
+        if (p->names && !p->names[i])
             return sl_fail(SL_EINVAL, "symlaw_discover: the name of %s is NULL", name);
         SL_TRY(check_column(p->x[i], p->rows, name));
     }
@@ -147,7 +144,7 @@ static sl_status read_units(symlaw_discovery *f, const char *list) {
     return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count, "y");
 }
 
-static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_problem *p,
+static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_dataset *p,
                       const sl_json *given, const sl_commands__listener *listener) {
     call_options o = { .sigma = 0 };
     const sl_commands__run run = { .options = &o, .common = &o.common, .listener = *listener };
@@ -160,18 +157,16 @@ static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_p
     return sl_commands__find(&f->discovery, &asked, p, &run, &o.look);
 }
 
-static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_problem *p,
-                          const char *const *names, const char *options_json,
-                          const sl_commands__listener *listener) {
-    if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
-    SL_TRY(check_problem(p, names));
+static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_dataset *p,
+                          const char *options_json, const sl_commands__listener *listener) {
+    SL_TRY(check_data(p));
 
     sl_status st;
     sl_json *given = NULL;
     symlaw_discovery *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
     f->names.count = p->inputs;
-    if (names) SL_GO(copy_names(f, names, p->inputs));
+    if (p->names) SL_GO(copy_names(f, p->names, p->inputs));
     if (options_json) SL_GO(sl_io_json_parse(&given, options_json, strlen(options_json)));
     SL_GO(find(f, model, p, given, listener));
     *out = f;
@@ -182,13 +177,26 @@ done:
     return st;
 }
 
+static sl_status discover_columns(symlaw_discovery **out, const symlaw_model *model,
+                                  const double *const *x, int inputs, const double *y, int64_t rows,
+                                  const char *const *names, const char *options_json,
+                                  const sl_commands__listener *listener) {
+    if (!out || !x || !y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
+    if (inputs < 1 || inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", inputs,
+                       SL_DATA_MAX_INPUTS);
+    sl_dataset d = sl_data_view(x, inputs, y, rows);
+    d.names = names;
+    return discover(out, model, &d, options_json, listener);
+}
+
 symlaw_status symlaw_discover(symlaw_discovery **out, const symlaw_model *model,
                               const double *const *x, int n_inputs, const double *y, int64_t rows,
                               const char *const *names, const char *options_json,
                               symlaw_event_fn on_event, void *payload) {
-    SL_API__PUBLIC(discover(
-        out, model, &(sl_problem){ .inputs = n_inputs, .rows = rows, .x = x, .y = y }, names,
-        options_json, &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
+    SL_API__PUBLIC(
+        discover_columns(out, model, x, n_inputs, y, rows, names, options_json,
+                         &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void symlaw_discovery_free(symlaw_discovery *f) {

@@ -111,14 +111,14 @@ symlaw_status symlaw_pair_formula(symlaw_formula **out, const symlaw_pair *s) {
 }
 
 int64_t symlaw_pair_member(const symlaw_pair *s) { return s ? s->pair.base : -1; }
-int symlaw_pair_rows(const symlaw_pair *s) { return s ? s->pair.points : 0; }
-int symlaw_pair_columns(const symlaw_pair *s) { return s ? s->pair.columns : 0; }
+int symlaw_pair_rows(const symlaw_pair *s) { return s ? (int)s->pair.data.rows : 0; }
+int symlaw_pair_columns(const symlaw_pair *s) { return s ? s->pair.data.inputs : 0; }
 
 const double *symlaw_pair_x(const symlaw_pair *s, int column) {
-    return s && column >= 0 && column < s->pair.columns ? s->pair.x[column] : NULL;
+    return s && column >= 0 && column < s->pair.data.inputs ? s->pair.data.x[column] : NULL;
 }
 
-const double *symlaw_pair_y(const symlaw_pair *s) { return s ? s->pair.y : NULL; }
+const double *symlaw_pair_y(const symlaw_pair *s) { return s ? s->pair.data.y : NULL; }
 
 const uint8_t *symlaw_pair_tokens(const symlaw_pair *s, int *n) {
     if (n) *n = s ? s->pair.n_tokens : 0;

@@ -7,13 +7,6 @@
 
 enum { LAWS = 4, INPUTS_MAX = SL_TOKEN_VARIABLES };
 
-/* Points of a law. What a trained model has to say differs by law, so rounds go through them all.
- */
-typedef struct table {
-    const double *x[INPUTS_MAX];
-    const double *y;
-} table;
-
 static double law(int which, double a, double b) {
     switch (which) {
     case 0: return a * sl_sin(b) + a;
@@ -23,8 +16,9 @@ static double law(int which, double a, double b) {
     }
 }
 
-static sl_status make_table(table *out, sl_arena *a, int which, int inputs, int points,
-                            uint64_t seed) {
+/* Rows of a law. What a trained model has to say differs by law, so rounds go through them all. */
+static sl_status make_data(sl_dataset *out, sl_arena *a, int which, int inputs, int points,
+                           uint64_t seed) {
     enum { STREAM = 0x62736d70 }; // "bsmp"
     double *v = sl_arena_alloc(a, (size_t)(inputs + 1) * (size_t)points * sizeof *v);
     if (!v) return sl_fail_memory((size_t)(inputs + 1) * (size_t)points, sizeof *v, "points");
@@ -34,8 +28,8 @@ static sl_status make_table(table *out, sl_arena *a, int which, int inputs, int 
     double *y = v + (size_t)inputs * (size_t)points;
     const double *first = v, *second = inputs > 1 ? v + points : v;
     for (int i = 0; i < points; i++) y[i] = law(which, first[i], second[i]);
+    *out = (sl_dataset){ .inputs = inputs, .rows = points, .y = y };
     for (int i = 0; i < inputs; i++) out->x[i] = v + (size_t)i * (size_t)points;
-    out->y = y;
     return SL_OK;
 }
 
@@ -50,8 +44,8 @@ typedef struct bench {
     int64_t samples;
     int round, rounds;
     int inputs, points;
-    table table[LAWS];
-    sl_arena kept;   // tables
+    sl_dataset data[LAWS];
+    sl_arena kept;   // data sets
     sl_arena arena;  // of one round
     sl_sampled *out; // samples
 } bench;
@@ -73,11 +67,9 @@ static bool on_step(void *payload) {
 
 static sl_status sample(bench *b, int which, sl_pool *pool, const sl_infer_options *o,
                         int64_t count, sl_infer_cost *cost) {
-    const table *t = &b->table[which];
-    const sl_infer_data d = { b->inputs, b->points, t->x, t->y };
     int64_t made;
-    SL_TRY(
-        sl_infer_run(b->out, &made, &b->arena, b->model, pool, &d, o, 0, count, cost, on_step, b));
+    SL_TRY(sl_infer_run(b->out, &made, &b->arena, b->model, pool, &b->data[which], o, 0, count,
+                        cost, on_step, b));
     if (made < count) return sl_fail(SL_ECANCEL, "stopped on request");
     return SL_OK;
 }
@@ -153,7 +145,7 @@ static sl_status prepare(bench *b, const sl_commands__run *run) {
     b->out = sl_calloc((size_t)b->samples, sizeof *b->out);
     if (!b->out) return sl_fail_memory((size_t)b->samples, sizeof *b->out, "samples");
     for (int i = 0; i < LAWS; i++)
-        SL_TRY(make_table(&b->table[i], &b->kept, i, b->inputs, b->points, b->options.seed));
+        SL_TRY(make_data(&b->data[i], &b->kept, i, b->inputs, b->points, b->options.seed));
     return SL_OK;
 }
 

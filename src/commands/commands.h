@@ -542,7 +542,7 @@ typedef struct sl_commands__asked {
 
 /* sl_discover_run with threads and progress. */
 SL_NODISCARD sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
-                                    const sl_problem *p, const sl_commands__run *run,
+                                    const sl_dataset *p, const sl_commands__run *run,
                                     const sl_commands__look *look);
 /* *out := the options of discovery; those of the formulas are --ops, --max-size, --max-memory. */
 SL_NODISCARD sl_status sl_commands__discover_options(sl_discover_options *out, const sl_commands__look *look,

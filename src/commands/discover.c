@@ -263,23 +263,17 @@ static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *r
     return SL_OK;
 }
 
-static bool is_constant(const sl_table *t) {
-    for (int64_t i = 1; i < t->rows; i++)
-        if (t->y[i] != t->y[0]) return false;
-    return true;
-}
-
 /* Names that a terminal and a comment can take. */
 static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
-    for (int i = 0; i < t->inputs && good; i++) {
-        names[i] = sl_text_visible(a, t->names[i]);
+    for (int i = 0; i < t->data.inputs && good; i++) {
+        names[i] = sl_text_visible(a, t->data.names[i]);
         good = names[i];
     }
-    f->target = good ? sl_text_visible(a, t->target) : NULL;
+    f->target = good ? sl_text_visible(a, t->data.target) : NULL;
     if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
-    f->names = (sl_names){ names, t->inputs };
+    f->names = (sl_names){ names, t->data.inputs };
     return SL_OK;
 }
 
@@ -425,7 +419,7 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     const char *column;
     double sigma;
     SL_TRY(find_sigma(&sigma, &column, o));
-    f->constant = is_constant(f->table);
+    f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
     const sl_commands__asked asked = { .model = m->model,
                                        .open = m->model ? NULL : open_late,
@@ -433,7 +427,7 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
                                        .names = &f->names,
                                        .sigma = sigma,
                                        .units = f->units };
-    SL_TRY(sl_commands__find(found, &asked, f->problem, run, &o->look));
+    SL_TRY(sl_commands__find(found, &asked, f->data, run, &o->look));
     f->discovery = *found;
     f->model = f->discovery->model_asked ? m->model : NULL;
     f->model_note = m->note;
@@ -447,7 +441,6 @@ static sl_status find(sl_commands__run *run, source *m, int search, beside *file
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
-    sl_problem rows;
     sl_discovery *found = NULL;
     sl_report_discovery f = {
         .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top
@@ -456,11 +449,10 @@ static sl_status find(sl_commands__run *run, source *m, int search, beside *file
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
     if (!late) {
-        rows = sl_data_table_problem(&table);
         f.table = &table;
-        f.problem = &rows;
+        f.data = &table.data;
         SL_GO(sl_data_units_known(&f.units, &table.units, o->look.units,
-                                  (const char *const *)table.names, table.inputs, table.target));
+                                  table.data.names, table.data.inputs, table.data.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2

@@ -138,7 +138,7 @@ static sl_status open_default_pairs(sl_commands__problems *out, sl_commands__run
 
 static void add_number(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
 
-static void add_data(sl_hasher *h, const sl_problem *p) {
+static void add_data(sl_hasher *h, const sl_dataset *p) {
     add_number(h, p->inputs);
     add_number(h, p->rows);
     if (p->rows == 0) return;

@@ -223,7 +223,7 @@ typedef int (*sl_discover_progress)(const char *what, double done, double total,
  * the model that the options open, or there are none. A model that takes fewer inputs than there are is
  * shown those that explain most. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
-                                       const sl_problem *p, const sl_discover_options *o,
+                                       const sl_dataset *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);
 void sl_discover_free(sl_discovery *d);
 
@@ -232,7 +232,7 @@ SL_NODISCARD sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate
                                                    sl_format format, const sl_names *names);
 /* y[i] of all rows of p; NaN where it is not real. */
 SL_NODISCARD sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch,
-                                                  const sl_candidate *c, const sl_problem *p);
+                                                  const sl_candidate *c, const sl_dataset *p);
 
 /* Digits of constant k that its standard error leaves room for, two of those of the error included,
  * so that what is cut off is noise; `most` at most, and without an error. */
@@ -241,11 +241,10 @@ int sl_discover_candidate_digits(const sl_candidate *c, int k, int most);
 /* Rows that rounded formulas are tried on: a few of all, those that were fitted, those held out. */
 typedef struct sl_rounding {
     int n;
-    sl_problem rows[3];
-    const double *columns[3][SL_DATA_MAX_INPUTS];
+    sl_dataset rows[3];
 } sl_rounding;
 /* p is the problem of the discovery, and must live as long. */
-SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
                                         const sl_discovery *d);
 /* *out := c with constants rounded for people to read, in a: to the digits that their errors leave,
  * six at most, and then as many more as it takes for the formula to be real in every row where c is

@@ -87,14 +87,6 @@ SL_NODISCARD sl_status sl_infer_options_check(const sl_infer_options *o);
 
 /* ---------------------------------------------------------------- samples ------------------- */
 
-/* What the model reads. Fewer inputs than it was trained on: what is missing is left out if it has
- * learned that, else filled with numbers that have nothing to do with y, as in training. */
-typedef struct sl_infer_data {
-    int inputs, points;
-    const double *const *x; // finite
-    const double *y;
-} sl_infer_data;
-
 typedef struct sl_sampled {
     int64_t number;         // of the sample
     const sl_token *tokens; // the end token included, where there is one
@@ -112,17 +104,20 @@ typedef struct sl_infer_cost {
 /* Asked now and then, from the calling thread; true ends the work early. */
 typedef bool (*sl_infer_stop)(void *payload);
 
+/* Of a data set the model reads x and y. Fewer inputs than it was trained on: what is missing is
+ * left out if it has learned that, else filled with numbers unrelated to y, as in training. */
+
 /* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with
  * GREEDY one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop`
  * said so: then those that were done, in order of their numbers, and out[i].number tells which. The
  * pool makes no difference to the result. cost and stop may be NULL. */
 SL_NODISCARD sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
-                                    sl_pool *pool, const sl_infer_data *d,
+                                    sl_pool *pool, const sl_dataset *d,
                                     const sl_infer_options *o, int64_t first, int64_t count,
                                     sl_infer_cost *cost, sl_infer_stop stop, void *payload);
 
 /* Sum of -log p of these tokens (with the end token) given the data: what training minimises. */
-SL_NODISCARD sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
+SL_NODISCARD sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_dataset *d,
                                      const sl_token *tokens, int n);
 
 #endif

@@ -30,6 +30,7 @@
 #ifndef SL_MODEL_H
 #define SL_MODEL_H
 
+#include "data/data.h"
 #include "nn/nn.h"
 
 /* ---------------------------------------------------------------- configuration ------------- */
@@ -113,6 +114,11 @@ typedef struct sl_batch {
     const int *begin;                 // (pairs + 1): where each pair's tokens begin
     const int64_t *number; // (pairs): of the pair in the run, counts dropout's randomness
 } sl_batch;
+
+/* A data set as the cells of one pair: mantissa, exponent (columns, rows) and present (columns),
+ * the target first. Columns behind the inputs are absent, and 0. */
+void sl_model_write_cells(float *mantissa, float *exponent, uint8_t *present, const sl_dataset *d,
+                          int columns);
 
 typedef struct sl_dropout {
     uint64_t key; // of the run

@@ -31,7 +31,7 @@
 #ifndef SL_PAIRS_H
 #define SL_PAIRS_H
 
-#include "io/io.h"
+#include "data/data.h"
 #include "token/token.h"
 #include "universe/universe.h"
 
@@ -119,12 +119,9 @@ typedef struct sl_pair {
     int64_t base;        // member of E
     int attempts;        // 1: the first one was good
     int tries;           // draws of points that it took
-    const sl_node *expr; // tidy, over x1 .. x<columns>
-    int columns;         // of x; fewer than the universe's variables where some were left out
-    int column[SL_UNIVERSE_MAX_VARS]; // which variable of the base each one is, from 1
-    int points;
-    const double *x[SL_UNIVERSE_MAX_VARS];
-    const double *y;
+    const sl_node *expr; // tidy, over x1 .. x<inputs>
+    sl_dataset data;     // fewer inputs than the universe's variables where some were left out
+    int column[SL_UNIVERSE_MAX_VARS]; // which variable of the base each input is, from 1
     double noise; // level that was added to y
     const sl_token *tokens; // with the end token
     int n_tokens;
@@ -153,12 +150,11 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
-/* Further points that the pair's data could have had: *have of them, at most n, drawn from its
- * mixture by random numbers of their own, with the expression's value there and no noise. x[c][i]
- * as in pair->x. Fewer than n only where hardly any point of the mixture is valid. The pair is one
- * of p's. */
-SL_NODISCARD sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
-                                      const sl_pairs *p, const sl_pair *pair, int n);
+/* *out := further rows that the pair's data could have had, at most n, in a: drawn from its mixture
+ * by random numbers of their own, with the expression's value there and no noise. Fewer than n only
+ * where hardly any point of the mixture is valid. The pair is one of p's. */
+SL_NODISCARD sl_status sl_pairs_fresh(sl_dataset *out, sl_arena *a, const sl_pairs *p,
+                                      const sl_pair *pair, int n);
 
 /* The order of training: index to place * draws + draw and back, within a pass; place counts the
  * members of E that are not withheld. */
@@ -263,13 +259,11 @@ typedef struct sl_pair_given {
     const char *id; // "" if there is none
     bool id_whole;  // it was written as a whole number, not as a text
     const sl_node *expr; // NULL if there is none; tidy
-    int columns, points;
-    const double *x[SL_EXPR_MAX_VARS];
-    const double *y;
+    sl_dataset data;
 } sl_pair_given;
 
 /* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
- * place in it, such as `x[1][17] is null, not a number`. variables: how many columns x may have. */
+ * place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
 SL_NODISCARD sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 

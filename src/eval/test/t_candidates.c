@@ -127,7 +127,7 @@ static sl_status run(world *w, sl_fixture *t, sl_pool *pool) {
 }
 
 /* The highest R2 of all draws, by a loop over training pairs; the first of equal ones. */
-static const sl_node *best_by_hand(sl_fixture *t, const world *w, const sl_problem *p,
+static const sl_node *best_by_hand(sl_fixture *t, const world *w, const sl_dataset *p,
                                    uint64_t seed, uint64_t problem, double *r2) {
     const sl_node *best = NULL;
     double *y = sl_arena_alloc(&t->arena, (size_t)p->rows * sizeof *y);

@@ -278,12 +278,12 @@ static void add_prints(sl_fixture *t, prints *pairs, prints *exprs, const sl_pai
         sl_pair e;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_pairs_get(&e, &t->arena, p, split, i));
-        const size_t bytes = (size_t)e.points * sizeof(double);
+        const size_t bytes = (size_t)e.data.rows * sizeof(double);
         uint64_t h = mix(1, e.expr, e.expr->len * sizeof *e.expr);
         if (exprs) exprs->v[exprs->n++] = h;
         h = mix(h, &e.base, sizeof e.base);
-        for (int c = 0; c < e.columns; c++) h = mix(h, e.x[c], bytes);
-        pairs->v[pairs->n++] = mix(h, e.y, bytes);
+        for (int c = 0; c < e.data.inputs; c++) h = mix(h, e.data.x[c], bytes);
+        pairs->v[pairs->n++] = mix(h, e.data.y, bytes);
         assert_true(pairs->n < SL_LEN(pairs->v));
     }
 }
