@@ -38,8 +38,8 @@ void sl_cli__help_all(sl_cli__text *t) {
                  "print a completion script: symlaw completion bash|zsh|fish");
 }
 
-/* Words of `text` from the current column on, wrapped into the right-hand side. What is to stay in
- * one piece does if it fits a line. */
+/* Words of `text` from the current column on, wrapped into the right-hand side. A part that must
+ * not be split stays whole if it fits a line. */
 static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one_piece) {
     one_piece = one_piece && strlen(text) <= WIDTH - COLUMN;
     while (*text) {
@@ -58,7 +58,7 @@ static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one
     }
 }
 
-/* "[0 .. 4, default 3]": what the table knows besides the sentence. */
+/* "[0 .. 4, default 3]": range and default from the table. */
 static void add_facts(sl_cli__text *facts, const symlaw_option_info *o) {
     const char *between = "";
     bool number = o->type == SYMLAW_OPTION_INT || o->type == SYMLAW_OPTION_REAL;

@@ -130,7 +130,7 @@ static const char *script_of(world *w) {
     return text;
 }
 
-static void script_says_what_was_asked(void **state) {
+static void script_has_the_options(void **state) {
     world w;
     world_make(&w, *state, "study");
     const char *plain = script_of(&w);
@@ -535,7 +535,7 @@ static void two_do_not_submit_at_once(void **state) {
     sl_study_watch_free(watch);
 }
 
-static void failures_are_told_in_slurms_words(void **state) {
+static void failures_quote_slurm(void **state) {
     world w;
     bool submitted;
     sl_study_slurm_jobs jobs;
@@ -578,7 +578,7 @@ static sl_status show(world *w) {
 }
 
 /* Not by SL_EACH_ALLOCATION: a claim is released as well as it can be, with memory or without. */
-static void submission_survives_lack_of_memory(void **state) {
+static void submission_reports_lack_of_memory(void **state) {
     world w;
     bool submitted;
     sl_study_slurm_jobs jobs;
@@ -669,7 +669,7 @@ static void programs_that_hang_are_ended(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(script_says_what_was_asked),
+        SL_TEST(script_has_the_options),
         SL_TEST(what_cannot_be_written_is_refused),
         SL_TEST(odd_names_reach_the_worker),
         SL_TEST(limit_is_what_slurm_leaves),
@@ -681,8 +681,8 @@ int main(void) {
         SL_TEST(workers_are_submitted_once),
         SL_TEST(name_belongs_to_the_folder),
         SL_TEST(two_do_not_submit_at_once),
-        SL_TEST(failures_are_told_in_slurms_words),
-        SL_TEST(submission_survives_lack_of_memory),
+        SL_TEST(failures_quote_slurm),
+        SL_TEST(submission_reports_lack_of_memory),
         SL_TEST(waiting_ends_with_the_study_or_its_jobs),
         SL_TEST(programs_that_hang_are_ended),
     };
