@@ -344,7 +344,7 @@ static void a_full_disk_ends_the_worker_and_room_lets_it_go_on(void **state) {
     bool late;
     assert_int_equal(work(&late, &f, study, 1e6, 0), SL_EIO);
     assert_non_null(strstr(sl_last_error(), "No space left on device"));
-    assert_non_null(strstr(sl_last_error(), "the same command goes on"));
+    assert_non_null(strstr(sl_last_error(), "the same command continues"));
     f = (fake){ 0 };
     SL_MUST(t, work(&late, &f, study, 1e6, 0));
     check_once(t, study, 1);
