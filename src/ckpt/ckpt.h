@@ -28,8 +28,8 @@
 /* A configuration is a JSON object: options of the run by name, and "format", the version of what
  * they mean. Without a "format" it is 1. What later versions promise is in docs/formats.md:
  *
- *   - an option that a configuration lacks did not exist when it was written, and has the default of
- *     that format;
+ *   - an option that a configuration lacks did not exist when it was written, and has the default
+ *     of that format;
  *   - an unknown member is kept, written back, and reported;
  *   - a format newer than ours is refused.
  *

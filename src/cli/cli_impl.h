@@ -57,8 +57,8 @@ bool sl_cli__real(double *out, const char *text);
 
 /* ---------------------------------------------------------------- standard output ----------- */
 
-/* Writes all of it and returns 0, or the errno that stopped it: EINTR after a signal to stop, unless
- * `after_stop`, that is, for output printed because of the stop. */
+/* Writes all of it and returns 0, or the errno that stopped it: EINTR after a signal to stop,
+ * unless `after_stop`, that is, for output printed because of the stop. */
 int sl_cli__write(const char *bytes, size_t n, bool after_stop);
 /* Prints a finished text, frees it, and returns the exit code. */
 int sl_cli__print(sl_cli__text *t);

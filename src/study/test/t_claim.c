@@ -168,7 +168,7 @@ static void unfinished_claims_are_swept(void **state) {
     sl_study_watch_free(w);
 }
 
-/* ---------------------------------------------------------------- the dead ------------------ */
+/* ---------------------------------------------------------------- ended holders ------------- */
 
 static void a_process_of_this_machine_that_is_gone_is_replaced_at_once(void **state) {
     sl_fixture *t = *state;
@@ -222,7 +222,7 @@ static void another_process_with_its_number_does_not_keep_it(void **state) {
     sl_study_watch_free(w);
 }
 
-/* ---------------------------------------------------------------- the silent ---------------- */
+/* ---------------------------------------------------------------- holders without beats ----- */
 
 /* Tries until it has it, at most ten seconds; *seconds := how long that took. */
 static sl_study_claim *take_at_last(sl_fixture *t, sl_study_watch *w, const char *dir,

@@ -45,7 +45,7 @@ typedef struct fake {
     sl_status status;
     const char *message;
     bool empty;     // bad runs end well and leave nothing
-    int stop_after; // jobs after which tell wants no more; 0: never
+    int stop_after; // jobs after which report cancels; 0: never
     int stop_self;  // the job in which it stops itself by SIGSTOP; 0: none
     int kill_self;  // ... or kills itself
     int done;
