@@ -1,4 +1,4 @@
-/* open - what a file of ours must have, and the model of a weights file. */
+/* open - required contents of a checkpoint file, and the model of a weights file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ void sl_ckpt_loaded_clear(sl_ckpt_loaded *l) {
 }
 
 static sl_status copy(char **out, const char *text) {
-    if (!text) text = ""; // from before it was written, or after: it is not known
+    if (!text) text = ""; // absent in files of other versions
     const size_t n = strlen(text) + 1;
     *out = sl_malloc(n, 1);
     if (!*out) return sl_fail_memory(n, 1, "texts of a checkpoint");
@@ -27,7 +27,7 @@ static sl_status copy(char **out, const char *text) {
     return SL_OK;
 }
 
-/* Whoever opened the wrong file should see at once that it is, or how much is gone. */
+/* Names all missing members at once, so that a wrong file is recognised. */
 static sl_status name_missing(const sl_st_file *f, const char *path, sl_ckpt__kind kind) {
     static const char *const needed[] = { SL_ST__FORMAT, "kind", "step", "config" };
     char list[160] = "";
@@ -120,7 +120,7 @@ typedef struct reading {
     const sl_json *config;
     const char *path;
     int format;
-    sl_str missing; // what has its default: "heads" (0), ...
+    sl_str missing; // options with their defaults: "heads" (0), ...
 } reading;
 
 static sl_status bad_member(const reading *r, const char *name, const sl_json *j,
@@ -129,7 +129,7 @@ static sl_status bad_member(const reading *r, const char *name, const sl_json *j
                    sl_io_json_kind_text(sl_io_json_kind_of(j)), need);
 }
 
-/* The number that an option has which is missing: that of the configuration's format. */
+/* The value of a missing option: the default of the configuration's format. */
 static sl_status take_default(double *out, reading *r, const char *name, double today) {
     const sl_ckpt_older *then = sl_ckpt_older_default(name, r->format);
     if (sl_ckpt_config_needs(name)) return sl_ckpt_config_lacks(name, r->path);
@@ -138,7 +138,7 @@ static sl_status take_default(double *out, reading *r, const char *name, double 
     return SL_OK;
 }
 
-/* *out has the default of today. */
+/* *out has the current default. */
 static sl_status get_int(int64_t *out, reading *r, const char *name) {
     const sl_json *j = sl_io_json_get(r->config, name);
     if (!j) {

@@ -3,7 +3,7 @@
 
 #include "cli/cli_impl.h"
 
-/* The text with each byte that `special` holds behind `before`, as each shell quotes. */
+/* Appends the text with `before` in front of each byte that is in `special`. */
 static void add_escaped(sl_cli__text *t, const char *text, const char *special,
                         const char *before) {
     for (; *text; text++) {
@@ -23,7 +23,7 @@ static void add_command_names(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- bash ---------------------- */
 
-/* What completes a value: words, or the names of files or folders. Nothing where anything goes. */
+/* Completion of a value: words, or the names of files or folders; nothing for free values. */
 static void bash_value(sl_cli__text *t, const symlaw_option_info *o) {
     if (o->choices) {
         sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");

@@ -41,8 +41,8 @@ void sl_cli__help_all(sl_cli__text *t) {
         sl_cli__exit_codes, sl_cli__environment);
 }
 
-/* Words of `text` from the current column on, wrapped into the right-hand side. What is to stay in
- * one piece does if it fits a line. */
+/* Words of `text` from the current column on, wrapped into the right-hand side. A part that must
+ * not be split stays whole if it fits a line. */
 static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one_piece) {
     one_piece = one_piece && strlen(text) <= WIDTH - COLUMN;
     while (*text) {

@@ -43,7 +43,7 @@ sl_study_slurm_options sl_study_slurm_defaults(void) {
 
 /* ---------------------------------------------------------------- words --------------------- */
 
-/* Letters that neither a shell nor sbatch nor squeue's lists give a meaning. */
+/* Characters without a special meaning for a shell, sbatch and squeue's lists. */
 static bool is_plain(char c) { return sl_isalpha(c) || sl_isdigit(c) || (c && strchr("_.-", c)); }
 
 void sl_study__quote(sl_str *s, const char *text) {
@@ -76,7 +76,7 @@ static sl_status add_directive(sl_str *s, const char *name, const char *value, c
     return SL_OK;
 }
 
-/* Options of sbatch as they are, in a line of the script for each line of the text. */
+/* Options of sbatch unmodified, a line of the script for each line of the text. */
 static sl_status add_directives(sl_str *s, const char *text) {
     while (text && *text) {
         const size_t n = strcspn(text, "\n");
@@ -98,8 +98,8 @@ static sl_status add_directives(sl_str *s, const char *text) {
 
 /* ---------------------------------------------------------------- place --------------------- */
 
-/* The name of jobs: that of the plan for people, and a hash of the folder, so that jobs of another
- * folder are not taken for ours. */
+/* The name of jobs: the plan's name, for the reader, and a hash of the folder, so that jobs of
+ * another folder have another name. */
 static void name_jobs(sl_study__slurm_place *p, const char *plan) {
     char clean[32];
     size_t n = 0;
@@ -109,7 +109,7 @@ static void name_jobs(sl_study__slurm_place *p, const char *plan) {
     sl_snprintf(p->name, sizeof p->name, "symlaw-%s-%08x", clean, (unsigned)(hash >> 32));
 }
 
-/* The folder need not be there yet: then its parent must be. */
+/* The folder need not exist yet; then its parent must. */
 static sl_status make_absolute(char out[4096], const char *dir) {
     char found[PATH_MAX], here[PATH_MAX];
     if (realpath(dir, found)) {
@@ -194,12 +194,11 @@ static sl_status add_setting(sl_str *s, const sl_study_slurm_options *o,
                   "# marks that srun or mpirun leave in the shells that they start\n"
                   "unset ${!PMIX_@} ${!PMI_@} ${!OMPI_COMM_WORLD_@}\n");
     if (o->before && *o->before) sl_str_addf(s, "%s\n", o->before);
-    sl_str_add(s, "set -u\n"); // `module` and its like do not bear it
+    sl_str_add(s, "set -u\n"); // after `before`: `module` and the like fail under it
     return SL_OK;
 }
 
-/* Slurm's number of a task is also that of the array, for one of them: "array_task" is not
- * mistaken. */
+/* One task of an array has the array's own job number, so tasks are named "array_task". */
 static void add_limit(sl_str *s, const sl_study_slurm_options *o) {
     sl_str_add(s,
                "\n"

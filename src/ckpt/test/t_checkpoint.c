@@ -1,5 +1,5 @@
-/* Checkpoints: what was saved comes back to the bit, damage is noticed and the older one used, and
- * no failure of a save costs an earlier checkpoint. */
+/* Checkpoints: saved values load to the bit, damage is detected and the older checkpoint used, and
+ * a failed save leaves earlier checkpoints intact. */
 #include "fixture/fixture.h"
 
 #include <dirent.h>
@@ -13,8 +13,8 @@
 
 /* ---------------------------------------------------------------- a run --------------------- */
 
-/* All that a checkpoint is made from and read into. The optimiser is filled by hand: whatever bits
- * it holds must come back, also such as no training makes. */
+/* The objects that a checkpoint is saved from and loaded into. The optimiser is filled by hand: any
+ * bits must be restored, also those that no training produces. */
 typedef struct run {
     sl_model *model;
     float *weights, *m, *v; // whole blocks
@@ -96,7 +96,7 @@ static bool same_bits(const run *a, const run *b) {
                0;
 }
 
-static sl_str config; // what config_with answered last
+static sl_str config; // last result of config_with
 
 /* The configuration of a model, as training writes it among other things. The member of this name,
  * if one is given, has this value instead, or is left out. */
@@ -202,7 +202,7 @@ static sl_status load(run *r, sl_ckpt_loaded *l) {
 
 /* ---------------------------------------------------------------- round trips --------------- */
 
-static void what_was_saved_comes_back_to_the_bit(void **state) {
+static void saved_values_load_to_the_bit(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     sl_ckpt_loaded l;
@@ -312,8 +312,8 @@ static void a_checkpoint_needs_few_texts(void **state) {
     drop(&b);
 }
 
-/* What both files say of where they come from. */
-static void the_metadata_say_who_wrote_it(void **state) {
+/* Provenance in the metadata of both files. */
+static void metadata_hold_provenance(void **state) {
     sl_fixture *t = *state;
     static const char *const names[] = { "model-00000003.safetensors",
                                          "state-00000003.safetensors" };
@@ -329,13 +329,13 @@ static void the_metadata_say_who_wrote_it(void **state) {
         assert_string_equal(sl_ckpt_st_metadata(f, "revision"), sl_ckpt_revision());
         assert_string_equal(sl_ckpt_st_metadata(f, "kind"), i ? "state" : "model");
         assert_string_equal(sl_ckpt_st_metadata(f, "step"), "3");
-        for (int k = 0; k < sl_ckpt_st_count(f); k++) { // whoever maps it finds all numbers aligned
+        for (int k = 0; k < sl_ckpt_st_count(f); k++) { // all numbers are aligned in a mapped file
             const sl_st_tensor *s = sl_ckpt_st_at(f, k);
             SL_CHECK(t, s->begin % (s->dtype == SL_F32 ? 4 : 8) == 0, "%s", s->name);
         }
         sl_ckpt_st_close(f);
     }
-    assert_true(sl_ckpt_revision()[0] != 0); // "unknown" where git does not know
+    assert_true(sl_ckpt_revision()[0] != 0); // "unknown" without git
     drop(&a);
 }
 
@@ -478,7 +478,7 @@ static void make_folder(const run *other) {
     assert_int_equal(mkdir(in_folder(NEWEST_MODEL), 0700), 0);
 }
 
-static void a_damaged_one_is_passed_over(void **state) {
+static void a_damaged_checkpoint_is_skipped(void **state) {
     sl_fixture *t = *state;
     static const damage list[] = {
         { "a bit of the model", "model-00000020.safetensors: damaged: the data", flip_model },
@@ -523,8 +523,8 @@ static void a_damaged_one_is_passed_over(void **state) {
     drop(&got);
 }
 
-/* Whatever happens to some bytes of one file: what is loaded is one of the two, whole. */
-static void no_damage_goes_unnoticed(void **state) {
+/* After any change of some bytes of one file, one of the two checkpoints is loaded completely. */
+static void damage_is_always_detected(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), got = make(t, &o, NULL);
@@ -683,8 +683,9 @@ static void a_state_has_all_its_tensors(void **state) {
     drop(&b);
 }
 
-/* Both files of a checkpoint that is there, with the numbers of r, which nobody looks at. */
-static void write_blindly(sl_fixture *t, const run *r, int64_t step) {
+/* Both files of an existing checkpoint, with the numbers of r, without the checks of sl_ckpt_save.
+ */
+static void write_unchecked(sl_fixture *t, const run *r, int64_t step) {
     char name[40], hash[33] = "";
     for (int k = 0; k < 2; k++) {
         sl_st_file *f = NULL;
@@ -827,7 +828,7 @@ static void older_defaults_hold_up_to_their_format(void **state) {
     assert_null(sl_ckpt_older_default("lr", SL_CKPT_CONFIG_FORMAT)); // today's are in the tables
 }
 
-/* ---------------------------------------------------------------- numbers that are none ----- */
+/* ---------------------------------------------------------------- NaN and infinity ---------- */
 
 static void numbers_that_are_not_finite_are_damage(void **state) {
     sl_fixture *t = *state;
@@ -855,7 +856,7 @@ static void numbers_that_are_not_finite_are_damage(void **state) {
         assert_int_equal(sl_ckpt_newest(folder()), 20);
 
         // written by other means it is not loaded
-        write_blindly(t, &b, 20);
+        write_unchecked(t, &b, 20);
         refill(&got, NULL);
         SL_MUST(t, load(&got, &l));
         SL_CHECK(t, l.step == 10 && same_bits(&got, &a), "%s: step %lld", name, (long long)l.step);
@@ -886,7 +887,7 @@ static void other_files_are_no_models(void **state) {
     flip("model-00000001.safetensors", -1, 0);
     not_a_model(t, "model-00000001.safetensors", "damaged");
 
-    // of ours, but without weights; of somebody else, with metadata of their own
+    // a checkpoint file without weights; a file of another program with its own metadata
     const sl_st_text text[] = { { "kind", "model" },         { "step", "1" },
                                 { "config", config_of(&a) }, { "vocabulary", "" },
                                 { "universe", "" },          { "level", "" },
@@ -910,7 +911,7 @@ static void other_files_are_no_models(void **state) {
 /* ---------------------------------------------------------------- failing saves ------------- */
 
 /* Whichever write fails: the older checkpoints load, and nothing half-done stays. */
-static void a_full_disk_costs_no_checkpoint(void **state) {
+static void a_full_disk_leaves_older_checkpoints(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), c = make(t, &o, &t->rng);
@@ -1028,15 +1029,15 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(what_was_saved_comes_back_to_the_bit),
+        SL_TEST(saved_values_load_to_the_bit),
         SL_TEST(a_rank_reads_its_share),
         SL_TEST(a_weights_file_is_a_model),
         SL_TEST(a_checkpoint_needs_few_texts),
-        SL_TEST(the_metadata_say_who_wrote_it),
+        SL_TEST(metadata_hold_provenance),
         SL_TEST(the_last_two_are_kept),
         SL_TEST(what_was_just_saved_stays),
-        SL_TEST(a_damaged_one_is_passed_over),
-        SL_TEST(no_damage_goes_unnoticed),
+        SL_TEST(a_damaged_checkpoint_is_skipped),
+        SL_TEST(damage_is_always_detected),
         SL_TEST(without_a_whole_one_the_newest_is_named),
         SL_TEST(a_checkpoint_of_another_model_is_refused),
         SL_TEST(a_state_has_all_its_tensors),
@@ -1045,7 +1046,7 @@ int main(void) {
         SL_TEST(older_defaults_hold_up_to_their_format),
         SL_TEST(numbers_that_are_not_finite_are_damage),
         SL_TEST(other_files_are_no_models),
-        SL_TEST(a_full_disk_costs_no_checkpoint),
+        SL_TEST(a_full_disk_leaves_older_checkpoints),
         SL_TEST(a_checkpoint_is_there_before_it_is_synced),
         SL_TEST(a_missing_folder_is_named),
         SL_TEST(each_allocation_may_fail),
