@@ -98,7 +98,7 @@ const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, in
 /* ---------------------------------------------------------------- texts --------------------- */
 
 void sl_cli__help_all(sl_cli__text *t);
-void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *info);
+void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c);
 
 /* A completion script; false if the shell is none of bash, zsh, fish. */
 bool sl_cli__complete(sl_cli__text *t, const char *shell);

@@ -386,7 +386,7 @@ sl_status sl_expr_program_run(double *y, const sl_program *p, const double *cons
     // addresses of all operands, then scalars, then registers that begin on a cache line
     enum { LINE = 64 / sizeof(double) };
     const size_t stride = ((size_t)SL_MIN(n, BLOCK) + LINE - 1) / LINE * LINE;
-    const size_t n_at = (size_t)(p->n_columns + 1 + p->n_scalars + p->n_registers);
+    const size_t n_at = (size_t)p->n_columns + 1 + (size_t)p->n_scalars + (size_t)p->n_registers;
     const size_t bytes =
         n_at * sizeof(double *) +
         ((size_t)p->n_scalars + LINE + (size_t)p->n_registers * stride) * sizeof(double);
