@@ -101,7 +101,7 @@ static void make_brief(char out[BRIEF], const symlaw_event *e) {
 /* What this run is, and how far. */
 static int show(job *j, const char *brief) {
     char text[320];
-    const sl_commands__tally *t = &j->runner->tally;
+    const sl_report_tally *t = &j->runner->tally;
     const char *comma = strchr(brief, ',');
     const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%s", t->finished, t->runs,
                               j->label, comma ? comma : "");
@@ -123,7 +123,7 @@ static int on_event(const symlaw_event *e, void *payload) {
     return 0;
 }
 
-/* An sl_par_asked: the same between events. */
+/* An sl_par_stop_fn: the same between events. */
 static bool asked(void *payload) {
     job *j = payload;
     return beat(j, 0, 0, "") || sl_commands__asks_to_stop((void *)outer(j));

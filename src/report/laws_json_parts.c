@@ -1,7 +1,7 @@
 /* laws_json_parts - the second half of the result: hyper-parameters, surface, iso-FLOP, tests. */
 #include <math.h>
 
-#include "commands/laws_impl.h"
+#include "report/report_impl.h"
 
 static void add_optima(sl_str *s, const sl_laws *l) {
     sl_io_json_open(s, "optima", '[');
@@ -10,8 +10,8 @@ static void add_optima(sl_str *s, const sl_laws *l) {
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_text(s, "size", l->size[o->size].name);
         sl_io_json_add_real(s, "params", o->params);
-        sl_commands__estimate_json(s, "batch", o->batch);
-        sl_commands__estimate_json(s, "rate", o->rate);
+        sl_report__estimate_json(s, "batch", o->batch);
+        sl_report__estimate_json(s, "rate", o->rate);
         sl_io_json_add_real(s, "loss", o->loss);
         sl_io_json_add_bool(s, "batch_on_edge", o->batch_on_edge);
         sl_io_json_add_bool(s, "rate_on_edge", o->rate_on_edge);
@@ -23,13 +23,13 @@ static void add_optima(sl_str *s, const sl_laws *l) {
 
 static void add_surface(sl_str *s, const sl_laws_surface *f) {
     sl_io_json_add_bool(s, "known", f->known);
-    sl_commands__estimate_json(s, "E", f->E);
-    sl_commands__estimate_json(s, "A", f->A);
-    sl_commands__estimate_json(s, "B", f->B);
-    sl_commands__estimate_json(s, "alpha", f->alpha);
-    sl_commands__estimate_json(s, "beta", f->beta);
-    sl_commands__estimate_json(s, "params_exponent", f->n_exponent);
-    sl_commands__estimate_json(s, "tokens_exponent", f->d_exponent);
+    sl_report__estimate_json(s, "E", f->E);
+    sl_report__estimate_json(s, "A", f->A);
+    sl_report__estimate_json(s, "B", f->B);
+    sl_report__estimate_json(s, "alpha", f->alpha);
+    sl_report__estimate_json(s, "beta", f->beta);
+    sl_report__estimate_json(s, "params_exponent", f->n_exponent);
+    sl_report__estimate_json(s, "tokens_exponent", f->d_exponent);
     sl_io_json_add_int(s, "points", f->n);
     sl_io_json_add_real(s, "fit_r2", f->r2);
     sl_io_json_add_real(s, "rms", f->rms);
@@ -60,22 +60,22 @@ static void add_isoflop(sl_str *s, const sl_laws *l) {
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_real(s, "flops", f->flops);
         sl_io_json_add_int(s, "sizes", f->n_size);
-        sl_commands__estimate_json(s, "params", f->params);
-        sl_commands__estimate_json(s, "loss", f->loss);
+        sl_report__estimate_json(s, "params", f->params);
+        sl_report__estimate_json(s, "loss", f->loss);
         sl_io_json_add_real(s, "akima_params", f->akima_params);
         sl_io_json_add_bool(s, "on_edge", f->on_edge);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');
-    sl_commands__law_json(s, "params", &l->isoflop_params);
+    sl_report__law_json(s, "params", &l->isoflop_params);
     sl_io_json_close(s, '}');
 }
 
-void sl_commands__laws_json_parts(sl_str *s, const sl_laws *l) {
+void sl_report__laws_json_parts(sl_str *s, const sl_laws *l) {
     sl_io_json_open(s, "hyperparameters", '{');
     add_optima(s, l);
-    sl_commands__law_json(s, "batch", &l->batch);
-    sl_commands__law_json(s, "rate", &l->rate);
+    sl_report__law_json(s, "batch", &l->batch);
+    sl_report__law_json(s, "rate", &l->rate);
     sl_io_json_close(s, '}');
     if (l->n_point == 0) return;
     add_surfaces(s, l);
@@ -101,7 +101,7 @@ static void add_split(sl_str *s, const sl_laws *l, int k) {
         sl_io_json_add_text(s, "size", l->size[l->point[q->point].size].name);
         sl_io_json_add_real(s, "flops", l->point[q->point].flops);
         sl_io_json_add_real(s, "extrapolation", q->factor);
-        sl_commands__estimate_json(s, "predicted", q->predicted);
+        sl_report__estimate_json(s, "predicted", q->predicted);
         sl_io_json_add_real(s, "measured", q->measured);
         sl_io_json_add_real(s, "error", q->error);
         sl_io_json_close(s, '}');
@@ -110,7 +110,7 @@ static void add_split(sl_str *s, const sl_laws *l, int k) {
     sl_io_json_close(s, '}');
 }
 
-void sl_commands__laws_json_tests(sl_str *s, const sl_laws *l) {
+void sl_report__laws_json_tests(sl_str *s, const sl_laws *l) {
     sl_io_json_open(s, "leave_out", '{');
     sl_io_json_open(s, "scores", '[');
     for (int i = 0; i < l->n_score; i++) {

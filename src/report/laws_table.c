@@ -1,9 +1,9 @@
 /* laws_table - the result of `symlaw laws` for people: the answer first, then the laws. */
 #include <math.h>
 
-#include "commands/laws_impl.h"
+#include "report/report_impl.h"
 
-const char *sl_commands__estimate_text(char buffer[96], const char *format, sl_estimate e) {
+const char *sl_report__estimate_text(char buffer[96], const char *format, sl_estimate e) {
     char v[32], low[32], high[32];
     // the formats are those of this folder: one number each
 #pragma GCC diagnostic push
@@ -21,7 +21,7 @@ const char *sl_commands__estimate_text(char buffer[96], const char *format, sl_e
     return buffer;
 }
 
-const char *sl_commands__far_text(char buffer[48], double factor) {
+const char *sl_report__far_text(char buffer[48], double factor) {
     buffer[0] = '\0';
     if (factor > SL_LAWS_FAR) sl_snprintf(buffer, 48, "  EXTRAPOLATION x%.3g", factor);
     return buffer;
@@ -33,53 +33,53 @@ static bool is_curved(const sl_law *law) {
     return law->curvature.low > 0 || law->curvature.high < 0;
 }
 
-static void add_forecast(sl_str *s, const sl_laws *l, const sl_commands__forecast *f, bool run) {
+static void add_forecast(sl_str *s, const sl_laws *l, const sl_laws_forecast *f, bool run) {
     char a[96], b[96], far[48];
     sl_str_addf(s, "%s %.4g%s: ", run ? "at N and D, FLOPs" : "with FLOPs", f->flops,
-                sl_commands__far_text(far, f->factor));
-    sl_str_addf(s, "loss %s", sl_commands__estimate_text(a, "%.4g", f->loss));
+                sl_report__far_text(far, f->factor));
+    sl_str_addf(s, "loss %s", sl_report__estimate_text(a, "%.4g", f->loss));
     if (!run && l->surface.known && is_curved(&l->law[SL_LAWS_LOSS][SL_LAWS_POWER]))
         sl_str_addf(s, " by the power law, though the points are curved, and %s by the surface",
-                    sl_commands__estimate_text(b, "%.4g", f->surface.loss));
+                    sl_report__estimate_text(b, "%.4g", f->surface.loss));
     if (l->law[SL_LAWS_SOLVED][SL_LAWS_POWER].known)
-        sl_str_addf(s, ", solved %s", sl_commands__estimate_text(b, "%.3f", f->solved));
+        sl_str_addf(s, ", solved %s", sl_report__estimate_text(b, "%.3f", f->solved));
     sl_str_add(s, "\n\n");
     sl_str_add(s, run ? "the run\n" : "the budget\n");
-    sl_commands__line(s, "N", "%s%s", sl_commands__estimate_text(a, "%.4g", f->params),
-                      run ? ", given" : ", by the frontier's line");
-    sl_commands__line(s, "D", "%s%s", sl_commands__estimate_text(a, "%.4g", f->tokens),
-                      run ? ", given" : ", by the frontier's line");
+    sl_report_line(s, "N", "%s%s", sl_report__estimate_text(a, "%.4g", f->params),
+                   run ? ", given" : ", by the frontier fit");
+    sl_report_line(s, "D", "%s%s", sl_report__estimate_text(a, "%.4g", f->tokens),
+                   run ? ", given" : ", by the frontier fit");
     if (l->surface.known) {
-        sl_commands__line(s, "best N", "%s, by the surface",
-                          sl_commands__estimate_text(a, "%.4g", f->surface.params));
-        sl_commands__line(s, "best D", "%s, by the surface",
-                          sl_commands__estimate_text(a, "%.4g", f->surface.tokens));
-        sl_commands__line(s, "best loss", "%s, by the surface",
-                          sl_commands__estimate_text(a, "%.4g", f->surface.loss));
+        sl_report_line(s, "best N", "%s, by the surface",
+                       sl_report__estimate_text(a, "%.4g", f->surface.params));
+        sl_report_line(s, "best D", "%s, by the surface",
+                       sl_report__estimate_text(a, "%.4g", f->surface.tokens));
+        sl_report_line(s, "best loss", "%s, by the surface",
+                       sl_report__estimate_text(a, "%.4g", f->surface.loss));
     }
-    sl_commands__line(s, "loss", "%s, by the %s", sl_commands__estimate_text(a, "%.4g", f->loss),
-                      run ? "surface at N and D"
-                      : is_curved(&l->law[SL_LAWS_LOSS][SL_LAWS_POWER])
-                          ? "frontier's power law, though the points are curved"
-                          : "frontier's power law");
+    sl_report_line(s, "loss", "%s, by the %s", sl_report__estimate_text(a, "%.4g", f->loss),
+                   run ? "surface at N and D"
+                   : is_curved(&l->law[SL_LAWS_LOSS][SL_LAWS_POWER])
+                       ? "frontier's power law, though the points are curved"
+                       : "frontier's power law");
     if (l->law[SL_LAWS_SOLVED][SL_LAWS_POWER].known)
-        sl_commands__line(s, "solved", "%s%s", sl_commands__estimate_text(a, "%.3f", f->solved),
-                          run ? ", were N and D the best for this compute" : "");
+        sl_report_line(s, "solved", "%s%s", sl_report__estimate_text(a, "%.3f", f->solved),
+                       run ? ", if N and D were the best for this compute" : "");
     if (l->law[SL_LAWS_R2][SL_LAWS_POWER].known)
-        sl_commands__line(s, "R2 > 0.99", "%s%s", sl_commands__estimate_text(a, "%.3f", f->r2),
-                          run ? ", were N and D the best for this compute" : "");
+        sl_report_line(s, "R2 > 0.99", "%s%s", sl_report__estimate_text(a, "%.3f", f->r2),
+                       run ? ", if N and D were the best for this compute" : "");
     sl_str_add(s, "\n");
 }
 
-static void add_compare(sl_str *s, const sl_commands__ask *ask) {
+static void add_compare(sl_str *s, const sl_report_question *q) {
     char a[96];
-    const sl_laws_multiplier *m = ask->multiplier;
+    const sl_laws_multiplier *m = q->multiplier;
     sl_str_addf(s, "for loss %.4g %s needs %s times the compute\n", m[1].loss,
-                ask->other->table->source, sl_commands__estimate_text(a, "%.3g", m[1].factor));
+                q->other->table->source, sl_report__estimate_text(a, "%.3g", m[1].factor));
     for (int i = 0; i < SL_LAWS_MULTIPLIERS; i++)
-        sl_commands__line(s, "multiplier", "%s at loss %.4g%s",
-                          sl_commands__estimate_text(a, "%.3g", m[i].factor), m[i].loss,
-                          m[i].inside ? "" : ", which only one of them reaches: EXTRAPOLATION");
+        sl_report_line(s, "multiplier", "%s at loss %.4g%s",
+                       sl_report__estimate_text(a, "%.3g", m[i].factor), m[i].loss,
+                       m[i].inside ? "" : ", which only one of them reaches: EXTRAPOLATION");
     sl_str_add(s, "\n");
 }
 
@@ -90,12 +90,12 @@ static void add_loss(sl_str *s, const sl_laws *l) {
     const sl_law *loss = &l->law[SL_LAWS_LOSS][SL_LAWS_POWER];
     const sl_law *floor = &l->law[SL_LAWS_LOSS][SL_LAWS_FLOOR];
     sl_str_addf(s, "loss falls as C^-b with b = %s%s\n",
-                sl_commands__estimate_text(a, "%.4f", loss->exponent),
+                sl_report__estimate_text(a, "%.4f", loss->exponent),
                 is_curved(loss) ? ", though the points are curved" : "");
     if (floor->known && floor->floor.low > 0)
         sl_str_addf(s, "above a floor of %s it falls with b = %s\n",
-                    sl_commands__estimate_text(a, "%.4g", floor->floor),
-                    sl_commands__estimate_text(b, "%.4f", floor->exponent));
+                    sl_report__estimate_text(a, "%.4g", floor->floor),
+                    sl_report__estimate_text(b, "%.4f", floor->exponent));
 }
 
 static void add_target(sl_str *s, const sl_laws *l) {
@@ -105,8 +105,8 @@ static void add_target(sl_str *s, const sl_laws *l) {
     const sl_estimate c = l->target_flops[SL_LAWS_POWER];
     if (solved->known)
         sl_str_addf(s, "%g solved needs %s FLOPs%s\n", l->options.target,
-                    sl_commands__estimate_text(a, "%.3g", c),
-                    sl_commands__far_text(far, c.value / l->c_top));
+                    sl_report__estimate_text(a, "%.3g", c),
+                    sl_report__far_text(far, c.value / l->c_top));
     else if (loss->known)
         add_loss(s, l);
     else if (l->n_optimum > 0)
@@ -123,16 +123,16 @@ static void add_law(sl_str *s, const sl_laws *l, sl_laws_metric m, sl_laws_form 
     static const char *const name[] = { "loss", "1 - solved", "1 - R2" };
     if (!law->known) return;
     sl_str_addf(s, "  %-10s  %-8s  %-28s  %6.4f  %3d", name[m], sl_laws_form_name(f),
-                sl_commands__estimate_text(a, "%.4f", law->exponent), law->r2, law->n);
+                sl_report__estimate_text(a, "%.4f", law->exponent), law->r2, law->n);
     if (f == SL_LAWS_FLOOR)
-        sl_str_addf(s, "  floor %s", sl_commands__estimate_text(a, "%.4g", law->floor));
+        sl_str_addf(s, "  floor %s", sl_report__estimate_text(a, "%.4g", law->floor));
     if (f == SL_LAWS_BINOMIAL) sl_str_addf(s, "  dispersion %.3g", law->dispersion);
     sl_str_add(s, "\n");
     if (m != SL_LAWS_SOLVED) return;
     const sl_estimate c = l->target_flops[f];
     sl_str_addf(s, "  %-10s  %-8s  %g solved: %s FLOPs%s\n", "", "", l->options.target,
-                sl_commands__estimate_text(a, "%.3g", c),
-                sl_commands__far_text(far, c.value / l->c_top));
+                sl_report__estimate_text(a, "%.3g", c),
+                sl_report__far_text(far, c.value / l->c_top));
 }
 
 static void add_laws(sl_str *s, const sl_laws *l) {
@@ -155,18 +155,18 @@ static void add_optimal(sl_str *s, const sl_laws *l) {
     char a[96], b[96], c[96];
     if (!l->params.known) return;
     sl_str_add(s, "\nbest N and D on the frontier\n");
-    sl_commands__line(s, "N*", "C^%s, R2 %.3f",
-                      sl_commands__estimate_text(a, "%.3f", l->params.exponent), l->params.r2);
+    sl_report_line(s, "N*", "C^%s, R2 %.3f",
+                   sl_report__estimate_text(a, "%.3f", l->params.exponent), l->params.r2);
     if (!l->tokens.known) return;
-    sl_commands__line(s, "D*", "C^%s, R2 %.3f",
-                      sl_commands__estimate_text(a, "%.3f", l->tokens.exponent), l->tokens.r2);
+    sl_report_line(s, "D*", "C^%s, R2 %.3f",
+                   sl_report__estimate_text(a, "%.3f", l->tokens.exponent), l->tokens.r2);
     for (double x = sl_exp(sl_log(10) * ceil(log10(l->params.x_min) - 1e-9));
          x <= l->params.x_max * SL_LAWS_FAR; x *= 10)
         sl_str_addf(s, "  C %.0e  N* %s  D* %s  D*/N* %s%s\n", x,
-                    sl_commands__estimate_text(a, "%.3g", sl_laws_at(&l->params, x)),
-                    sl_commands__estimate_text(b, "%.3g", sl_laws_at(&l->tokens, x)),
-                    sl_commands__estimate_text(c, "%.3g", sl_laws_at(&l->ratio, x)),
-                    x > l->c_top ? "  beyond the runs" : "");
+                    sl_report__estimate_text(a, "%.3g", sl_laws_at(&l->params, x)),
+                    sl_report__estimate_text(b, "%.3g", sl_laws_at(&l->tokens, x)),
+                    sl_report__estimate_text(c, "%.3g", sl_laws_at(&l->ratio, x)),
+                    x > l->c_top ? "  extrapolated" : "");
 }
 
 static void add_sweep(sl_str *s, const sl_laws *l) {
@@ -176,29 +176,27 @@ static void add_sweep(sl_str *s, const sl_laws *l) {
     for (int i = 0; i < l->n_optimum; i++) {
         const sl_laws_optimum *o = &l->optimum[i];
         sl_str_addf(s, "  %-10s  batch %s%s  rate %s%s%s\n", l->size[o->size].name,
-                    sl_commands__estimate_text(a, "%.3g", o->batch),
+                    sl_report__estimate_text(a, "%.3g", o->batch),
                     o->batch_on_edge ? " at edge" : "",
-                    sl_commands__estimate_text(b, "%.3g", o->rate),
-                    o->rate_on_edge ? " at edge" : "", o->chosen ? "  chosen, not searched" : "");
+                    sl_report__estimate_text(b, "%.3g", o->rate), o->rate_on_edge ? " at edge" : "",
+                    o->chosen ? "  given, not swept" : "");
     }
     if (l->batch.known)
-        sl_commands__line(s, "batch*", "N^%s",
-                          sl_commands__estimate_text(a, "%.3f", l->batch.exponent));
+        sl_report_line(s, "batch*", "N^%s", sl_report__estimate_text(a, "%.3f", l->batch.exponent));
     if (l->rate.known)
-        sl_commands__line(s, "rate*", "N^%s",
-                          sl_commands__estimate_text(a, "%.3f", l->rate.exponent));
+        sl_report_line(s, "rate*", "N^%s", sl_report__estimate_text(a, "%.3f", l->rate.exponent));
 }
 
 static void add_surface(sl_str *s, const char *name, const sl_laws_surface *f) {
     char a[96];
     if (!f->known) return;
     sl_str_addf(s, "  %s: rms %.4g, R2 %.4f, %d points\n", name, f->rms, f->r2, f->n);
-    sl_commands__line(s, "E", "%s", sl_commands__estimate_text(a, "%.5g", f->E));
-    sl_commands__line(s, "A", "%s", sl_commands__estimate_text(a, "%.5g", f->A));
-    sl_commands__line(s, "B", "%s", sl_commands__estimate_text(a, "%.5g", f->B));
-    sl_commands__line(s, "alpha", "%s", sl_commands__estimate_text(a, "%.4f", f->alpha));
-    sl_commands__line(s, "beta", "%s", sl_commands__estimate_text(a, "%.4f", f->beta));
-    sl_commands__line(s, "N*", "C^%s", sl_commands__estimate_text(a, "%.3f", f->n_exponent));
+    sl_report_line(s, "E", "%s", sl_report__estimate_text(a, "%.5g", f->E));
+    sl_report_line(s, "A", "%s", sl_report__estimate_text(a, "%.5g", f->A));
+    sl_report_line(s, "B", "%s", sl_report__estimate_text(a, "%.5g", f->B));
+    sl_report_line(s, "alpha", "%s", sl_report__estimate_text(a, "%.4f", f->alpha));
+    sl_report_line(s, "beta", "%s", sl_report__estimate_text(a, "%.4f", f->beta));
+    sl_report_line(s, "N*", "C^%s", sl_report__estimate_text(a, "%.3f", f->n_exponent));
 }
 
 static void add_surfaces(sl_str *s, const sl_laws *l) {
@@ -215,31 +213,31 @@ static void add_isoflop(sl_str *s, const sl_laws *l) {
     for (int i = 0; i < l->n_isoflop; i++) {
         const sl_laws_isoflop *f = &l->isoflop[i];
         sl_str_addf(s, "  C %.3g  %d sizes  N* %s%s\n", f->flops, f->n_size,
-                    sl_commands__estimate_text(a, "%.3g", f->params),
+                    sl_report__estimate_text(a, "%.3g", f->params),
                     f->on_edge ? "  outside the sizes" : "");
     }
     if (l->isoflop_params.known)
-        sl_commands__line(s, "N*", "C^%s",
-                          sl_commands__estimate_text(a, "%.3f", l->isoflop_params.exponent));
+        sl_report_line(s, "N*", "C^%s",
+                       sl_report__estimate_text(a, "%.3f", l->isoflop_params.exponent));
 }
 
-void sl_commands__laws_table(sl_str *s, const sl_laws *l, const sl_commands__ask *ask) {
-    if (!isnan(ask->params)) {
-        const sl_commands__forecast f = sl_commands__forecast_run(l, ask->params, ask->tokens);
+void sl_report_laws_table(sl_str *s, const sl_laws *l, const sl_report_question *q) {
+    if (!isnan(q->params)) {
+        const sl_laws_forecast f = sl_laws_forecast_run(l, q->params, q->tokens);
         add_forecast(s, l, &f, true);
     }
-    if (!isnan(ask->budget)) {
-        const sl_commands__forecast f = sl_commands__forecast_budget(l, ask->budget);
+    if (!isnan(q->budget)) {
+        const sl_laws_forecast f = sl_laws_forecast_budget(l, q->budget);
         add_forecast(s, l, &f, false);
     }
-    if (ask->other) add_compare(s, ask);
+    if (q->other) add_compare(s, q);
     add_target(s, l);
     add_laws(s, l);
     add_optimal(s, l);
     add_sweep(s, l);
     add_surfaces(s, l);
     add_isoflop(s, l);
-    sl_commands__laws_table_tests(s, l);
+    sl_report__laws_table_tests(s, l);
     if (l->n_note > 0) sl_str_add(s, "\nnotes\n");
     for (int i = 0; i < l->n_note; i++) sl_str_addf(s, "  %s\n", l->note[i].text);
 }

@@ -1,7 +1,7 @@
 /* laws_tests - the leave-out tests for people. */
 #include <math.h>
 
-#include "commands/laws_impl.h"
+#include "report/report_impl.h"
 
 static void add_score(sl_str *s, const sl_laws *l, const sl_laws_score *c) {
     sl_str_addf(s, "  %-16s  %-7s  %-8s  %3d  %6.1f %%",
@@ -31,14 +31,13 @@ static void add_farthest(sl_str *s, const sl_laws *l, int split) {
         if (p->split != split || p->point != f->point) continue;
         sl_str_addf(s, "  %-7s  %-8s  %-28s  measured %.4f  error %+.1f %%\n",
                     sl_laws_metric_name(p->metric), sl_laws_form_name(p->form),
-                    sl_commands__estimate_text(a, "%.4f", p->predicted), p->measured,
-                    100 * p->error);
+                    sl_report__estimate_text(a, "%.4f", p->predicted), p->measured, 100 * p->error);
     }
 }
 
-void sl_commands__laws_table_tests(sl_str *s, const sl_laws *l) {
+void sl_report__laws_table_tests(sl_str *s, const sl_laws *l) {
     if (l->n_split == 0) return;
-    sl_str_add(s, "\ndoes the law predict? errors of y on frontier runs that were left out\n");
+    sl_str_add(s, "\nleave-out test: errors of y on frontier runs that were left out of the fit\n");
     sl_str_addf(s, "  %-16s  %-7s  %-8s  %3s  %8s  %6s\n", "left out", "y", "form", "n", "rms",
                 "inside");
     for (int i = 0; i < l->n_score; i++) add_score(s, l, &l->score[i]);
