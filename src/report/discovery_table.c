@@ -249,7 +249,7 @@ static sl_status add_row(sl_str *s, page *p, int64_t i) {
 static sl_status add_rows(sl_str *s, page *p) {
     const sl_discovery *d = p->f->discovery;
     add_heading(s, p, "\n    rank");
-    sl_str_add(s, "status     source         s  formula\n");
+    sl_str_add(s, "status     source   seconds  formula\n");
     for (int64_t i = 0; i < d->count; i++) SL_TRY(add_row(s, p, i));
     return SL_OK;
 }

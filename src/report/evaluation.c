@@ -1,6 +1,7 @@
 /* evaluation - the figures of an evaluation: a table for people, an object for programs, and the
  * lines of its predictions. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "report/report_impl.h"
@@ -29,26 +30,17 @@ static bool is_exact(const sl_judgement *j) {
 enum { SHARES(X) SHARE_COUNT };
 #undef X
 
-static const char *const share_label[] = {
-#define X(field, label, ...) label,
-    SHARES(X)
-#undef X
-};
-
-static const char *const share_name[] = {
-#define X(field, ...) #field,
+static const struct {
+    const char *name, *label;
+    size_t offset; // in a row
+} share[] = {
+#define X(field, label, ...) { #field, label, offsetof(sl_eval_row, field) },
     SHARES(X)
 #undef X
 };
 
 static const sl_share *share_of(const sl_eval_row *row, int which) {
-    switch (which) {
-#define X(field, ...) \
-    case SHARE_##field: return &row->field;
-        SHARES(X)
-#undef X
-    }
-    return NULL;
+    return (const sl_share *)(const void *)((const char *)row + share[which].offset);
 }
 
 static bool counts(const sl_judgement *j, int which) {
@@ -90,7 +82,7 @@ static void add_row_json(sl_str *s, const sl_report_evaluation *r, const sl_eval
     sl_io_json_add_int(s, "problems", row->problems);
     for (int i = 0; i < SHARE_COUNT; i++) {
         const sl_share *x = share_of(row, i);
-        add_share_json(s, share_name[i], x);
+        add_share_json(s, share[i].name, x);
         if (all) {
             sl_io_json_open(s, "seeds", '[');
             for (int k = 0; k < r->summary->seeds; k++)
@@ -185,7 +177,7 @@ static void add_share_line(sl_str *s, const sl_report_evaluation *r, int which) 
     const sl_share *x = share_of(&r->summary->row[0], which);
     const int seeds = r->summary->seeds;
     if (x->n == 0) return; // no truth is known
-    sl_str_addf(s, "  %-19s %6.4f   %6.4f .. %6.4f  ", share_label[which], x->share, x->wilson.lo,
+    sl_str_addf(s, "  %-19s %6.4f   %6.4f .. %6.4f  ", share[which].label, x->share, x->wilson.lo,
                 x->wilson.hi);
     for (int k = 0; k < SL_MIN(seeds, SEEDS_SHOWN); k++)
         sl_str_addf(s, " %6.4f", seed_share(r, which, k));

@@ -3,7 +3,7 @@
 
 #include "report/report_impl.h"
 
-void sl_report__estimate_json(sl_str *s, const char *name, sl_estimate e) {
+static void add_estimate(sl_str *s, const char *name, sl_estimate e) {
     sl_io_json_open(s, name, '{');
     sl_io_json_add_real(s, "value", e.value);
     sl_io_json_add_real(s, "low", e.low);
@@ -17,8 +17,8 @@ void sl_report__estimate_json(sl_str *s, const char *name, sl_estimate e) {
 static void add_law(sl_str *s, const sl_law *law) {
     sl_io_json_add_bool(s, "known", law->known);
     const sl_estimate none = { NAN, NAN, NAN };
-    sl_report__estimate_json(s, "exponent", law->known ? law->exponent : none);
-    sl_report__estimate_json(s, "coefficient", law->known ? law->coefficient : none);
+    add_estimate(s, "exponent", law->known ? law->exponent : none);
+    add_estimate(s, "coefficient", law->known ? law->coefficient : none);
     sl_io_json_add_int(s, "points", law->n);
     sl_io_json_add_real(s, "fit_r2", law->known ? law->r2 : NAN);
 }
@@ -37,8 +37,8 @@ static void add_target(sl_str *s, const sl_laws *l, sl_laws_form f) {
 static void add_form(sl_str *s, const sl_laws *l, sl_laws_metric m, sl_laws_form f) {
     const sl_law *law = &l->law[m][f];
     add_law(s, law);
-    if (f == SL_LAWS_POWER) sl_report__estimate_json(s, "curvature", law->curvature);
-    if (f == SL_LAWS_FLOOR) sl_report__estimate_json(s, "floor", law->floor);
+    if (f == SL_LAWS_POWER) add_estimate(s, "curvature", law->curvature);
+    if (f == SL_LAWS_FLOOR) add_estimate(s, "floor", law->floor);
     if (f == SL_LAWS_BINOMIAL) sl_io_json_add_real(s, "dispersion", law->dispersion);
     if (m == SL_LAWS_SOLVED) add_target(s, l, f);
     sl_io_json_add_int(s, "draws", law->valid);
@@ -60,7 +60,7 @@ static void add_metric(sl_str *s, const sl_laws *l, sl_laws_metric m) {
     sl_io_json_close(s, '}');
 }
 
-void sl_report__law_json(sl_str *s, const char *name, const sl_law *law) {
+static void add_law_named(sl_str *s, const char *name, const sl_law *law) {
     sl_io_json_open(s, name, '{');
     add_law(s, law);
     sl_io_json_close(s, '}');
@@ -89,19 +89,150 @@ static void add_frontier(sl_str *s, const sl_laws *l) {
 
 static void add_optimal(sl_str *s, const sl_laws *l) {
     sl_io_json_open(s, "optimal", '{');
-    sl_report__law_json(s, "params", &l->params);
-    sl_report__law_json(s, "tokens", &l->tokens);
-    sl_report__law_json(s, "ratio", &l->ratio);
+    add_law_named(s, "params", &l->params);
+    add_law_named(s, "tokens", &l->tokens);
+    add_law_named(s, "ratio", &l->ratio);
     sl_io_json_open(s, "at", '[');
     for (double c = l->params.known ? sl_exp(sl_log(10) * ceil(log10(l->params.x_min))) : INFINITY;
          c <= l->params.x_max * SL_LAWS_FAR; c *= 10) {
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_real(s, "flops", c);
-        sl_report__estimate_json(s, "params", sl_laws_at(&l->params, c));
-        sl_report__estimate_json(s, "tokens", sl_laws_at(&l->tokens, c));
-        sl_report__estimate_json(s, "ratio", sl_laws_at(&l->ratio, c));
+        add_estimate(s, "params", sl_laws_at(&l->params, c));
+        add_estimate(s, "tokens", sl_laws_at(&l->tokens, c));
+        add_estimate(s, "ratio", sl_laws_at(&l->ratio, c));
         sl_io_json_close(s, '}');
     }
+    sl_io_json_close(s, ']');
+    sl_io_json_close(s, '}');
+}
+
+/* ---------------------------------------------------------------- runs and surfaces --------- */
+
+static void add_optima(sl_str *s, const sl_laws *l) {
+    sl_io_json_open(s, "optima", '[');
+    for (int i = 0; i < l->n_optimum; i++) {
+        const sl_laws_optimum *o = &l->optimum[i];
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "size", l->size[o->size].name);
+        sl_io_json_add_real(s, "params", o->params);
+        add_estimate(s, "batch", o->batch);
+        add_estimate(s, "rate", o->rate);
+        sl_io_json_add_real(s, "loss", o->loss);
+        sl_io_json_add_bool(s, "batch_on_edge", o->batch_on_edge);
+        sl_io_json_add_bool(s, "rate_on_edge", o->rate_on_edge);
+        sl_io_json_add_bool(s, "chosen", o->chosen);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+}
+
+static void add_surface(sl_str *s, const sl_laws_surface *f) {
+    sl_io_json_add_bool(s, "known", f->known);
+    add_estimate(s, "E", f->E);
+    add_estimate(s, "A", f->A);
+    add_estimate(s, "B", f->B);
+    add_estimate(s, "alpha", f->alpha);
+    add_estimate(s, "beta", f->beta);
+    add_estimate(s, "params_exponent", f->n_exponent);
+    add_estimate(s, "tokens_exponent", f->d_exponent);
+    sl_io_json_add_int(s, "points", f->n);
+    sl_io_json_add_real(s, "fit_r2", f->r2);
+    sl_io_json_add_real(s, "rms", f->rms);
+    sl_io_json_add_int(s, "draws", f->valid);
+}
+
+static void add_surfaces(sl_str *s, const sl_laws *l) {
+    const sl_laws_surface *f = &l->surface;
+    sl_io_json_open(s, "surface", '{');
+    sl_io_json_add_text(s, "law", "L = E + A/(N/unit_params)^alpha + B/(D/unit_tokens)^beta");
+    sl_io_json_add_real(s, "unit_params", f->unit_params);
+    sl_io_json_add_real(s, "unit_tokens", f->unit_tokens);
+    sl_io_json_add_text(s, "fit", "least squares of L");
+    add_surface(s, f);
+    sl_io_json_add_real(s, "flops_per_param_and_token", f->flops_per);
+    sl_io_json_open(s, "huber", '{');
+    sl_io_json_add_real(s, "delta", l->surface_huber.delta);
+    add_surface(s, &l->surface_huber);
+    sl_io_json_close(s, '}');
+    sl_io_json_close(s, '}');
+}
+
+static void add_isoflop(sl_str *s, const sl_laws *l) {
+    sl_io_json_open(s, "isoflop", '{');
+    sl_io_json_open(s, "minima", '[');
+    for (int i = 0; i < l->n_isoflop; i++) {
+        const sl_laws_isoflop *f = &l->isoflop[i];
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_real(s, "flops", f->flops);
+        sl_io_json_add_int(s, "sizes", f->n_size);
+        add_estimate(s, "params", f->params);
+        add_estimate(s, "loss", f->loss);
+        sl_io_json_add_real(s, "akima_params", f->akima_params);
+        sl_io_json_add_bool(s, "on_edge", f->on_edge);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+    add_law_named(s, "params", &l->isoflop_params);
+    sl_io_json_close(s, '}');
+}
+
+static void add_parts(sl_str *s, const sl_laws *l) {
+    sl_io_json_open(s, "hyperparameters", '{');
+    add_optima(s, l);
+    add_law_named(s, "batch", &l->batch);
+    add_law_named(s, "rate", &l->rate);
+    sl_io_json_close(s, '}');
+    if (l->n_point == 0) return;
+    add_surfaces(s, l);
+    add_isoflop(s, l);
+}
+
+/* ---------------------------------------------------------------- does it predict? ---------- */
+
+static void add_split(sl_str *s, const sl_laws *l, int k) {
+    const sl_laws_split *p = &l->split[k];
+    sl_io_json_open(s, NULL, '{');
+    sl_io_json_add_text(s, "left_out", p->name);
+    if (!isnan(p->flops)) sl_io_json_add_real(s, "from_flops", p->flops);
+    sl_io_json_add_int(s, "points_fitted", p->n_fit);
+    sl_io_json_add_int(s, "points_left_out", p->n_left);
+    sl_io_json_open(s, "predictions", '[');
+    for (int i = 0; i < l->n_prediction; i++) {
+        const sl_laws_prediction *q = &l->prediction[i];
+        if (q->split != k) continue;
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "metric", sl_laws_metric_name(q->metric));
+        sl_io_json_add_text(s, "form", sl_laws_form_name(q->form));
+        sl_io_json_add_text(s, "size", l->size[l->point[q->point].size].name);
+        sl_io_json_add_real(s, "flops", l->point[q->point].flops);
+        sl_io_json_add_real(s, "extrapolation", q->factor);
+        add_estimate(s, "predicted", q->predicted);
+        sl_io_json_add_real(s, "measured", q->measured);
+        sl_io_json_add_real(s, "error", q->error);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+    sl_io_json_close(s, '}');
+}
+
+static void add_tests(sl_str *s, const sl_laws *l) {
+    sl_io_json_open(s, "leave_out", '{');
+    sl_io_json_open(s, "scores", '[');
+    for (int i = 0; i < l->n_score; i++) {
+        const sl_laws_score *c = &l->score[i];
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_text(s, "left_out", c->split < 0 ? "all" : l->split[c->split].name);
+        sl_io_json_add_text(s, "metric", sl_laws_metric_name(c->metric));
+        sl_io_json_add_text(s, "form", sl_laws_form_name(c->form));
+        sl_io_json_add_int(s, "predictions", c->n);
+        sl_io_json_add_real(s, "rms_error", c->rms);
+        sl_io_json_add_real(s, "inside_interval", c->inside);
+        sl_io_json_add_bool(s, "best", c->best);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+    sl_io_json_open(s, "splits", '[');
+    for (int k = 0; k < l->n_split; k++) add_split(s, l, k);
     sl_io_json_close(s, ']');
     sl_io_json_close(s, '}');
 }
@@ -112,16 +243,16 @@ static void add_forecast(sl_str *s, const char *name, const sl_laws_forecast *f)
     sl_io_json_open(s, name, '{');
     sl_io_json_add_real(s, "flops", f->flops);
     sl_io_json_add_real(s, "extrapolation", f->factor);
-    sl_report__estimate_json(s, "params", f->params);
-    sl_report__estimate_json(s, "tokens", f->tokens);
-    sl_report__estimate_json(s, "loss", f->loss);
-    sl_report__estimate_json(s, "solved", f->solved);
-    sl_report__estimate_json(s, "r2", f->r2);
+    add_estimate(s, "params", f->params);
+    add_estimate(s, "tokens", f->tokens);
+    add_estimate(s, "loss", f->loss);
+    add_estimate(s, "solved", f->solved);
+    add_estimate(s, "r2", f->r2);
     sl_io_json_open(s, "surface", '{');
-    sl_report__estimate_json(s, "params", f->surface.params);
-    sl_report__estimate_json(s, "tokens", f->surface.tokens);
-    sl_report__estimate_json(s, "ratio", f->surface.ratio);
-    sl_report__estimate_json(s, "loss", f->surface.loss);
+    add_estimate(s, "params", f->surface.params);
+    add_estimate(s, "tokens", f->surface.tokens);
+    add_estimate(s, "ratio", f->surface.ratio);
+    add_estimate(s, "loss", f->surface.loss);
     sl_io_json_close(s, '}');
     sl_io_json_close(s, '}');
 }
@@ -141,7 +272,7 @@ static void add_questions(sl_str *s, const sl_laws *l, const sl_report_question 
         const sl_laws_multiplier *m = &q->multiplier[i];
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_real(s, "loss", m->loss);
-        sl_report__estimate_json(s, "multiplier", m->factor);
+        add_estimate(s, "multiplier", m->factor);
         sl_io_json_add_bool(s, "inside", m->inside);
         sl_io_json_close(s, '}');
     }
@@ -167,8 +298,8 @@ void sl_report_laws_json(sl_str *s, const sl_laws *l, const sl_report_question *
         add_frontier(s, l);
         add_optimal(s, l);
     }
-    sl_report__laws_json_parts(s, l);
-    if (l->n_point > 0) sl_report__laws_json_tests(s, l);
+    add_parts(s, l);
+    if (l->n_point > 0) add_tests(s, l);
     sl_io_json_open(s, "notes", '[');
     for (int i = 0; i < l->n_note; i++) {
         sl_io_json_open(s, NULL, '{');

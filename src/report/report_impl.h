@@ -13,16 +13,6 @@ SL_PRINTF(4, 5) void sl_report__line(sl_str *s, int width, const char *name, con
 void sl_report__model_member(sl_str *s, const sl_infer *m);
 /* Appends y over each variable that the expression uses, as characters. */
 SL_NODISCARD sl_status sl_report__pair_plot(sl_str *s, sl_arena *scratch, const sl_pair *p);
-/* The second halves of the laws' JSON and table. */
-void sl_report__laws_json_parts(sl_str *s, const sl_laws *l);
-void sl_report__laws_json_tests(sl_str *s, const sl_laws *l);
-void sl_report__laws_table_tests(sl_str *s, const sl_laws *l);
-void sl_report__law_json(sl_str *s, const char *name, const sl_law *law);
-void sl_report__estimate_json(sl_str *s, const char *name, sl_estimate e);
-/* "1.23e+21 (1e+20 to 1e+23)" by a format for one number. */
-const char *sl_report__estimate_text(char buffer[96], const char *format, sl_estimate e);
-/* "", or "  EXTRAPOLATION x270" beyond SL_LAWS_FAR. */
-const char *sl_report__far_text(char buffer[48], double factor);
 
 /* ---------------------------------------------------------------- what is shown ------------- */
 

@@ -205,7 +205,7 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
         return SL_OK;
     }
     SL_TRY(st);
-    if (sl_expr_is_nowhere(e))
+    if (sl_expr_has_undefined(e))
         *reason = SL_TOKEN_UNDEFINED;
     else
         *out = e;
