@@ -100,7 +100,7 @@ extern const char sl_cli__summary[], sl_cli__examples[], sl_cli__exit_codes[], s
 /* "0 .. 4, default 3": what the table knows besides the sentence. */
 void sl_cli__facts(sl_cli__text *facts, const symlaw_option_info *o);
 void sl_cli__help_all(sl_cli__text *t);
-void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *info);
+void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c);
 
 /* Pages of the manual, as roff: symlaw(1), symlaw-train(1), ... */
 void sl_cli__man_all(sl_cli__text *t);

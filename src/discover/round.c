@@ -57,8 +57,9 @@ sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_data
 static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const sl_candidate *c,
                        const sl_dataset *p) {
     const size_t mark = sl_arena_mark(a), n = (size_t)p->rows;
-    double *y = sl_arena_alloc(a, 3 * n * sizeof *y), *rounded = y + n, *exact = rounded + n;
+    double *y = sl_arena_alloc(a, 3 * n * sizeof *y);
     if (!y) return sl_fail_memory(3 * n, sizeof *y, "values of a formula");
+    double *rounded = y + n, *exact = rounded + n;
     SL_TRY(sl_discover_candidate_eval(rounded, a, shown, p));
     SL_TRY(sl_discover_candidate_eval(exact, a, c, p));
     int64_t kept = 0;

@@ -110,6 +110,11 @@ typedef enum sl_operator {
     SL_OPERATOR_COUNT
 } sl_operator;
 
+/* Functions of one operand: a node and an operator of that id.   id   name in <math.h> */
+#define SL_EXPR_FUNCTIONS(X)                                                                       \
+    X(EXP, exp) X(SIN, sin) X(COS, cos) X(LOG, log) X(TAN, tan) X(TANH, tanh) X(SINH, sinh)        \
+    X(COSH, cosh) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(ABS, fabs)
+
 /* Sets of operators: bit i stands for row i. The first eight rows are those that the default
  * universe combines, and so a part of what its hash is of. */
 #define SL_EXPR_FIRST_OPERATORS ((1u << (SL_OPERATOR_DIV + 1)) - 1)

@@ -43,7 +43,7 @@ typedef struct sl_infer__choice {
 } sl_infer__choice;
 
 /* allowed: by the grammar; NULL: all. */
-void sl_infer__choice_make(sl_infer__choice *out, const float *logits, const sl_infer_options *o,
+void sl_infer__choice_make(sl_infer__choice *c, const float *logits, const sl_infer_options *o,
                            const sl_token_set *allowed);
 /* u in [0, 1). */
 int sl_infer__choice_draw(const sl_infer__choice *c, double u);

@@ -184,7 +184,7 @@ void sl_model_prefixes_drop(sl_prefixes *p, int node);
 int sl_model_prefixes_alive(const sl_prefixes *p); // nodes that are in use
 /* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.
  * Each node is run once; calls for different nodes may go on at once with different workers. */
-void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *node, int n, int worker);
+void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker);
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 

@@ -65,7 +65,7 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
     }
     for (int i = 0; i < n; i++) {
         int k = nearest[i];
-        if (k < 0 || (nearest[k] == i && k < i)) continue;
+        if (k < 0 || (k < i && nearest[k] == i)) continue;
         products += r[i] * r[k], squares += r[i] * r[k] * r[i] * r[k];
     }
     return squares > 0 ? products / sqrt(squares) : 0;
@@ -141,8 +141,9 @@ static sl_status add_input_units(double *squares, sl_arena *a, const sl_search__
     const sl_digits digits = sl_search__digits(p->x[v], p->rows);
     const double *x[SL_DATA_MAX_INPUTS];
     if (digits.kind == SL_DIGITS_FULL) return SL_OK;
-    double *moved = sl_arena_alloc(a, 2 * (size_t)n * sizeof *moved), *got = moved + n;
+    double *moved = sl_arena_alloc(a, 2 * (size_t)n * sizeof *moved);
     if (!moved) return sl_fail_memory(2 * (size_t)n, sizeof *moved, "residuals");
+    double *got = moved + n;
     for (int i = 0; i < n; i++) moved[i] = p->x[v][i] + sl_search__last_unit(digits, p->x[v][i]);
     for (int u = 0; u < p->inputs; u++) x[u] = u == v ? moved : p->x[u];
     SL_TRY(sl_expr_eval(got, a, f->fit.expr, x, n, f->fit.value));

@@ -119,9 +119,8 @@ sl_status sl_study__slurm_read_jobs(sl_study_slurm_jobs *out, const char *text) 
 static sl_status ask_place(sl_study_slurm_jobs *out, const sl_study__slurm_place *p) {
     char name[SL_STUDY__SLURM_NAME + 8];
     sl_snprintf(name, sizeof name, "--name=%s", p->name);
-    const char *const words[] = { "squeue", "--noheader", "--array",
-                                  "--me",   name,         "--format=" SL_STUDY__SQUEUE_FORMAT,
-                                  NULL };
+    const char *const format = "--format=" SL_STUDY__SQUEUE_FORMAT;
+    const char *const words[] = { "squeue", "--noheader", "--array", "--me", name, format, NULL };
     sl_str text = { 0 };
     sl_status st = ask_slurm(&text, words);
     if (st == SL_OK) st = sl_study__slurm_read_jobs(out, sl_str_text(&text));

@@ -10,8 +10,6 @@
 
 #include "study/slurm_impl.h"
 
-extern char **environ;
-
 static sl_status fail_start(const char *program, int error) {
     return sl_fail(SL_EIO, "%s cannot be started: %s", program, sl_strerror(error));
 }

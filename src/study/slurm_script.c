@@ -103,7 +103,7 @@ static sl_status add_directives(sl_str *s, const char *text) {
 static void name_jobs(sl_study__slurm_place *p, const char *plan) {
     char clean[32];
     size_t n = 0;
-    for (; plan[n] && n < sizeof clean - 1; n++) clean[n] = is_plain(plan[n]) ? plan[n] : '_';
+    for (; n < sizeof clean - 1 && plan[n]; n++) clean[n] = is_plain(plan[n]) ? plan[n] : '_';
     clean[n] = '\0';
     const uint64_t hash = sl_hash(p->study, strlen(p->study), 0);
     sl_snprintf(p->name, sizeof p->name, "symlaw-%s-%08x", clean, (unsigned)(hash >> 32));
