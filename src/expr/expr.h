@@ -321,7 +321,7 @@ SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, cons
 /* y[i] = value at (x[0][i], x[1][i], ...), NaN where not real (a division by zero is NaN; overflow
  * is infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the
  * values of the free constants. scratch: its memory is rewound before return. The value of a point
- * does not depend on n nor on its place, and is the same bits on every x86-64. */
+ * does not depend on n nor on its place, and is the same bits on every CPU. */
 SL_NODISCARD sl_status sl_expr_program_run(double *y, const sl_program *p, const double *const *x,
                                            int64_t n, const double *params, sl_arena *scratch);
 

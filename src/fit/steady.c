@@ -3,7 +3,7 @@
 
 #include "fit/fit.h"
 
-sl_status sl_fit_is_steady(bool *out, sl_arena *scratch, const sl_fit *f, const sl_problem *p) {
+sl_status sl_fit_is_steady(bool *out, sl_arena *scratch, const sl_fit *f, const sl_dataset *p) {
     const double CHANGE = 1e-7, MOST = 1e5;
     *out = false;
     if (f->params > SL_FIT_MAX_PARAMS) return SL_OK; // was not fitted

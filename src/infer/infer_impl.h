@@ -30,7 +30,7 @@ typedef struct sl_infer__cells {
 
 /* In a. Columns that the data lack are filled by numbers of (seed, problem). */
 SL_NODISCARD sl_status sl_infer__cells_make(sl_infer__cells *out, sl_arena *a, const sl_infer *m,
-                                            const sl_infer_data *d, uint64_t seed,
+                                            const sl_dataset *d, uint64_t seed,
                                             uint64_t problem);
 
 /* ---------------------------------------------------------------- choosing ------------------ */
@@ -80,7 +80,7 @@ typedef struct sl_infer__walk {
 
 /* room: most fronts at once. Encodes the data. Clear it whatever the answer. */
 SL_NODISCARD sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
-                                           const sl_infer_data *d, const sl_infer_options *o,
+                                           const sl_dataset *d, const sl_infer_options *o,
                                            int room);
 void sl_infer__walk_clear(sl_infer__walk *w);
 /* One front: the start token. */

@@ -67,7 +67,7 @@ typedef struct sl_report_discovery {
     const char *model_note;        // then: why
     const char *file;              // as it was given; NULL: none
     const sl_table *table;         // NULL: it was not read to its end
-    const sl_problem *problem;     // its rows
+    const sl_dataset *data;        // of the table
     bool constant;                 // the target is the same in every row
     const sl_discovery *discovery; // NULL as well
     sl_names names;                // of inputs, fit for a terminal
