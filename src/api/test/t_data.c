@@ -121,7 +121,7 @@ static void options_are_those_of_the_command(void **state) {
 }
 
 /* What the command prints is what the interface hands out. */
-static int listen(const symlaw_event *e, void *payload) {
+static int log_event(const symlaw_event *e, void *payload) {
     if (e->kind == SYMLAW_EVENT_OUTPUT) sl_str_add_bytes(payload, e->text, e->length);
     return 0;
 }
@@ -133,7 +133,7 @@ static void the_command_prints_the_same_pairs(void **state) {
             symlaw_command("pairs",
                            "{\"depth\":1,\"seed\":5,\"points\":6,\"split\":\"valid\",\"index\":3,"
                            "\"format\":\"csv\",\"noise\":0.1,\"threads\":1}",
-                           listen, &out, NULL));
+                           log_event, &out, NULL));
     symlaw_set *set = opened(t, 1, 0, 5);
     symlaw_pairs *d = data_of(t, set, "{\"points\":6,\"noise\":0.1}");
     symlaw_pair *s = pair(t, d, "valid", 3);
