@@ -25,7 +25,7 @@
 #include "ckpt/ckpt.h"
 #include "pairs/pairs.h"
 
-#define SL_TRAIN_MAX_LANES 1024
+#define SL_TRAIN_MAX_LANES SL_NN_MAX_BLOCKS
 
 /*    field    option    kind    default    as text    choices    min    max    shown    help */
 #define SL_TRAIN_TABLE(X)                                                                          \

@@ -125,7 +125,7 @@ GOOD = [
     ("expr/a.c", '"base/base.h"'),  # through num
     ("expr/a.c", '"expr/expr_impl.h"'),
     ("expr/a.c", '"expr_impl.h"'),
-    ("expr/random.c", '"expr/expr_test.h"'),
+    ("expr/test/lib/random.c", '"expr/expr_test.h"'),
     ("expr/expr_test.h", '"base/base.h"'),
     ("expr/test/t_a.c", '"fixture/fixture.h"'),
     ("expr/test/t_a.c", '"expr/expr_impl.h"'),
