@@ -47,7 +47,7 @@ endforeach()
 # The same programs once more on every instruction set below the CPU's best, with the same figures
 # expected of each: name@base, name@avx2. They are labelled `lowered`. Modules that choose no kernels by
 # instruction set, nor use one that does, are left out.
-foreach(module base expr universe pairs fit search nn model optim train infer discover eval api)
+foreach(module base expr universe pairs fit search nn model optim train infer discover eval commands api)
     file(GLOB tests CONFIGURE_DEPENDS src/${module}/test/t_*.c)
     foreach(file IN LISTS tests)
         string(REGEX REPLACE ".*/t_([^/]*)\\.c$" "${module}.\\1" name ${file})

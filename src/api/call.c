@@ -6,7 +6,7 @@
  * library, once for all of it. */
 #include <string.h>
 
-#include "api/api_impl.h"
+#include "commands/commands.h"
 
 void sl_api__keep_line(char line[SL_FAIL_LINE]) {
     const char *now = sl_last_error();

@@ -2,16 +2,16 @@
  * of constants that were fitted. */
 #include <string.h>
 
-#include "api/api_impl.h"
+#include "commands/commands.h"
 
-static sl_status new_formula(sl_formula **out) {
-    sl_formula *f = sl_calloc(1, sizeof *f);
+static sl_status new_formula(symlaw_formula **out) {
+    symlaw_formula *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "a formula");
     *out = f;
     return SL_OK;
 }
 
-static sl_status copy_names(sl_formula *f, const char *const *names, int n) {
+static sl_status copy_names(symlaw_formula *f, const char *const *names, int n) {
     size_t bytes = (size_t)n * sizeof *names;
     const char **list = sl_arena_alloc(&f->arena, bytes);
     if (!list) return sl_fail_memory(bytes, 1, "names of variables");
@@ -26,12 +26,12 @@ static sl_status copy_names(sl_formula *f, const char *const *names, int n) {
 }
 
 /* As many names as there may be variables, or none. */
-static sl_status take_names(sl_formula *f, const sl_names *names) {
+static sl_status take_names(symlaw_formula *f, const sl_names *names) {
     f->names.count = names->count;
     return names->names ? copy_names(f, names->names, names->count) : SL_OK;
 }
 
-static sl_status take_values(sl_formula *f, const double *value, int params) {
+static sl_status take_values(symlaw_formula *f, const double *value, int params) {
     const size_t bytes = (size_t)params * sizeof *value;
     double *copy = sl_arena_alloc(&f->arena, bytes);
     if (!copy) return sl_fail_memory(bytes, 1, "constants of a formula");
@@ -41,10 +41,10 @@ static sl_status take_values(sl_formula *f, const double *value, int params) {
     return SL_OK;
 }
 
-sl_status sl_api__formula_fitted(sl_formula **out, const sl_node *e, const double *value,
+sl_status sl_api__formula_fitted(symlaw_formula **out, const sl_node *e, const double *value,
                                  int params, const sl_names *names) {
     sl_status st;
-    sl_formula *f = NULL;
+    symlaw_formula *f = NULL;
     SL_TRY(new_formula(&f));
     f->e = sl_expr_copy(&f->arena, e);
     if (!f->e) {
@@ -56,67 +56,68 @@ sl_status sl_api__formula_fitted(sl_formula **out, const sl_node *e, const doubl
     *out = f;
     return SL_OK;
 done:
-    sl_formula_free(f);
+    symlaw_formula_free(f);
     return st;
 }
 
-sl_status sl_api__formula_of(sl_formula **out, const sl_node *e) {
+sl_status sl_api__formula_of(symlaw_formula **out, const sl_node *e) {
     return sl_api__formula_fitted(out, e, NULL, 0, &(sl_names){ 0 });
 }
 
 static sl_status check_names(const char *const *names, int n) {
     if (n < 0 || n > SL_EXPR_MAX_VARS)
-        return sl_fail(SL_EINVAL, "sl_formula_parse: %d names; 0 to %d can be given", n,
+        return sl_fail(SL_EINVAL, "symlaw_formula_parse: %d names; 0 to %d can be given", n,
                        SL_EXPR_MAX_VARS);
     for (int i = 0; names && i < n; i++)
-        if (!names[i]) return sl_fail(SL_EINVAL, "sl_formula_parse: name %d is NULL", i + 1);
+        if (!names[i]) return sl_fail(SL_EINVAL, "symlaw_formula_parse: name %d is NULL", i + 1);
     return SL_OK;
 }
 
 static sl_status find_format(sl_format *out, const char *name, const char *who) {
-    *out = name ? sl_format_find(name) : SL_FORMAT_INFIX;
+    *out = name ? sl_expr_format_find(name) : SL_FORMAT_INFIX;
     if (*out != SL_FORMAT_COUNT) return SL_OK;
-    sl_api__guess g = { .word = name };
-    for (int i = 0; i < SL_FORMAT_COUNT; i++) sl_api__guess_offer(&g, sl_format_name((sl_format)i));
+    sl_commands__guess g = { .word = name };
+    for (int i = 0; i < SL_FORMAT_COUNT; i++)
+        sl_commands__guess_offer(&g, sl_expr_format_name((sl_format)i));
     char end[96];
     return sl_fail(SL_EINVAL, "%s: unknown format \"%.40s\"%s", who, name,
-                   sl_api__guess_text(&g, "", end));
+                   sl_commands__guess_text(&g, "", end));
 }
 
-static sl_status parse(sl_formula **out, const char *text, const char *format,
+static sl_status parse(symlaw_formula **out, const char *text, const char *format,
                        const char *const *names, int n_names) {
-    if (!out || !text) return sl_fail(SL_EINVAL, "sl_formula_parse: out or text is NULL");
+    if (!out || !text) return sl_fail(SL_EINVAL, "symlaw_formula_parse: out or text is NULL");
     sl_format fmt;
-    SL_TRY(find_format(&fmt, format, "sl_formula_parse"));
+    SL_TRY(find_format(&fmt, format, "symlaw_formula_parse"));
     SL_TRY(check_names(names, n_names));
 
     sl_status st;
-    sl_formula *f = NULL;
+    symlaw_formula *f = NULL;
     SL_TRY(new_formula(&f));
     SL_GO(take_names(f, &(sl_names){ n_names > 0 ? names : NULL, n_names }));
     SL_GO(sl_expr_parse(&f->e, &f->arena, fmt, text, strlen(text), &f->names, NULL));
     *out = f;
     return SL_OK;
 done:
-    sl_formula_free(f);
+    symlaw_formula_free(f);
     return st;
 }
 
-sl_status sl_formula_parse(sl_formula **out, const char *text, const char *format,
-                           const char *const *names, int n_names) {
+symlaw_status symlaw_formula_parse(symlaw_formula **out, const char *text, const char *format,
+                                   const char *const *names, int n_names) {
     SL_API__PUBLIC(parse(out, text, format, names, n_names));
 }
 
-void sl_formula_free(sl_formula *f) {
+void symlaw_formula_free(symlaw_formula *f) {
     if (!f) return;
     sl_arena_clear(&f->arena);
     sl_free(f);
 }
 
-static sl_status print(char **out, const sl_formula *f, const char *format) {
-    if (!out || !f) return sl_fail(SL_EINVAL, "sl_formula_print: out or formula is NULL");
+static sl_status print(char **out, const symlaw_formula *f, const char *format) {
+    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_print: out or formula is NULL");
     sl_format fmt;
-    SL_TRY(find_format(&fmt, format, "sl_formula_print"));
+    SL_TRY(find_format(&fmt, format, "symlaw_formula_print"));
     sl_str s = { 0 };
     sl_status st;
     SL_GO(f->params > 0 ? sl_expr_print_values(&s, fmt, f->e, &f->names, f->value)
@@ -129,15 +130,15 @@ done:
     return st;
 }
 
-sl_status sl_formula_print(char **out, const sl_formula *f, const char *format) {
+symlaw_status symlaw_formula_print(char **out, const symlaw_formula *f, const char *format) {
     SL_API__PUBLIC(print(out, f, format));
 }
 
 /* Variables keep their names, constants their values. */
-static sl_status canon(sl_formula **out, const sl_formula *f) {
-    if (!out || !f) return sl_fail(SL_EINVAL, "sl_formula_canon: out or formula is NULL");
+static sl_status canon(symlaw_formula **out, const symlaw_formula *f) {
+    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_canon: out or formula is NULL");
     sl_status st;
-    sl_formula *c = NULL;
+    symlaw_formula *c = NULL;
     SL_TRY(new_formula(&c));
     SL_GO(take_names(c, &f->names));
     if (f->params > 0) SL_GO(take_values(c, f->value, f->params));
@@ -145,11 +146,13 @@ static sl_status canon(sl_formula **out, const sl_formula *f) {
     *out = c;
     return SL_OK;
 done:
-    sl_formula_free(c);
+    symlaw_formula_free(c);
     return st;
 }
 
-sl_status sl_formula_canon(sl_formula **out, const sl_formula *f) { SL_API__PUBLIC(canon(out, f)); }
+symlaw_status symlaw_formula_canon(symlaw_formula **out, const symlaw_formula *f) {
+    SL_API__PUBLIC(canon(out, f));
+}
 
 /* *out := the exact number that the shortest text of a double says; false in *fits where it is
  * beyond 64-bit rationals. */
@@ -159,13 +162,13 @@ static sl_status exact_number(sl_rat *out, bool *fits, sl_arena *a, double value
     const sl_node *e = NULL;
     sl_status st = sl_expr_parse(&e, a, SL_FORMAT_INFIX, text, (size_t)n, NULL, NULL);
     *fits = st == SL_OK && e->op == SL_OP_NUM;
-    if (*fits) *out = sl_num_value(e);
+    if (*fits) *out = sl_expr_num_value(e);
     return st == SL_ENOMEM ? st : SL_OK;
 }
 
 /* *out := the formula with its constants as exact numbers; NULL where one of them, or what they
  * merge to, is beyond those. */
-static sl_status exact(const sl_node **out, sl_arena *a, const sl_formula *f) {
+static sl_status exact(const sl_node **out, sl_arena *a, const symlaw_formula *f) {
     *out = f->e;
     if (f->params == 0) return SL_OK;
     const size_t n = (size_t)f->params;
@@ -185,13 +188,14 @@ static sl_status exact(const sl_node **out, sl_arena *a, const sl_formula *f) {
 
 /* Constants beyond exact numbers: the same tree with the same ones is the same function, and of
  * others nothing is said. */
-static bool same_text(const sl_formula *a, const sl_formula *b) {
+static bool same_text(const symlaw_formula *a, const symlaw_formula *b) {
     return sl_expr_equal(a->e, b->e) && a->params == b->params &&
            memcmp(a->value, b->value, (size_t)a->params * sizeof *a->value) == 0;
 }
 
-static sl_status same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
-    if (!out || !a || !b) return sl_fail(SL_EINVAL, "sl_formula_same: out or a formula is NULL");
+static sl_status same(sl_truth *out, const symlaw_formula *a, const symlaw_formula *b) {
+    if (!out || !a || !b)
+        return sl_fail(SL_EINVAL, "symlaw_formula_same: out or a formula is NULL");
     sl_arena scratch = { 0 };
     const sl_node *p = NULL, *q = NULL;
     sl_status st;
@@ -206,23 +210,32 @@ done:
     return st;
 }
 
-sl_status sl_formula_same(sl_truth *out, const sl_formula *a, const sl_formula *b) {
-    SL_API__PUBLIC(same(out, a, b));
+static sl_status same_public(symlaw_truth *out, const symlaw_formula *a, const symlaw_formula *b) {
+    sl_truth truth;
+    SL_TRY(same(out ? &truth : NULL, a, b));
+    out->answer = truth.answer;
+    return SL_OK;
 }
 
-static sl_status eval(double *y, const sl_formula *f, const double *const *x, int n_columns,
+symlaw_status symlaw_formula_same(symlaw_truth *out, const symlaw_formula *a,
+                                  const symlaw_formula *b) {
+    SL_API__PUBLIC(same_public(out, a, b));
+}
+
+static sl_status eval(double *y, const symlaw_formula *f, const double *const *x, int n_columns,
                       int64_t n) {
     if (!f || n < 0 || n_columns < 0 || (n > 0 && !y) || (n_columns > 0 && !x))
-        return sl_fail(SL_EINVAL, "sl_formula_eval: a pointer is NULL or a count negative");
+        return sl_fail(SL_EINVAL, "symlaw_formula_eval: a pointer is NULL or a count negative");
     int needed = sl_expr_max_var(f->e);
     if (n_columns < needed)
-        return sl_fail(SL_EINVAL, "sl_formula_eval: the formula has x%d, but %d columns are given",
-                       needed, n_columns);
+        return sl_fail(SL_EINVAL,
+                       "symlaw_formula_eval: the formula has x%d, but %d columns are given", needed,
+                       n_columns);
     for (int i = 0; n > 0 && i < needed; i++)
-        if (!x[i]) return sl_fail(SL_EINVAL, "sl_formula_eval: column %d is NULL", i + 1);
+        if (!x[i]) return sl_fail(SL_EINVAL, "symlaw_formula_eval: column %d is NULL", i + 1);
     if (sl_expr_max_par(f->e) > f->params)
         return sl_fail(SL_EINVAL,
-                       "sl_formula_eval: the formula has the free constant c%d, which has "
+                       "symlaw_formula_eval: the formula has the free constant c%d, which has "
                        "no value",
                        sl_expr_max_par(f->e));
     sl_arena scratch = { 0 };
@@ -231,12 +244,12 @@ static sl_status eval(double *y, const sl_formula *f, const double *const *x, in
     return st;
 }
 
-sl_status sl_formula_eval(double *y, const sl_formula *f, const double *const *x, int n_columns,
-                          int64_t n) {
+symlaw_status symlaw_formula_eval(double *y, const symlaw_formula *f, const double *const *x,
+                                  int n_columns, int64_t n) {
     SL_API__PUBLIC(eval(y, f, x, n_columns, n));
 }
 
-int sl_formula_nodes(const sl_formula *f) { return f ? sl_expr_nodes(f->e) : 0; }
-int sl_formula_variables(const sl_formula *f) { return f ? sl_expr_max_var(f->e) : 0; }
+int symlaw_formula_nodes(const symlaw_formula *f) { return f ? sl_expr_nodes(f->e) : 0; }
+int symlaw_formula_variables(const symlaw_formula *f) { return f ? sl_expr_max_var(f->e) : 0; }
 
-void sl_string_free(char *text) { sl_free(text); }
+void symlaw_string_free(char *text) { sl_free(text); }

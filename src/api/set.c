@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_impl.h"
+#include "commands/commands.h"
 
 /* ---------------------------------------------------------------- building ------------------ */
 
@@ -10,7 +10,8 @@ static int on_progress(int level, const char *what, double done, double total, v
     char text[128];
     int n = sl_snprintf(text, sizeof text, "depth %d: %s", level, what);
     size_t length = n < 0 ? 0 : SL_MIN((size_t)n, sizeof text - 1);
-    return sl_api__send_event(payload, SL_EVENT_PROGRESS, text, length, done, total) != SL_OK;
+    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, text, length, done, total) !=
+           SL_OK;
 }
 
 /* Appends the folder where sets are kept, or nothing when they are not. named: by the caller, or
@@ -27,24 +28,25 @@ static void cache_folder(sl_str *s, const char *named) {
     }
 }
 
-static void on_note(const char *text, void *payload) { sl_api__note(payload, "%s", text); }
+static void on_note(const char *text, void *payload) { sl_commands__note(payload, "%s", text); }
 
 /* dir: of the cache; "" is none. */
 static sl_status make_universe(sl_universe **out, const sl_universe_options *o, int threads,
-                               sl_api__need need, const char *dir, const sl_api__listener *l) {
+                               sl_commands__need need, const char *dir,
+                               const sl_commands__listener *l) {
     sl_pool *pool = NULL;
-    sl_api__listener listener = *l;
+    sl_commands__listener listener = *l;
     sl_universe_watch watch = { on_progress, on_note, &listener };
-    SL_TRY(sl_pool_new(&pool, threads));
-    sl_status st = need == SL_API__BUILT
+    SL_TRY(sl_par_pool_new(&pool, threads));
+    sl_status st = need == SL_COMMANDS__BUILT
                        ? sl_universe_new(out, pool, o, &watch)
                        : sl_universe_open(out, pool, o, &watch, *dir ? dir : NULL);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st;
 }
 
-sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int threads,
-                           sl_api__need need, const sl_api__listener *l) {
+sl_status sl_commands__universe(sl_universe **out, const sl_universe_options *o, int threads,
+                                sl_commands__need need, const sl_commands__listener *l) {
     sl_str dir = { 0 };
     cache_folder(&dir, NULL);
     sl_status st = sl_str_status(&dir);
@@ -53,32 +55,32 @@ sl_status sl_api__universe(sl_universe **out, const sl_universe_options *o, int 
     return st;
 }
 
-/* Without a cache all functions stay, for sl_set_find: they were built anyway. */
-static sl_status open_members(sl_set *s, const sl_universe_options *o, const char *cache,
-                              const sl_api__listener *l) {
+/* Without a cache all functions stay, for symlaw_set_find: they were built anyway. */
+static sl_status open_members(symlaw_set *s, const sl_universe_options *o, const char *cache,
+                              const sl_commands__listener *l) {
     sl_str dir = { 0 };
     cache_folder(&dir, cache);
     sl_status st = sl_str_status(&dir);
-    const sl_api__need need = dir.len > 0 ? SL_API__MEMBERS : SL_API__BUILT;
+    const sl_commands__need need = dir.len > 0 ? SL_COMMANDS__MEMBERS : SL_COMMANDS__BUILT;
     if (st == SL_OK) st = make_universe(&s->universe, o, s->threads, need, sl_str_text(&dir), l);
-    if (st == SL_OK && need == SL_API__BUILT) s->built = s->universe;
+    if (st == SL_OK && need == SL_COMMANDS__BUILT) s->built = s->universe;
     sl_str_clear(&dir);
     return st;
 }
 
-static sl_status open_set(sl_set **out, const sl_set_options *options,
-                          const sl_api__listener *listener) {
-    if (!out) return sl_fail(SL_EINVAL, "sl_set_open: out is NULL");
-    sl_set_options o = SL_SET_OPTIONS_INIT;
+static sl_status open_set(symlaw_set **out, const symlaw_set_options *options,
+                          const sl_commands__listener *listener) {
+    if (!out) return sl_fail(SL_EINVAL, "symlaw_set_open: out is NULL");
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
     if (options) {
         if (options->size < sizeof options->size)
-            return sl_fail(SL_EINVAL, "sl_set_open: options.size is not set; use "
-                                      "SL_SET_OPTIONS_INIT");
+            return sl_fail(SL_EINVAL, "symlaw_set_open: options.size is not set; use "
+                                      "SYMLAW_SET_OPTIONS_INIT");
         memcpy(&o, options,
                SL_MIN(options->size, sizeof o)); // what an older caller lacks is default
     }
     if (o.threads < 0 || o.max_memory < 0) // the rest is for universe/ to judge
-        return sl_fail(SL_EINVAL, "sl_set_open: threads or max_memory is negative");
+        return sl_fail(SL_EINVAL, "symlaw_set_open: threads or max_memory is negative");
     sl_universe_options u = { .depth = o.depth,
                               .variables = o.variables,
                               .ops = SL_UNIVERSE_ALL_OPS,
@@ -88,26 +90,26 @@ static sl_status open_set(sl_set **out, const sl_set_options *options,
                               .max_memory = o.max_memory };
     if (o.ops) SL_TRY(sl_universe_ops_parse(&u.ops, o.ops));
 
-    sl_set *s = sl_calloc(1, sizeof *s);
+    symlaw_set *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "a set");
     s->threads = o.threads;
     pthread_mutex_init(&s->lock, NULL);
     sl_status st = open_members(s, &u, o.cache, listener);
     if (st != SL_OK) {
-        sl_set_close(s);
+        symlaw_set_close(s);
         return st;
     }
     *out = s;
     return SL_OK;
 }
 
-sl_status sl_set_open(sl_set **out, const sl_set_options *options, sl_event_fn on_event,
-                      void *payload) {
+symlaw_status symlaw_set_open(symlaw_set **out, const symlaw_set_options *options,
+                              symlaw_event_fn on_event, void *payload) {
     SL_API__PUBLIC(
-        open_set(out, options, &(sl_api__listener){ on_event, payload, sl_clock(), &call }));
+        open_set(out, options, &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
 }
 
-void sl_set_close(sl_set *s) {
+void symlaw_set_close(symlaw_set *s) {
     if (!s) return;
     if (s->built != s->universe) sl_universe_free(s->built);
     sl_universe_free(s->universe);
@@ -117,48 +119,48 @@ void sl_set_close(sl_set *s) {
 
 /* ---------------------------------------------------------------- asking -------------------- */
 
-int64_t sl_set_count(const sl_set *s) { return s ? sl_universe_size(s->universe) : 0; }
-const char *sl_set_hash(const sl_set *s) { return s ? sl_universe_hash(s->universe) : ""; }
+int64_t symlaw_set_count(const symlaw_set *s) { return s ? sl_universe_size(s->universe) : 0; }
+const char *symlaw_set_hash(const symlaw_set *s) { return s ? sl_universe_hash(s->universe) : ""; }
 
-static sl_status get(sl_formula **out, const sl_set *s, int64_t index) {
-    if (!out || !s) return sl_fail(SL_EINVAL, "sl_set_get: out or set is NULL");
+static sl_status get(symlaw_formula **out, const symlaw_set *s, int64_t index) {
+    if (!out || !s) return sl_fail(SL_EINVAL, "symlaw_set_get: out or set is NULL");
     int64_t count = sl_universe_size(s->universe);
     if (index < 0 || index >= count)
-        return sl_fail(SL_EINVAL, "sl_set_get: index %lld is not in 0 .. %lld", (long long)index,
-                       (long long)count - 1);
+        return sl_fail(SL_EINVAL, "symlaw_set_get: index %lld is not in 0 .. %lld",
+                       (long long)index, (long long)count - 1);
     return sl_api__formula_of(out, sl_universe_get(s->universe, index));
 }
 
-sl_status sl_set_get(sl_formula **out, const sl_set *s, int64_t index) {
+symlaw_status symlaw_set_get(symlaw_formula **out, const symlaw_set *s, int64_t index) {
     SL_API__PUBLIC(get(out, s, index));
 }
 
-int sl_set_is_withheld(const sl_set *s, int64_t index) {
+int symlaw_set_is_withheld(const symlaw_set *s, int64_t index) {
     if (!s || index < 0 || index >= sl_universe_size(s->universe)) return 0;
     return sl_universe_withheld(s->universe, index);
 }
 
 /* *out := the set with all functions of the enumeration, built by the first thread that asks. */
-static sl_status all_functions(const sl_universe **out, sl_set *s) {
-    const sl_api__listener nobody = { .start = sl_clock() };
+static sl_status all_functions(const sl_universe **out, symlaw_set *s) {
+    const sl_commands__listener nobody = { .start = sl_clock() };
     sl_status st = SL_OK;
     pthread_mutex_lock(&s->lock);
     if (!s->built)
-        st = make_universe(&s->built, sl_universe_config(s->universe), s->threads, SL_API__BUILT,
-                           "", &nobody);
+        st = make_universe(&s->built, sl_universe_config(s->universe), s->threads,
+                           SL_COMMANDS__BUILT, "", &nobody);
     *out = s->built;
     pthread_mutex_unlock(&s->lock);
     return st;
 }
 
-static sl_status find(int64_t *index, const sl_set *s, const sl_formula *f) {
-    if (!index || !s || !f) return sl_fail(SL_EINVAL, "sl_set_find: an argument is NULL");
+static sl_status find(int64_t *index, const symlaw_set *s, const symlaw_formula *f) {
+    if (!index || !s || !f) return sl_fail(SL_EINVAL, "symlaw_set_find: an argument is NULL");
     const sl_universe *all;
-    SL_TRY(all_functions(&all, (sl_set *)s)); // to its readers the set stays as it is
+    SL_TRY(all_functions(&all, (symlaw_set *)s)); // to its readers the set stays as it is
     *index = sl_universe_find(all, f->e);
     return SL_OK;
 }
 
-sl_status sl_set_find(int64_t *index, const sl_set *s, const sl_formula *f) {
+symlaw_status symlaw_set_find(int64_t *index, const symlaw_set *s, const symlaw_formula *f) {
     SL_API__PUBLIC(find(index, s, f));
 }

@@ -25,14 +25,43 @@
 #include <stdarg.h>
 #include <locale.h>
 
-#include "symlaw/symlaw.h" // sl_status, sl_truth: the types that cross the public boundary
-
+#define SL_NODISCARD __attribute__((warn_unused_result))
 #define SL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SL_LEN(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define SL_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define SL_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* ---------------------------------------------------------------- errors -------------------- */
+
+/* Every way a call can fail: the numbers of symlaw.h, which src/api holds against these. Negative, so
+ * that the minimum of several answers is the worst of them.                  id  number  text */
+#define SL_STATUS_LIST(X)                                \
+    X(OK,        0, "ok")                                \
+    X(EINVAL,   -1, "invalid argument")                  \
+    X(EFORMAT,  -2, "malformed input")                   \
+    X(ELIMIT,   -3, "limit exceeded")                    \
+    X(EOVERFLOW, -4, "number beyond 64-bit rationals")   \
+    X(ENOMEM,   -5, "out of memory")                     \
+    X(EIO,      -6, "input or output failed")            \
+    X(ECANCEL,  -7, "cancelled")
+
+typedef enum sl_status {
+#define X(id, number, text) SL_##id = number,
+    SL_STATUS_LIST(X)
+#undef X
+} sl_status;
+
+/* The name of a status, such as "out of memory". */
+const char *sl_status_text(sl_status st);
+
+/* What went wrong in the last failing call of this thread; "" if none did. Valid until the next
+ * failure. */
+const char *sl_last_error(void);
+
+/* Three-valued answer. A struct, so that `if (t)` does not compile: use sl_yes and sl_no. */
+typedef struct sl_truth { int answer; } sl_truth; // 1 yes, -1 no, 0 unknown
+static inline bool sl_yes(sl_truth t) { return t.answer > 0; }
+static inline bool sl_no(sl_truth t) { return t.answer < 0; }
 
 /* Stores the line for sl_last_error and returns st. Needs no memory, so it can report its lack. */
 SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
@@ -86,6 +115,9 @@ typedef struct sl_bounds {
 SL_NODISCARD sl_status sl_bounds_check(const sl_bounds *rows, const double *values, int n);
 
 /* ---------------------------------------------------------------- memory -------------------- */
+
+/* Free stack that a calling thread needs, a few times what most calls take. */
+#define SL_STACK_BYTES (256 * 1024)
 
 /* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that work
  * begin with it; after the first time in a thread it costs a comparison. */

@@ -82,27 +82,27 @@ typedef struct sl_st_text { const char *name, *text; } sl_st_text; // a member o
 /* Writes the file whole or not at all, tensors in the given order: with those of 8-byte numbers
  * first, all are aligned. data_hash, header_hash and symlaw_format are added to the metadata.
  * SL_EINVAL: a text is no UTF-8. */
-SL_NODISCARD sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
+SL_NODISCARD sl_status sl_ckpt_st_write(const char *path, const sl_st_tensor *tensors, int n,
                                    const sl_st_text *metadata, int n_metadata);
 
 typedef struct sl_st_file sl_st_file;
 /* Reads and checks the header: SL_EFORMAT says what is wrong with it (truncated, not safetensors,
  * overlapping or out of range tensors, a kind of numbers unknown here, a version newer than ours,
  * ...). Files of others are as welcome as ours. */
-SL_NODISCARD sl_status sl_st_open(sl_st_file **out, const char *path);
-void sl_st_close(sl_st_file *f);
-int sl_st_count(const sl_st_file *f);                                  // tensors, by place
-const sl_st_tensor *sl_st_at(const sl_st_file *f, int i);
-const sl_st_tensor *sl_st_find(const sl_st_file *f, const char *name); // NULL if there is none
-const char *sl_st_metadata(const sl_st_file *f, const char *name);     // NULL if there is none
+SL_NODISCARD sl_status sl_ckpt_st_open(sl_st_file **out, const char *path);
+void sl_ckpt_st_close(sl_st_file *f);
+int sl_ckpt_st_count(const sl_st_file *f);                                  // tensors, by place
+const sl_st_tensor *sl_ckpt_st_at(const sl_st_file *f, int i);
+const sl_st_tensor *sl_ckpt_st_find(const sl_st_file *f, const char *name); // NULL if there is none
+const char *sl_ckpt_st_metadata(const sl_st_file *f, const char *name);     // NULL if there is none
 /* out := the tensor's numbers from `first` on, count of them; all must be its. */
-SL_NODISCARD sl_status sl_st_read(const sl_st_file *f, const sl_st_tensor *t, int64_t first,
+SL_NODISCARD sl_status sl_ckpt_st_read(const sl_st_file *f, const sl_st_tensor *t, int64_t first,
                                   int64_t count, void *out);
 /* Reads all data once and holds it against data_hash: SL_EFORMAT "... damaged". A file without one,
  * which is somebody else's, passes. */
-SL_NODISCARD sl_status sl_st_verify(const sl_st_file *f);
+SL_NODISCARD sl_status sl_ckpt_st_verify(const sl_st_file *f);
 /* Reads all data once: SL_EFORMAT names the first tensor with a number that is NaN or infinite. */
-SL_NODISCARD sl_status sl_st_finite(const sl_st_file *f);
+SL_NODISCARD sl_status sl_ckpt_st_finite(const sl_st_file *f);
 
 /* ---------------------------------------------------------------- checkpoints --------------- */
 

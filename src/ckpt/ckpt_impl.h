@@ -9,7 +9,7 @@
 /* Kinds of numbers, by the names that the format has for them.   id   bytes of a number */
 #define SL_ST__DTYPES(X) X(F32, 4) X(F64, 8) X(I64, 8)
 
-static inline int64_t sl_st__dtype_bytes(sl_dtype dtype) {
+static inline int64_t sl_ckpt__st_dtype_bytes(sl_dtype dtype) {
     static const int64_t bytes[SL_DTYPE_COUNT] = {
 #define X(id, n) [SL_##id] = (n),
         SL_ST__DTYPES(X)
@@ -18,7 +18,7 @@ static inline int64_t sl_st__dtype_bytes(sl_dtype dtype) {
     return bytes[dtype];
 }
 
-static inline const char *sl_st__dtype_name(sl_dtype dtype) {
+static inline const char *sl_ckpt__st_dtype_name(sl_dtype dtype) {
     static const char *const name[SL_DTYPE_COUNT] = {
 #define X(id, n) [SL_##id] = #id,
         SL_ST__DTYPES(X)
@@ -28,14 +28,14 @@ static inline const char *sl_st__dtype_name(sl_dtype dtype) {
 }
 
 /* The numbers of a tensor whose shape is known to be good. */
-static inline int64_t sl_st__numbers(const sl_st_tensor *t) {
+static inline int64_t sl_ckpt__st_numbers(const sl_st_tensor *t) {
     int64_t n = 1;
     for (int i = 0; i < t->dims; i++) n *= t->shape[i];
     return n;
 }
 
-static inline int64_t sl_st__bytes(const sl_st_tensor *t) {
-    return sl_st__numbers(t) * sl_st__dtype_bytes(t->dtype);
+static inline int64_t sl_ckpt__st_bytes(const sl_st_tensor *t) {
+    return sl_ckpt__st_numbers(t) * sl_ckpt__st_dtype_bytes(t->dtype);
 }
 
 /* The longest header that is believed, as other readers have it. */
@@ -47,21 +47,22 @@ static inline int64_t sl_st__bytes(const sl_st_tensor *t) {
 #define SL_ST__HEADER_HASH "header_hash"
 
 /* For qsort, by name: of sl_st_text, and of pointers to sl_st_tensor. */
-int sl_st__text_order(const void *a, const void *b);
-int sl_st__name_order(const void *a, const void *b);
+int sl_ckpt__st_text_order(const void *a, const void *b);
+int sl_ckpt__st_name_order(const void *a, const void *b);
 
 /* Hash of what a header says: the texts (header_hash left out), then name, kind, shape and place of
  * each tensor; both sorted by name. */
-SL_NODISCARD sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
+SL_NODISCARD sl_status sl_ckpt__st_header_hash(char out[33], const sl_st_text *text, int n_text,
                                           const sl_st_tensor *const *tensor, int n);
 /* Which of n numbers is the first that is NaN or infinite; -1: none. */
-int64_t sl_st__not_finite(const void *numbers, sl_dtype dtype, int64_t n);
+int64_t sl_ckpt__st_not_finite(const void *numbers, sl_dtype dtype, int64_t n);
 
 /* Hash of the data of tensors in memory, one after the other. */
-SL_NODISCARD sl_status sl_st__data_hash(char out[33], const sl_st_tensor *tensor, int n);
-/* sl_st_write up to the commit, which is left to the caller. */
-SL_NODISCARD sl_status sl_st__begin(sl_file **out, const char *path, const sl_st_tensor *tensors,
-                                    int n, const sl_st_text *metadata, int n_metadata);
+SL_NODISCARD sl_status sl_ckpt__st_data_hash(char out[33], const sl_st_tensor *tensor, int n);
+/* sl_ckpt_st_write up to the commit, which is left to the caller. */
+SL_NODISCARD sl_status sl_ckpt__st_begin(sl_file **out, const char *path,
+                                         const sl_st_tensor *tensors, int n,
+                                         const sl_st_text *metadata, int n_metadata);
 
 /* ---------------------------------------------------------------- configurations ------------ */
 

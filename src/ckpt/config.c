@@ -4,18 +4,18 @@
 #include "ckpt/ckpt_impl.h"
 
 sl_status sl_ckpt_config_format(int *out, const sl_json *config, const char *where) {
-    const sl_json *j = sl_json_get(config, SL_CKPT_CONFIG_MEMBER);
+    const sl_json *j = sl_io_json_get(config, SL_CKPT_CONFIG_MEMBER);
     *out = 1;
     if (!j) return SL_OK;
-    if (sl_json_kind_of(j) != SL_JSON_INT || sl_json_int(j) < 1)
+    if (sl_io_json_kind_of(j) != SL_JSON_INT || sl_io_json_int(j) < 1)
         return sl_fail(SL_EFORMAT, "%.300s: \"%s\" of its configuration must be a number from 1",
                        where, SL_CKPT_CONFIG_MEMBER);
-    if (sl_json_int(j) > SL_CKPT_CONFIG_FORMAT)
+    if (sl_io_json_int(j) > SL_CKPT_CONFIG_FORMAT)
         return sl_fail(SL_EFORMAT,
                        "%.300s: its configuration was written by a newer version: its format is "
                        "%lld, the newest known here is %d; take that version of symlaw",
-                       where, (long long)sl_json_int(j), SL_CKPT_CONFIG_FORMAT);
-    *out = (int)sl_json_int(j);
+                       where, (long long)sl_io_json_int(j), SL_CKPT_CONFIG_FORMAT);
+    *out = (int)sl_io_json_int(j);
     return SL_OK;
 }
 

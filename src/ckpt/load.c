@@ -15,7 +15,7 @@ typedef struct pair {
 static void close_pair(pair *p) {
     for (int k = 0; k < 2; k++) {
         sl_ckpt_loaded_clear(&p->texts[k]);
-        sl_st_close(p->file[k]);
+        sl_ckpt_st_close(p->file[k]);
         sl_free(p->path[k]);
     }
 }
@@ -29,8 +29,8 @@ static sl_status expect_state(const sl_st_file *f, const char *path, const sl_mo
         const sl_st_tensor want = sl_ckpt__tensor(name, i % 2 ? "v." : "m.", &m->param[i / 2]);
         SL_TRY(sl_ckpt__expect(NULL, f, path, &want));
     }
-    if (sl_st_count(f) != ROWS + 2 * m->n_param)
-        return sl_fail(SL_EFORMAT, "%s: %d tensors, where %d are known", path, sl_st_count(f),
+    if (sl_ckpt_st_count(f) != ROWS + 2 * m->n_param)
+        return sl_fail(SL_EFORMAT, "%s: %d tensors, where %d are known", path, sl_ckpt_st_count(f),
                        ROWS + 2 * m->n_param);
     return SL_OK;
 }
@@ -38,7 +38,7 @@ static sl_status expect_state(const sl_st_file *f, const char *path, const sl_mo
 static sl_status open_pair(pair *p, const char *dir, int64_t step) {
     for (sl_ckpt__kind k = SL_CKPT__MODEL; k <= SL_CKPT__STATE; k++) {
         SL_TRY(sl_ckpt__path(&p->path[k], dir, k, step));
-        SL_TRY(sl_st_open(&p->file[k], p->path[k]));
+        SL_TRY(sl_ckpt_st_open(&p->file[k], p->path[k]));
         SL_TRY(sl_ckpt__texts(&p->texts[k], p->file[k], p->path[k], k));
     }
     return SL_OK;
@@ -57,21 +57,21 @@ static sl_status check(const pair *p, int64_t step, const sl_model *m) {
         strcmp(model->vocabulary, state->vocabulary) != 0 ||
         strcmp(model->universe, state->universe) != 0)
         return sl_fail(SL_EFORMAT, "%s: it is of another run than the model beside it", path);
-    // sl_st_open has seen to it that a file of ours has data_hash
-    if (strcmp(sl_st_metadata(p->file[SL_CKPT__STATE], "model_hash"),
-               sl_st_metadata(p->file[SL_CKPT__MODEL], SL_ST__DATA_HASH)) != 0)
+    // sl_ckpt_st_open has seen to it that a file of ours has data_hash
+    if (strcmp(sl_ckpt_st_metadata(p->file[SL_CKPT__STATE], "model_hash"),
+               sl_ckpt_st_metadata(p->file[SL_CKPT__MODEL], SL_ST__DATA_HASH)) != 0)
         return sl_fail(SL_EFORMAT, "%s: it belongs to other weights than the model beside it",
                        path);
     if (m) SL_TRY(sl_ckpt__expect_weights(p->file[SL_CKPT__MODEL], p->path[SL_CKPT__MODEL], m));
     if (m) SL_TRY(expect_state(p->file[SL_CKPT__STATE], path, m));
-    for (int k = 0; k < 2; k++) SL_TRY(sl_st_verify(p->file[k]));
-    for (int k = 0; k < 2; k++) SL_TRY(sl_st_finite(p->file[k]));
+    for (int k = 0; k < 2; k++) SL_TRY(sl_ckpt_st_verify(p->file[k]));
+    for (int k = 0; k < 2; k++) SL_TRY(sl_ckpt_st_finite(p->file[k]));
     return SL_OK;
 }
 
 static sl_status read_all(void *out, const sl_st_file *f, const char *name) {
-    const sl_st_tensor *t = sl_st_find(f, name);
-    return sl_st_read(f, t, 0, sl_st__numbers(t), out);
+    const sl_st_tensor *t = sl_ckpt_st_find(f, name);
+    return sl_ckpt_st_read(f, t, 0, sl_ckpt__st_numbers(t), out);
 }
 
 /* out := the part of a moment that this rank owns. */
@@ -84,8 +84,8 @@ static sl_status read_share(float *out, const sl_st_file *f, const char *prefix,
         if (from >= to) continue;
         char name[SL_CKPT__NAME];
         const sl_st_tensor want = sl_ckpt__tensor(name, prefix, p);
-        SL_TRY(sl_st_read(f, sl_st_find(f, want.name), from - p->offset, to - from,
-                          out + (from - begin)));
+        SL_TRY(sl_ckpt_st_read(f, sl_ckpt_st_find(f, want.name), from - p->offset, to - from,
+                               out + (from - begin)));
     }
     return SL_OK;
 }

@@ -109,7 +109,7 @@ static sl_status ask_guard(const sl_ckpt_meta *meta) {
  * would replace one of the same step, which stays until the new one is safe. */
 static sl_status put(sl_file **out, bool *named, const char *path, const sl_st_tensor *tensors,
                      int n, const sl_st_text *text, int n_text, const sl_ckpt_meta *meta) {
-    SL_TRY(sl_st__begin(out, path, tensors, n, text, n_text));
+    SL_TRY(sl_ckpt__st_begin(out, path, tensors, n, text, n_text));
     SL_TRY(ask_guard(meta));
     if (access(path, F_OK) == 0) return SL_OK;
     SL_TRY(sl_file_publish(*out));
@@ -136,7 +136,7 @@ static sl_status write_files(const char *dir, const parts *p, int n_param,
     char *path = NULL, step[24], hash[33];
     bool state_named = false, model_named = false;
     sl_st_text text[TEXTS];
-    SL_TRY(sl_st__data_hash(hash, p->model, n_param));
+    SL_TRY(sl_ckpt__st_data_hash(hash, p->model, n_param));
     int n = add_texts(text, step, SL_CKPT__STATE, meta);
     text[n++] = (sl_st_text){ "progress", meta->progress ? meta->progress : "" };
     text[n++] = (sl_st_text){ "model_hash", hash };
@@ -166,7 +166,7 @@ done:
 static sl_status check_finite(const sl_st_tensor *tensor, int n, sl_ckpt__kind kind) {
     for (int i = 0; i < n; i++) {
         const sl_st_tensor *t = &tensor[i];
-        if (sl_st__not_finite(t->data, t->dtype, sl_st__numbers(t)) >= 0)
+        if (sl_ckpt__st_not_finite(t->data, t->dtype, sl_ckpt__st_numbers(t)) >= 0)
             return sl_fail(SL_ELIMIT, "tensor \"%s\" of the %s has a number that is not finite",
                            t->name, sl_ckpt__kind_text(kind));
     }

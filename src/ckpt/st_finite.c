@@ -28,7 +28,7 @@ enum { BLOCK = 4096 };
 FIRST(first_of_floats, uint32_t, UINT32_C(0x7F800000))
 FIRST(first_of_doubles, uint64_t, UINT64_C(0x7FF0000000000000))
 
-int64_t sl_st__not_finite(const void *numbers, sl_dtype dtype, int64_t n) {
+int64_t sl_ckpt__st_not_finite(const void *numbers, sl_dtype dtype, int64_t n) {
     switch (dtype) {
     case SL_F32: return first_of_floats(numbers, n);
     case SL_F64: return first_of_doubles(numbers, n);

@@ -5,12 +5,12 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files hold numbers as memory does");
 
-int sl_st__text_order(const void *a, const void *b) {
+int sl_ckpt__st_text_order(const void *a, const void *b) {
     const sl_st_text *x = a, *y = b;
     return strcmp(x->name, y->name);
 }
 
-int sl_st__name_order(const void *a, const void *b) {
+int sl_ckpt__st_name_order(const void *a, const void *b) {
     const sl_st_tensor *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
 }
@@ -22,8 +22,8 @@ static void add_int(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
 
 /* Over what is said and not over its bytes: whoever writes the same header with other blanks or in
  * another order has not damaged anything. */
-sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
-                             const sl_st_tensor *const *tensor, int n) {
+sl_status sl_ckpt__st_header_hash(char out[33], const sl_st_text *text, int n_text,
+                                  const sl_st_tensor *const *tensor, int n) {
     sl_hasher *h = NULL;
     SL_TRY(sl_hasher_new(&h));
     for (int i = 0; i < n_text; i++) {
@@ -34,7 +34,7 @@ sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
     add_int(h, n);
     for (int i = 0; i < n; i++) {
         add_text(h, tensor[i]->name);
-        add_text(h, sl_st__dtype_name(tensor[i]->dtype));
+        add_text(h, sl_ckpt__st_dtype_name(tensor[i]->dtype));
         add_int(h, tensor[i]->dims);
         for (int d = 0; d < tensor[i]->dims; d++) add_int(h, tensor[i]->shape[d]);
         add_int(h, tensor[i]->begin);
@@ -44,10 +44,11 @@ sl_status sl_st__header_hash(char out[33], const sl_st_text *text, int n_text,
     return SL_OK;
 }
 
-sl_status sl_st__data_hash(char out[33], const sl_st_tensor *tensor, int n) {
+sl_status sl_ckpt__st_data_hash(char out[33], const sl_st_tensor *tensor, int n) {
     sl_hasher *h = NULL;
     SL_TRY(sl_hasher_new(&h));
-    for (int i = 0; i < n; i++) sl_hasher_add(h, tensor[i].data, (size_t)sl_st__bytes(&tensor[i]));
+    for (int i = 0; i < n; i++)
+        sl_hasher_add(h, tensor[i].data, (size_t)sl_ckpt__st_bytes(&tensor[i]));
     sl_hasher_text(h, out);
     sl_hasher_free(h);
     return SL_OK;

@@ -74,39 +74,39 @@ static sl_status parse_header(sl_st_file *f) {
     if (!text) return sl_fail_memory((size_t)n, 1, f->path);
     sl_status st = read_at(f, text, LENGTH_BYTES, (size_t)n);
     if (st == SL_OK) {
-        st = sl_json_parse(&f->header, text, (size_t)n);
+        st = sl_io_json_parse(&f->header, text, (size_t)n);
         if (st == SL_EFORMAT) st = sl_fail(st, "%s: header: %s", f->path, sl_last_error());
     }
     sl_free(text);
     SL_TRY(st);
-    if (sl_json_kind_of(f->header) != SL_JSON_OBJECT)
+    if (sl_io_json_kind_of(f->header) != SL_JSON_OBJECT)
         return sl_fail(SL_EFORMAT, "%s: header: %s, not an object", f->path,
-                       sl_json_kind_text(sl_json_kind_of(f->header)));
+                       sl_io_json_kind_text(sl_io_json_kind_of(f->header)));
     return SL_OK;
 }
 
 static sl_status read_metadata(sl_st_file *f) {
-    const sl_json *j = sl_json_get(f->header, "__metadata__");
-    if (j && sl_json_kind_of(j) != SL_JSON_OBJECT)
+    const sl_json *j = sl_io_json_get(f->header, "__metadata__");
+    if (j && sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         return sl_fail(SL_EFORMAT, "%s: __metadata__ is %s, not an object", f->path,
-                       sl_json_kind_text(sl_json_kind_of(j)));
-    const size_t n = j ? (size_t)sl_json_count(j) : 0;
+                       sl_io_json_kind_text(sl_io_json_kind_of(j)));
+    const size_t n = j ? (size_t)sl_io_json_count(j) : 0;
     f->text = sl_malloc(n, sizeof *f->text);
     if (!f->text) return sl_fail_memory(n, sizeof *f->text, "metadata");
     if (!j) return SL_OK;
-    for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m)) {
-        if (sl_json_kind_of(m.value) != SL_JSON_TEXT)
+    for (sl_json_member m = sl_io_json_first(j); m.name; m = sl_io_json_next(j, m)) {
+        if (sl_io_json_kind_of(m.value) != SL_JSON_TEXT)
             return sl_fail(SL_EFORMAT, "%s: \"%s\" of the metadata is %s, not a text", f->path,
-                           m.name, sl_json_kind_text(sl_json_kind_of(m.value)));
-        f->text[f->n_text++] = (sl_st_text){ m.name, sl_json_text(m.value) };
+                           m.name, sl_io_json_kind_text(sl_io_json_kind_of(m.value)));
+        f->text[f->n_text++] = (sl_st_text){ m.name, sl_io_json_text(m.value) };
     }
-    qsort(f->text, n, sizeof *f->text, sl_st__text_order);
+    qsort(f->text, n, sizeof *f->text, sl_ckpt__st_text_order);
     return SL_OK;
 }
 
 /* Before the tensors are looked at: those of a newer version may be what we cannot understand. */
 static sl_status check_version(const sl_st_file *f) {
-    const char *text = sl_st_metadata(f, SL_ST__FORMAT);
+    const char *text = sl_ckpt_st_metadata(f, SL_ST__FORMAT);
     if (!text) return SL_OK; // somebody else's
     char *end;
     const int64_t version = sl_strtoll(text, &end);
@@ -126,52 +126,52 @@ static sl_status bad_tensor(const sl_st_file *f, const char *name, const char *w
 
 /* The member as an array of whole numbers, none of them negative; NULL if it is none. */
 static const sl_json *whole_numbers(const sl_json *object, const char *name) {
-    const sl_json *j = sl_json_get(object, name);
-    if (!j || sl_json_kind_of(j) != SL_JSON_ARRAY) return NULL;
-    for (int i = 0; i < sl_json_count(j); i++) {
-        const sl_json *x = sl_json_at(j, i);
-        if (sl_json_kind_of(x) != SL_JSON_INT || sl_json_int(x) < 0) return NULL;
+    const sl_json *j = sl_io_json_get(object, name);
+    if (!j || sl_io_json_kind_of(j) != SL_JSON_ARRAY) return NULL;
+    for (int i = 0; i < sl_io_json_count(j); i++) {
+        const sl_json *x = sl_io_json_at(j, i);
+        if (sl_io_json_kind_of(x) != SL_JSON_INT || sl_io_json_int(x) < 0) return NULL;
     }
     return j;
 }
 
 static sl_status read_dtype(sl_dtype *out, const sl_st_file *f, const char *name,
                             const sl_json *j) {
-    if (!j || sl_json_kind_of(j) != SL_JSON_TEXT) return bad_tensor(f, name, "no dtype");
+    if (!j || sl_io_json_kind_of(j) != SL_JSON_TEXT) return bad_tensor(f, name, "no dtype");
     for (sl_dtype d = 0; d < SL_DTYPE_COUNT; d++) {
-        if (strcmp(sl_json_text(j), sl_st__dtype_name(d)) != 0) continue;
+        if (strcmp(sl_io_json_text(j), sl_ckpt__st_dtype_name(d)) != 0) continue;
         *out = d;
         return SL_OK;
     }
     return sl_fail(SL_EFORMAT, "%s: tensor \"%s\": dtype %s is not known here; F32, F64, I64 are",
-                   f->path, name, sl_json_text(j));
+                   f->path, name, sl_io_json_text(j));
 }
 
 /* One tensor by itself: shape, kind and place agree. */
 static sl_status read_tensor(sl_st_tensor *t, const sl_st_file *f, const char *name,
                              const sl_json *j) {
-    if (sl_json_kind_of(j) != SL_JSON_OBJECT) return bad_tensor(f, name, "not an object");
+    if (sl_io_json_kind_of(j) != SL_JSON_OBJECT) return bad_tensor(f, name, "not an object");
     t->name = name;
-    SL_TRY(read_dtype(&t->dtype, f, name, sl_json_get(j, "dtype")));
+    SL_TRY(read_dtype(&t->dtype, f, name, sl_io_json_get(j, "dtype")));
 
     const sl_json *shape = whole_numbers(j, "shape");
     if (!shape) return bad_tensor(f, name, "its shape is no list of whole numbers from 0");
-    if (sl_json_count(shape) > SL_ST_MAX_DIMS)
+    if (sl_io_json_count(shape) > SL_ST_MAX_DIMS)
         return sl_fail(SL_EFORMAT, "%s: tensor \"%s\": %d dimensions; at most %d are known here",
-                       f->path, name, sl_json_count(shape), SL_ST_MAX_DIMS);
-    t->dims = sl_json_count(shape);
-    int64_t bytes = sl_st__dtype_bytes(t->dtype);
+                       f->path, name, sl_io_json_count(shape), SL_ST_MAX_DIMS);
+    t->dims = sl_io_json_count(shape);
+    int64_t bytes = sl_ckpt__st_dtype_bytes(t->dtype);
     for (int i = 0; i < t->dims; i++) {
-        t->shape[i] = sl_json_int(sl_json_at(shape, i));
+        t->shape[i] = sl_io_json_int(sl_io_json_at(shape, i));
         if (__builtin_mul_overflow(bytes, t->shape[i], &bytes))
             return bad_tensor(f, name, "its shape is too large");
     }
 
     const sl_json *place = whole_numbers(j, "data_offsets");
-    if (!place || sl_json_count(place) != 2)
+    if (!place || sl_io_json_count(place) != 2)
         return bad_tensor(f, name, "its data_offsets are not two whole numbers from 0");
-    const int64_t end = sl_json_int(sl_json_at(place, 1));
-    t->begin = sl_json_int(sl_json_at(place, 0));
+    const int64_t end = sl_io_json_int(sl_io_json_at(place, 1));
+    t->begin = sl_io_json_int(sl_io_json_at(place, 0));
     if (t->begin > end || end > MAX_OFFSET)
         return bad_tensor(f, name, "its data_offsets are out of range");
     if (end - t->begin != bytes)
@@ -185,24 +185,25 @@ static sl_status read_tensor(sl_st_tensor *t, const sl_st_file *f, const char *n
 static int place_order(const void *a, const void *b) {
     const sl_st_tensor *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    const int64_t nx = sl_st__bytes(x), ny = sl_st__bytes(y);
+    const int64_t nx = sl_ckpt__st_bytes(x), ny = sl_ckpt__st_bytes(y);
     if (nx != ny) return nx < ny ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
 static sl_status read_tensors(sl_st_file *f) {
-    const size_t n = (size_t)sl_json_count(f->header);
+    const size_t n = (size_t)sl_io_json_count(f->header);
     f->tensor = sl_calloc(n, sizeof *f->tensor);
     f->by_name = sl_malloc(n, sizeof *f->by_name);
     if (!f->tensor || !f->by_name) return sl_fail_memory(n, sizeof *f->tensor, "tensors");
-    for (sl_json_member m = sl_json_first(f->header); m.name; m = sl_json_next(f->header, m)) {
+    for (sl_json_member m = sl_io_json_first(f->header); m.name;
+         m = sl_io_json_next(f->header, m)) {
         if (strcmp(m.name, "__metadata__") == 0) continue;
         SL_TRY(read_tensor(&f->tensor[f->n], f, m.name, m.value));
         f->n++;
     }
     qsort(f->tensor, (size_t)f->n, sizeof *f->tensor, place_order);
     for (int i = 0; i < f->n; i++) f->by_name[i] = &f->tensor[i];
-    qsort(f->by_name, (size_t)f->n, sizeof *f->by_name, sl_st__name_order);
+    qsort(f->by_name, (size_t)f->n, sizeof *f->by_name, sl_ckpt__st_name_order);
     return SL_OK;
 }
 
@@ -215,7 +216,7 @@ static sl_status check_places(const sl_st_file *f) {
         if (t->begin > at)
             return sl_fail(SL_EFORMAT, "%s: a gap of %lld bytes before tensor \"%s\"", f->path,
                            (long long)(t->begin - at), t->name);
-        at += sl_st__bytes(t);
+        at += sl_ckpt__st_bytes(t);
     }
     const int64_t whole = f->data + at;
     if (f->bytes < whole)
@@ -230,14 +231,14 @@ static sl_status check_places(const sl_st_file *f) {
 /* A file of ours must have both hashes; a file with a hash is held to it, whoever wrote it. So one
  * flipped bit in a name does not make it somebody else's. */
 static sl_status check_hashes(const sl_st_file *f) {
-    const char *header = sl_st_metadata(f, SL_ST__HEADER_HASH);
-    const char *data = sl_st_metadata(f, SL_ST__DATA_HASH);
-    if (sl_st_metadata(f, SL_ST__FORMAT) && (!header || !data))
+    const char *header = sl_ckpt_st_metadata(f, SL_ST__HEADER_HASH);
+    const char *data = sl_ckpt_st_metadata(f, SL_ST__DATA_HASH);
+    if (sl_ckpt_st_metadata(f, SL_ST__FORMAT) && (!header || !data))
         return sl_fail(SL_EFORMAT, "%s: damaged: its metadata lack %s", f->path,
                        header ? SL_ST__DATA_HASH : SL_ST__HEADER_HASH);
     if (!header) return SL_OK;
     char hash[33];
-    SL_TRY(sl_st__header_hash(hash, f->text, f->n_text, f->by_name, f->n));
+    SL_TRY(sl_ckpt__st_header_hash(hash, f->text, f->n_text, f->by_name, f->n));
     if (strcmp(hash, header) != 0)
         return sl_fail(SL_EFORMAT, "%s: damaged: the header does not have the hash it should",
                        f->path);
@@ -246,7 +247,7 @@ static sl_status check_hashes(const sl_st_file *f) {
 
 /* ---------------------------------------------------------------- the face ------------------ */
 
-sl_status sl_st_open(sl_st_file **out, const char *path) {
+sl_status sl_ckpt_st_open(sl_st_file **out, const char *path) {
     sl_status st;
     const size_t n = strlen(path) + 1;
     sl_st_file *f = sl_calloc(1, sizeof *f);
@@ -266,14 +267,14 @@ sl_status sl_st_open(sl_st_file **out, const char *path) {
     *out = f;
     return SL_OK;
 done:
-    sl_st_close(f);
+    sl_ckpt_st_close(f);
     return st;
 }
 
-void sl_st_close(sl_st_file *f) {
+void sl_ckpt_st_close(sl_st_file *f) {
     if (!f) return;
     if (f->fd >= 0) close(f->fd);
-    if (f->header) sl_json_free(f->header);
+    if (f->header) sl_io_json_free(f->header);
     sl_free(f->text);
     sl_free(f->by_name);
     sl_free(f->tensor);
@@ -281,36 +282,36 @@ void sl_st_close(sl_st_file *f) {
     sl_free(f);
 }
 
-int sl_st_count(const sl_st_file *f) { return f->n; }
+int sl_ckpt_st_count(const sl_st_file *f) { return f->n; }
 
-const sl_st_tensor *sl_st_at(const sl_st_file *f, int i) {
+const sl_st_tensor *sl_ckpt_st_at(const sl_st_file *f, int i) {
     SL_ASSERT(i >= 0 && i < f->n);
     return &f->tensor[i];
 }
 
-const sl_st_tensor *sl_st_find(const sl_st_file *f, const char *name) {
+const sl_st_tensor *sl_ckpt_st_find(const sl_st_file *f, const char *name) {
     const sl_st_tensor key = { .name = name }, *at = &key;
     const sl_st_tensor *const *found =
-        bsearch(&at, f->by_name, (size_t)f->n, sizeof *f->by_name, sl_st__name_order);
+        bsearch(&at, f->by_name, (size_t)f->n, sizeof *f->by_name, sl_ckpt__st_name_order);
     return found ? *found : NULL;
 }
 
-const char *sl_st_metadata(const sl_st_file *f, const char *name) {
+const char *sl_ckpt_st_metadata(const sl_st_file *f, const char *name) {
     const sl_st_text key = { .name = name };
     const sl_st_text *found =
-        bsearch(&key, f->text, (size_t)f->n_text, sizeof *f->text, sl_st__text_order);
+        bsearch(&key, f->text, (size_t)f->n_text, sizeof *f->text, sl_ckpt__st_text_order);
     return found ? found->text : NULL;
 }
 
-sl_status sl_st_read(const sl_st_file *f, const sl_st_tensor *t, int64_t first, int64_t count,
-                     void *out) {
-    SL_ASSERT(first >= 0 && count >= 0 && first <= sl_st__numbers(t) - count);
-    const int64_t size = sl_st__dtype_bytes(t->dtype);
+sl_status sl_ckpt_st_read(const sl_st_file *f, const sl_st_tensor *t, int64_t first, int64_t count,
+                          void *out) {
+    SL_ASSERT(first >= 0 && count >= 0 && first <= sl_ckpt__st_numbers(t) - count);
+    const int64_t size = sl_ckpt__st_dtype_bytes(t->dtype);
     return read_at(f, out, f->data + t->begin + first * size, (size_t)(count * size));
 }
 
-sl_status sl_st_verify(const sl_st_file *f) {
-    const char *want = sl_st_metadata(f, SL_ST__DATA_HASH);
+sl_status sl_ckpt_st_verify(const sl_st_file *f) {
+    const char *want = sl_ckpt_st_metadata(f, SL_ST__DATA_HASH);
     if (!want) return SL_OK;
     sl_status st;
     sl_hasher *h = NULL;
@@ -338,11 +339,11 @@ done:
 /* A slice at a time, so that a large tensor takes no memory of its size. */
 static sl_status finite_tensor(const sl_st_file *f, const sl_st_tensor *t, void *buffer,
                                int64_t slice) {
-    const int64_t n = sl_st__numbers(t), some = slice / sl_st__dtype_bytes(t->dtype);
+    const int64_t n = sl_ckpt__st_numbers(t), some = slice / sl_ckpt__st_dtype_bytes(t->dtype);
     for (int64_t at = 0; at < n; at += some) {
         const int64_t count = SL_MIN(some, n - at);
-        SL_TRY(sl_st_read(f, t, at, count, buffer));
-        const int64_t bad = sl_st__not_finite(buffer, t->dtype, count);
+        SL_TRY(sl_ckpt_st_read(f, t, at, count, buffer));
+        const int64_t bad = sl_ckpt__st_not_finite(buffer, t->dtype, count);
         if (bad >= 0)
             return sl_fail(SL_EFORMAT,
                            "%s: tensor \"%s\": number %lld is not finite: training went wrong "
@@ -352,7 +353,7 @@ static sl_status finite_tensor(const sl_st_file *f, const sl_st_tensor *t, void 
     return SL_OK;
 }
 
-sl_status sl_st_finite(const sl_st_file *f) {
+sl_status sl_ckpt_st_finite(const sl_st_file *f) {
     const size_t slice = (size_t)SL_MAX(SL_MIN(f->bytes - f->data, (int64_t)SLICE), 8);
     char *buffer = sl_malloc(slice, 1);
     if (!buffer) return sl_fail_memory(slice, 1, "reading a file");

@@ -29,7 +29,7 @@ static sl_status gather(sl_st_text *text, const sl_st_text *given, int n_given,
     }
     text[n_given] = (sl_st_text){ SL_ST__DATA_HASH, data_hash };
     text[n_given + 1] = (sl_st_text){ SL_ST__FORMAT, version };
-    qsort(text, (size_t)n_given + 2, sizeof *text, sl_st__text_order);
+    qsort(text, (size_t)n_given + 2, sizeof *text, sl_ckpt__st_text_order);
     for (int i = 0; i + 1 < n_given + 2; i++)
         SL_ASSERT(strcmp(text[i].name, text[i + 1].name) != 0); // each name once
     return SL_OK;
@@ -48,25 +48,25 @@ static sl_status lay_out(sl_st_tensor *out, const sl_st_tensor **by_name,
             return sl_fail(SL_EINVAL, "cannot write %s: tensor \"%s\" is no UTF-8", path, t->name);
         out[i] = *t;
         out[i].begin = at;
-        at += sl_st__bytes(t);
+        at += sl_ckpt__st_bytes(t);
         by_name[i] = &out[i];
     }
-    qsort(by_name, (size_t)n, sizeof *by_name, sl_st__name_order);
+    qsort(by_name, (size_t)n, sizeof *by_name, sl_ckpt__st_name_order);
     for (int i = 0; i + 1 < n; i++) SL_ASSERT(strcmp(by_name[i]->name, by_name[i + 1]->name) != 0);
     return SL_OK;
 }
 
 static void write_tensor(sl_str *s, const sl_st_tensor *t) {
-    sl_json_open(s, t->name, '{');
-    sl_json_add_text(s, "dtype", sl_st__dtype_name(t->dtype));
-    sl_json_open(s, "shape", '[');
-    for (int d = 0; d < t->dims; d++) sl_json_add_int(s, NULL, t->shape[d]);
-    sl_json_close(s, ']');
-    sl_json_open(s, "data_offsets", '[');
-    sl_json_add_int(s, NULL, t->begin);
-    sl_json_add_int(s, NULL, t->begin + sl_st__bytes(t));
-    sl_json_close(s, ']');
-    sl_json_close(s, '}');
+    sl_io_json_open(s, t->name, '{');
+    sl_io_json_add_text(s, "dtype", sl_ckpt__st_dtype_name(t->dtype));
+    sl_io_json_open(s, "shape", '[');
+    for (int d = 0; d < t->dims; d++) sl_io_json_add_int(s, NULL, t->shape[d]);
+    sl_io_json_close(s, ']');
+    sl_io_json_open(s, "data_offsets", '[');
+    sl_io_json_add_int(s, NULL, t->begin);
+    sl_io_json_add_int(s, NULL, t->begin + sl_ckpt__st_bytes(t));
+    sl_io_json_close(s, ']');
+    sl_io_json_close(s, '}');
 }
 
 /* The length and the header, padded. */
@@ -74,15 +74,15 @@ static sl_status write_header(sl_str *s, const sl_st_text *text, int n_text,
                               const sl_st_tensor *tensor, const sl_st_tensor *const *by_name, int n,
                               const char *path) {
     char hash[33];
-    SL_TRY(sl_st__header_hash(hash, text, n_text, by_name, n));
+    SL_TRY(sl_ckpt__st_header_hash(hash, text, n_text, by_name, n));
     sl_str json = { 0 };
-    sl_json_open(&json, NULL, '{');
-    sl_json_open(&json, "__metadata__", '{');
-    for (int i = 0; i < n_text; i++) sl_json_add_text(&json, text[i].name, text[i].text);
-    sl_json_add_text(&json, SL_ST__HEADER_HASH, hash);
-    sl_json_close(&json, '}');
+    sl_io_json_open(&json, NULL, '{');
+    sl_io_json_open(&json, "__metadata__", '{');
+    for (int i = 0; i < n_text; i++) sl_io_json_add_text(&json, text[i].name, text[i].text);
+    sl_io_json_add_text(&json, SL_ST__HEADER_HASH, hash);
+    sl_io_json_close(&json, '}');
     for (int i = 0; i < n; i++) write_tensor(&json, &tensor[i]);
-    sl_json_close(&json, '}');
+    sl_io_json_close(&json, '}');
     while (json.len % ALIGN && !json.failed) sl_str_add_char(&json, ' ');
 
     const uint64_t len = json.len;
@@ -101,7 +101,7 @@ static sl_status write_header(sl_str *s, const sl_st_text *text, int n_text,
  * them fail. */
 static sl_status write_data(sl_file *f, const sl_st_tensor *t) {
     const char *at = t->data;
-    for (size_t left = (size_t)sl_st__bytes(t); left > 0;) {
+    for (size_t left = (size_t)sl_ckpt__st_bytes(t); left > 0;) {
         const size_t n = SL_MIN(left, (size_t)SLICE);
         SL_TRY(sl_file_write(f, at, n));
         at += n;
@@ -110,8 +110,8 @@ static sl_status write_data(sl_file *f, const sl_st_tensor *t) {
     return SL_OK;
 }
 
-sl_status sl_st__begin(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
-                       const sl_st_text *metadata, int n_metadata) {
+sl_status sl_ckpt__st_begin(sl_file **out, const char *path, const sl_st_tensor *tensors, int n,
+                            const sl_st_text *metadata, int n_metadata) {
     sl_status st;
     sl_file *f = NULL;
     sl_str header = { 0 };
@@ -124,7 +124,7 @@ sl_status sl_st__begin(sl_file **out, const char *path, const sl_st_tensor *tens
         SL_GO(sl_fail_memory((size_t)n, sizeof *tensor, "a list of tensors"));
 
     SL_GO(lay_out(tensor, by_name, tensors, n, path));
-    SL_GO(sl_st__data_hash(hash, tensor, n));
+    SL_GO(sl_ckpt__st_data_hash(hash, tensor, n));
     SL_GO(gather(text, metadata, n_metadata, hash, version, path));
     SL_GO(write_header(&header, text, n_metadata + 2, tensor, by_name, n, path));
 
@@ -142,9 +142,9 @@ done:
     return st;
 }
 
-sl_status sl_st_write(const char *path, const sl_st_tensor *tensors, int n,
-                      const sl_st_text *metadata, int n_metadata) {
+sl_status sl_ckpt_st_write(const char *path, const sl_st_tensor *tensors, int n,
+                           const sl_st_text *metadata, int n_metadata) {
     sl_file *f;
-    SL_TRY(sl_st__begin(&f, path, tensors, n, metadata, n_metadata));
+    SL_TRY(sl_ckpt__st_begin(&f, path, tensors, n, metadata, n_metadata));
     return sl_file_commit(&f);
 }

@@ -1,4 +1,4 @@
-/* The program `symlaw`: argv in, sl_command out, events to the terminal.
+/* The program `symlaw`: argv in, symlaw_command out, events to the terminal.
  *
  * It knows no option of its own but --help and what all commands share (quiet). Names, types,
  * ranges, defaults and help come from the library's tables, and so do the messages about wrong
@@ -85,20 +85,20 @@ typedef struct sl_cli__args {
 } sl_cli__args;
 
 /* False after a message on stderr. */
-bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv);
+bool sl_cli__parse(sl_cli__args *out, const symlaw_command_info *info, int argc, char **argv);
 void sl_cli__args_clear(sl_cli__args *args);
-/* Appends the options of a call, from 0, as sl_command wants them. */
+/* Appends the options of a call, from 0, as symlaw_command wants them. */
 void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
-                          const sl_command_info *info, int call);
+                          const symlaw_command_info *info, int call);
 
-const sl_command_info *sl_cli__command(const char *name); // NULL if there is none
+const symlaw_command_info *sl_cli__command(const char *name); // NULL if there is none
 /* The option that the first (i = 0) or second (i = 1) word without a name is for; NULL: there is none. */
-const sl_option_info *sl_cli__positional(const sl_command_info *info, int i);
+const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, int i);
 
 /* ---------------------------------------------------------------- texts --------------------- */
 
 void sl_cli__help_all(sl_cli__text *t);
-void sl_cli__help_command(sl_cli__text *t, const sl_command_info *info);
+void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *info);
 
 /* A completion script; false if the shell is none of bash, zsh, fish. */
 bool sl_cli__complete(sl_cli__text *t, const char *shell);
@@ -119,7 +119,7 @@ typedef struct sl_cli__screen {
 } sl_cli__screen;
 
 void sl_cli__screen_init(sl_cli__screen *s, bool quiet);
-int sl_cli__on_event(const sl_event *event, void *screen); // an sl_event_fn
-void sl_cli__screen_wipe(sl_cli__screen *s);               // removes the live line
+int sl_cli__on_event(const symlaw_event *event, void *screen); // an symlaw_event_fn
+void sl_cli__screen_wipe(sl_cli__screen *s);                   // removes the live line
 
 #endif

@@ -17,31 +17,31 @@ static void add_choices(sl_cli__text *t, const char *choices) {
 }
 
 static void add_command_names(sl_cli__text *t) {
-    for (int i = 0; i < sl_command_count(); i++)
-        sl_cli__addf(t, "%s%s", i > 0 ? " " : "", sl_command_get(i)->name);
+    for (int i = 0; i < symlaw_command_count(); i++)
+        sl_cli__addf(t, "%s%s", i > 0 ? " " : "", symlaw_command_get(i)->name);
 }
 
 /* ---------------------------------------------------------------- bash ---------------------- */
 
 /* What completes a value: words, or the names of files or folders. Nothing where anything goes. */
-static void bash_value(sl_cli__text *t, const sl_option_info *o) {
+static void bash_value(sl_cli__text *t, const symlaw_option_info *o) {
     if (o->choices) {
         sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");
         add_choices(t, o->choices);
         sl_cli__addf(t, "\" -- \"$cur\"))");
-    } else if (o->type == SL_OPTION_FILE || o->type == SL_OPTION_FOLDER) {
+    } else if (o->type == SYMLAW_OPTION_FILE || o->type == SYMLAW_OPTION_FOLDER) {
         sl_cli__addf(t,
                      "compopt -o filenames; local IFS=$'\\n'; "
                      "COMPREPLY=($(compgen -%c -- \"$cur\"))",
-                     o->type == SL_OPTION_FILE ? 'f' : 'd');
+                     o->type == SYMLAW_OPTION_FILE ? 'f' : 'd');
     }
 }
 
-static void bash_command(sl_cli__text *t, const sl_command_info *c) {
-    const sl_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
+static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
+    const symlaw_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
-        const sl_option_info *o = &c->options[i];
+        const symlaw_option_info *o = &c->options[i];
         if (o->arity == 0) continue;
         sl_cli__text value = { 0 };
         bash_value(&value, o);
@@ -83,13 +83,13 @@ static void bash(sl_cli__text *t) {
                     "    help) COMPREPLY=($(compgen -W \"");
     add_command_names(t);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
-    for (int i = 0; i < sl_command_count(); i++) bash_command(t, sl_command_get(i));
+    for (int i = 0; i < symlaw_command_count(); i++) bash_command(t, symlaw_command_get(i));
     sl_cli__addf(t, "    esac\n}\ncomplete -F _symlaw symlaw\n");
 }
 
 /* ---------------------------------------------------------------- zsh ----------------------- */
 
-static void zsh_value(sl_cli__text *t, const sl_option_info *o) {
+static void zsh_value(sl_cli__text *t, const symlaw_option_info *o) {
     sl_cli__addf(t, ":");
     add_escaped(t, o->value_name, "[]\\:", "\\");
     sl_cli__addf(t, ":");
@@ -99,14 +99,14 @@ static void zsh_value(sl_cli__text *t, const sl_option_info *o) {
         sl_cli__addf(t, ")");
     } else {
         sl_cli__addf(t, "%s",
-                     o->type == SL_OPTION_FILE     ? "_files"
-                     : o->type == SL_OPTION_FOLDER ? "_files -/"
-                                                   : " ");
+                     o->type == SYMLAW_OPTION_FILE     ? "_files"
+                     : o->type == SYMLAW_OPTION_FOLDER ? "_files -/"
+                                                       : " ");
     }
 }
 
 /* One specification of _arguments: '--depth=[help]:N: ' between single quotes. */
-static void zsh_option(sl_cli__text *t, const sl_option_info *o) {
+static void zsh_option(sl_cli__text *t, const symlaw_option_info *o) {
     sl_cli__addf(t, "            '--%s%s[", o->name, o->arity == 1 ? "=" : "");
     for (const char *p = o->help; *p; p++) {
         if (*p == '\'')
@@ -128,9 +128,9 @@ static void zsh(sl_cli__text *t) {
         "_symlaw() {\n"
         "    if (( CURRENT == 2 )); then\n"
         "        local -a commands=(\n");
-    for (int i = 0; i < sl_command_count(); i++) {
-        sl_cli__addf(t, "            '%s:", sl_command_get(i)->name);
-        add_escaped(t, sl_command_get(i)->summary, "'", "'\\'");
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        sl_cli__addf(t, "            '%s:", symlaw_command_get(i)->name);
+        add_escaped(t, symlaw_command_get(i)->summary, "'", "'\\'");
         sl_cli__addf(t, "'\n");
     }
     sl_cli__addf(t, "            'help:show help'\n"
@@ -147,8 +147,8 @@ static void zsh(sl_cli__text *t) {
                     "    help) _arguments '1:command:(");
     add_command_names(t);
     sl_cli__addf(t, ")' ;;\n");
-    for (int i = 0; i < sl_command_count(); i++) {
-        const sl_command_info *c = sl_command_get(i);
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        const symlaw_command_info *c = symlaw_command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
         for (int k = 0; k < c->n_options; k++) zsh_option(t, &c->options[k]);
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
@@ -166,19 +166,19 @@ static void zsh(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- fish ---------------------- */
 
-static void fish_value(sl_cli__text *t, const sl_option_info *o) {
-    if (o->type == SL_OPTION_FILE) sl_cli__addf(t, " -F");
-    if (o->type == SL_OPTION_FOLDER) sl_cli__addf(t, " -a '(__fish_complete_directories)'");
+static void fish_value(sl_cli__text *t, const symlaw_option_info *o) {
+    if (o->type == SYMLAW_OPTION_FILE) sl_cli__addf(t, " -F");
+    if (o->type == SYMLAW_OPTION_FOLDER) sl_cli__addf(t, " -a '(__fish_complete_directories)'");
     if (!o->choices) return;
     sl_cli__addf(t, " -a '");
     add_choices(t, o->choices);
     sl_cli__addf(t, "'");
 }
 
-static void fish_option(sl_cli__text *t, const char *command, const sl_option_info *o) {
+static void fish_option(sl_cli__text *t, const char *command, const symlaw_option_info *o) {
     sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s' -l %s", command,
                  o->name);
-    if (o->arity > 0) sl_cli__addf(t, o->type == SL_OPTION_FILE ? " -r" : " -x");
+    if (o->arity > 0) sl_cli__addf(t, o->type == SYMLAW_OPTION_FILE ? " -r" : " -x");
     fish_value(t, o);
     sl_cli__addf(t, " -d '");
     add_escaped(t, o->help, "'\\", "\\");
@@ -188,8 +188,8 @@ static void fish_option(sl_cli__text *t, const char *command, const sl_option_in
 static void fish(sl_cli__text *t) {
     sl_cli__addf(t, "# fish completion for symlaw; use it with: symlaw completion fish | source\n"
                     "complete -c symlaw -f\n");
-    for (int i = 0; i < sl_command_count(); i++) {
-        const sl_command_info *c = sl_command_get(i);
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        const symlaw_command_info *c = symlaw_command_get(i);
         sl_cli__addf(t, "complete -c symlaw -n __fish_use_subcommand -a %s -d '", c->name);
         add_escaped(t, c->summary, "'\\", "\\");
         sl_cli__addf(t, "'\n");
@@ -204,8 +204,8 @@ static void fish(sl_cli__text *t) {
         "complete -c symlaw -n '__fish_seen_subcommand_from help' -a '");
     add_command_names(t);
     sl_cli__addf(t, "'\n");
-    for (int i = 0; i < sl_command_count(); i++) {
-        const sl_command_info *c = sl_command_get(i);
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        const symlaw_command_info *c = symlaw_command_get(i);
         for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, &c->options[k]);
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);

@@ -6,11 +6,11 @@
 enum { WIDTH = 80, COLUMN = 26 };
 
 void sl_cli__help_all(sl_cli__text *t) {
-    sl_cli__addf(t,
-                 "symlaw " SL_VERSION " - the laws behind tables of numbers, and how finding them "
-                 "scales\n\nusage: symlaw COMMAND [options]\n\ncommands:\n");
-    for (int i = 0; i < sl_command_count(); i++) {
-        const sl_command_info *c = sl_command_get(i);
+    sl_cli__addf(t, "symlaw " SYMLAW_VERSION
+                    " - the laws behind tables of numbers, and how finding them "
+                    "scales\n\nusage: symlaw COMMAND [options]\n\ncommands:\n");
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        const symlaw_command_info *c = symlaw_command_get(i);
         sl_cli__addf(t, "  %-14s %s\n", c->name, c->summary);
     }
     sl_cli__addf(t,
@@ -59,9 +59,9 @@ static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one
 }
 
 /* "[0 .. 4, default 3]": what the table knows besides the sentence. */
-static void add_facts(sl_cli__text *facts, const sl_option_info *o) {
+static void add_facts(sl_cli__text *facts, const symlaw_option_info *o) {
     const char *between = "";
-    bool number = o->type == SL_OPTION_INT || o->type == SL_OPTION_REAL;
+    bool number = o->type == SYMLAW_OPTION_INT || o->type == SYMLAW_OPTION_REAL;
     if (o->choices) {
         for (const char *p = o->choices; *p; p++)
             sl_cli__add(facts, *p == '|' ? ", " : p, *p == '|' ? 2 : 1);
@@ -70,11 +70,11 @@ static void add_facts(sl_cli__text *facts, const sl_option_info *o) {
         sl_cli__addf(facts, "%g .. %.10g", o->min, o->max);
         between = ", ";
     }
-    if (o->default_value && o->type != SL_OPTION_FLAG)
+    if (o->default_value && o->type != SYMLAW_OPTION_FLAG)
         sl_cli__addf(facts, "%sdefault %s", between, o->default_value);
 }
 
-static void add_option(sl_cli__text *t, const sl_option_info *o, bool positional) {
+static void add_option(sl_cli__text *t, const symlaw_option_info *o, bool positional) {
     sl_cli__text facts = { 0 };
     const size_t begin = t->len;
     sl_cli__addf(t, "  %s%s--%s%s%s", positional ? o->value_name : "", positional ? ", " : "",
@@ -97,7 +97,7 @@ static void add_option(sl_cli__text *t, const sl_option_info *o, bool positional
     sl_cli__text_clear(&facts);
 }
 
-void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
+void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c) {
     sl_cli__addf(t, "symlaw %s - %s\n\nusage: symlaw %s", c->name, c->summary, c->name);
     for (int i = 0; i < 2; i++)
         if (sl_cli__positional(c, i))
@@ -106,11 +106,11 @@ void sl_cli__help_command(sl_cli__text *t, const sl_command_info *c) {
     sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
-        const sl_option_info *o = &c->options[i];
+        const symlaw_option_info *o = &c->options[i];
         if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
         group = o->group;
         add_option(t, o, o == sl_cli__positional(c, 0) || o == sl_cli__positional(c, 1));
     }
-    static const sl_option_info help = { .name = "help", .help = "show this" };
+    static const symlaw_option_info help = { .name = "help", .help = "show this" };
     add_option(t, &help, false);
 }

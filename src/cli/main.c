@@ -11,33 +11,33 @@
 
 /* ---------------------------------------------------------------- a command ----------------- */
 
-static int code_of(sl_status st) {
+static int code_of(symlaw_status st) {
     switch (st) {
-    case SL_OK: return SL_CLI__GOOD;
-    case SL_EINVAL:
-    case SL_EFORMAT:
-    case SL_ELIMIT:
-    case SL_EOVERFLOW: return SL_CLI__USE;
-    case SL_ENOMEM:
-    case SL_EIO:
-    case SL_ECANCEL: break;
+    case SYMLAW_OK: return SL_CLI__GOOD;
+    case SYMLAW_EINVAL:
+    case SYMLAW_EFORMAT:
+    case SYMLAW_ELIMIT:
+    case SYMLAW_EOVERFLOW: return SL_CLI__USE;
+    case SYMLAW_ENOMEM:
+    case SYMLAW_EIO:
+    case SYMLAW_ECANCEL: break;
     }
     return SL_CLI__WORLD;
 }
 
 /* What to say, and the exit code, when the command has ended. */
-static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
+static int verdict(const sl_cli__screen *s, symlaw_status st, const char *result) {
     static const char stopped[] = "{\"exit\":130,", any[] = "{\"exit\":";
-    if ((st == SL_ECANCEL || st == SL_OK) && s->output_error && s->output_error != EINTR) {
+    if ((st == SYMLAW_ECANCEL || st == SYMLAW_OK) && s->output_error && s->output_error != EINTR) {
         sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(s->output_error));
         return SL_CLI__WORLD;
     }
-    if (st == SL_ECANCEL) { // without a signal of our own another rank had one
-        sl_cli__error("interrupted: %s", sl_last_error());
+    if (st == SYMLAW_ECANCEL) { // without a signal of our own another rank had one
+        sl_cli__error("interrupted: %s", symlaw_last_error());
         return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
-    if (st != SL_OK) {
-        sl_cli__error("%s", sl_last_error());
+    if (st != SYMLAW_OK) {
+        sl_cli__error("%s", symlaw_last_error());
         if (s->excerpt.len > 0) {
             fputs(s->excerpt.text, stderr);
             fputs("\n", stderr);
@@ -54,7 +54,7 @@ static int verdict(const sl_cli__screen *s, sl_status st, const char *result) {
     return code;
 }
 
-static int help_command(const sl_command_info *info) {
+static int help_command(const symlaw_command_info *info) {
     sl_cli__text t = { 0 };
     sl_cli__help_command(&t, info);
     return sl_cli__print(&t);
@@ -62,7 +62,8 @@ static int help_command(const sl_command_info *info) {
 
 /* The library says what was probably meant. */
 static int fail_command(const char *name) {
-    if (sl_command(name, NULL, NULL, NULL, NULL) != SL_OK) sl_cli__error("%s", sl_last_error());
+    if (symlaw_command(name, NULL, NULL, NULL, NULL) != SYMLAW_OK)
+        sl_cli__error("%s", symlaw_last_error());
     sl_cli__error("\"symlaw help\" lists the commands");
     return SL_CLI__USE;
 }
@@ -74,7 +75,7 @@ static int print_heading(const char *word, bool first) {
     return sl_cli__print(&t);
 }
 
-static int run_call(const sl_command_info *info, const sl_cli__args *args, int call) {
+static int run_call(const symlaw_command_info *info, const sl_cli__args *args, int call) {
     sl_cli__screen screen;
     sl_cli__text json = { 0 };
     char *result = NULL;
@@ -84,17 +85,17 @@ static int run_call(const sl_command_info *info, const sl_cli__args *args, int c
     }
     sl_cli__call_options(&json, args, info, call);
     sl_cli__screen_init(&screen, args->quiet);
-    sl_status st = sl_command(info->name, json.text, sl_cli__on_event, &screen, &result);
+    symlaw_status st = symlaw_command(info->name, json.text, sl_cli__on_event, &screen, &result);
     sl_cli__screen_wipe(&screen);
     const int code = verdict(&screen, st, result);
     sl_cli__text_clear(&screen.excerpt);
     sl_cli__text_clear(&json);
-    sl_string_free(result);
+    symlaw_string_free(result);
     return code;
 }
 
 /* One call for each word, the worst of their exit codes; a signal ends them all. */
-static int run_command(const sl_command_info *info, int argc, char **argv) {
+static int run_command(const symlaw_command_info *info, int argc, char **argv) {
     sl_cli__args args;
     if (!sl_cli__parse(&args, info, argc, argv)) return SL_CLI__USE;
     int worst = SL_CLI__GOOD;
@@ -114,7 +115,7 @@ static int run_command(const sl_command_info *info, int argc, char **argv) {
 /* ---------------------------------------------------------------- the other words ----------- */
 
 static int print_help(int argc, char **argv) {
-    const sl_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
+    const symlaw_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
     bool ours = argc > 0 && (strcmp(argv[0], "help") == 0 || strcmp(argv[0], "completion") == 0);
     if (argc > 0 && !info && !ours) return fail_command(argv[0]);
     if (info) return help_command(info);
@@ -125,7 +126,7 @@ static int print_help(int argc, char **argv) {
 
 static int print_version(void) {
     sl_cli__text t = { 0 };
-    sl_cli__addf(&t, "symlaw " SL_VERSION "\n");
+    sl_cli__addf(&t, "symlaw " SYMLAW_VERSION "\n");
     return sl_cli__print(&t);
 }
 
@@ -153,18 +154,18 @@ static int program(int argc, char **argv) {
         return print_help(argc, argv);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "completion") == 0) return print_completion(argc, argv);
-    const sl_command_info *info = sl_cli__command(word);
+    const symlaw_command_info *info = sl_cli__command(word);
     return info ? run_command(info, argc, argv) : fail_command(word);
 }
 
 int main(int argc, char **argv) {
     hold_standard_streams();
     sl_cli__signals();
-    if (sl_begin() != SL_OK) {
-        sl_cli__error("%s", sl_last_error());
+    if (symlaw_begin() != SYMLAW_OK) {
+        sl_cli__error("%s", symlaw_last_error());
         return SL_CLI__WORLD;
     }
-    const int code = program(argc, argv), rank = sl_rank();
-    sl_end();
+    const int code = program(argc, argv), rank = symlaw_rank();
+    symlaw_end();
     return rank == 0 ? code : SL_CLI__GOOD;
 }

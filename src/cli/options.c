@@ -1,4 +1,4 @@
-/* options - argv to the JSON object that sl_command reads, by the command's table.
+/* options - argv to the JSON object that symlaw_command reads, by the command's table.
  *
  * Here are only the matters of a command line: dashes, `=`, values that are missing. Whether a name
  * exists and a value is fit is the library's to say, so a number that is none travels on as a text
@@ -10,27 +10,27 @@
 
 enum { MAX_ARITY = 8 };
 
-const sl_command_info *sl_cli__command(const char *name) {
-    for (int i = 0; i < sl_command_count(); i++)
-        if (strcmp(sl_command_get(i)->name, name) == 0) return sl_command_get(i);
+const symlaw_command_info *sl_cli__command(const char *name) {
+    for (int i = 0; i < symlaw_command_count(); i++)
+        if (strcmp(symlaw_command_get(i)->name, name) == 0) return symlaw_command_get(i);
     return NULL;
 }
 
 /* The option called by the n bytes of `name`, or NULL. */
-static const sl_option_info *find(const sl_command_info *info, const char *name, size_t n) {
+static const symlaw_option_info *find(const symlaw_command_info *info, const char *name, size_t n) {
     for (int i = 0; i < info->n_options; i++) {
-        const sl_option_info *o = &info->options[i];
+        const symlaw_option_info *o = &info->options[i];
         if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
     }
     return NULL;
 }
 
-const sl_option_info *sl_cli__positional(const sl_command_info *info, int i) {
+const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, int i) {
     const char *name = i == 0 ? info->positional : info->positional_next;
     return name ? find(info, name, strlen(name)) : NULL;
 }
 
-static bool is_option(const sl_command_info *info, const char *arg) {
+static bool is_option(const symlaw_command_info *info, const char *arg) {
     return strncmp(arg, "--", 2) == 0 && find(info, arg + 2, strcspn(arg + 2, "=")) != NULL;
 }
 
@@ -48,17 +48,17 @@ static void add_number(sl_cli__text *json, const char *value) {
         sl_cli__add_quoted(json, value);
 }
 
-static void add_value(sl_cli__text *json, const sl_option_info *o, const char *const *values) {
+static void add_value(sl_cli__text *json, const symlaw_option_info *o, const char *const *values) {
     sl_cli__addf(json, "%s\"%s\":", json->len > 1 ? "," : "", o->name);
     switch (o->type) {
-    case SL_OPTION_FLAG: sl_cli__addf(json, "true"); break;
-    case SL_OPTION_INT:
-    case SL_OPTION_REAL: add_number(json, values[0]); break;
-    case SL_OPTION_TEXT:
-    case SL_OPTION_CHOICE:
-    case SL_OPTION_FILE:
-    case SL_OPTION_FOLDER: sl_cli__add_quoted(json, values[0]); break;
-    case SL_OPTION_TEXTS:
+    case SYMLAW_OPTION_FLAG: sl_cli__addf(json, "true"); break;
+    case SYMLAW_OPTION_INT:
+    case SYMLAW_OPTION_REAL: add_number(json, values[0]); break;
+    case SYMLAW_OPTION_TEXT:
+    case SYMLAW_OPTION_CHOICE:
+    case SYMLAW_OPTION_FILE:
+    case SYMLAW_OPTION_FOLDER: sl_cli__add_quoted(json, values[0]); break;
+    case SYMLAW_OPTION_TEXTS:
         sl_cli__addf(json, "[");
         for (int i = 0; i < o->arity; i++) {
             if (i > 0) sl_cli__addf(json, ",");
@@ -71,12 +71,12 @@ static void add_value(sl_cli__text *json, const sl_option_info *o, const char *c
 
 /* ---------------------------------------------------------------- argv ---------------------- */
 
-static void see_help(const sl_command_info *info) {
+static void see_help(const symlaw_command_info *info) {
     sl_cli__error("\"symlaw %s --help\" shows its options", info->name);
 }
 
 /* The library knows what to say about a name it does not know, such as what was meant. */
-static bool fail_unknown(const sl_command_info *info, const char *name, size_t n) {
+static bool fail_unknown(const symlaw_command_info *info, const char *name, size_t n) {
     char word[64];
     if (n >= sizeof word) n = sizeof word - 1;
     memcpy(word, name, n);
@@ -85,22 +85,22 @@ static bool fail_unknown(const sl_command_info *info, const char *name, size_t n
     sl_cli__addf(&json, "{");
     sl_cli__add_quoted(&json, sl_cli__bad_utf8(word) < 0 ? word : "?");
     sl_cli__addf(&json, ":true}");
-    if (sl_command(info->name, json.text, NULL, NULL, NULL) != SL_OK)
-        sl_cli__error("%s", sl_last_error());
+    if (symlaw_command(info->name, json.text, NULL, NULL, NULL) != SYMLAW_OK)
+        sl_cli__error("%s", symlaw_last_error());
     sl_cli__text_clear(&json);
     see_help(info);
     return false;
 }
 
 /* A word too many. */
-static bool fail_extra(const sl_command_info *info, const char *word) {
+static bool fail_extra(const symlaw_command_info *info, const char *word) {
     sl_cli__error("unexpected argument \"%.60s\"; a text with blanks needs quotes around it", word);
     see_help(info);
     return false;
 }
 
 /* One dash alone begins no option but -h. */
-static bool fail_dash(const sl_command_info *info, const char *arg) {
+static bool fail_dash(const symlaw_command_info *info, const char *arg) {
     if (find(info, arg + 1, strcspn(arg + 1, "=")))
         sl_cli__error("unknown option %.60s; options begin with two dashes: -%.60s", arg, arg);
     else
@@ -109,18 +109,18 @@ static bool fail_dash(const sl_command_info *info, const char *arg) {
     return false;
 }
 
-static bool is_text(const sl_option_info *o, const char *value) {
+static bool is_text(const symlaw_option_info *o, const char *value) {
     const long bad = sl_cli__bad_utf8(value);
     if (bad >= 0) sl_cli__error("--%s: its value is not UTF-8 text at byte %ld", o->name, bad + 1);
     return bad < 0;
 }
 
 /* Reads the option at argv[*at] and its values, and steps over them. Sets values[0 .. arity-1]. */
-static bool read_option(const sl_option_info **out, const char **values,
-                        const sl_command_info *info, int argc, char **argv, int *at) {
+static bool read_option(const symlaw_option_info **out, const char **values,
+                        const symlaw_command_info *info, int argc, char **argv, int *at) {
     const char *name = argv[*at] + 2, *equals = strchr(name, '=');
     size_t n = equals ? (size_t)(equals - name) : strlen(name);
-    const sl_option_info *o = find(info, name, n);
+    const symlaw_option_info *o = find(info, name, n);
     if (!o) return fail_unknown(info, name, n);
     ++*at;
     if (equals && o->arity == 0) {
@@ -151,9 +151,9 @@ typedef struct slot {
 
 /* A word without a name is for the first positional option that has none yet, or for a call of its
  * own. */
-static bool read_bare(sl_cli__args *out, slot *slots, const sl_command_info *info,
+static bool read_bare(sl_cli__args *out, slot *slots, const symlaw_command_info *info,
                       const char *word) {
-    const sl_option_info *o = sl_cli__positional(info, 0);
+    const symlaw_option_info *o = sl_cli__positional(info, 0);
     if (o && info->repeats) {
         out->words[out->n_words++] = word;
         return is_text(o, word);
@@ -165,7 +165,7 @@ static bool read_bare(sl_cli__args *out, slot *slots, const sl_command_info *inf
 }
 
 /* One argument, or an option with its values. dashes: they still begin options. */
-static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info *info, int argc,
+static bool read_argument(sl_cli__args *out, slot *slots, const symlaw_command_info *info, int argc,
                           char **argv, int *at, bool dashes) {
     const char *arg = argv[*at];
     if (!dashes || strcmp(arg, "-") == 0 || arg[0] != '-') {
@@ -173,7 +173,7 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
         return read_bare(out, slots, info, arg);
     }
     if (strncmp(arg, "--", 2) != 0) return fail_dash(info, arg);
-    const sl_option_info *o;
+    const symlaw_option_info *o;
     slot s = { .given = true };
     if (!read_option(&o, s.values, info, argc, argv, at)) return false;
     s.bare = slots[o - info->options].bare;
@@ -183,9 +183,9 @@ static bool read_argument(sl_cli__args *out, slot *slots, const sl_command_info 
 }
 
 /* One file takes one result: an option of it and several calls do not go together. */
-static bool is_single(const slot *slots, const sl_command_info *info, int calls) {
+static bool is_single(const slot *slots, const symlaw_command_info *info, int calls) {
     for (int i = 0; i < info->n_options && calls > 1; i++)
-        if (slots[i].given && info->options[i].use == SL_OPTION_OUTPUT) {
+        if (slots[i].given && info->options[i].use == SYMLAW_OPTION_OUTPUT) {
             sl_cli__error("--%s is one file, and there are %d to work on; call symlaw %s for each",
                           info->options[i].name, calls, info->name);
             return false;
@@ -195,12 +195,12 @@ static bool is_single(const slot *slots, const sl_command_info *info, int calls)
 
 /* Words for the calls, the options of all of them, and whether each has a heading: not where what
  * is printed is for a program to read. */
-static void collect(sl_cli__args *out, const slot *slots, const sl_command_info *info) {
+static void collect(sl_cli__args *out, const slot *slots, const symlaw_command_info *info) {
     sl_cli__addf(&out->json, "{");
     out->heading = true;
     for (int i = 0; i < info->n_options; i++) {
         if (!slots[i].given) continue;
-        const sl_option_info *o = &info->options[i];
+        const symlaw_option_info *o = &info->options[i];
         if (info->repeats && o == sl_cli__positional(info, 0)) {
             out->words[out->n_words++] = slots[i].values[0];
             continue;
@@ -211,8 +211,8 @@ static void collect(sl_cli__args *out, const slot *slots, const sl_command_info 
     out->heading = out->heading && out->n_words > 1;
 }
 
-void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args, const sl_command_info *info,
-                          int call) {
+void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
+                          const symlaw_command_info *info, int call) {
     sl_cli__add(json, args->json.text, args->json.len);
     if (call < args->n_words) add_value(json, sl_cli__positional(info, 0), &args->words[call]);
     sl_cli__addf(json, "}");
@@ -224,7 +224,7 @@ void sl_cli__args_clear(sl_cli__args *args) {
     args->words = NULL;
 }
 
-bool sl_cli__parse(sl_cli__args *out, const sl_command_info *info, int argc, char **argv) {
+bool sl_cli__parse(sl_cli__args *out, const symlaw_command_info *info, int argc, char **argv) {
     slot *slots = calloc((size_t)info->n_options, sizeof *slots);
     *out = (sl_cli__args){ .words = calloc((size_t)argc + 1, sizeof *out->words) };
     if (!slots || !out->words) {

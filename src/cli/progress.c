@@ -44,14 +44,14 @@ static void add_duration(sl_cli__text *t, double seconds) {
 }
 
 /* Bytes of the text before its first comma: what is being done. The rest are figures of it. */
-static size_t head_of(const sl_event *e) {
+static size_t head_of(const symlaw_event *e) {
     const char *comma = memchr(e->text, ',', e->length);
     return comma ? (size_t)(comma - e->text) : e->length;
 }
 
 /* ", 45 %, 12 s left". What is left is judged by this part of the work alone: the parts before ran
  * at another pace. */
-static void add_share(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
+static void add_share(sl_cli__text *t, const sl_cli__screen *s, const symlaw_event *e) {
     if (!(e->total > 0)) {
         sl_cli__addf(t, ", ");
         add_duration(t, e->seconds);
@@ -67,14 +67,14 @@ static void add_share(sl_cli__text *t, const sl_cli__screen *s, const sl_event *
 }
 
 /* "training, 45 %, 12 s left, step 9/20, loss 1.2": a narrow terminal cuts off the end. */
-static void describe(sl_cli__text *t, const sl_cli__screen *s, const sl_event *e) {
+static void describe(sl_cli__text *t, const sl_cli__screen *s, const symlaw_event *e) {
     const size_t head = head_of(e);
     sl_cli__add(t, e->text, head);
     add_share(t, s, e);
     sl_cli__add(t, e->text + head, e->length - head);
 }
 
-static void show_progress(sl_cli__screen *s, const sl_event *e) {
+static void show_progress(sl_cli__screen *s, const symlaw_event *e) {
     char what[sizeof s->what];
     size_t head = head_of(e);
     if (head >= sizeof what) head = sizeof what - 1;
@@ -101,24 +101,24 @@ static void show_progress(sl_cli__screen *s, const sl_event *e) {
     sl_cli__text_clear(&t);
 }
 
-int sl_cli__on_event(const sl_event *e, void *screen) {
+int sl_cli__on_event(const symlaw_event *e, void *screen) {
     sl_cli__screen *s = screen;
     switch (e->kind) {
-    case SL_EVENT_PROGRESS:
+    case SYMLAW_EVENT_PROGRESS:
         if (!s->quiet) show_progress(s, e);
         break;
-    case SL_EVENT_NOTE:
+    case SYMLAW_EVENT_NOTE:
         sl_cli__screen_wipe(s);
         if (!s->quiet) sl_cli__error("%.*s", (int)e->length, e->text);
         break;
-    case SL_EVENT_OUTPUT:
+    case SYMLAW_EVENT_OUTPUT:
         sl_cli__screen_wipe(s);
         s->output_error = sl_cli__write(e->text, e->length, s->told);
         break;
-    case SL_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
-    case SL_EVENT_POLL: break;
+    case SYMLAW_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
+    case SYMLAW_EVENT_POLL: break;
     }
     // an answer to a note is not heard
-    if (sl_cli__signal() && e->kind != SL_EVENT_NOTE) s->told = true;
+    if (sl_cli__signal() && e->kind != SYMLAW_EVENT_NOTE) s->told = true;
     return sl_cli__signal() != 0 || s->output_error != 0;
 }

@@ -27,7 +27,7 @@ static void on_signal(int number) {
     }
     double since =
         (double)(now.tv_sec - came_at.tv_sec) + 1e-9 * (double)(now.tv_nsec - came_at.tv_nsec);
-    if (since > (sl_ranks() > 1 ? RANKS_SECONDS : ALONE_SECONDS)) _exit(128 + number);
+    if (since > (symlaw_ranks() > 1 ? RANKS_SECONDS : ALONE_SECONDS)) _exit(128 + number);
 }
 
 /* Nobody reads any more. A person who typed `| head` wanted that and is not bothered; a log should

@@ -27,7 +27,7 @@ void sl_cli__error(const char *format, ...) {
     va_end(args);
     blank_controls(line);
     strcat(line, "\n");
-    if (sl_rank() == 0) fputs(line, stderr);
+    if (symlaw_rank() == 0) fputs(line, stderr);
 }
 
 /* ---------------------------------------------------------------- growing text -------------- */
@@ -100,7 +100,7 @@ long sl_cli__bad_utf8(const char *value) {
 /* ---------------------------------------------------------------- standard output ----------- */
 
 int sl_cli__write(const char *bytes, size_t n, bool last_words) {
-    if (sl_rank() > 0) return 0;
+    if (symlaw_rank() > 0) return 0;
     while (n > 0) {
         // a signal may also end a write early with a part of it done
         if (sl_cli__signal() && !last_words) return EINTR;

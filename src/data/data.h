@@ -26,11 +26,12 @@ typedef struct sl_dimension {
     int16_t power[8];
 } sl_dimension;
 
-bool sl_dimension_equal(sl_dimension a, sl_dimension b);
+bool sl_data_dimension_equal(sl_dimension a, sl_dimension b);
 /* *out := a * b^(num/den). False, and *out as it was, where an exponent is no sixtieth or too large. */
-bool sl_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num, int den);
+bool sl_data_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num,
+                                int den);
 /* Appends the name of an SI unit, as J, or the base units, as kg m^2 s^-3; 1 for none. */
-void sl_dimension_print(sl_str *s, sl_dimension d);
+void sl_data_dimension_print(sl_str *s, sl_dimension d);
 
 /* A unit: that many SI units of a dimension. */
 typedef struct sl_unit {
@@ -43,7 +44,7 @@ typedef struct sl_unit {
  * J/kg/K), powers as m^2, m**2, m2, s^-1, m^(1/2) or raised digits, parentheses. A temperature in
  * degC counts as one in K: where its zero lies is not known here. SL_EFORMAT with the position, and
  * a unit that is near. */
-SL_NODISCARD sl_status sl_unit_parse(sl_unit *out, const char *text, size_t n);
+SL_NODISCARD sl_status sl_data_unit_parse(sl_unit *out, const char *text, size_t n);
 
 /* Of the columns of a problem. A column's values times its factor are in SI units. */
 typedef struct sl_units {
@@ -55,12 +56,13 @@ typedef struct sl_units {
 /* Takes units out of a list such as "m=kg,v=m/s,E=J" into *out, for columns of these names (a list's
  * names may stand between quotes); what the list does not name stays as it was in *out. SL_EINVAL: no
  * such column, or one named twice; SL_EFORMAT: no unit. A failure leaves *out as it was. */
-SL_NODISCARD sl_status sl_units_parse(sl_units *out, const char *list, const char *const *names,
-                                      int inputs, const char *target);
+SL_NODISCARD sl_status sl_data_units_parse(sl_units *out, const char *list,
+                                           const char *const *names, int inputs,
+                                           const char *target);
 
 /* Does a column's name have a unit, as "v (m/s)" or "v [m/s]"? Then *unit is it and *length the bytes
  * of the name in front. What stands in brackets and is no unit belongs to the name. */
-bool sl_unit_of_name(sl_unit *unit, size_t *length, const char *name);
+bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name);
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
@@ -75,17 +77,17 @@ typedef struct sl_problem {
 } sl_problem;
 
 /* *out := the rows of p that `pick` names, n of them, as a problem of its own; its columns in `columns`. */
-SL_NODISCARD sl_status sl_problem_pick(sl_problem *out, const double **columns, sl_arena *a,
+SL_NODISCARD sl_status sl_data_problem_pick(sl_problem *out, const double **columns, sl_arena *a,
                                               const sl_problem *p, const int64_t *pick, int64_t n);
 
 /* column[0..k) := which k inputs of p explain y best, as those of a table are picked; *explained: the share
  * of y's variance that they explain, NaN for more than three. */
-SL_NODISCARD sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
-                                         uint64_t seed);
+SL_NODISCARD sl_status sl_data_problem_choose(int *column, double *explained, const sl_problem *p,
+                                              int k, uint64_t seed);
 
 typedef struct sl_table_options {
     const char *target; // name or number (from 1); NULL: the column y or target, else the last
-    const char *inputs; // names or numbers with commas between; NULL: see sl_table_read
+    const char *inputs; // names or numbers with commas between; NULL: see sl_data_table_read
     const char *sigma;   // column with the standard deviation of the target, > 0; NULL: none
     const char *weights; // column with weights, 1/variance up to a factor; weight 0 drops the row
     sl_csv_options csv;
@@ -115,7 +117,7 @@ typedef struct sl_table {
     int64_t repeated;                   // kept rows that are equal to an earlier one
     int chosen_from;                    // 0, or of how many columns the inputs were picked
     double explained;                   // then: the share of y's variance that they explain
-    int text_columns;                   // that were passed over because their first cell is no number
+    int text_columns; // that were passed over because their first cell is no number
 } sl_table;
 
 /* Told how far it is, in bytes; anything but 0 stops with SL_ECANCEL. */
@@ -131,10 +133,11 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below it,
  * with row, line and column; SL_EINVAL: no such column (near names are offered), or too few rows;
  * SL_ELIMIT: more than 1,000 columns to choose from. A failure leaves *out as it was. */
-SL_NODISCARD sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
-                                     sl_table_progress progress, void *payload);
-void sl_table_clear(sl_table *t);
-static inline sl_problem sl_table_problem(const sl_table *t) {
+SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
+                                          const sl_table_options *o, sl_table_progress progress,
+                                          void *payload);
+void sl_data_table_clear(sl_table *t);
+static inline sl_problem sl_data_table_problem(const sl_table *t) {
     return (sl_problem){ .inputs = t->inputs,
                          .rows = t->rows,
                          .x = (const double *const *)t->x,

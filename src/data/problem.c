@@ -10,8 +10,8 @@ static sl_status gather(const double **out, sl_arena *a, const double *from, con
     return SL_OK;
 }
 
-sl_status sl_problem_pick(sl_problem *out, const double **columns, sl_arena *a, const sl_problem *p,
-                          const int64_t *pick, int64_t n) {
+sl_status sl_data_problem_pick(sl_problem *out, const double **columns, sl_arena *a,
+                               const sl_problem *p, const int64_t *pick, int64_t n) {
     const double *y, *sigma = NULL;
     for (int c = 0; c < p->inputs; c++) SL_TRY(gather(&columns[c], a, p->x[c], pick, n));
     SL_TRY(gather(&y, a, p->y, pick, n));

@@ -48,16 +48,16 @@ static void count_text(reader *r, int column, const sl_cell *cell) {
     if (r->text_columns++ > 0) return;
     char buffer[SL_TABLE__SHOWN + 4];
     r->text_column = column;
-    strcpy(r->text_seen, sl_table__shorten(buffer, cell->text));
+    strcpy(r->text_seen, sl_data__table_shorten(buffer, cell->text));
 }
 
 /* All columns that are not known to be text. */
 static sl_status take_all(reader *r, const sl_cell *cells) {
     r->settled = true;
-    for (int i = 0; i < sl_csv_columns(r->of.csv); i++) {
+    for (int i = 0; i < sl_io_csv_columns(r->of.csv); i++) {
         double v;
         if (i == r->of.target || (r->of.first > 1 && i == r->of.column[1])) continue;
-        const sl_cell_kind k = sl_cell_number(&v, &cells[i], r->separator);
+        const sl_cell_kind k = sl_io_cell_number(&v, &cells[i], r->separator);
         if (k == SL_CELL_TEXT) {
             count_text(r, i, &cells[i]);
             continue;
@@ -80,9 +80,10 @@ static sl_status take_all(reader *r, const sl_cell *cells) {
 static sl_status fail_text(const reader *r, int column, const sl_cell *cell) {
     char name[SL_TABLE__SHOWN + 4], text[SL_TABLE__SHOWN + 4];
     return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld), column \"%s\": \"%s\" is no number%s",
-                   r->of.shown, (long long)sl_csv_row(r->of.csv), (long long)sl_csv_line(r->of.csv),
-                   sl_table__shorten(name, sl_csv_name(r->of.csv, column)),
-                   sl_table__shorten(text, cell->text),
+                   r->of.shown, (long long)sl_io_csv_row(r->of.csv),
+                   (long long)sl_io_csv_line(r->of.csv),
+                   sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, column)),
+                   sl_data__table_shorten(text, cell->text),
                    column == r->of.target && r->kinds[0] == UNKNOWN
                        ? "; the target must be a column of numbers"
                        : "");
@@ -97,9 +98,9 @@ static sl_status take_error(bool *keep, reader *r, const sl_cell *cell) {
         return sl_fail(
             SL_EFORMAT,
             "%s: row %lld (line %lld), column \"%s\": \"%s\" is no %s, which must be %s",
-            r->of.shown, (long long)sl_csv_row(r->of.csv), (long long)sl_csv_line(r->of.csv),
-            sl_table__shorten(name, sl_csv_name(r->of.csv, r->of.column[1])),
-            sl_table__shorten(text, cell->text), weights ? "weight" : "standard deviation",
+            r->of.shown, (long long)sl_io_csv_row(r->of.csv), (long long)sl_io_csv_line(r->of.csv),
+            sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, r->of.column[1])),
+            sl_data__table_shorten(text, cell->text), weights ? "weight" : "standard deviation",
             weights ? "0 or more" : "above 0");
     *keep = v > 0;
     r->weightless += !*keep;
@@ -113,7 +114,7 @@ static sl_status take_cells(bool *keep, reader *r, const sl_cell *cells) {
     for (int j = 0; j < r->of.width; j++) {
         if (r->kinds[j] == TEXT) continue;
         const sl_cell *cell = &cells[r->of.column[j]];
-        const sl_cell_kind k = sl_cell_number(&r->cell[j], cell, r->separator);
+        const sl_cell_kind k = sl_io_cell_number(&r->cell[j], cell, r->separator);
         if (k == SL_CELL_TEXT) {
             if (r->of.named || j < r->of.first || r->kinds[j] == NUMBER)
                 return fail_text(r, r->of.column[j], cell);
@@ -158,7 +159,7 @@ static sl_status hold(reader *r) {
         if (slot >= r->most) return SL_OK;
     }
     memcpy(r->value + slot * r->of.width, r->cell, (size_t)r->of.width * sizeof *r->cell);
-    r->number[slot] = sl_csv_row(r->of.csv);
+    r->number[slot] = sl_io_csv_row(r->of.csv);
     return SL_OK;
 }
 
@@ -167,10 +168,10 @@ static sl_status hold(reader *r) {
 static sl_status next_row(const sl_cell **cells, reader *r, sl_table_progress progress,
                           void *payload) {
     for (;;) {
-        const sl_status st = sl_csv_next(cells, r->of.csv);
-        const int64_t row = sl_csv_row(r->of.csv);
+        const sl_status st = sl_io_csv_next(cells, r->of.csv);
+        const int64_t row = sl_io_csv_row(r->of.csv);
         if (progress && (st == SL_ECANCEL || row % ROWS_PER_REPORT == 0) &&
-            progress(row, sl_csv_bytes(r->of.csv), sl_csv_size(r->of.csv), payload) != 0)
+            progress(row, sl_io_csv_bytes(r->of.csv), sl_io_csv_size(r->of.csv), payload) != 0)
             return sl_fail(SL_ECANCEL, "stopped after row %lld of %s", (long long)row, r->of.shown);
         if (st != SL_ECANCEL || !progress) return st;
     }
@@ -194,16 +195,17 @@ static sl_status read_rows(reader *r, sl_table_progress progress, void *payload)
 static sl_status fail_inputs(const reader *r) {
     char target[SL_TABLE__SHOWN + 4], name[SL_TABLE__SHOWN + 4];
     if (r->text_columns > 0)
-        return sl_fail(SL_EINVAL,
-                       "%s has no column of numbers beside the target \"%s\": column \"%s\" is "
-                       "text, as its cell \"%s\" is no number",
-                       r->of.shown, sl_table__shorten(target, sl_csv_name(r->of.csv, r->of.target)),
-                       sl_table__shorten(name, sl_csv_name(r->of.csv, r->text_column)),
-                       r->text_seen);
+        return sl_fail(
+            SL_EINVAL,
+            "%s has no column of numbers beside the target \"%s\": column \"%s\" is "
+            "text, as its cell \"%s\" is no number",
+            r->of.shown, sl_data__table_shorten(target, sl_io_csv_name(r->of.csv, r->of.target)),
+            sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, r->text_column)), r->text_seen);
     return sl_fail(SL_EINVAL,
                    "%s has no column of numbers beside the target \"%s\"; cells are separated by "
                    "commas, semicolons, tabs, | or blanks",
-                   r->of.shown, sl_table__shorten(target, sl_csv_name(r->of.csv, r->of.target)));
+                   r->of.shown,
+                   sl_data__table_shorten(target, sl_io_csv_name(r->of.csv, r->of.target)));
 }
 
 /* place[0 .. *inputs) := which of the held numbers of a row are its inputs. */
@@ -219,7 +221,7 @@ static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
         st = fail_inputs(r);
     else if (n > t->inputs && r->rows > 0) {
         const sl_table__block b = { r->value, r->of.width, r->rows };
-        st = sl_table__pick(place, &t->explained, &b, 0, number, n, t->inputs, r->of.o->seed);
+        st = sl_data__table_pick(place, &t->explained, &b, 0, number, n, t->inputs, r->of.o->seed);
         for (int j = 0; j < t->inputs && st == SL_OK; j++) place[j] = number[place[j]];
     } else
         memcpy(place, number, (size_t)t->inputs * sizeof *place);
@@ -255,7 +257,7 @@ static void complete_rows(held *list, int64_t *n, reader *r, const int *place, i
 }
 
 static sl_status fail_rows(const reader *r, int64_t rows) {
-    const int64_t read = sl_csv_row(r->of.csv);
+    const int64_t read = sl_io_csv_row(r->of.csv);
     if (read == 0) return sl_fail(SL_EINVAL, "%s has no rows of data", r->of.shown);
     if (read == rows)
         return sl_fail(SL_EINVAL, "%s has 1 row of data; a law shows in 2 or more", r->of.shown);
@@ -297,9 +299,9 @@ static sl_status copy_names(sl_table *t, const reader *r, const int *place) {
         const bool input = j < t->inputs;
         sl_units *u = &t->units;
         sl_unit unit;
-        SL_TRY(sl_table__copy_name(input ? &t->names[j] : &t->target,
-                                   input ? &u->input_known[j] : &u->target_known, &unit, r->of.csv,
-                                   input ? r->of.column[place[j]] : r->of.target));
+        SL_TRY(sl_data__table_copy_name(input ? &t->names[j] : &t->target,
+                                        input ? &u->input_known[j] : &u->target_known, &unit,
+                                        r->of.csv, input ? r->of.column[place[j]] : r->of.target));
         *(input ? &u->input[j] : &u->target) = unit.dimension;
         *(input ? &u->input_factor[j] : &u->target_factor) = unit.factor;
     }
@@ -318,7 +320,7 @@ static sl_status finish(sl_table *t, reader *r) {
     sl_status st;
     int place[SL_DATA_MAX_INPUTS];
     held *list = NULL;
-    if (sl_csv_row(r->of.csv) == 0) return fail_rows(r, 0);
+    if (sl_io_csv_row(r->of.csv) == 0) return fail_rows(r, 0);
     SL_TRY(choose_inputs(place, t, r));
     list = sl_malloc((size_t)r->rows, sizeof *list);
     if (!list) SL_GO(sl_fail_memory((size_t)r->rows, sizeof *list, "rows"));
@@ -330,8 +332,8 @@ static sl_status finish(sl_table *t, reader *r) {
     t->sigma_absolute = r->of.o->sigma != NULL;
     for (int j = 0; j < t->inputs; j++) SL_GO(copy_column(&t->x[j], r, place[j], list, t->rows));
     SL_GO(copy_names(t, r, place));
-    t->columns = sl_csv_columns(r->of.csv);
-    t->read = sl_csv_row(r->of.csv);
+    t->columns = sl_io_csv_columns(r->of.csv);
+    t->read = sl_io_csv_row(r->of.csv);
     t->missing = r->missing;
     t->infinite = r->infinite;
     t->weightless = r->weightless;
@@ -343,21 +345,21 @@ done:
 }
 
 static sl_status begin(reader *r, const char *path) {
-    SL_TRY(sl_csv_open(&r->of.csv, path, &r->of.o->csv));
-    r->separator = sl_csv_separator(r->of.csv);
-    const size_t columns = (size_t)sl_csv_columns(r->of.csv);
+    SL_TRY(sl_io_csv_open(&r->of.csv, path, &r->of.o->csv));
+    r->separator = sl_io_csv_separator(r->of.csv);
+    const size_t columns = (size_t)sl_io_csv_columns(r->of.csv);
     r->of.column = sl_malloc(columns + 1, sizeof *r->of.column);
     r->kinds = sl_calloc(columns, sizeof *r->kinds);
     r->cell = sl_calloc(columns, sizeof *r->cell);
     if (!r->of.column || !r->kinds || !r->cell)
         return sl_fail_memory(columns, sizeof *r->cell, "columns");
-    SL_TRY(sl_table__find_columns(&r->of));
+    SL_TRY(sl_data__table_find_columns(&r->of));
     r->settled = r->of.named;
     return SL_OK;
 }
 
-sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options *o,
-                        sl_table_progress progress, void *payload) {
+sl_status sl_data_table_read(sl_table *out, const char *path, const sl_table_options *o,
+                             sl_table_progress progress, void *payload) {
     SL_ASSERT(o->max_inputs >= 1 && o->max_inputs <= SL_DATA_MAX_INPUTS && o->max_rows >= 2);
     sl_status st;
     sl_table t = { 0 };
@@ -370,17 +372,17 @@ sl_status sl_table_read(sl_table *out, const char *path, const sl_table_options 
     *out = t;
     t = (sl_table){ 0 };
 done:
-    sl_csv_close(r.of.csv);
+    sl_io_csv_close(r.of.csv);
     sl_free(r.of.column);
     sl_free(r.kinds);
     sl_free(r.cell);
     sl_free(r.value);
     sl_free(r.number);
-    sl_table_clear(&t);
+    sl_data_table_clear(&t);
     return st;
 }
 
-void sl_table_clear(sl_table *t) {
+void sl_data_table_clear(sl_table *t) {
     for (int j = 0; j < SL_DATA_MAX_INPUTS; j++) {
         sl_free(t->x[j]);
         sl_free(t->names[j]);

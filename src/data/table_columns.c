@@ -12,7 +12,7 @@ typedef sl_table__columns columns;
 /* ---------------------------------------------------------------- messages ------------------ */
 
 /* Text from a file, for a message: not too long, and not cut inside a character. */
-const char *sl_table__shorten(char buffer[NAME_SHOWN + 4], const char *text) {
+const char *sl_data__table_shorten(char buffer[NAME_SHOWN + 4], const char *text) {
     size_t n = strlen(text);
     if (n <= NAME_SHOWN) return text;
     n = NAME_SHOWN;
@@ -25,9 +25,10 @@ const char *sl_table__shorten(char buffer[NAME_SHOWN + 4], const char *text) {
 /* `"a", "b", "c" and 5 more` */
 static void list_columns(sl_str *s, const sl_csv *csv) {
     char buffer[NAME_SHOWN + 4];
-    const int n = sl_csv_columns(csv), listed = n <= NAMES_SHOWN + 1 ? n : NAMES_SHOWN;
+    const int n = sl_io_csv_columns(csv), listed = n <= NAMES_SHOWN + 1 ? n : NAMES_SHOWN;
     for (int i = 0; i < listed; i++)
-        sl_str_addf(s, "%s\"%s\"", i ? ", " : "", sl_table__shorten(buffer, sl_csv_name(csv, i)));
+        sl_str_addf(s, "%s\"%s\"", i ? ", " : "",
+                    sl_data__table_shorten(buffer, sl_io_csv_name(csv, i)));
     if (n > listed) sl_str_addf(s, " and %d more", n - listed);
 }
 
@@ -37,8 +38,8 @@ static const char *nearest(const sl_csv *csv, const char *word) {
     const size_t n = strlen(word);
     // a word of one letter with that letter wrong is no slip of the finger
     int distance = n < 2 ? 1 : 2 + (int)SL_MIN(n, (size_t)64) / 4;
-    for (int i = 0; i < sl_csv_columns(csv); i++) {
-        const char *name = sl_csv_name(csv, i);
+    for (int i = 0; i < sl_io_csv_columns(csv); i++) {
+        const char *name = sl_io_csv_name(csv, i);
         const bool begins = n >= 1 && sl_strncasecmp(name, word, n) == 0;
         const int d = begins ? name[n] != 0 : sl_edit_distance(word, name);
         if (d >= distance) continue;
@@ -53,8 +54,8 @@ static sl_status fail_unknown(const columns *r, const char *word, const char *ro
     sl_str s = { 0 };
     const char *best = nearest(r->csv, word);
     sl_str_addf(&s, "%s has no column \"%s\" for the %s; ", r->shown,
-                sl_table__shorten(shown, word), role);
-    if (best) sl_str_addf(&s, "did you mean \"%s\"? ", sl_table__shorten(near, best));
+                sl_data__table_shorten(shown, word), role);
+    if (best) sl_str_addf(&s, "did you mean \"%s\"? ", sl_data__table_shorten(near, best));
     sl_str_add(&s, best ? "It has " : "it has ");
     list_columns(&s, r->csv);
     sl_status st = sl_str_status(&s);
@@ -68,17 +69,17 @@ static sl_status fail_unknown(const columns *r, const char *word, const char *ro
 /* Bytes of a column's name without its unit, which goes to *unit if there is one. */
 static size_t plain_length(bool *has_unit, sl_unit *unit, const char *name) {
     size_t n = strlen(name);
-    *has_unit = sl_unit_of_name(unit, &n, name);
+    *has_unit = sl_data_unit_of_name(unit, &n, name);
     return n;
 }
 
 /* The column called `word` if units are left out; -1: none, or several. */
 static int find_plain(const sl_csv *csv, const char *word) {
     int found = -1, times = 0;
-    for (int i = 0; i < sl_csv_columns(csv); i++) {
+    for (int i = 0; i < sl_io_csv_columns(csv); i++) {
         sl_unit unit;
         bool has_unit;
-        const char *name = sl_csv_name(csv, i);
+        const char *name = sl_io_csv_name(csv, i);
         const size_t n = plain_length(&has_unit, &unit, name);
         if (!has_unit || n != strlen(word) || memcmp(name, word, n) != 0) continue;
         found = i;
@@ -91,14 +92,14 @@ static int find_plain(const sl_csv *csv, const char *word) {
 static sl_status find_column(int *column, const columns *r, const char *word, const char *role) {
     const sl_csv *csv = r->csv;
     char shown[NAME_SHOWN + 4];
-    *column = sl_csv_find(csv, word);
+    *column = sl_io_csv_find(csv, word);
     if (*column < 0) *column = find_plain(csv, word);
     if (*column < 0) return fail_unknown(r, word, role);
-    for (int i = *column + 1; i < sl_csv_columns(csv); i++)
-        if (strcmp(sl_csv_name(csv, i), word) == 0)
+    for (int i = *column + 1; i < sl_io_csv_columns(csv); i++)
+        if (strcmp(sl_io_csv_name(csv, i), word) == 0)
             return sl_fail(SL_EINVAL,
                            "%s: columns %d and %d are both called \"%s\"; say which by its number",
-                           r->shown, *column + 1, i + 1, sl_table__shorten(shown, word));
+                           r->shown, *column + 1, i + 1, sl_data__table_shorten(shown, word));
     return SL_OK;
 }
 
@@ -108,14 +109,14 @@ static const char *errors_of(const columns *r) { return r->o->sigma ? "errors" :
 static sl_status find_target(columns *r) {
     static const char *const usual[] = { "y", "target" };
     if (r->o->target) return find_column(&r->target, r, r->o->target, "target");
-    r->target = sl_csv_columns(r->csv) - 1;
+    r->target = sl_io_csv_columns(r->csv) - 1;
     const char *errors = r->o->sigma ? r->o->sigma : r->o->weights;
-    if (errors && r->target > 0 && sl_csv_find(r->csv, errors) == r->target) r->target--;
+    if (errors && r->target > 0 && sl_io_csv_find(r->csv, errors) == r->target) r->target--;
     for (int k = 0; k < SL_LEN(usual); k++)
-        for (int i = 0; i < sl_csv_columns(r->csv); i++) {
+        for (int i = 0; i < sl_io_csv_columns(r->csv); i++) {
             sl_unit unit;
             bool has_unit;
-            const char *name = sl_csv_name(r->csv, i);
+            const char *name = sl_io_csv_name(r->csv, i);
             const size_t n = plain_length(&has_unit, &unit, name);
             if (n == strlen(usual[k]) && sl_strncasecmp(name, usual[k], n) == 0)
                 return find_column(&r->target, r, name, "target");
@@ -133,7 +134,8 @@ static sl_status find_errors(columns *r) {
     SL_TRY(find_column(&r->column[1], r, word, errors_of(r)));
     if (r->column[1] == r->target)
         return sl_fail(SL_EINVAL, "column \"%s\" is the target, so it cannot have its %s too",
-                       sl_table__shorten(shown, sl_csv_name(r->csv, r->target)), errors_of(r));
+                       sl_data__table_shorten(shown, sl_io_csv_name(r->csv, r->target)),
+                       errors_of(r));
     r->width = r->first = 2;
     return SL_OK;
 }
@@ -169,14 +171,14 @@ static sl_status add_input(columns *r, const char *word) {
     SL_TRY(find_column(&column, r, word, "input"));
     if (column == r->target)
         return sl_fail(SL_EINVAL, "column \"%s\" is the target, so it cannot be an input too",
-                       sl_table__shorten(shown, sl_csv_name(r->csv, column)));
+                       sl_data__table_shorten(shown, sl_io_csv_name(r->csv, column)));
     if (r->first > 1 && column == r->column[1])
         return sl_fail(SL_EINVAL, "column \"%s\" has the %s, so it cannot be an input too",
-                       sl_table__shorten(shown, sl_csv_name(r->csv, column)), errors_of(r));
+                       sl_data__table_shorten(shown, sl_io_csv_name(r->csv, column)), errors_of(r));
     for (int i = r->first; i < r->width; i++)
         if (r->column[i] == column)
             return sl_fail(SL_EINVAL, "column \"%s\" is named twice among the inputs",
-                           sl_table__shorten(shown, sl_csv_name(r->csv, column)));
+                           sl_data__table_shorten(shown, sl_io_csv_name(r->csv, column)));
     if (r->width - r->first >= r->o->max_inputs)
         return sl_fail(SL_EINVAL, "more than %d input%s named, and no more are taken",
                        r->o->max_inputs, r->o->max_inputs == 1 ? " is" : "s are");
@@ -187,7 +189,8 @@ static sl_status add_input(columns *r, const char *word) {
 static sl_status find_inputs(columns *r) {
     sl_status st = SL_OK;
     const char *list = r->o->inputs;
-    if (sl_csv_find(r->csv, list) >= 0) return add_input(r, list); // a name with a comma, perhaps
+    if (sl_io_csv_find(r->csv, list) >= 0)
+        return add_input(r, list); // a name with a comma, perhaps
     sl_str word = { 0 };
     bool more = true;
     while (next_name(&word, &list, &more)) {
@@ -199,7 +202,7 @@ done:
     return st;
 }
 
-sl_status sl_table__find_columns(columns *r) {
+sl_status sl_data__table_find_columns(columns *r) {
     SL_TRY(find_target(r));
     r->column[0] = r->target;
     r->width = r->first = 1;
@@ -208,16 +211,16 @@ sl_status sl_table__find_columns(columns *r) {
     return r->named ? find_inputs(r) : SL_OK;
 }
 
-sl_status sl_table__copy_name(char **out, bool *has_unit, sl_unit *unit, const sl_csv *csv,
-                              int column) {
-    const char *name = sl_csv_name(csv, column);
+sl_status sl_data__table_copy_name(char **out, bool *has_unit, sl_unit *unit, const sl_csv *csv,
+                                   int column) {
+    const char *name = sl_io_csv_name(csv, column);
     *unit = (sl_unit){ .factor = 1 };
     const size_t plain = plain_length(has_unit, unit, name);
     size_t n = plain;
-    for (int i = 0; i < sl_csv_columns(csv) && *has_unit; i++) {
+    for (int i = 0; i < sl_io_csv_columns(csv) && *has_unit; i++) {
         sl_unit other;
         bool any;
-        const char *another = sl_csv_name(csv, i);
+        const char *another = sl_io_csv_name(csv, i);
         const size_t length = plain_length(&any, &other, another);
         if (i != column && length == plain && memcmp(another, name, plain) == 0) n = strlen(name);
     }

@@ -16,19 +16,19 @@ typedef struct sl_table__columns {
     sl_csv *csv;
     int target;
     bool named;  // the inputs are
-    int width;   // numbers of a row that are held: the target, sigma or weights if a column has them,
-                 // then columns that may be inputs
+    int width; // numbers of a row that are held: the target, sigma or weights if a column has them,
+               // then columns that may be inputs
     int first;   // of the latter among them: 1, or 2
     int *column; // of each, room for all and one
 } sl_table__columns;
 
 /* Target, errors and named inputs. */
-SL_NODISCARD sl_status sl_table__find_columns(sl_table__columns *c);
+SL_NODISCARD sl_status sl_data__table_find_columns(sl_table__columns *c);
 /* Text from a file, for a message: not too long, and not cut inside a character. */
-const char *sl_table__shorten(char buffer[SL_TABLE__SHOWN + 4], const char *text);
+const char *sl_data__table_shorten(char buffer[SL_TABLE__SHOWN + 4], const char *text);
 /* *out := a column's name, allocated, without its unit if no other column is called so. *unit: of no
  * dimension where there is none. */
-SL_NODISCARD sl_status sl_table__copy_name(char **out, bool *has_unit, sl_unit *unit,
+SL_NODISCARD sl_status sl_data__table_copy_name(char **out, bool *has_unit, sl_unit *unit,
                                            const sl_csv *csv, int column);
 
 /* Numbers of a table, row after row: row i of column j is value[i * width + j]. NaN or an infinity
@@ -41,7 +41,7 @@ typedef struct sl_table__block {
 
 /* set[0 .. k-1] := which k of the n columns col[] explain column y best, in the order of col;
  * *share: how much of y's variance they explain. y is finite in all rows, n > k > 0. */
-SL_NODISCARD sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y,
+SL_NODISCARD sl_status sl_data__table_pick(int *set, double *share, const sl_table__block *b, int y,
                                       const int *col, int n, int k, uint64_t seed);
 
 #endif

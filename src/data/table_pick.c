@@ -22,10 +22,10 @@
  *              empty cannot win by the few rows it has.
  *
  * All sets of k <= 3 are tried, in the order of the columns, and the first of the best is taken. Of
- * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more than
- * three columns has more cells than rows; then the best pair is taken, the best pair of the others,
- * and so on until there are k: each column that alone or with another says something of y comes
- * before those that do not. */
+ * more than 64 columns only the 64 best of their own (k = 1) are tried together. A grid of more
+ * than three columns has more cells than rows; then the best pair is taken, the best pair of the
+ * others, and so on until there are k: each column that alone or with another says something of y
+ * comes before those that do not. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ enum {
     BINS_MAX = 32,
     ROWS_PER_CELL = 4,
     TRIED_MAX = 64,
-    GRID_MAX = 3, // columns of one grid
+    GRID_MAX = 3,     // columns of one grid
     CELLS_MAX = 4096, // (bins + 1)^k is at most 33, 33^2, 11^3
     STREAM = 0x7069636b
 };
@@ -80,7 +80,7 @@ static void take_target(picker *p, int column) {
     for (int i = 0; i < p->rows; i++) p->y[i] = ldexp(p->y[i], -exponent);
     bool constant = true;
     for (int i = 1; i < p->rows; i++) constant = constant && p->y[i] == p->y[0];
-    const double mean = sl_mean(p->y, p->rows);
+    const double mean = sl_num_mean(p->y, p->rows);
     p->total = 0;
     for (int i = 0; i < p->rows; i++) {
         p->y[i] = constant ? 0 : p->y[i] - mean;
@@ -103,7 +103,7 @@ static void cut_column(uint8_t *bin, picker *p, int column, int bins) {
     const double *value = p->block->value + column;
     const int64_t width = p->block->width;
     for (int i = 0; i < p->rows; i++) p->sorted[i] = value[p->row[i] * width];
-    sl_sort(p->sorted, p->rows);
+    sl_num_sort(p->sorted, p->rows);
     for (int i = 0; i < p->rows; i++) {
         const double v = value[p->row[i] * width];
         int lo = 0, hi = p->rows; // the first that is not smaller
@@ -223,8 +223,8 @@ static void try_pairs(int *set, picker *p, const uint8_t *bin, int n, int k, int
         if (taken[i]) set[at++] = i;
 }
 
-sl_status sl_table__pick(int *set, double *share, const sl_table__block *b, int y, const int *col,
-                         int n, int k, uint64_t seed) {
+sl_status sl_data__table_pick(int *set, double *share, const sl_table__block *b, int y,
+                              const int *col, int n, int k, uint64_t seed) {
     SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
     sl_status st = SL_OK;
     int keep[TRIED_MAX];
@@ -256,8 +256,8 @@ done:
 
 /* ---------------------------------------------------------------- of a problem -------------- */
 
-sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p, int k,
-                            uint64_t seed) {
+sl_status sl_data_problem_choose(int *column, double *explained, const sl_problem *p, int k,
+                                 uint64_t seed) {
     const int width = p->inputs + 1;
     double *value = sl_malloc((size_t)p->rows * (size_t)width, sizeof *value);
     int number[SL_DATA_MAX_INPUTS];
@@ -268,7 +268,7 @@ sl_status sl_problem_choose(int *column, double *explained, const sl_problem *p,
     }
     for (int c = 0; c < p->inputs; c++) number[c] = c + 1;
     const sl_table__block b = { value, width, p->rows };
-    sl_status st = sl_table__pick(column, explained, &b, 0, number, p->inputs, k, seed);
+    sl_status st = sl_data__table_pick(column, explained, &b, 0, number, p->inputs, k, seed);
     sl_free(value);
     return st;
 }

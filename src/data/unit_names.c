@@ -188,7 +188,7 @@ static const row *find_row(const char *name, size_t n) {
     return NULL;
 }
 
-bool sl_unit__find(sl_unit *out, const char *name, size_t n) {
+bool sl_data__unit_find(sl_unit *out, const char *name, size_t n) {
     const row *r = find_row(name, n);
     if (r) {
         fill(out, r, 1);
@@ -205,7 +205,7 @@ bool sl_unit__find(sl_unit *out, const char *name, size_t n) {
     return false;
 }
 
-const char *sl_unit__near(const char *name, size_t n) {
+const char *sl_data__unit_near(const char *name, size_t n) {
     char word[16];
     const char *best = NULL;
     if (n == 0 || n >= sizeof word) return NULL;
@@ -222,11 +222,12 @@ const char *sl_unit__near(const char *name, size_t n) {
     return best;
 }
 
-const char *sl_unit__name_of(sl_dimension d) {
+const char *sl_data__unit_name_of(sl_dimension d) {
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_unit u;
         fill(&u, &rows[i], 1);
-        if (rows[i].takes == COHERENT && sl_dimension_equal(u.dimension, d)) return rows[i].name;
+        if (rows[i].takes == COHERENT && sl_data_dimension_equal(u.dimension, d))
+            return rows[i].name;
     }
     return NULL;
 }

@@ -15,9 +15,12 @@ enum { DEPTH_MAX = 16, POWER_MAX = INT16_MAX };
 
 /* ---------------------------------------------------------------- dimensions ---------------- */
 
-bool sl_dimension_equal(sl_dimension a, sl_dimension b) { return memcmp(&a, &b, sizeof a) == 0; }
+bool sl_data_dimension_equal(sl_dimension a, sl_dimension b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
 
-bool sl_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num, int den) {
+bool sl_data_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num,
+                                int den) {
     sl_dimension d = { { 0 } };
     SL_ASSERT(den > 0);
     for (int i = 0; i < 7; i++) {
@@ -38,10 +41,10 @@ static const struct {
 
 static int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-void sl_dimension_print(sl_str *s, sl_dimension d) {
+void sl_data_dimension_print(sl_str *s, sl_dimension d) {
     static const sl_dimension none = { { 0 } };
-    const char *name = sl_unit__name_of(d);
-    if (name || sl_dimension_equal(d, none)) {
+    const char *name = sl_data__unit_name_of(d);
+    if (name || sl_data_dimension_equal(d, none)) {
         sl_str_add(s, name ? name : "1");
         return;
     }
@@ -173,8 +176,8 @@ static size_t name_length(const reader *r) {
 static sl_status read_name(sl_unit *out, reader *r) {
     const size_t n = name_length(r);
     if (n == 0) return fail_at(r, r->at, "a unit is missing here, as kg, m/s or 1");
-    if (!sl_unit__find(out, r->at, n)) {
-        const char *near = sl_unit__near(r->at, n);
+    if (!sl_data__unit_find(out, r->at, n)) {
+        const char *near = sl_data__unit_near(r->at, n);
         char reason[120];
         sl_snprintf(reason, sizeof reason, "\"%.*s\" is no unit that is known here%s%s%s",
                     (int)SL_MIN(n, (size_t)40), r->at, near ? "; did you mean \"" : "",
@@ -224,7 +227,8 @@ static sl_status read_part(sl_unit *out, reader *r, int sign) {
         named = true;
     }
     SL_TRY(read_power(&num, &den, r, named));
-    if (!sl_dimension_multiply(&out->dimension, out->dimension, part.dimension, sign * num, den))
+    if (!sl_data_dimension_multiply(&out->dimension, out->dimension, part.dimension, sign * num,
+                                    den))
         return fail_at(r, from, "a power that is no sixtieth of a whole one, or too high");
     out->factor *= pow(part.factor, sign * (double)num / den);
     if (!(out->factor > 0) || !isfinite(out->factor))
@@ -248,7 +252,7 @@ static sl_status read_product(sl_unit *out, reader *r) {
     }
 }
 
-sl_status sl_unit_parse(sl_unit *out, const char *text, size_t n) {
+sl_status sl_data_unit_parse(sl_unit *out, const char *text, size_t n) {
     reader r = { .text = text, .at = text, .end = text + n };
     sl_unit u;
     SL_TRY(read_product(&u, &r));

@@ -72,8 +72,8 @@ static void put(sl_units *u, int column, int inputs, const sl_unit *unit) {
     }
 }
 
-sl_status sl_units_parse(sl_units *out, const char *list, const char *const *names, int inputs,
-                         const char *target) {
+sl_status sl_data_units_parse(sl_units *out, const char *list, const char *const *names, int inputs,
+                              const char *target) {
     SL_ASSERT(inputs >= 0 && inputs <= SL_DATA_MAX_INPUTS);
     sl_units u = *out;
     bool named[SL_DATA_MAX_INPUTS + 1] = { false };
@@ -86,7 +86,7 @@ sl_status sl_units_parse(sl_units *out, const char *list, const char *const *nam
         if (named[column])
             return sl_fail(SL_EINVAL, "units: column \"%.*s\" is named twice",
                            (int)SL_MIN(one.name_length, (size_t)NAME_SHOWN), one.name);
-        SL_TRY(sl_unit_parse(&unit, one.unit, one.unit_length));
+        SL_TRY(sl_data_unit_parse(&unit, one.unit, one.unit_length));
         named[column] = true;
         put(&u, column, inputs, &unit);
         more = *list == ',';
@@ -111,12 +111,12 @@ static bool try_unit(sl_unit *unit, const char *text, size_t n) {
     *unit = (sl_unit){ .factor = 1 };
     if (n == 1 && *text == '-') return true;
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    if (sl_unit_parse(unit, text, n) == SL_OK) return true;
+    if (sl_data_unit_parse(unit, text, n) == SL_OK) return true;
     sl_fail_restore(line);
     return false;
 }
 
-bool sl_unit_of_name(sl_unit *unit, size_t *length, const char *name) {
+bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name) {
     const size_t n = strlen(name);
     const char last = n > 0 ? name[n - 1] : 0, open = last == ')' ? '(' : last == ']' ? '[' : 0;
     if (!open) return false;

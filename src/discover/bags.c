@@ -51,13 +51,13 @@ static sl_status hold_out(sl_discover__rows *r, sl_arena *a, const sl_problem *p
     sort_rows(order, held, taken, p->rows);
     sort_rows(order + held, p->rows - held, taken, p->rows);
     r->fitted = taken;
-    SL_TRY(sl_problem_pick(&r->held, r->columns[1], a, p, order, held));
-    return sl_problem_pick(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
+    SL_TRY(sl_data_problem_pick(&r->held, r->columns[1], a, p, order, held));
+    return sl_data_problem_pick(&r->fit, r->columns[0], a, p, order + held, p->rows - held);
 }
 
 /* The sum of numbers near the largest double is none. */
 static double mean_of(const double *x, int64_t n, double largest) {
-    const double mean = sl_mean(x, n);
+    const double mean = sl_num_mean(x, n);
     if (isfinite(mean)) return mean;
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += x[i] / largest;
@@ -120,7 +120,7 @@ static sl_status fill_bag(sl_discover__bag *b, sl_arena *a, const sl_discover__r
     int64_t *pick = sl_arena_alloc(a, (size_t)points * sizeof *pick);
     if (!pick) return sl_fail_memory((size_t)points, sizeof *pick, "rows");
     for (int64_t i = 0; i < points; i++) pick[i] = order ? order[(from + i) % p->rows] : i;
-    SL_TRY(sl_problem_pick(&shown, b->x, a, &all, pick, points));
+    SL_TRY(sl_data_problem_pick(&shown, b->x, a, &all, pick, points));
     for (int c = 0; c < r->shown && b->unit; c++) {
         const int column = r->column[c];
         double *x = (double *)b->x[c];   // gathered just now: our own

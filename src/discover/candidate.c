@@ -3,14 +3,14 @@
 
 #include "discover/discover_impl.h"
 
-sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
-                             const sl_names *names) {
+sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
+                                      const sl_names *names) {
     SL_ASSERT(c->expr);
     return sl_expr_print_values(s, format, c->expr, names, c->value);
 }
 
-sl_status sl_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
-                            const sl_problem *p) {
+sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
+                                     const sl_problem *p) {
     SL_ASSERT(c->expr);
     return sl_expr_eval(y, scratch, c->expr, p->x, p->rows, c->value);
 }

@@ -24,7 +24,7 @@
  * fit), so the result is the same for any number of threads. A deadline or a cancel on top ends the
  * work early; the best so far is ranked and the result says that it was cut.
  *
- * R2 follows sl_r2, in double. A candidate that is not real and finite in all rows has none.
+ * R2 follows sl_num_r2, in double. A candidate that is not real and finite in all rows has none.
  *
  * Ownership: a sl_discovery owns all that it shows. Threads: none shared. */
 #ifndef SL_DISCOVER_H
@@ -119,9 +119,10 @@ typedef struct sl_discover_options {
 #undef SL_DISCOVER_REAL
 #undef SL_DISCOVER_CHOICE
     sl_infer_options infer; // its seed, problem and grammar are taken from here
-    sl_search_options exhaustive; // its effort, deadline, progress and hints are; ops and max_size hold
-                                  // for all candidates
-    /* NULL, or opens a model when its first sample is needed; *out stays the callee's, NULL: none. */
+    sl_search_options exhaustive; // its effort, deadline, progress and hints are; ops and max_size
+                                  // hold for all candidates
+    /* NULL, or opens a model when its first sample is needed; *out stays the callee's, NULL: none.
+     */
     sl_status (*open_model)(const sl_infer **out, void *payload);
     void *open_payload;
     uint64_t seed, problem;
@@ -158,7 +159,7 @@ typedef enum sl_candidate_state {
 #undef X
     SL_CANDIDATE_STATE_COUNT
 } sl_candidate_state;
-const char *sl_candidate_state_name(sl_candidate_state s);
+const char *sl_discover_candidate_state_name(sl_candidate_state s);
 
 /* Where a candidate comes from: samples, which a proposer may have made instead of the model, the
  * search, or neither.
@@ -174,7 +175,7 @@ typedef enum sl_source {
 #undef X
     SL_SOURCE_COUNT
 } sl_source;
-const char *sl_source_name(sl_source s);
+const char *sl_discover_source_name(sl_source s);
 
 /* An expression with fitted constants: c1 .. c<params> of expr are value[0] .. */
 typedef struct sl_candidate {
@@ -183,7 +184,7 @@ typedef struct sl_candidate {
     sl_token_reason reason; // INVALID: why
     const char *method;     // of the search that found it; NULL for others
     int level;              // of that method
-    int64_t number;         // of its sample, its formula of the search, its kind among the baselines
+    int64_t number; // of its sample, its formula of the search, its kind among the baselines
     int64_t same_as;        // DUPLICATE: place in the discovery's list of who had it first; else -1
     int64_t times;          // samples that gave this canonical form
     const sl_token *tokens; // of a sample, as drawn; NULL for others
@@ -199,8 +200,8 @@ typedef struct sl_candidate {
     double r2_holdout;      // NaN without held-out rows
     double rms;             // error on the rows that were fitted, in the unit of y; NaN if UNREAL
     sl_bits bits;           // description length; NaN where ranks go by R2
-    double evidence;        // bits of the data that speak for it: see sl_search_formula; NaN where ranks
-                            // go by R2
+    double evidence; // bits of the data that speak for it: see sl_search_formula; NaN where ranks
+                     // go by R2
     bool exact;             // holds in every row to the precision of the data
     bool front;             // ranked, and no simpler one or equally simple one is better
     double seconds;         // from the start until it was there
@@ -260,18 +261,18 @@ typedef int (*sl_discover_progress)(const char *what, double done, double total,
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
                                        const sl_problem *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);
-void sl_discovery_free(sl_discovery *d);
+void sl_discover_free(sl_discovery *d);
 
 /* Appends the candidate's formula, fitted constants as decimal numbers. */
-SL_NODISCARD sl_status sl_candidate_print(sl_str *s, const sl_candidate *c, sl_format format,
-                                          const sl_names *names);
+SL_NODISCARD sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate *c,
+                                                   sl_format format, const sl_names *names);
 /* y[i] of all rows of p; NaN where it is not real. */
-SL_NODISCARD sl_status sl_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
-                                         const sl_problem *p);
+SL_NODISCARD sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch,
+                                                  const sl_candidate *c, const sl_problem *p);
 
 /* Digits of constant k that its standard error leaves room for, two of those of the error included,
  * so that what is cut off is noise; `most` at most, and without an error. */
-int sl_candidate_digits(const sl_candidate *c, int k, int most);
+int sl_discover_candidate_digits(const sl_candidate *c, int k, int most);
 
 /* Rows that rounded formulas are tried on: a few of all, those that were fitted, those held out. */
 typedef struct sl_rounding {
@@ -280,13 +281,13 @@ typedef struct sl_rounding {
     const double *columns[3][SL_DATA_MAX_INPUTS];
 } sl_rounding;
 /* p is the problem of the discovery, and must live as long. */
-SL_NODISCARD sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
                                         const sl_discovery *d);
 /* *out := c with constants rounded for people to read, in a: to the digits that their errors leave,
  * six at most, and then as many more as it takes for the formula to be real in every row where c is
  * and to explain the rows as well, up to two percent more of what c leaves. */
-SL_NODISCARD sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
-                                          const sl_rounding *r);
+SL_NODISCARD sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a,
+                                                   const sl_candidate *c, const sl_rounding *r);
 
 /* ---------------------------------------------------------------- pictures ------------------ */
 
@@ -304,6 +305,6 @@ typedef struct sl_picture {
     bool html;
     int top;
 } sl_picture;
-SL_NODISCARD sl_status sl_picture_draw(sl_str *s, const sl_picture *p);
+SL_NODISCARD sl_status sl_discover_picture_draw(sl_str *s, const sl_picture *p);
 
 #endif

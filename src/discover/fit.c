@@ -14,14 +14,14 @@ enum { WAVE = 8 };
 static uint64_t skeleton_hash(const sl_node *e, uint64_t seed) {
     if (e->op == SL_OP_NUM || e->op == SL_OP_PAR) return sl_hash("c", 1, seed);
     if (e->op == SL_OP_POW) {
-        const sl_rat exponent = sl_num_value(sl_next(e + 1));
+        const sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
         seed = sl_hash(&exponent, sizeof exponent, seed);
         return skeleton_hash(e + 1, sl_hash("^", 1, seed));
     }
     seed = sl_hash(&e->op, sizeof e->op, seed);
     seed = sl_hash(&e->arg, sizeof e->arg, seed);
     const sl_node *c = e + 1;
-    for (int i = 0; e->op != SL_OP_VAR && i < e->arg; i++, c = sl_next(c))
+    for (int i = 0; e->op != SL_OP_VAR && i < e->arg; i++, c = sl_expr_next(c))
         seed = skeleton_hash(c, seed);
     return seed;
 }
@@ -129,9 +129,9 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
         f->snapped[i] = 0;
         f->steady[i] = false;
         if (sl_discover__stop(&p->control, who.report)) return SL_OK;
-        SL_TRY(sl_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
+        SL_TRY(sl_fit_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
         if (isnan(f->fit[i].r2)) continue;
-        if (f->snap) SL_TRY(sl_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
+        if (f->snap) SL_TRY(sl_fit_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
         SL_TRY(sl_fit_is_steady(&f->steady[i], a, &f->fit[i], &p->rows.fit));
     }
     return SL_OK;
@@ -144,7 +144,7 @@ static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
 }
 
 /* A fit is taken if it explains more, or as much by less; or if some of its constants are exact,
- * which sl_snap has weighed against what is lost by that. */
+ * which sl_fit_snap has weighed against what is lost by that. */
 static bool is_gain(const sl_candidate *c, const sl_fit *f, int snapped) {
     if (!f->expr || isnan(f->r2)) return false;
     if (isnan(c->r2) || f->r2 > c->r2 + SL_DISCOVER__TIE) return true;

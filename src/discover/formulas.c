@@ -40,7 +40,7 @@ static bool find_fraction(sl_rat *out, double x) {
     for (int den = 1; den <= DENOMINATOR_MAX; den++) {
         const double num = round(x * den);
         if (fabs(x - num / den) > NEAR || fabs(num) > 100) continue;
-        return sl_rat_make(out, (int64_t)num, den);
+        return sl_expr_rat_make(out, (int64_t)num, den);
     }
     return false;
 }
@@ -49,9 +49,9 @@ static bool find_fraction(sl_rat *out, double x) {
 static int find_exponents(sl_rat *fraction, bool *known, const sl_node *e, const double *value) {
     const sl_node *end = e + e->len;
     int n = 0;
-    for (const sl_node *at = e; at < end; at += sl_step(at)) {
+    for (const sl_node *at = e; at < end; at += sl_expr_step(at)) {
         if (at->op != SL_OP_RAISE) continue;
-        const sl_node *x = sl_next(at + 1);
+        const sl_node *x = sl_expr_next(at + 1);
         if (x->op != SL_OP_PAR || known[x->arg - 1]) continue;
         known[x->arg - 1] = find_fraction(&fraction[x->arg - 1], value[x->arg - 1]);
         n += known[x->arg - 1];
@@ -76,7 +76,7 @@ static sl_status make_twin(sl_fit *out, sl_discover__pool *p, const sl_node *e, 
         if (!known[k]) start[left++] = value[k];
     if (sl_expr_max_par(bound) != left) return SL_OK; // tidying took one away
     const sl_refine_options o = { .evaluations = EVALUATIONS, .restarts = -1 };
-    return sl_refine(out, p->arena, bound, start, &p->rows.fit, &o);
+    return sl_fit_refine(out, p->arena, bound, start, &p->rows.fit, &o);
 }
 
 static sl_status add_twin(sl_discover__pool *p, const sl_candidate *like, const sl_fit *f) {
@@ -95,7 +95,7 @@ static sl_status add_twin(sl_discover__pool *p, const sl_candidate *like, const 
 static int count_constant(const sl_node *e, int number) {
     const sl_node *end = e + e->len;
     int n = 0;
-    for (const sl_node *at = e; at < end; at += sl_step(at))
+    for (const sl_node *at = e; at < end; at += sl_expr_step(at))
         n += at->op == SL_OP_PAR && at->arg == number;
     return n;
 }
@@ -103,19 +103,20 @@ static int count_constant(const sl_node *e, int number) {
 /* Where f is (c u)^x with a number x: c^x u^x, with c^x the constant. */
 static sl_status move_constant(sl_fit *f, sl_arena *a) {
     const sl_node *e = f->expr;
-    if (e->op != SL_OP_POW || e[1].op != SL_OP_MUL || sl_next(e + 1)->op != SL_OP_NUM) return SL_OK;
+    if (e->op != SL_OP_POW || e[1].op != SL_OP_MUL || sl_expr_next(e + 1)->op != SL_OP_NUM)
+        return SL_OK;
     const sl_node *c = e + 2, *moved[2] = { NULL, NULL };
-    const sl_rat exponent = sl_num_value(sl_next(e + 1));
-    for (int i = 0; i < e[1].arg && !moved[0]; i++, c = sl_next(c))
+    const sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
+    for (int i = 0; i < e[1].arg && !moved[0]; i++, c = sl_expr_next(c))
         if (c->op == SL_OP_PAR) moved[0] = c;
     if (!moved[0]) return SL_OK;
     const int k = moved[0]->arg - 1;
-    const double x = sl_rat_double(exponent), power = pow(f->value[k], x);
+    const double x = sl_expr_rat_double(exponent), power = pow(f->value[k], x);
     if (count_constant(e, k + 1) != 1 || !(f->value[k] > 0) || !isfinite(power)) return SL_OK;
     const sl_node *factors[SL_DATA_MAX_INPUTS + 1];
     int n = 0;
     c = e + 2;
-    for (int i = 0; i < e[1].arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e[1].arg; i++, c = sl_expr_next(c)) {
         if (c == moved[0]) continue;
         if (n == SL_LEN(factors)) return SL_OK;
         factors[n++] = c;

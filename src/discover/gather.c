@@ -295,7 +295,8 @@ static sl_status add_linear(sl_discover__pool *p) {
     for (int64_t i = 0; i < d->rows; i++) ones[i] = 1;
     columns[0] = ones;
     for (int v = 0; v < d->inputs; v++) columns[v + 1] = d->x[v];
-    SL_TRY(sl_lsq_fit(&fit, coef, coef + n, &p->scratch[0], columns, d->y, NULL, (int)d->rows, n));
+    SL_TRY(
+        sl_num_lsq_fit(&fit, coef, coef + n, &p->scratch[0], columns, d->y, NULL, (int)d->rows, n));
     for (int i = 0; i < n; i++)
         if (!isfinite(coef[i])) return SL_OK;
     terms[0] = sl_expr_par(a, 1);
@@ -315,7 +316,7 @@ sl_status sl_discover__take_baselines(sl_discover__pool *p) {
     const int64_t first = p->count;
     double *mean = sl_arena_alloc(p->arena, sizeof *mean);
     if (!mean) return sl_fail_memory(1, sizeof *mean, "candidates");
-    *mean = p->rows.constant ? d->y[0] : sl_mean(d->y, d->rows);
+    *mean = p->rows.constant ? d->y[0] : sl_num_mean(d->y, d->rows);
     if (isfinite(*mean)) SL_TRY(add_baseline(p, sl_expr_par(p->arena, 1), mean, NULL, 1));
     for (int v = 1; v <= d->inputs; v++)
         SL_TRY(add_baseline(p, sl_expr_var(p->arena, v), NULL, NULL, 0));

@@ -17,7 +17,7 @@ static int factors_of(const sl_node **factor, const sl_node *term) {
     }
     const sl_node *c = term + 1;
     int n = 0;
-    for (int i = 0; i < term->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < term->arg; i++, c = sl_expr_next(c)) {
         if (c->op == SL_OP_NUM) continue;
         if (n == FACTORS_MAX) return -1;
         factor[n++] = c;
@@ -26,12 +26,12 @@ static int factors_of(const sl_node **factor, const sl_node *term) {
 }
 
 static const sl_node *base_of(const sl_node *factor) {
-    const bool power = factor->op == SL_OP_POW && sl_next(factor + 1)->op == SL_OP_NUM;
+    const bool power = factor->op == SL_OP_POW && sl_expr_next(factor + 1)->op == SL_OP_NUM;
     return power ? factor + 1 : factor;
 }
 
 static sl_rat exponent_of(const sl_node *factor) {
-    return base_of(factor) == factor ? SL_RAT(1) : sl_num_value(sl_next(factor + 1));
+    return base_of(factor) == factor ? SL_RAT(1) : sl_expr_num_value(sl_expr_next(factor + 1));
 }
 
 /* The exponent that the base has in a term: 0 where it is no factor of it. */
@@ -47,10 +47,10 @@ static sl_rat find_exponent(const sl_node *term, const sl_node *base) {
 static sl_rat common_exponent(const sl_node *sum, const sl_node *base, sl_rat first) {
     const sl_node *term = sum + 1;
     sl_rat least = first;
-    for (int i = 0; i < sum->arg; i++, term = sl_next(term)) {
+    for (int i = 0; i < sum->arg; i++, term = sl_expr_next(term)) {
         const sl_rat x = find_exponent(term, base);
         if (x.num == 0 || (x.num > 0) != (first.num > 0)) return SL_RAT(0);
-        if (sl_rat_cmp(x, least) * (first.num > 0 ? 1 : -1) < 0) least = x;
+        if (sl_expr_rat_cmp(x, least) * (first.num > 0 ? 1 : -1) < 0) least = x;
     }
     return least;
 }
@@ -62,7 +62,7 @@ static sl_status take_out(const sl_node **out, sl_arena *a, const sl_node *sum,
     const sl_node *product[FACTORS_MAX + 1];
     if (!terms) return sl_fail_memory((size_t)sum->arg, sizeof *terms, "terms");
     const sl_node *term = sum + 1;
-    for (int i = 0; i < sum->arg; i++, term = sl_next(term)) {
+    for (int i = 0; i < sum->arg; i++, term = sl_expr_next(term)) {
         for (int k = 0; k < n; k++) product[k] = inverse[k];
         product[n] = sl_expr_copy(a, term);
         const sl_node *divided = product[n] ? sl_expr_nary(a, SL_OP_MUL, product, n + 1) : NULL;

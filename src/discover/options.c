@@ -1,7 +1,7 @@
 /* options - names, whether options keep to their table, and what an effort is worth. */
 #include "discover/discover_impl.h"
 
-const char *sl_candidate_state_name(sl_candidate_state s) {
+const char *sl_discover_candidate_state_name(sl_candidate_state s) {
 #define X(id, name, text) name,
     static const char *const names[] = { SL_CANDIDATE_STATES(X) };
 #undef X
@@ -9,7 +9,7 @@ const char *sl_candidate_state_name(sl_candidate_state s) {
     return names[s];
 }
 
-const char *sl_source_name(sl_source s) {
+const char *sl_discover_source_name(sl_source s) {
 #define X(id, name) name,
     static const char *const names[] = { SL_SOURCES(X) };
 #undef X

@@ -108,7 +108,7 @@ static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
     if (!w->u || !pick) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
     w->v = w->u + n;
     for (int64_t i = 0; i < n; i++) pick[i] = i * p->rows / n;
-    SL_TRY(sl_problem_pick(&w->rows, w->x, a, p, pick, n));
+    SL_TRY(sl_data_problem_pick(&w->rows, w->x, a, p, pick, n));
     for (int64_t i = 0; i < n; i++) w->largest = fmax(w->largest, fabs(w->rows.y[i]));
     return SL_OK;
 }
@@ -119,9 +119,9 @@ static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
 static sl_status are_alike(bool *out, sl_arena *scratch, const view *w, const sl_candidate *a,
                            const sl_candidate *b) {
     const int64_t n = w->rows.rows;
-    SL_TRY(sl_candidate_eval(w->u, scratch, a, &w->rows));
-    SL_TRY(sl_candidate_eval(w->v, scratch, b, &w->rows));
-    const double mean = sl_mean(w->u, n);
+    SL_TRY(sl_discover_candidate_eval(w->u, scratch, a, &w->rows));
+    SL_TRY(sl_discover_candidate_eval(w->v, scratch, b, &w->rows));
+    const double mean = sl_num_mean(w->u, n);
     double apart = 0, left = 0, spread = 0;
     for (int64_t i = 0; i < n && w->largest > 0; i++) { // in units of y, or squares may overflow
         apart += pow(w->u[i] / w->largest - w->v[i] / w->largest, 2);

@@ -33,7 +33,7 @@ static double *numbers(sl_arena *a, int64_t n) {
 }
 
 /* Rows evenly spaced among all. */
-static sl_status pick_rows(sl_picture__shown *v) {
+static sl_status pick_rows(sl_discover__picture_shown *v) {
     const sl_problem *p = v->p->problem;
     v->rows = (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = v->x, .y = p->y };
     for (int k = 0; k < p->inputs; k++) v->x[k] = p->x[k];
@@ -52,17 +52,17 @@ static sl_status pick_rows(sl_picture__shown *v) {
     return SL_OK;
 }
 
-static sl_status values(sl_picture__shown *v) {
+static sl_status values(sl_discover__picture_shown *v) {
     const int64_t n = v->rows.rows;
     v->value = numbers(v->arena, n);
     v->residual = numbers(v->arena, n);
     if (!v->value || !v->residual) return SL_ENOMEM;
-    SL_TRY(sl_candidate_eval(v->value, v->arena, v->best, &v->rows));
+    SL_TRY(sl_discover_candidate_eval(v->value, v->arena, v->best, &v->rows));
     for (int64_t i = 0; i < n; i++) v->residual[i] = v->rows.y[i] - v->value[i];
     return SL_OK;
 }
 
-static void name_columns(sl_picture__shown *v) {
+static void name_columns(sl_discover__picture_shown *v) {
     const sl_names *names = v->p->names;
     for (int k = 0; k < v->p->problem->inputs; k++) {
         sl_snprintf(v->plain[k], sizeof v->plain[k], "x%d", k + 1);
@@ -100,7 +100,7 @@ static bool is_wide(const double *v, int64_t n) {
 
 static const sl_style data_style = { .colour = 0 };
 
-static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel panel,
+static void add_residuals(sl_plot *plot, const sl_discover__picture_shown *v, sl_panel panel,
                           const char *name, const double *x) {
     panel.x_label = name;
     panel.y_label = "residual";
@@ -111,7 +111,7 @@ static void add_residuals(sl_plot *plot, const sl_picture__shown *v, sl_panel pa
 }
 
 /* The formula's values along the range of its one input, as gx, gy. */
-static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, sl_range x,
+static sl_status make_curve(double *gx, double *gy, const sl_discover__picture_shown *v, sl_range x,
                             sl_range y) {
     const bool log = is_wide(v->x[0], v->rows.rows);
     for (int i = 0; i < GRID; i++) {
@@ -120,7 +120,7 @@ static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, 
     }
     const double *columns[] = { gx };
     const sl_problem along = { .inputs = 1, .rows = GRID, .x = columns };
-    SL_TRY(sl_candidate_eval(gy, v->arena, v->best, &along));
+    SL_TRY(sl_discover_candidate_eval(gy, v->arena, v->best, &along));
     // from far above to far below in one step is a pole and no line
     for (int i = 1; i < GRID; i++) {
         const bool down = gy[i - 1] > y.hi && gy[i] < y.lo, up = gy[i - 1] < y.lo && gy[i] > y.hi;
@@ -129,7 +129,7 @@ static sl_status make_curve(double *gx, double *gy, const sl_picture__shown *v, 
     return SL_OK;
 }
 
-static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char *data,
+static sl_status one_input(sl_plot *plot, const sl_discover__picture_shown *v, const char *data,
                            const char *formula) {
     const int64_t n = v->rows.rows;
     const sl_range x = range_of(v->x[0], n), y = range_of(v->rows.y, n);
@@ -149,7 +149,7 @@ static sl_status one_input(sl_plot *plot, const sl_picture__shown *v, const char
     return SL_OK;
 }
 
-static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *data,
+static void more_inputs(sl_plot *plot, const sl_discover__picture_shown *v, const char *data,
                         const char *formula) {
     const int64_t n = v->rows.rows;
     const sl_range y = range_of(v->rows.y, n), value = range_of(v->value, n);
@@ -169,7 +169,7 @@ static void more_inputs(sl_plot *plot, const sl_picture__shown *v, const char *d
                       v->x[k]);
 }
 
-static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *data) {
+static void data_alone(sl_plot *plot, const sl_discover__picture_shown *v, const char *data) {
     const int64_t n = v->rows.rows;
     for (int k = 0; k < v->rows.inputs; k++) {
         const int number = sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
@@ -183,7 +183,7 @@ static void data_alone(sl_plot *plot, const sl_picture__shown *v, const char *da
 
 /* ---------------------------------------------------------------- the figure ---------------- */
 
-void sl_picture__r2(sl_str *s, double r2) {
+void sl_discover__picture_r2(sl_str *s, double r2) {
     if (r2 > 0.9999 && r2 < 1) {
         sl_str_add(s, "1 − ");
         sl_plot_number(s, 1 - r2, 2);
@@ -194,7 +194,7 @@ void sl_picture__r2(sl_str *s, double r2) {
 
 /* "data, 1,234 rows", and what the legend says of the formula: all of it where nothing else does.
  */
-static sl_status make_labels(sl_str *data, sl_str *formula, const sl_picture__shown *v) {
+static sl_status make_labels(sl_str *data, sl_str *formula, const sl_discover__picture_shown *v) {
     char digits[32];
     sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->p->problem->rows),
                 v->p->problem->rows == 1 ? "" : "s");
@@ -202,15 +202,15 @@ static sl_status make_labels(sl_str *data, sl_str *formula, const sl_picture__sh
         sl_str_add(formula, "formula");
     } else if (v->best) {
         sl_str_addf(formula, "%s = ", v->target);
-        SL_TRY(sl_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, v->p->names));
+        SL_TRY(sl_discover_candidate_print(formula, &v->rounded, SL_FORMAT_INFIX, v->p->names));
         sl_str_add(formula, ", R² = ");
-        sl_picture__r2(formula, v->best->r2);
+        sl_discover__picture_r2(formula, v->best->r2);
     }
     SL_TRY(sl_str_status(data));
     return sl_str_status(formula);
 }
 
-sl_status sl_picture__figure(sl_str *s, const sl_picture__shown *v) {
+sl_status sl_discover__picture_figure(sl_str *s, const sl_discover__picture_shown *v) {
     sl_status st;
     sl_plot *plot = NULL;
     sl_str data = { 0 }, formula = { 0 };
@@ -232,21 +232,21 @@ done:
     return st;
 }
 
-sl_status sl_picture_draw(sl_str *s, const sl_picture *p) {
+sl_status sl_discover_picture_draw(sl_str *s, const sl_picture *p) {
     SL_ASSERT(p->problem->inputs >= 1 && p->problem->inputs <= SL_DATA_MAX_INPUTS);
     const size_t mark = s->len;
     sl_status st;
     sl_arena arena = { 0 };
-    sl_picture__shown v = { .p = p, .arena = &arena };
+    sl_discover__picture_shown v = { .p = p, .arena = &arena };
     v.best = p->discovery->ranked > 0 ? &p->discovery->candidate[0] : NULL;
     name_columns(&v);
     SL_GO(pick_rows(&v));
     if (v.best) {
         SL_GO(values(&v));
-        SL_GO(sl_rounding_make(&v.rounding, &arena, p->problem, p->discovery));
-        SL_GO(sl_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
+        SL_GO(sl_discover_rounding_make(&v.rounding, &arena, p->problem, p->discovery));
+        SL_GO(sl_discover_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
     }
-    st = p->html ? sl_picture__page(s, &v) : sl_picture__figure(s, &v);
+    st = p->html ? sl_discover__picture_page(s, &v) : sl_discover__picture_figure(s, &v);
 done:
     if (st != SL_OK) sl_str_truncate(s, mark);
     sl_arena_clear(&arena);

@@ -4,7 +4,7 @@
 
 #include "discover/discover.h"
 
-typedef struct sl_picture__shown {
+typedef struct sl_discover__picture_shown {
     const sl_picture *p;
     sl_arena *arena;
     const sl_candidate *best;      // NULL if no candidate has an R2
@@ -15,13 +15,13 @@ typedef struct sl_picture__shown {
     double *value, *residual;      // of the formula, of the rows; NaN where it is not real
     char plain[SL_DATA_MAX_INPUTS][16];
     const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y
-} sl_picture__shown;
+} sl_discover__picture_shown;
 
 /* Appends an R2 for people: 0.9731, and 1 - 2.4e-9 where nines would have to be counted. */
-void sl_picture__r2(sl_str *s, double r2);
+void sl_discover__picture_r2(sl_str *s, double r2);
 /* Appends the figure. */
-SL_NODISCARD sl_status sl_picture__figure(sl_str *s, const sl_picture__shown *v);
+SL_NODISCARD sl_status sl_discover__picture_figure(sl_str *s, const sl_discover__picture_shown *v);
 /* Appends the page around it. */
-SL_NODISCARD sl_status sl_picture__page(sl_str *s, const sl_picture__shown *v);
+SL_NODISCARD sl_status sl_discover__picture_page(sl_str *s, const sl_discover__picture_shown *v);
 
 #endif

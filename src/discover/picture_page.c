@@ -55,7 +55,7 @@ static void add_count(sl_str *s, int64_t n, const char *one, const char *many) {
 
 /* ---------------------------------------------------------------- pieces -------------------- */
 
-static void add_head(sl_str *s, const sl_picture__shown *v) {
+static void add_head(sl_str *s, const sl_discover__picture_shown *v) {
     const sl_discovery *d = v->p->discovery;
     const char *title = v->p->title ? v->p->title : v->target;
     sl_str_add(s, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
@@ -108,10 +108,10 @@ static void add_math(sl_str *s, const sl_str *printed, const char *left) {
     sl_str_add(s, at);
 }
 
-static sl_status add_formula(sl_str *s, const sl_picture__shown *v, const sl_candidate *c,
+static sl_status add_formula(sl_str *s, const sl_discover__picture_shown *v, const sl_candidate *c,
                              const char *left) {
     sl_str printed = { 0 };
-    const sl_status st = sl_candidate_print(&printed, c, SL_FORMAT_MATHML, v->p->names);
+    const sl_status st = sl_discover_candidate_print(&printed, c, SL_FORMAT_MATHML, v->p->names);
     if (st == SL_OK) add_math(s, &printed, left);
     sl_str_clear(&printed);
     return st;
@@ -121,16 +121,16 @@ static void open_figure(sl_str *s, const char *name) {
     sl_str_addf(s, "<div><dt>%s</dt><dd>", name);
 }
 
-static void add_figures(sl_str *s, const sl_picture__shown *v) {
+static void add_figures(sl_str *s, const sl_discover__picture_shown *v) {
     static const char close[] = "</dd></div>\n";
     const sl_candidate *c = v->best;
     sl_str_add(s, "<dl>\n");
     open_figure(s, "R²");
-    sl_picture__r2(s, c->r2);
+    sl_discover__picture_r2(s, c->r2);
     sl_str_add(s, close);
     if (v->p->discovery->rows_held) {
         open_figure(s, "R² on held-out rows");
-        sl_picture__r2(s, c->r2_holdout);
+        sl_discover__picture_r2(s, c->r2_holdout);
         sl_str_add(s, close);
     }
     open_figure(s, "size");
@@ -138,16 +138,16 @@ static void add_figures(sl_str *s, const sl_picture__shown *v) {
     sl_str_add(s, close);
     open_figure(s, "status");
     sl_str_addf(s, "<span title=\"%s\">%s</span>%s", state_text(c->state),
-                sl_candidate_state_name(c->state), close);
+                sl_discover_candidate_state_name(c->state), close);
     open_figure(s, "from");
-    sl_str_addf(s, "%s%s", sl_source_name(c->source), close);
+    sl_str_addf(s, "%s%s", sl_discover_source_name(c->source), close);
     open_figure(s, "found after");
     sl_plot_number(s, c->seconds, 3);
     sl_str_addf(s, " s%s</dl>\n", close);
 }
 
 /* The formula with names for its constants, and their values with standard errors. */
-static sl_status add_constants(sl_str *s, const sl_picture__shown *v) {
+static sl_status add_constants(sl_str *s, const sl_discover__picture_shown *v) {
     const sl_candidate *c = v->best;
     if (!c->params) return SL_OK;
     sl_str printed = { 0 };
@@ -172,29 +172,29 @@ static sl_status add_constants(sl_str *s, const sl_picture__shown *v) {
     return SL_OK;
 }
 
-static sl_status add_candidate(sl_str *s, const sl_picture__shown *v, int64_t rank) {
+static sl_status add_candidate(sl_str *s, const sl_discover__picture_shown *v, int64_t rank) {
     const sl_discovery *d = v->p->discovery;
     const sl_candidate *c = &d->candidate[rank];
     const size_t mark = sl_arena_mark(v->arena);
     sl_candidate rounded;
-    SL_TRY(sl_candidate_round(&rounded, v->arena, c, &v->rounding));
+    SL_TRY(sl_discover_candidate_round(&rounded, v->arena, c, &v->rounding));
     sl_str_addf(s, "<tr><td class=\"n\">%lld</td><td>", (long long)rank + 1);
     SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);
     sl_str_add(s, "</td><td class=\"n\">");
-    sl_picture__r2(s, c->r2);
+    sl_discover__picture_r2(s, c->r2);
     if (d->rows_held) {
         sl_str_add(s, "</td><td class=\"n\">");
-        sl_picture__r2(s, c->r2_holdout);
+        sl_discover__picture_r2(s, c->r2_holdout);
     }
     sl_str_addf(s, "</td><td class=\"n\">%d</td><td title=\"%s\">%s</td><td class=\"n\">", c->size,
-                state_text(c->state), sl_candidate_state_name(c->state));
+                state_text(c->state), sl_discover_candidate_state_name(c->state));
     sl_plot_number(s, c->seconds, 3);
     sl_str_add(s, "</td></tr>\n");
     return SL_OK;
 }
 
-static sl_status add_next(sl_str *s, const sl_picture__shown *v) {
+static sl_status add_next(sl_str *s, const sl_discover__picture_shown *v) {
     const sl_discovery *d = v->p->discovery;
     const int64_t end = SL_MIN(d->ranked, (int64_t)v->p->top + 1);
     if (end < 2) return SL_OK;
@@ -209,7 +209,7 @@ static sl_status add_next(sl_str *s, const sl_picture__shown *v) {
 }
 
 /* The best formula with all digits, to be copied. */
-static sl_status add_texts(sl_str *s, const sl_picture__shown *v) {
+static sl_status add_texts(sl_str *s, const sl_discover__picture_shown *v) {
     static const sl_format formats[] = { SL_FORMAT_INFIX, SL_FORMAT_PYTHON, SL_FORMAT_SYMPY,
                                          SL_FORMAT_C, SL_FORMAT_LATEX };
     sl_str text = { 0 };
@@ -217,8 +217,8 @@ static sl_status add_texts(sl_str *s, const sl_picture__shown *v) {
     sl_str_add(s, "<details><summary>As text</summary>\n<table>\n");
     for (int i = 0; i < SL_LEN(formats); i++) {
         sl_str_truncate(&text, 0);
-        SL_GO(sl_candidate_print(&text, v->best, formats[i], v->p->names));
-        sl_str_addf(s, "<tr><th>%s</th><td><code>", sl_format_name(formats[i]));
+        SL_GO(sl_discover_candidate_print(&text, v->best, formats[i], v->p->names));
+        sl_str_addf(s, "<tr><th>%s</th><td><code>", sl_expr_format_name(formats[i]));
         sl_plot_escape(s, sl_str_text(&text));
         sl_str_add(s, "</code></td></tr>\n");
     }
@@ -249,7 +249,7 @@ static void add_foot(sl_str *s, const sl_discovery *d) {
     sl_str_add(s, " s. symlaw " SL_VERSION "</footer>\n");
 }
 
-sl_status sl_picture__page(sl_str *s, const sl_picture__shown *v) {
+sl_status sl_discover__picture_page(sl_str *s, const sl_discover__picture_shown *v) {
     add_head(s, v);
     if (v->best) {
         sl_str_add(s, "<div class=\"formula\">");
@@ -261,7 +261,7 @@ sl_status sl_picture__page(sl_str *s, const sl_picture__shown *v) {
                       "found.</p>\n");
     }
     sl_str_add(s, "<figure>\n");
-    SL_TRY(sl_picture__figure(s, v));
+    SL_TRY(sl_discover__picture_figure(s, v));
     sl_str_add(s, "</figure>\n");
     if (v->best) {
         SL_TRY(add_constants(s, v));

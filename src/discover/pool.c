@@ -40,9 +40,10 @@ static bool has_other_function(const sl_node *e, uint32_t ops) {
 #undef X
     };
     const sl_node *end = e + e->len;
-    for (const sl_node *at = e; at < end; at += sl_step(at)) {
-        const sl_operator o = sl_operator_find(names[at->op], strlen(names[at->op]));
-        if (o < SL_OPERATOR_COUNT && sl_operator_operands(o) == 1 && !(ops >> o & 1)) return true;
+    for (const sl_node *at = e; at < end; at += sl_expr_step(at)) {
+        const sl_operator o = sl_expr_operator_find(names[at->op], strlen(names[at->op]));
+        if (o < SL_OPERATOR_COUNT && sl_expr_operator_operands(o) == 1 && !(ops >> o & 1))
+            return true;
     }
     return false;
 }

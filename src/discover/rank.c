@@ -26,7 +26,7 @@ static sl_status measure_error(double *rms, sl_arena *scratch, const sl_candidat
     const size_t mark = sl_arena_mark(scratch), n = (size_t)p->rows;
     double *y = sl_arena_alloc(scratch, n * sizeof *y), largest = 0, squares = 0;
     if (!y) return sl_fail_memory(n, sizeof *y, "values");
-    SL_TRY(sl_candidate_eval(y, scratch, c, p));
+    SL_TRY(sl_discover_candidate_eval(y, scratch, c, p));
     for (int64_t i = 0; i < p->rows; i++) largest = fmax(largest, fabs(y[i] - p->y[i]));
     for (int64_t i = 0; i < p->rows && largest > 0; i++) { // in that unit squares do not overflow
         const double rest = (y[i] - p->y[i]) / largest;

@@ -17,7 +17,7 @@ enum { FEW = 6, ALL = 17, FIRST_ROWS = 256 };
 
 static const double SLACK = 1.02, NOTHING = 1e-9; // of what a fit leaves unexplained
 
-int sl_candidate_digits(const sl_candidate *c, int k, int most) {
+int sl_discover_candidate_digits(const sl_candidate *c, int k, int most) {
     const double value = c->value[k], error = c->error ? c->error[k] : NAN;
     if (!(error > 0) || isinf(error) || value == 0) return most;
     const double d = floor(log10(fabs(value))) - floor(log10(error)) + 2;
@@ -31,7 +31,7 @@ static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_problem *p, cons
                           int64_t n) {
     if (n == 0) return SL_OK;
     const int k = r->n++;
-    return sl_problem_pick(&r->rows[k], r->columns[k], a, p, pick, n);
+    return sl_data_problem_pick(&r->rows[k], r->columns[k], a, p, pick, n);
 }
 
 static void add_all(sl_rounding *r, const sl_problem *p) {
@@ -49,8 +49,8 @@ static int64_t pick_rows(int64_t *pick, const bool *fitted, bool which, int64_t 
     return n;
 }
 
-sl_status sl_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
-                           const sl_discovery *d) {
+sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+                                    const sl_discovery *d) {
     *out = (sl_rounding){ .n = 0 };
     int64_t *pick = sl_arena_alloc(a, (size_t)p->rows * sizeof *pick);
     if (!pick) return sl_fail_memory((size_t)p->rows, sizeof *pick, "rows to try formulas on");
@@ -76,8 +76,8 @@ static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const 
     const size_t mark = sl_arena_mark(a), n = (size_t)p->rows;
     double *y = sl_arena_alloc(a, 3 * n * sizeof *y), *rounded = y + n, *exact = rounded + n;
     if (!y) return sl_fail_memory(3 * n, sizeof *y, "values of a formula");
-    SL_TRY(sl_candidate_eval(rounded, a, shown, p));
-    SL_TRY(sl_candidate_eval(exact, a, c, p));
+    SL_TRY(sl_discover_candidate_eval(rounded, a, shown, p));
+    SL_TRY(sl_discover_candidate_eval(exact, a, c, p));
     int64_t kept = 0;
     *out = true;
     for (int64_t i = 0; i < p->rows && *out; i++) {
@@ -87,7 +87,7 @@ static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const 
         rounded[kept] = rounded[i];
         exact[kept++] = exact[i];
     }
-    const double before = sl_r2(exact, y, kept), after = sl_r2(rounded, y, kept);
+    const double before = sl_num_r2(exact, y, kept), after = sl_num_r2(rounded, y, kept);
     *out = *out && (isnan(before) || 1 - after <= SLACK * (1 - before) + NOTHING);
     sl_arena_rewind(a, mark);
     return SL_OK;
@@ -113,15 +113,15 @@ static double rounded(double value, int digits) {
 static bool round_all(double *value, const sl_candidate *c, int more) {
     bool cut = false;
     for (int i = 0; i < c->params; i++) {
-        const int digits = SL_MIN(sl_candidate_digits(c, i, FEW) + more, ALL);
+        const int digits = SL_MIN(sl_discover_candidate_digits(c, i, FEW) + more, ALL);
         value[i] = rounded(c->value[i], digits);
         cut = cut || digits < ALL;
     }
     return cut;
 }
 
-sl_status sl_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
-                             const sl_rounding *r) {
+sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
+                                      const sl_rounding *r) {
     double *value = sl_arena_alloc(a, (size_t)c->params * sizeof *value);
     if (!value) return sl_fail_memory((size_t)c->params, sizeof *value, "rounded constants");
     *out = *c;

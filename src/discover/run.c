@@ -197,7 +197,7 @@ static sl_status show_inputs(sl_discover__pool *p, int takes) {
     sl_discover__rows *r = &p->rows;
     double explained;
     if (r->fit.inputs <= takes) return SL_OK;
-    SL_TRY(sl_problem_choose(r->column, &explained, &r->fit, takes, p->o->seed));
+    SL_TRY(sl_data_problem_choose(r->column, &explained, &r->fit, takes, p->o->seed));
     r->shown = takes;
     return SL_OK;
 }
@@ -248,7 +248,7 @@ static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threa
     p->arena = &d->arena;
     p->o = o;
     p->threads = threads;
-    p->workers = sl_pool_threads(threads);
+    p->workers = sl_par_pool_threads(threads);
     p->cost = &d->cost;
     p->noise.sigma = o->exhaustive.sigma; // an estimate is no measure to choose by
     p->scratch = sl_calloc((size_t)p->workers, sizeof *p->scratch);
@@ -346,14 +346,14 @@ sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *po
     sl_status st = discover(d, &p, model, pool, problem, o);
     pool_clear(&p);
     if (st != SL_OK) {
-        sl_discovery_free(d);
+        sl_discover_free(d);
         return st;
     }
     *out = d;
     return SL_OK;
 }
 
-void sl_discovery_free(sl_discovery *d) {
+void sl_discover_free(sl_discovery *d) {
     if (!d) return;
     sl_arena_clear(&d->arena);
     sl_free(d);

@@ -1,7 +1,8 @@
 /* budgets - judgements by the time until the answer was there: how far a second goes.
  *
  * One evaluation answers for all budgets: an answer counts for each that is not shorter than its
- * time. A formula that is said to hold exactly and does not is counted as wrong, whatever its R2. */
+ * time. A formula that is said to hold exactly and does not is counted as wrong, whatever its R2.
+ */
 #include <math.h>
 
 #include "eval/eval_impl.h"
@@ -27,14 +28,15 @@ static void fill_one(sl_eval_budget *b, const sl_judgement *j, const sl_eval__tr
             b->wrong += there && one->claimed && !right;
         }
         if (n > 0) {
-            b->right.lo = fmin(b->right.lo, (double)hits / (double)n); // of NaN and a number, the number
+            b->right.lo =
+                fmin(b->right.lo, (double)hits / (double)n); // of NaN and a number, the number
             b->right.hi = fmax(b->right.hi, (double)hits / (double)n);
         }
         b->right.hits += hits;
         b->right.n += n;
     }
     if (b->right.n > 0) b->right.share = (double)b->right.hits / (double)b->right.n;
-    b->right.wilson = sl_wilson((double)b->right.hits / seeds, b->right.n / seeds, level);
+    b->right.wilson = sl_num_wilson((double)b->right.hits / seeds, b->right.n / seeds, level);
 }
 
 void sl_eval__budgets_fill(sl_eval_summary *out, const sl_judgement *j,

@@ -52,7 +52,7 @@ static sl_status rename_variables(const sl_node **out, sl_arena *a, const sl_nod
     sl_node *r = sl_arena_alloc(a, e->len * sizeof *r);
     if (!r) return sl_fail_memory(e->len, sizeof *r, "an expression");
     memcpy(r, e, e->len * sizeof *r);
-    for (uint32_t i = 0; i < r->len; i += sl_step(&r[i]))
+    for (uint32_t i = 0; i < r->len; i += sl_expr_step(&r[i]))
         if (r[i].op == SL_OP_VAR) r[i].arg = (uint16_t)name[r[i].arg - 1];
     *out = r;
     return SL_OK;

@@ -63,7 +63,7 @@ typedef struct sl_eval_source {
 /* Pairs of a split, the first `limit` (0: all); fresh points come from the pair's own mixture. */
 SL_NODISCARD sl_status sl_eval_from_split(sl_eval_source *out, const sl_pairs *pairs,
                                           sl_split split, int64_t limit);
-/* Lines as sl_pair_read reads them, held in memory; SL_EFORMAT names file, line and reason. An id
+/* Lines as sl_pairs_read reads them, held in memory; SL_EFORMAT names file, line and reason. An id
  * is the line's number where it has none; one that comes twice is refused. */
 SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path, int variables,
                                           int64_t limit);
@@ -107,8 +107,8 @@ typedef enum sl_verdict {
 #undef X
     SL_VERDICT_COUNT
 } sl_verdict;
-const char *sl_verdict_name(sl_verdict v);
-sl_verdict sl_verdict_find(const char *name); // SL_VERDICT_COUNT if there is none
+const char *sl_eval_verdict_name(sl_verdict v);
+sl_verdict sl_eval_verdict_find(const char *name); // SL_VERDICT_COUNT if there is none
 
 typedef struct sl_judgement {
     int64_t problem;
@@ -120,7 +120,7 @@ typedef struct sl_judgement {
     double r2_fresh;         // on fresh points; NaN
     int64_t invalid[SL_TOKEN_REASON_COUNT], samples, distinct;
     bool among;              // the truth is among all candidates, kept or not
-    bool claimed;            // the one kept is said to hold in every row to the precision of the data
+    bool claimed; // the one kept is said to hold in every row to the precision of the data
     bool structure;          // y has errors: the one kept is the truth when its numbers, but for
                              // exponents, are fitted again to y without them; else: it is the truth
     bool on_front;           // y has errors: so is one of the trade-off front

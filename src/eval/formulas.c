@@ -36,7 +36,7 @@ typedef struct layout {
 static bool named(const reader *r) { return r->column[VARIABLES] >= 0; }
 
 static sl_status find_columns(reader *r) {
-    for (int i = 0; i < COLUMNS; i++) r->column[i] = sl_csv_find(r->csv, column_name[i]);
+    for (int i = 0; i < COLUMNS; i++) r->column[i] = sl_io_csv_find(r->csv, column_name[i]);
     for (int i = 0; i < COLUMNS; i++) {
         const bool needed = i <= FORMULA || (i >= LO && !named(r));
         if (needed && r->column[i] < 0)
@@ -49,7 +49,7 @@ static sl_status find_columns(reader *r) {
 }
 
 static sl_status bad(const reader *r, const char *what, const char *reason) {
-    return sl_fail(SL_EFORMAT, "%s:%lld: %s %s", r->name, (long long)sl_csv_line(r->csv), what,
+    return sl_fail(SL_EFORMAT, "%s:%lld: %s %s", r->name, (long long)sl_io_csv_line(r->csv), what,
                    reason);
 }
 
@@ -65,7 +65,7 @@ static sl_status placed(const reader *r, const char *what, sl_status st) {
 
 static sl_status read_number(double *out, const reader *r, const sl_cell *cells, int which) {
     const sl_cell_kind kind =
-        sl_cell_number(out, &cells[r->column[which]], sl_csv_separator(r->csv));
+        sl_io_cell_number(out, &cells[r->column[which]], sl_io_csv_separator(r->csv));
     return kind == SL_CELL_NUMBER ? SL_OK : bad(r, column_name[which], "is not a number");
 }
 
@@ -117,7 +117,7 @@ static sl_status read_name(const char **out, const reader *r, const sl_cell *cel
 static sl_status draw(sl_problem *out, const reader *r, const sl_eval_problem *p,
                       const layout *from, int64_t n, uint32_t stream) {
     sl_rng rng;
-    sl_rng_init(&rng, r->o->seed, stream, (uint64_t)sl_csv_row(r->csv));
+    sl_rng_init(&rng, r->o->seed, stream, (uint64_t)sl_io_csv_row(r->csv));
     return sl_eval__draw(out, &r->held->arena, p->truth, &from->box, n, &rng);
 }
 
@@ -149,7 +149,7 @@ static sl_status read_rows(reader *r) {
     SL_TRY(find_columns(r));
     while (r->o->limit <= 0 || r->held->count < r->o->limit) {
         const sl_cell *cells;
-        SL_TRY(sl_csv_next(&cells, r->csv));
+        SL_TRY(sl_io_csv_next(&cells, r->csv));
         if (!cells) break;
         SL_TRY(read_row(r, cells));
     }
@@ -169,13 +169,13 @@ sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path, const sl_
     csv.header = 1;
     reader r = { .name = strcmp(path, "-") == 0 ? "standard input" : path, .o = o };
     SL_GO(sl_eval__held_new(&r.held));
-    SL_GO(sl_csv_open(&r.csv, path, &csv));
+    SL_GO(sl_io_csv_open(&r.csv, path, &csv));
     SL_GO(read_rows(&r));
     SL_GO(sl_eval__held_source(out, r.held, r.name));
     *skipped = r.skipped;
     r.held = NULL;
 done:
     sl_eval__held_free(r.held);
-    sl_csv_close(r.csv);
+    sl_io_csv_close(r.csv);
     return st;
 }

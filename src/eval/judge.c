@@ -12,12 +12,12 @@ static const double perfect_r2 = 1 - 1e-9; // below, a candidate is not compared
 static const char *const verdict_name[] = { SL_VERDICTS(X) };
 #undef X
 
-const char *sl_verdict_name(sl_verdict v) {
+const char *sl_eval_verdict_name(sl_verdict v) {
     SL_ASSERT((unsigned)v < SL_VERDICT_COUNT);
     return verdict_name[v];
 }
 
-sl_verdict sl_verdict_find(const char *name) {
+sl_verdict sl_eval_verdict_find(const char *name) {
     int v = 0;
     while (v < SL_VERDICT_COUNT && strcmp(verdict_name[v], name) != 0) v++;
     return (sl_verdict)v;
@@ -32,8 +32,8 @@ static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, co
     const size_t mark = sl_arena_mark(scratch);
     double *y = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *y);
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
-    sl_status st = sl_candidate_eval(y, scratch, c, p);
-    if (st == SL_OK) *out = in_range(sl_r2(y, p->y, p->rows));
+    sl_status st = sl_discover_candidate_eval(y, scratch, c, p);
+    if (st == SL_OK) *out = in_range(sl_num_r2(y, p->y, p->rows));
     sl_arena_rewind(scratch, mark);
     return st;
 }
@@ -41,7 +41,7 @@ static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, co
 static sl_status print(const char **out, sl_arena *a, const sl_candidate *c, sl_format format,
                        const sl_names *names) {
     sl_str s = { 0 };
-    sl_status st = sl_candidate_print(&s, c, format, names->names ? names : NULL);
+    sl_status st = sl_discover_candidate_print(&s, c, format, names->names ? names : NULL);
     if (st == SL_OK) st = sl_eval__text(out, a, sl_str_text(&s));
     sl_str_clear(&s);
     return st;
@@ -78,7 +78,8 @@ static sl_status is_on_front(bool *out, sl_arena *scratch, const sl_discovery *d
     *out = false;
     for (int64_t i = 1; i < d->ranked && !*out; i++)
         if (d->candidate[i].front)
-            SL_TRY(sl_eval__structure(out, scratch, d->candidate[i].expr, d->candidate[i].value, p));
+            SL_TRY(
+                sl_eval__structure(out, scratch, d->candidate[i].expr, d->candidate[i].value, p));
     return SL_OK;
 }
 
@@ -182,7 +183,7 @@ sl_status sl_eval__judge(sl_judgement *out, sl_arena *a, const sl_infer *model, 
     if (loss && fits && p->tokens) SL_GO(measure_loss(&j.loss, a, model, p));
     *out = j;
 done:
-    sl_discovery_free(d);
+    sl_discover_free(d);
     return st;
 }
 

@@ -26,7 +26,7 @@ static sl_status placed(const reader *r, sl_status st) {
     if (st != SL_EFORMAT && st != SL_ELIMIT) return st;
     char reason[512];
     sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-    return sl_fail(st, "%s:%lld: %s", r->name, (long long)sl_lines_number(r->lines), reason);
+    return sl_fail(st, "%s:%lld: %s", r->name, (long long)sl_io_lines_number(r->lines), reason);
 }
 
 static sl_status note_line(reader *r) {
@@ -38,18 +38,18 @@ static sl_status note_line(reader *r) {
         r->line = grown;
         r->room = room;
     }
-    r->line[count] = sl_lines_number(r->lines);
+    r->line[count] = sl_io_lines_number(r->lines);
     return SL_OK;
 }
 
 static sl_status read_line(reader *r, const char *line, size_t n) {
     sl_arena *a = &r->held->arena;
     sl_pair_given g;
-    SL_TRY(placed(r, sl_pair_read(&g, a, line, n, r->variables)));
+    SL_TRY(placed(r, sl_pairs_read(&g, a, line, n, r->variables)));
     sl_eval_problem p = { .id = g.id, .id_whole = g.id_whole, .truth = g.expr, .depth = -1 };
     if (!*g.id) {
         char id[32];
-        sl_snprintf(id, sizeof id, "%lld", (long long)sl_lines_number(r->lines));
+        sl_snprintf(id, sizeof id, "%lld", (long long)sl_io_lines_number(r->lines));
         SL_TRY(sl_eval__text(&p.id, a, id));
         p.id_whole = true;
     }
@@ -67,7 +67,7 @@ static sl_status read_lines(reader *r, int64_t limit) {
     while (limit <= 0 || r->held->count < limit) {
         const char *line;
         size_t n;
-        SL_TRY(sl_lines_next(&line, &n, r->lines));
+        SL_TRY(sl_io_lines_next(&line, &n, r->lines));
         if (!line) break;
         if (!is_blank(line, n)) SL_TRY(read_line(r, line, n));
     }
@@ -106,14 +106,14 @@ sl_status sl_eval_from_lines(sl_eval_source *out, const char *path, int variable
     sl_status st;
     reader r = { .name = strcmp(path, "-") == 0 ? "standard input" : path, .variables = variables };
     SL_GO(sl_eval__held_new(&r.held));
-    SL_GO(sl_lines_open(&r.lines, path, LINE_BYTES_MAX));
+    SL_GO(sl_io_lines_open(&r.lines, path, LINE_BYTES_MAX));
     SL_GO(read_lines(&r, limit));
     SL_GO(check_ids(&r));
     SL_GO(sl_eval__held_source(out, r.held, r.name));
     r.held = NULL;
 done:
     sl_eval__held_free(r.held);
-    sl_lines_close(r.lines);
+    sl_io_lines_close(r.lines);
     sl_free(r.line);
     return st;
 }

@@ -41,7 +41,7 @@ sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl
         for (int i = 0; i < BLOCK; i++)
             for (int v = 0; v < D; v++)
                 drawn[v * BLOCK + i] = between(box->lo[v], box->hi[v], sl_rng_uniform(rng));
-        SL_TRY(sl_program_run(value, program, at, BLOCK, NULL, a));
+        SL_TRY(sl_expr_program_run(value, program, at, BLOCK, NULL, a));
         for (int i = 0; i < BLOCK && have < n; i++) {
             if (!(fabs(value[i]) < limit)) continue; // also NaN
             for (int v = 0; v < D; v++) x[v][have] = at[v][i];

@@ -202,7 +202,7 @@ sl_status sl_eval_run(sl_eval_summary *out, const sl_judgement **judgements, sl_
                       const sl_eval_options *o, sl_eval_progress progress, void *payload) {
     SL_TRY(check(source, o));
     const double start = sl_clock();
-    const int workers = sl_pool_threads(pool);
+    const int workers = sl_par_pool_threads(pool);
     SL_TRY(sl_nn_prepare(workers)); // each encodes its own problems
     const size_t mark = sl_arena_mark(a);
     sl_status st;

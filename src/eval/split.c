@@ -36,7 +36,7 @@ static sl_status get(sl_eval_problem *out, sl_arena *a, int64_t i, const sl_eval
         .n_tokens = pair.n_tokens,
         .depth = sl_universe_level(sl_pairs_universe(from->pairs), pair.base),
     };
-    sl_snprintf(id, sizeof id, "%s/%lld", sl_split_name(from->split), (long long)i);
+    sl_snprintf(id, sizeof id, "%s/%lld", sl_pairs_split_name(from->split), (long long)i);
     SL_TRY(sl_eval__text(&out->id, a, id));
 
     // the pair's list of columns is its own, and ours must outlive it
@@ -57,12 +57,12 @@ sl_status sl_eval_from_split(sl_eval_source *out, const sl_pairs *pairs, sl_spli
         return sl_fail(SL_EINVAL,
                        "no expressions are withheld, so the split %s is empty: there is nothing "
                        "to judge",
-                       sl_split_name(split));
+                       sl_pairs_split_name(split));
     state *s = sl_malloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "problems");
     *s = (state){ pairs, split };
     *out = (sl_eval_source){ .count = limit > 0 ? SL_MIN(limit, size) : size,
-                             .name = sl_split_name(split),
+                             .name = sl_pairs_split_name(split),
                              .get = get,
                              .state = s,
                              .clear = clear };

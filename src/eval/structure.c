@@ -33,7 +33,7 @@ sl_status sl_eval__structure(bool *out, sl_arena *scratch, const sl_node *expr, 
     if (p->y_true) clean.y = p->y_true;
     clean.sigma = NULL;
     *out = false;
-    sl_status st = sl_refine(&fit, scratch, expr, value, &clean, &o);
+    sl_status st = sl_fit_refine(&fit, scratch, expr, value, &clean, &o);
     if (st == SL_OK) st = agrees(out, scratch, &fit, p->fresh.rows > 0 ? &p->fresh : &clean);
     sl_arena_rewind(scratch, mark);
     return st;

@@ -14,7 +14,7 @@ static const double level = 0.95, close_r2 = 0.99;
 /* e without numbers that shift or scale it: u of 3 u + 2. */
 static const sl_node *inside(const sl_node *e) {
     while ((e->op == SL_OP_ADD || e->op == SL_OP_MUL) && e->arg == 2) {
-        const sl_node *p = e + 1, *q = sl_next(p);
+        const sl_node *p = e + 1, *q = sl_expr_next(p);
         if (p->op != SL_OP_NUM && q->op != SL_OP_NUM) break;
         e = p->op == SL_OP_NUM ? q : p;
     }
@@ -23,20 +23,20 @@ static const sl_node *inside(const sl_node *e) {
 
 static bool is_inverse(const sl_node *e) {
     if (e->op != SL_OP_POW) return false;
-    const sl_node *exponent = sl_next(e + 1);
-    return exponent->op == SL_OP_NUM && sl_num_value(exponent).num < 0;
+    const sl_node *exponent = sl_expr_next(e + 1);
+    return exponent->op == SL_OP_NUM && sl_expr_num_value(exponent).num < 0;
 }
 
 static int top_of_power(const sl_node *e) {
-    const sl_node *exponent = sl_next(e + 1);
+    const sl_node *exponent = sl_expr_next(e + 1);
     if (is_inverse(e)) return SL_EVAL__TOP_QUOTIENT;
     if (exponent->op != SL_OP_NUM) return SL_EVAL__TOP_POWER;
-    return sl_rat_is_int(sl_num_value(exponent)) ? SL_EVAL__TOP_POWER : SL_EVAL__TOP_ROOT;
+    return sl_expr_rat_is_int(sl_expr_num_value(exponent)) ? SL_EVAL__TOP_POWER : SL_EVAL__TOP_ROOT;
 }
 
 static int top_of_product(const sl_node *e) {
     const sl_node *factor = e + 1;
-    for (int i = 0; i < e->arg; i++, factor = sl_next(factor))
+    for (int i = 0; i < e->arg; i++, factor = sl_expr_next(factor))
         if (is_inverse(factor)) return SL_EVAL__TOP_QUOTIENT;
     return SL_EVAL__TOP_PRODUCT;
 }
@@ -136,9 +136,9 @@ static question ask(int share, const sl_judgement *j, const sl_eval__traits *t) 
 }
 
 static sl_share *share_of(sl_eval_row *row, int share) {
-    sl_share *const at[SHARES] = { &row->solved, &row->equal, &row->exact, &row->same_tokens,
-                                   &row->close,  &row->among, &row->fresh, &row->structure,
-                                   &row->on_front };
+    sl_share *const at[SHARES] = { &row->solved,      &row->equal,     &row->exact,
+                                   &row->same_tokens, &row->close,     &row->among,
+                                   &row->fresh,       &row->structure, &row->on_front };
     return at[share];
 }
 
@@ -169,7 +169,7 @@ static void fill_share(sl_share *s, const judged *all, group g, int value, int s
         s->n += n;
     }
     if (s->n > 0) s->share = (double)s->hits / (double)s->n;
-    s->wilson = sl_wilson((double)s->hits / all->seeds, s->n / all->seeds, level);
+    s->wilson = sl_num_wilson((double)s->hits / all->seeds, s->n / all->seeds, level);
 }
 
 static void fill_rows(sl_eval_summary *out, const judged *all) {
@@ -198,8 +198,8 @@ static void fill_loss(sl_eval_summary *out, const judged *all, double *work) {
         work[n++] = loss;
         tokens += all->traits[i].n_tokens;
     }
-    out->loss = sl_mean(work, n);
-    out->loss_error = sqrt(sl_variance(work, n) / (double)n);
+    out->loss = sl_num_mean(work, n);
+    out->loss_error = sqrt(sl_num_variance(work, n) / (double)n);
     out->loss_token = tokens > 0 ? out->loss * (double)n / (double)tokens : NAN;
 }
 
@@ -220,8 +220,8 @@ static void fill_samples(sl_eval_summary *out, const judged *all) {
 static void fill_times(sl_eval_summary *out, const judged *all, double *work) {
     const int64_t n = all->problems * all->seeds;
     for (int64_t i = 0; i < n; i++) work[i] = all->j[i].seconds;
-    out->seconds_mean = sl_mean(work, n);
-    out->seconds_median = sl_median(work, n);
+    out->seconds_mean = sl_num_mean(work, n);
+    out->seconds_median = sl_num_median(work, n);
     out->seconds_most = n > 0 ? work[n - 1] : NAN; // sorted by now
 }
 

@@ -26,17 +26,17 @@ static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, in
     int below = trusted ? depth : depth - 1;
     if (e->op == SL_OP_MUL) {
         const sl_node *c = e + 1;
-        for (int i = 0; i < e->arg; i++, c = sl_next(c)) SL_TRY(gather(g, w, c, times, below));
+        for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) SL_TRY(gather(g, w, c, times, below));
         return SL_OK;
     }
     bool primitive = false;
     if (e->op == SL_OP_POW) {
         if (sl_expr_is_undefined(e)) return SL_EXPR__NOWHERE; // or 1/(1/0) would be 0
-        sl_rat r = sl_num_value(sl_next(e + 1));
-        if (!sl_rat_mul(&times, times, r)) return sl_canon__overflow();
-        if (sl_rat_is_int(r) && !(trusted && e[1].op == SL_OP_ADD))
+        sl_rat r = sl_expr_num_value(sl_expr_next(e + 1));
+        if (!sl_expr_rat_mul(&times, times, r)) return sl_expr__canon_overflow();
+        if (sl_expr_rat_is_int(r) && !(trusted && e[1].op == SL_OP_ADD))
             return gather(g, w, e + 1, times, below); // (u*v)^n = u^n * v^n
-        primitive = trusted && sl_rat_is_int(r);
+        primitive = trusted && sl_expr_rat_is_int(r);
         e = e + 1;
     }
     if (!trusted) SL_TRY(canon_node(&e, w, e, below));
@@ -50,7 +50,7 @@ static sl_status power(poly *out, work *w, const sl_node *p, const sl_node *q) {
     entry x = { p, SL_RAT(1), false };
     if (sl_expr_is_undefined(p) || sl_expr_is_undefined(q)) return SL_EXPR__NOWHERE;
     if (q->op == SL_OP_NUM) {
-        x.exp = sl_num_value(q);
+        x.exp = sl_expr_num_value(q);
     } else {
         sl_node *r;
         size_t len = 1 + (size_t)p->len + q->len;
@@ -59,7 +59,7 @@ static sl_status power(poly *out, work *w, const sl_node *p, const sl_node *q) {
         sl_expr__put(sl_expr__put(r + 1, p), q);
         x.base = r;
     }
-    return sl_canon__product(out, w, SL_RAT(1), &x, 1);
+    return sl_expr__canon_product(out, w, SL_RAT(1), &x, 1);
 }
 
 /* out += e, terms unsorted. */
@@ -72,28 +72,29 @@ static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
     case SL_OP_PAR:
     case SL_OP_PI: {
         term t;
-        SL_TRY(sl_poly__read_term(&t, w, e));
-        return sl_poly__push(out, w, t);
+        SL_TRY(sl_expr__poly_read_term(&t, w, e));
+        return sl_expr__poly_push(out, w, t);
     }
     case SL_OP_ADD: {
         const sl_node *c = e + 1;
-        for (int i = 0; i < e->arg; i++, c = sl_next(c)) SL_TRY(add_tree(out, w, c, depth - 1));
+        for (int i = 0; i < e->arg; i++, c = sl_expr_next(c))
+            SL_TRY(add_tree(out, w, c, depth - 1));
         return SL_OK;
     }
     case SL_OP_MUL:
     case SL_OP_POW: {
         gathered g = { 0 };
         SL_TRY(gather(&g, w, e, SL_RAT(1), depth));
-        return sl_canon__product(out, w, SL_RAT(1), g.list, g.n);
+        return sl_expr__canon_product(out, w, SL_RAT(1), g.list, g.n);
     }
     case SL_OP_RAISE:
         SL_TRY(canon_node(&p, w, e + 1, depth - 1));
-        SL_TRY(canon_node(&q, w, sl_next(e + 1), depth - 1));
+        SL_TRY(canon_node(&q, w, sl_expr_next(e + 1), depth - 1));
         return power(out, w, p, q);
     default: break; // functions
     }
     SL_TRY(canon_node(&p, w, e + 1, depth - 1));
-    return sl_canon__function(out, w, e->op, p);
+    return sl_expr__canon_function(out, w, e->op, p);
 }
 
 static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth) {
@@ -103,14 +104,14 @@ static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int 
     }
     poly p = { 0 };
     SL_TRY(add_tree(&p, w, e, depth));
-    SL_TRY(sl_poly__collect(&p));
-    return sl_poly__node(out, w, &p);
+    SL_TRY(sl_expr__poly_collect(&p));
+    return sl_expr__poly_node(out, w, &p);
 }
 
 /* ---------------------------------------------------------------- entry points -------------- */
 
 bool sl_expr_is_undefined(const sl_node *e) {
-    return e->op == SL_OP_POW && sl_num_is(e + 1, 0) && sl_num_is(e + 2, -1);
+    return e->op == SL_OP_POW && sl_expr_num_is(e + 1, 0) && sl_expr_num_is(e + 2, -1);
 }
 
 sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
@@ -124,27 +125,27 @@ sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
 /* out += by*e, e canonical. */
 static sl_status add_canonical(poly *out, work *w, const sl_node *e, int by) {
     poly p;
-    SL_TRY(sl_poly__read(&p, w, e));
-    if (by != 1) SL_TRY(sl_poly__scale(&p, w, SL_RAT(by)));
-    for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
+    SL_TRY(sl_expr__poly_read(&p, w, e));
+    if (by != 1) SL_TRY(sl_expr__poly_scale(&p, w, SL_RAT(by)));
+    for (int i = 0; i < p.n; i++) SL_TRY(sl_expr__poly_push(out, w, p.t[i]));
     return SL_OK;
 }
 
 static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, const sl_node *q) {
     gathered g = { 0 };
     switch (o) {
-    case SL_OPERATOR_EXP: return sl_canon__function(out, w, SL_OP_EXP, p);
-    case SL_OPERATOR_SIN: return sl_canon__function(out, w, SL_OP_SIN, p);
-    case SL_OPERATOR_LOG: return sl_canon__function(out, w, SL_OP_LOG, p);
-    case SL_OPERATOR_COS: return sl_canon__function(out, w, SL_OP_COS, p);
-    case SL_OPERATOR_TAN: return sl_canon__function(out, w, SL_OP_TAN, p);
-    case SL_OPERATOR_TANH: return sl_canon__function(out, w, SL_OP_TANH, p);
-    case SL_OPERATOR_SINH: return sl_canon__function(out, w, SL_OP_SINH, p);
-    case SL_OPERATOR_COSH: return sl_canon__function(out, w, SL_OP_COSH, p);
-    case SL_OPERATOR_ASIN: return sl_canon__function(out, w, SL_OP_ASIN, p);
-    case SL_OPERATOR_ACOS: return sl_canon__function(out, w, SL_OP_ACOS, p);
-    case SL_OPERATOR_ATAN: return sl_canon__function(out, w, SL_OP_ATAN, p);
-    case SL_OPERATOR_ABS: return sl_canon__function(out, w, SL_OP_ABS, p);
+    case SL_OPERATOR_EXP: return sl_expr__canon_function(out, w, SL_OP_EXP, p);
+    case SL_OPERATOR_SIN: return sl_expr__canon_function(out, w, SL_OP_SIN, p);
+    case SL_OPERATOR_LOG: return sl_expr__canon_function(out, w, SL_OP_LOG, p);
+    case SL_OPERATOR_COS: return sl_expr__canon_function(out, w, SL_OP_COS, p);
+    case SL_OPERATOR_TAN: return sl_expr__canon_function(out, w, SL_OP_TAN, p);
+    case SL_OPERATOR_TANH: return sl_expr__canon_function(out, w, SL_OP_TANH, p);
+    case SL_OPERATOR_SINH: return sl_expr__canon_function(out, w, SL_OP_SINH, p);
+    case SL_OPERATOR_COSH: return sl_expr__canon_function(out, w, SL_OP_COSH, p);
+    case SL_OPERATOR_ASIN: return sl_expr__canon_function(out, w, SL_OP_ASIN, p);
+    case SL_OPERATOR_ACOS: return sl_expr__canon_function(out, w, SL_OP_ACOS, p);
+    case SL_OPERATOR_ATAN: return sl_expr__canon_function(out, w, SL_OP_ATAN, p);
+    case SL_OPERATOR_ABS: return sl_expr__canon_function(out, w, SL_OP_ABS, p);
     case SL_OPERATOR_POW: return power(out, w, p, q);
     case SL_OPERATOR_NEG: return add_canonical(out, w, p, -1);
     case SL_OPERATOR_ADD:
@@ -153,13 +154,13 @@ static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, cons
         return add_canonical(out, w, q, o == SL_OPERATOR_ADD ? 1 : -1);
     case SL_OPERATOR_SQRT: {
         entry e = { p, { 1, 2 }, false };
-        return sl_canon__product(out, w, SL_RAT(1), &e, 1);
+        return sl_expr__canon_product(out, w, SL_RAT(1), &e, 1);
     }
     case SL_OPERATOR_MUL:
     case SL_OPERATOR_DIV:
         SL_TRY(gather(&g, w, p, SL_RAT(1), -1));
         SL_TRY(gather(&g, w, q, SL_RAT(o == SL_OPERATOR_MUL ? 1 : -1), -1));
-        return sl_canon__product(out, w, SL_RAT(1), g.list, g.n);
+        return sl_expr__canon_product(out, w, SL_RAT(1), g.list, g.n);
     case SL_OPERATOR_COUNT: break;
     }
     SL_ASSERT(!"an operator");
@@ -173,9 +174,9 @@ sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, c
     poly sum = { 0 };
     const sl_node *r = NULL;
     bool undefined =
-        sl_expr_is_undefined(p) || (sl_operator_operands(o) == 2 && sl_expr_is_undefined(q));
+        sl_expr_is_undefined(p) || (sl_expr_operator_operands(o) == 2 && sl_expr_is_undefined(q));
     sl_status st = undefined ? SL_EXPR__NOWHERE : apply(&sum, &w, o, p, q);
-    if (st == SL_OK) st = sl_poly__collect(&sum);
-    if (st == SL_OK) st = sl_poly__node(&r, &w, &sum);
+    if (st == SL_OK) st = sl_expr__poly_collect(&sum);
+    if (st == SL_OK) st = sl_expr__poly_node(&r, &w, &sum);
     return sl_expr__finish(out, a, mark, st, r);
 }

@@ -5,8 +5,8 @@
 
 /* out += by * p. */
 static sl_status push_scaled(poly *out, work *w, poly p, sl_rat by) {
-    SL_TRY(sl_poly__scale(&p, w, by));
-    for (int i = 0; i < p.n; i++) SL_TRY(sl_poly__push(out, w, p.t[i]));
+    SL_TRY(sl_expr__poly_scale(&p, w, by));
+    for (int i = 0; i < p.n; i++) SL_TRY(sl_expr__poly_push(out, w, p.t[i]));
     return SL_OK;
 }
 
@@ -25,7 +25,7 @@ static sl_status push_pi(poly *out, work *w, sl_rat coef, int power) {
         t.f = f;
         t.n = 1;
     }
-    return sl_poly__push(out, w, t);
+    return sl_expr__poly_push(out, w, t);
 }
 
 /* out += coef * op(argument), as it stands. */
@@ -34,7 +34,7 @@ static sl_status push_function(poly *out, work *w, sl_op op, const sl_node *argu
     SL_CANON_NEW(f, w, 1);
     SL_TRY(sl_expr__fn(&f->base, w->a, op, argument));
     f->exp = SL_RAT(1);
-    return sl_poly__push(out, w, (term){ coef, f, 1 });
+    return sl_expr__poly_push(out, w, (term){ coef, f, 1 });
 }
 
 /* ---------------------------------------------------------------- known values -------------- */
@@ -60,7 +60,7 @@ static bool known_value(sl_rat *coef, int *power, sl_op op, sl_rat v) {
         break;
     default: return v.num == 0;
     }
-    return sl_rat_make(coef, coef->num, coef->den);
+    return sl_expr_rat_make(coef, coef->num, coef->den);
 }
 
 /* sin, cos and tan of k pi/2 where that is a whole number [values]. */
@@ -69,7 +69,7 @@ static bool wave_value(int *value, sl_op op, const poly *p) {
     if (p->n != 1 || p->t[0].n != 1) return false;
     const factor *f = p->t[0].f;
     const sl_rat c = p->t[0].coef;
-    if (f->base->op != SL_OP_PI || !sl_rat_is(f->exp, 1) || c.den > 2) return false;
+    if (f->base->op != SL_OP_PI || !sl_expr_rat_is(f->exp, 1) || c.den > 2) return false;
     const int turn = (int)(c.num % 4 * (c.den == 1 ? 2 : 1)); // quarters, -6 .. 6
     const int quarter = ((op == SL_OP_COS ? turn + 1 : turn) % 4 + 4) % 4;
     *value = quarter % 2 ? 2 - quarter : 0;
@@ -88,7 +88,7 @@ static sl_status log_of_whole(poly *out, work *w, int64_t n, sl_rat by) {
         SL_TRY(sl_expr__num_pow(&root, &exact, SL_RAT(n), (sl_rat){ 1, k }));
     const sl_node *number = sl_expr_int(w->a, exact ? root.num : n);
     if (!number) return sl_fail_memory(1, sizeof *number, "a number");
-    if (!sl_rat_mul(&coef, by, SL_RAT(exact ? k : 1))) return sl_canon__overflow();
+    if (!sl_expr_rat_mul(&coef, by, SL_RAT(exact ? k : 1))) return sl_expr__canon_overflow();
     return push_function(out, w, SL_OP_LOG, number, coef);
 }
 
@@ -100,7 +100,7 @@ static bool is_positive(const factor *f) {
     case SL_OP_EXP:
     case SL_OP_COSH:
     case SL_OP_RAISE: return true;
-    default: return !sl_rat_is_int(f->exp);
+    default: return !sl_expr_rat_is_int(f->exp);
     }
 }
 
@@ -108,10 +108,10 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument);
 
 /* out += log(base^exp) of a positive factor: exp*log(base). */
 static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat exp) {
-    if (base->op == SL_OP_NUM) return log_of_whole(out, w, sl_num_value(base).num, exp);
+    if (base->op == SL_OP_NUM) return log_of_whole(out, w, sl_expr_num_value(base).num, exp);
     if (base->op == SL_OP_EXP) {
         poly p;
-        SL_TRY(sl_poly__read(&p, w, base + 1));
+        SL_TRY(sl_expr__poly_read(&p, w, base + 1));
         return push_scaled(out, w, p, exp);
     }
     if (base->op == SL_OP_MUL || base->op == SL_OP_POW) { // (u v)^(1/2), (u^2)^(1/2)
@@ -121,11 +121,11 @@ static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat e
     }
     if (base->op == SL_OP_RAISE) { // v log u
         poly logs = { 0 }, v;
-        SL_TRY(sl_canon__function(&logs, w, SL_OP_LOG, base + 1));
-        SL_TRY(sl_poly__collect(&logs));
-        SL_TRY(sl_poly__read(&v, w, sl_next(base + 1)));
-        SL_TRY(sl_poly__scale(&v, w, exp));
-        return sl_poly__mul(out, w, &logs, &v);
+        SL_TRY(sl_expr__canon_function(&logs, w, SL_OP_LOG, base + 1));
+        SL_TRY(sl_expr__poly_collect(&logs));
+        SL_TRY(sl_expr__poly_read(&v, w, sl_expr_next(base + 1)));
+        SL_TRY(sl_expr__poly_scale(&v, w, exp));
+        return sl_expr__poly_mul(out, w, &logs, &v);
     }
     return push_function(out, w, SL_OP_LOG, base, exp);
 }
@@ -134,11 +134,11 @@ static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat e
 static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by) {
     poly p, square = { 0 }, logs = { 0 };
     const sl_node *node;
-    SL_TRY(sl_poly__read(&p, w, sum));
-    SL_TRY(sl_poly__mul(&square, w, &p, &p));
-    SL_TRY(sl_poly__collect(&square));
-    SL_TRY(sl_poly__node(&node, w, &square));
-    SL_TRY(sl_canon__function(&logs, w, SL_OP_LOG, node));
+    SL_TRY(sl_expr__poly_read(&p, w, sum));
+    SL_TRY(sl_expr__poly_mul(&square, w, &p, &p));
+    SL_TRY(sl_expr__poly_collect(&square));
+    SL_TRY(sl_expr__poly_node(&node, w, &square));
+    SL_TRY(sl_expr__canon_function(&logs, w, SL_OP_LOG, node));
     return push_scaled(out, w, logs, by);
 }
 
@@ -147,7 +147,7 @@ static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by
 static sl_status log_of(poly *out, work *w, const sl_node *argument) {
     if (argument->op == SL_OP_ADD) return push_function(out, w, SL_OP_LOG, argument, SL_RAT(1));
     term t;
-    SL_TRY(sl_poly__read_term(&t, w, argument));
+    SL_TRY(sl_expr__poly_read_term(&t, w, argument));
     const int sign = t.coef.num < 0 ? -1 : 1;
     SL_TRY(log_of_whole(out, w, sign * t.coef.num, SL_RAT(1)));
     SL_TRY(log_of_whole(out, w, t.coef.den, SL_RAT(-1)));
@@ -169,7 +169,7 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument) {
         if (even && rest->base->op == SL_OP_ADD) return log_of_square(out, w, rest->base, by);
     }
     const sl_node *inside;
-    SL_TRY(sl_poly__product_node(&inside, w, SL_RAT(sign), rest, n));
+    SL_TRY(sl_expr__poly_product_node(&inside, w, SL_RAT(sign), rest, n));
     return push_function(out, w, SL_OP_LOG, inside, by);
 }
 
@@ -179,11 +179,11 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument) {
 static sl_status size_of(poly *out, work *w, const sl_node *argument) {
     poly p, square = { 0 };
     const sl_node *node;
-    SL_TRY(sl_poly__read(&p, w, argument));
-    SL_TRY(sl_poly__mul(&square, w, &p, &p));
-    SL_TRY(sl_poly__collect(&square));
-    SL_TRY(sl_poly__node(&node, w, &square));
-    return sl_canon__product(out, w, SL_RAT(1), &(entry){ node, { 1, 2 }, false }, 1);
+    SL_TRY(sl_expr__poly_read(&p, w, argument));
+    SL_TRY(sl_expr__poly_mul(&square, w, &p, &p));
+    SL_TRY(sl_expr__poly_collect(&square));
+    SL_TRY(sl_expr__poly_node(&node, w, &square));
+    return sl_expr__canon_product(out, w, SL_RAT(1), &(entry){ node, { 1, 2 }, false }, 1);
 }
 
 static bool is_outside(sl_op op, sl_rat v) {
@@ -191,15 +191,15 @@ static bool is_outside(sl_op op, sl_rat v) {
     return (op == SL_OP_ASIN || op == SL_OP_ACOS) && (v.num > v.den || v.num < -v.den);
 }
 
-sl_status sl_canon__function(poly *out, work *w, sl_op op, const sl_node *argument) {
+sl_status sl_expr__canon_function(poly *out, work *w, sl_op op, const sl_node *argument) {
     if (argument->op == SL_OP_NUM) {
         sl_rat coef;
         int power;
-        const sl_rat v = sl_num_value(argument);
+        const sl_rat v = sl_expr_num_value(argument);
         if (is_outside(op, v)) return SL_EXPR__NOWHERE;
         if (known_value(&coef, &power, op, v)) return push_pi(out, w, coef, power);
     }
-    if (op == SL_OP_EXP) return sl_canon__exp(out, w, argument);
+    if (op == SL_OP_EXP) return sl_expr__canon_exp(out, w, argument);
     if (op == SL_OP_LOG) return log_of(out, w, argument);
     if (op == SL_OP_ABS) return size_of(out, w, argument);
     const bool odd = sl_expr__is_odd(op);
@@ -209,11 +209,11 @@ sl_status sl_canon__function(poly *out, work *w, sl_op op, const sl_node *argume
     poly p;
     int value;
     sl_rat coef = SL_RAT(1);
-    SL_TRY(sl_poly__read(&p, w, argument));
+    SL_TRY(sl_expr__poly_read(&p, w, argument));
     if (wave_value(&value, op, &p)) return push_pi(out, w, SL_RAT(value), 0);
     if (leads_negative(&p)) {
-        SL_TRY(sl_poly__scale(&p, w, SL_RAT(-1)));
-        SL_TRY(sl_poly__node(&argument, w, &p));
+        SL_TRY(sl_expr__poly_scale(&p, w, SL_RAT(-1)));
+        SL_TRY(sl_expr__poly_node(&argument, w, &p));
         if (odd) coef = SL_RAT(-1);
     }
     return push_function(out, w, op, argument, coef);

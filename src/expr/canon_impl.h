@@ -46,23 +46,23 @@ typedef struct work {
 #define WORK_MAX_FACTORS (64 * SL_EXPR_MAX)
 
 /* Reading canonical nodes. */
-SL_NODISCARD sl_status sl_poly__read(poly *p, work *w, const sl_node *canonical);
-SL_NODISCARD sl_status sl_poly__read_term(term *t, work *w, const sl_node *canonical);
+SL_NODISCARD sl_status sl_expr__poly_read(poly *p, work *w, const sl_node *canonical);
+SL_NODISCARD sl_status sl_expr__poly_read_term(term *t, work *w, const sl_node *canonical);
 
-SL_NODISCARD sl_status sl_poly__push(poly *p, work *w, term t); // unsorted append
-SL_NODISCARD sl_status sl_poly__collect(poly *p);               // sort, add like terms, drop zeros
-SL_NODISCARD sl_status sl_poly__scale(poly *p, work *w, sl_rat by);
+SL_NODISCARD sl_status sl_expr__poly_push(poly *p, work *w, term t); // unsorted append
+SL_NODISCARD sl_status sl_expr__poly_collect(poly *p); // sort, add like terms, drop zeros
+SL_NODISCARD sl_status sl_expr__poly_scale(poly *p, work *w, sl_rat by);
 /* The canonical node of a collected sum. */
-SL_NODISCARD sl_status sl_poly__node(const sl_node **out, work *w, const poly *p);
-SL_NODISCARD sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef,
+SL_NODISCARD sl_status sl_expr__poly_node(const sl_node **out, work *w, const poly *p);
+SL_NODISCARD sl_status sl_expr__poly_product_node(const sl_node **out, work *w, sl_rat coef,
                                              const factor *f, int n);
 
-/* out += a*b, terms unsorted; canon.c's sl_canon__product is asked where merging factors is not
+/* out += a*b, terms unsorted; canon.c's sl_expr__canon_product is asked where merging factors is not
  * enough. */
-SL_NODISCARD sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b);
+SL_NODISCARD sl_status sl_expr__poly_mul(poly *out, work *w, const poly *a, const poly *b);
 
 /* Equal bases of this kind just add exponents; the others may turn into something else. */
-static inline bool sl_canon__is_plain(const sl_node *base) {
+static inline bool sl_expr__canon_is_plain(const sl_node *base) {
     return base->op == SL_OP_VAR || base->op == SL_OP_PAR || base->op == SL_OP_SIN ||
            (base->op >= SL_OP_COS && base->op <= SL_OP_PI);
 }
@@ -75,12 +75,14 @@ typedef struct entry {
 } entry;
 
 /* out += coef * the product of the entries, expanded, terms unsorted. */
-SL_NODISCARD sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n);
+SL_NODISCARD sl_status sl_expr__canon_product(poly *out, work *w, sl_rat coef, const entry *list,
+                                              int n);
 
 /* out += exp(argument), or what its logarithms make of it. */
-SL_NODISCARD sl_status sl_canon__exp(poly *out, work *w, const sl_node *argument);
+SL_NODISCARD sl_status sl_expr__canon_exp(poly *out, work *w, const sl_node *argument);
 /* out += op(argument), the argument canonical. */
-SL_NODISCARD sl_status sl_canon__function(poly *out, work *w, sl_op op, const sl_node *argument);
+SL_NODISCARD sl_status sl_expr__canon_function(poly *out, work *w, sl_op op,
+                                               const sl_node *argument);
 
 /* p := room for n things in the arena; returns SL_ENOMEM from the calling function without. */
 #define SL_CANON_NEW(p, w, n)                                                       \
@@ -100,7 +102,7 @@ SL_NODISCARD sl_status sl_canon__function(poly *out, work *w, sl_op op, const sl
         if (n) memcpy((p), old_, (size_t)(n) * sizeof *(p));                        \
     } while (0)
 
-static inline sl_status sl_canon__overflow(void) {
+static inline sl_status sl_expr__canon_overflow(void) {
     return sl_fail(SL_EOVERFLOW, "an exact number passes 64 bits");
 }
 

@@ -22,7 +22,7 @@ typedef struct product {
 } product;
 
 static sl_status times_number(product *p, sl_rat v) {
-    return sl_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_canon__overflow();
+    return sl_expr_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_expr__canon_overflow();
 }
 
 /* p *= base^exp; equal bases meet, nothing else happens yet. */
@@ -33,7 +33,7 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
         if (c == 0) {
             entry *x = &p->part[mid];
             x->primitive |= primitive;
-            return sl_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_canon__overflow();
+            return sl_expr_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_expr__canon_overflow();
         }
         if (c < 0)
             lo = mid + 1;
@@ -70,7 +70,7 @@ static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
         const sl_node *base = sl_expr_int(w->a, prime);
         if (!base) return sl_fail_memory(1, sizeof *base, "a number");
         sl_rat e;
-        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&e, exp, SL_RAT(k))) return sl_expr__canon_overflow();
         SL_TRY(add_part(p, w, base, e, false));
     }
     if (n == 1) return SL_OK;
@@ -82,7 +82,7 @@ static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
         const sl_node *base = sl_expr_int(w->a, root.num);
         if (!base) return sl_fail_memory(1, sizeof *base, "a number");
         sl_rat e;
-        if (!sl_rat_mul(&e, exp, SL_RAT(k))) return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&e, exp, SL_RAT(k))) return sl_expr__canon_overflow();
         return add_part(p, w, base, e, false);
     }
     return SL_OK; // k = 1 is always exact
@@ -90,10 +90,10 @@ static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
 
 /* p *= v^exp for v > 0, or any v != 0 and a whole exponent. */
 static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp) {
-    if (sl_rat_is(v, 1)) return SL_OK;
-    if (sl_rat_is_int(exp)) {
+    if (sl_expr_rat_is(v, 1)) return SL_OK;
+    if (sl_expr_rat_is_int(exp)) {
         sl_rat r;
-        if (!sl_rat_pow(&r, v, exp.num)) return sl_canon__overflow();
+        if (!sl_expr_rat_pow(&r, v, exp.num)) return sl_expr__canon_overflow();
         return times_number(p, r);
     }
     SL_TRY(times_root(p, w, v.num, exp));
@@ -103,22 +103,22 @@ static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp
 /* p *= exp(sum of more). */
 static sl_status times_exp_of(product *p, work *w, const poly *more) {
     if (p->exp) {
-        SL_TRY(sl_poly__read(&p->exponent, w, p->exp + 1));
+        SL_TRY(sl_expr__poly_read(&p->exponent, w, p->exp + 1));
         p->exp = NULL;
     }
-    for (int i = 0; i < more->n; i++) SL_TRY(sl_poly__push(&p->exponent, w, more->t[i]));
+    for (int i = 0; i < more->n; i++) SL_TRY(sl_expr__poly_push(&p->exponent, w, more->t[i]));
     return SL_OK;
 }
 
 /* p *= exp(argument)^exp = exp(exp*argument) [exp]. One exp alone is kept as it stands. */
 static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp) {
-    if (!p->exp && !p->exponent.n && sl_rat_is(exp, 1)) {
+    if (!p->exp && !p->exponent.n && sl_expr_rat_is(exp, 1)) {
         p->exp = base;
         return SL_OK;
     }
     poly more;
-    SL_TRY(sl_poly__read(&more, w, base + 1));
-    SL_TRY(sl_poly__scale(&more, w, exp));
+    SL_TRY(sl_expr__poly_read(&more, w, base + 1));
+    SL_TRY(sl_expr__poly_scale(&more, w, exp));
     return times_exp_of(p, w, &more);
 }
 
@@ -126,18 +126,18 @@ static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp)
 static sl_status times_raised(product *p, work *w, const sl_node *base, const poly *more) {
     if (base->op == SL_OP_EXP) { // exp(u)^v = exp(u v)
         poly u, uv = { 0 };
-        SL_TRY(sl_poly__read(&u, w, base + 1));
-        SL_TRY(sl_poly__mul(&uv, w, &u, more));
+        SL_TRY(sl_expr__poly_read(&u, w, base + 1));
+        SL_TRY(sl_expr__poly_mul(&uv, w, &u, more));
         return times_exp_of(p, w, &uv);
     }
     if (base->op == SL_OP_RAISE) { // (t^u)^v = t^(u v), since t^u is never negative
         poly u, uv = { 0 };
-        SL_TRY(sl_poly__read(&u, w, sl_next(base + 1)));
-        SL_TRY(sl_poly__mul(&uv, w, &u, more));
+        SL_TRY(sl_expr__poly_read(&u, w, sl_expr_next(base + 1)));
+        SL_TRY(sl_expr__poly_mul(&uv, w, &u, more));
         return times_raised(p, w, base + 1, &uv);
     }
-    if (base->op == SL_OP_NUM && sl_num_value(base).num < 0) return SL_EXPR__NOWHERE;
-    if (sl_num_is(base, 1)) return SL_OK;
+    if (base->op == SL_OP_NUM && sl_expr_num_value(base).num < 0) return SL_EXPR__NOWHERE;
+    if (sl_expr_num_is(base, 1)) return SL_OK;
     int k = 0;
     while (k < p->n_raised && sl_expr__cmp_base(p->raised[k].base, base) != 0) k++;
     if (k == p->n_raised) {
@@ -145,14 +145,14 @@ static sl_status times_raised(product *p, work *w, const sl_node *base, const po
         p->raised[p->n_raised++] = (raised){ .base = base };
     }
     poly *sum = &p->raised[k].exponent;
-    for (int i = 0; i < more->n; i++) SL_TRY(sl_poly__push(sum, w, more->t[i]));
+    for (int i = 0; i < more->n; i++) SL_TRY(sl_expr__poly_push(sum, w, more->t[i]));
     return SL_OK;
 }
 
 static sl_status times_power_of_raised(product *p, work *w, const sl_node *base, sl_rat exp) {
     poly v;
-    SL_TRY(sl_poly__read(&v, w, sl_next(base + 1)));
-    SL_TRY(sl_poly__scale(&v, w, exp)); // u^v is never negative, so (u^v)^r = u^(r v)
+    SL_TRY(sl_expr__poly_read(&v, w, sl_expr_next(base + 1)));
+    SL_TRY(sl_expr__poly_scale(&v, w, exp)); // u^v is never negative, so (u^v)^r = u^(r v)
     return times_raised(p, w, base + 1, &v);
 }
 
@@ -165,30 +165,30 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
 static sl_status times_factor(product *p, work *w, const factor *f, sl_rat exp) {
     if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
     if (f->base->op == SL_OP_RAISE) return times_power_of_raised(p, w, f->base, exp);
-    return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_rat_is_int(f->exp));
+    return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_expr_rat_is_int(f->exp));
 }
 
 /* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
  * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
  * even a. */
 static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
-    if (!sl_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
+    if (!sl_expr_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
     sl_rat half;
-    if (!sl_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_canon__overflow();
+    if (!sl_expr_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_expr__canon_overflow();
     if (f->base->op == SL_OP_ADD) { // its square is a sum again
         poly sum, square = { 0 };
         const sl_node *node;
-        SL_TRY(sl_poly__read(&sum, w, f->base));
-        SL_TRY(sl_poly__mul(&square, w, &sum, &sum));
-        SL_TRY(sl_poly__collect(&square));
-        SL_TRY(sl_poly__node(&node, w, &square));
+        SL_TRY(sl_expr__poly_read(&sum, w, f->base));
+        SL_TRY(sl_expr__poly_mul(&square, w, &sum, &sum));
+        SL_TRY(sl_expr__poly_collect(&square));
+        SL_TRY(sl_expr__poly_node(&node, w, &square));
         if (node->op == SL_OP_ADD) return times_sum(p, w, node, half, false);
         term t;
-        SL_TRY(sl_poly__read_term(&t, w, node));
+        SL_TRY(sl_expr__poly_read_term(&t, w, node));
         return times_term(p, w, &t, half);
     }
     const sl_node *square; // to a whole power it comes apart again when the product is settled
-    SL_TRY(sl_poly__product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
+    SL_TRY(sl_expr__poly_product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
     return add_part(p, w, square, half, false);
 }
 
@@ -200,11 +200,11 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
         p->zero = true;
         return SL_OK;
     }
-    if (sl_rat_is_int(exp)) {
+    if (sl_expr_rat_is_int(exp)) {
         SL_TRY(times_power_of_number(p, w, t->coef, exp));
         for (int i = 0; i < t->n; i++) {
             sl_rat e;
-            if (!sl_rat_mul(&e, t->f[i].exp, exp)) return sl_canon__overflow();
+            if (!sl_expr_rat_mul(&e, t->f[i].exp, exp)) return sl_expr__canon_overflow();
             SL_TRY(times_factor(p, w, &t->f[i], e));
         }
         return SL_OK;
@@ -219,7 +219,7 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
     for (int i = 0; i < t->n; i++) {
         const factor *f = &t->f[i];
         sl_rat e;
-        if (!sl_rat_mul(&e, f->exp, exp)) return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&e, f->exp, exp)) return sl_expr__canon_overflow();
         if (f->base->op == SL_OP_EXP)
             SL_TRY(times_exp(p, w, f->base, e));
         else if (f->base->op == SL_OP_RAISE)
@@ -234,11 +234,11 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
     if (n == 0) return negative ? SL_EXPR__NOWHERE : SL_OK;
     if (n == 1 && !negative) {
         sl_rat e;
-        if (!sl_rat_mul(&e, rest[0].exp, exp)) return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&e, rest[0].exp, exp)) return sl_expr__canon_overflow();
         return times_power_of_factor(p, w, &rest[0], e);
     }
     const sl_node *base;
-    SL_TRY(sl_poly__product_node(&base, w, SL_RAT(negative ? -1 : 1), rest, n));
+    SL_TRY(sl_expr__poly_product_node(&base, w, SL_RAT(negative ? -1 : 1), rest, n));
     return add_part(p, w, base, exp, false);
 }
 
@@ -251,9 +251,9 @@ static sl_status numeric_content(sl_rat *out, const poly *s) {
     for (int i = 0; i < s->n; i++) {
         num = sl_expr__gcd(num, s->t[i].coef.num);
         sl_rat lcm;
-        if (!sl_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)),
-                        SL_RAT(s->t[i].coef.den)))
-            return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&lcm, SL_RAT(den / sl_expr__gcd(den, s->t[i].coef.den)),
+                             SL_RAT(s->t[i].coef.den)))
+            return sl_expr__canon_overflow();
         den = lcm.num;
     }
     *out = (sl_rat){ num, den };
@@ -273,7 +273,7 @@ static int common_factors(factor *out, const poly *s) {
     for (int i = 0; i < s->n; i++) {
         for (int j = 0; j < s->t[i].n; j++) {
             const factor *f = &s->t[i].f[j];
-            if (!sl_canon__is_plain(f->base)) continue;
+            if (!sl_expr__canon_is_plain(f->base)) continue;
             // a base counts where it appears first; with a term that lacks it the least is 0 or
             // less
             bool seen = false;
@@ -283,7 +283,7 @@ static int common_factors(factor *out, const poly *s) {
             for (int k = 0; k < s->n; k++) {
                 const factor *g = find_base(&s->t[k], f->base);
                 sl_rat e = g ? g->exp : SL_RAT(0);
-                if (sl_rat_cmp(e, least) < 0) least = e;
+                if (sl_expr_rat_cmp(e, least) < 0) least = e;
             }
             if (least.num != 0) out[n++] = (factor){ f->base, least };
         }
@@ -300,8 +300,8 @@ static sl_status strip(term *t, work *w, const factor *common, int n_common) {
         f[n] = t->f[i];
         for (int k = 0; k < n_common; k++)
             if (sl_expr__cmp_base(common[k].base, f[n].base) == 0 &&
-                !sl_rat_add(&f[n].exp, f[n].exp, minus(common[k].exp)))
-                return sl_canon__overflow();
+                !sl_expr_rat_add(&f[n].exp, f[n].exp, minus(common[k].exp)))
+                return sl_expr__canon_overflow();
         if (f[n].exp.num != 0) n++;
     }
     for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
@@ -322,10 +322,10 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
     if (exp.num == 0) return SL_OK;
     if (primitive) return add_part(p, w, sum, exp, true);
     poly s;
-    SL_TRY(sl_poly__read(&s, w, sum));
+    SL_TRY(sl_expr__poly_read(&s, w, sum));
     sl_rat number;
     SL_TRY(numeric_content(&number, &s));
-    bool whole = sl_rat_is_int(exp), changed = false;
+    bool whole = sl_expr_rat_is_int(exp), changed = false;
     if (whole) {
         factor *common;
         int room = 0;
@@ -335,19 +335,19 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
         if (n) {
             changed = true;
             for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
-            SL_TRY(sl_poly__collect(&s)); // another order: no two terms can have become alike
+            SL_TRY(sl_expr__poly_collect(&s)); // another order: no two terms can have become alike
             SL_TRY(times_term(p, w, &(term){ SL_RAT(1), common, n }, exp));
         }
         if (s.t[0].coef.num < 0) number.num = -number.num;
     }
-    if (!sl_rat_is(number, 1)) {
+    if (!sl_expr_rat_is(number, 1)) {
         changed = true;
         SL_TRY(times_power_of_number(p, w, number, exp));
         sl_rat inverse = number.num < 0 ? (sl_rat){ -number.den, -number.num }
                                         : (sl_rat){ number.den, number.num };
-        SL_TRY(sl_poly__scale(&s, w, inverse));
+        SL_TRY(sl_expr__poly_scale(&s, w, inverse));
     }
-    if (changed) SL_TRY(sl_poly__node(&sum, w, &s));
+    if (changed) SL_TRY(sl_expr__poly_node(&sum, w, &s));
     return add_part(p, w, sum, exp, whole);
 }
 
@@ -355,7 +355,7 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
 
 /* Does part i stand for something else now that all exponents are added up? */
 static bool is_unsettled(const entry *x) {
-    bool whole = sl_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
+    bool whole = sl_expr_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
     switch (x->base->op) {
     case SL_OP_MUL:
     case SL_OP_POW: return whole || above_one;
@@ -375,8 +375,8 @@ static sl_status settle(product *p, work *w) {
                 pick = i;
         if (pick < 0) return SL_OK;
         entry x = p->part[pick];
-        sl_rat whole = sl_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
-        if (!sl_rat_add(&rest, x.exp, minus(whole))) return sl_canon__overflow();
+        sl_rat whole = sl_expr_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
+        if (!sl_expr_rat_add(&rest, x.exp, minus(whole))) return sl_expr__canon_overflow();
         if (rest.num == 0)
             drop_part(p, pick);
         else
@@ -386,14 +386,14 @@ static sl_status settle(product *p, work *w) {
             SL_TRY(times_sum(p, w, x.base, whole, false));
         } else {
             term t;
-            SL_TRY(sl_poly__read_term(&t, w, x.base));
+            SL_TRY(sl_expr__poly_read_term(&t, w, x.base));
             SL_TRY(times_term(p, w, &t, whole));
         }
     }
 }
 
 static bool contains_sum(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (e[i].op == SL_OP_ADD) return true;
     return false;
 }
@@ -402,7 +402,7 @@ static bool contains_sum(const sl_node *e) {
 static sl_status times_base(product *p, work *w, const sl_node *base, sl_rat exp) {
     if (base->op == SL_OP_ADD) return times_sum(p, w, base, exp, false);
     term t;
-    SL_TRY(sl_poly__read_term(&t, w, base));
+    SL_TRY(sl_expr__poly_read_term(&t, w, base));
     return times_term(p, w, &t, exp);
 }
 
@@ -411,7 +411,7 @@ static int only_log(const term *t) {
     int at = -1;
     for (int i = 0; i < t->n; i++) {
         if (t->f[i].base->op != SL_OP_LOG) continue;
-        if (at >= 0 || !sl_rat_is(t->f[i].exp, 1)) return -1;
+        if (at >= 0 || !sl_expr_rat_is(t->f[i].exp, 1)) return -1;
         at = i;
     }
     return at;
@@ -419,7 +419,7 @@ static int only_log(const term *t) {
 
 /* exp(3 log u) = u^3, exp(v log u) = u^v [exp]. */
 static sl_status take_logs(product *p, work *w) {
-    SL_TRY(sl_poly__collect(&p->exponent));
+    SL_TRY(sl_expr__poly_collect(&p->exponent));
     poly all = p->exponent, rest = { 0 };
     int logs = 0;
     for (int i = 0; i < all.n; i++) logs += only_log(&all.t[i]) >= 0;
@@ -429,7 +429,7 @@ static sl_status take_logs(product *p, work *w) {
         term t = all.t[i];
         const int at = only_log(&t);
         if (at < 0) {
-            SL_TRY(sl_poly__push(&rest, w, t));
+            SL_TRY(sl_expr__poly_push(&rest, w, t));
             continue;
         }
         const sl_node *base = t.f[at].base + 1;
@@ -445,7 +445,7 @@ static sl_status take_logs(product *p, work *w) {
         t.n--;
         SL_TRY(times_raised(p, w, base, &(poly){ &t, 1, 1 }));
     }
-    for (int i = 0; i < rest.n; i++) SL_TRY(sl_poly__push(&p->exponent, w, rest.t[i]));
+    for (int i = 0; i < rest.n; i++) SL_TRY(sl_expr__poly_push(&p->exponent, w, rest.t[i]));
     return SL_OK;
 }
 
@@ -467,14 +467,14 @@ static sl_rat take_number(poly *exponent) {
 /* Joins u^v with the power of u that stands among the parts: u^2 u^v = u^(2 + v). For u > 0 known
  * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
 static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
-    SL_TRY(sl_poly__collect(&x->exponent));
+    SL_TRY(sl_expr__poly_collect(&x->exponent));
     if (x->exponent.n == 0) return SL_OK; // u^0 is 1, or was a number that is among the parts now
     const bool positive =
-        x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_num_value(x->base).num > 0);
+        x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_expr_num_value(x->base).num > 0);
     const int at = positive ? -1 : find_part(p, x->base);
     if (at >= 0) {
-        SL_TRY(sl_poly__push(&x->exponent, w, (term){ p->part[at].exp, NULL, 0 }));
-        SL_TRY(sl_poly__collect(&x->exponent));
+        SL_TRY(sl_expr__poly_push(&x->exponent, w, (term){ p->part[at].exp, NULL, 0 }));
+        SL_TRY(sl_expr__poly_collect(&x->exponent));
         drop_part(p, at);
         *changed = true;
     }
@@ -501,7 +501,7 @@ static sl_status settle_powers(product *p, work *w) {
 static sl_status put_raised(factor *f, int *n, work *w, raised *x) {
     if (x->exponent.n == 0) return SL_OK;
     const sl_node *v;
-    SL_TRY(sl_poly__node(&v, w, &x->exponent));
+    SL_TRY(sl_expr__poly_node(&v, w, &x->exponent));
     const sl_node *node = sl_expr_power(w->a, x->base, v);
     if (!node) {
         if ((size_t)x->base->len + v->len >= SL_EXPR_MAX)
@@ -527,7 +527,7 @@ static sl_status finish(poly *out, work *w, product *p) {
     int n_f = 0, n_sums = 0;
     if (p->exponent.n) {
         const sl_node *argument; // collected when logarithms were looked for
-        SL_TRY(sl_poly__node(&argument, w, &p->exponent));
+        SL_TRY(sl_expr__poly_node(&argument, w, &p->exponent));
         SL_TRY(sl_expr__fn(&p->exp, w->a, SL_OP_EXP, argument));
     }
     for (int i = 0; i < p->n; i++) {
@@ -538,8 +538,8 @@ static sl_status finish(poly *out, work *w, product *p) {
             if (x.base->op == SL_OP_ADD)
                 sums[n_sums++] = (entry){ x.base, whole, true };
             else
-                SL_TRY(times_power_of_number(p, w, sl_num_value(x.base), whole));
-            if (!sl_rat_add(&x.exp, x.exp, minus(whole))) return sl_canon__overflow();
+                SL_TRY(times_power_of_number(p, w, sl_expr_num_value(x.base), whole));
+            if (!sl_expr_rat_add(&x.exp, x.exp, minus(whole))) return sl_expr__canon_overflow();
             if (x.exp.num == 0) continue;
         }
         if (p->exp && sl_expr__cmp_base(p->exp, x.base) < 0)
@@ -549,25 +549,25 @@ static sl_status finish(poly *out, work *w, product *p) {
     if (p->exp) f[n_f++] = (factor){ p->exp, SL_RAT(1) };
     for (int k = 0; k < p->n_raised; k++) SL_TRY(put_raised(f, &n_f, w, &p->raised[k]));
     term t = { p->coef, f, n_f };
-    if (!n_sums) return sl_poly__push(out, w, t);
+    if (!n_sums) return sl_expr__poly_push(out, w, t);
 
     // ... times sums, which are multiplied out
     poly r = { &t, 1, 1 };
     for (int i = 0; i < n_sums; i++) {
         poly s;
-        SL_TRY(sl_poly__read(&s, w, sums[i].base));
+        SL_TRY(sl_expr__poly_read(&s, w, sums[i].base));
         for (int64_t k = 0; k < sums[i].exp.num; k++) {
             poly next = { 0 };
-            SL_TRY(sl_poly__mul(&next, w, &r, &s));
-            SL_TRY(sl_poly__collect(&next));
+            SL_TRY(sl_expr__poly_mul(&next, w, &r, &s));
+            SL_TRY(sl_expr__poly_collect(&next));
             r = next;
         }
     }
-    for (int i = 0; i < r.n; i++) SL_TRY(sl_poly__push(out, w, r.t[i]));
+    for (int i = 0; i < r.n; i++) SL_TRY(sl_expr__poly_push(out, w, r.t[i]));
     return SL_OK;
 }
 
-sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
+sl_status sl_expr__canon_product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
     product p = { .coef = coef };
     // content matters only where a sum could cancel: without a broken or negative power of a sum,
     // sums are multiplied out as they are
@@ -575,7 +575,7 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;
         if (b->op == SL_OP_ADD)
-            cancels = !sl_rat_is_int(list[i].exp) || list[i].exp.num < 0;
+            cancels = !sl_expr_rat_is_int(list[i].exp) || list[i].exp.num < 0;
         else if (b->op == SL_OP_MUL || b->op == SL_OP_POW)
             cancels = contains_sum(b);
     }
@@ -586,14 +586,14 @@ sl_status sl_canon__product(poly *out, work *w, sl_rat coef, const entry *list, 
             continue;
         }
         term t;
-        SL_TRY(sl_poly__read_term(&t, w, b));
+        SL_TRY(sl_expr__poly_read_term(&t, w, b));
         SL_TRY(times_term(&p, w, &t, list[i].exp));
     }
     return finish(out, w, &p);
 }
 
-sl_status sl_canon__exp(poly *out, work *w, const sl_node *argument) {
+sl_status sl_expr__canon_exp(poly *out, work *w, const sl_node *argument) {
     product p = { .coef = SL_RAT(1) };
-    SL_TRY(sl_poly__read(&p.exponent, w, argument));
+    SL_TRY(sl_expr__poly_read(&p.exponent, w, argument));
     return finish(out, w, &p);
 }

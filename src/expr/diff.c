@@ -39,7 +39,7 @@ static sl_status diff_sum(const sl_node **out, work *w, const sl_node *e, int de
     if (!terms) return sl_fail_memory(e->arg, sizeof *terms, "terms");
     int n = 0;
     const sl_node *term = e + 1;
-    for (int i = 0; i < e->arg; i++, term = sl_next(term)) {
+    for (int i = 0; i < e->arg; i++, term = sl_expr_next(term)) {
         SL_TRY(diff(&terms[n], w, term, depth));
         n += terms[n] != NULL;
     }
@@ -52,7 +52,7 @@ static sl_status diff_product(const sl_node **out, work *w, const sl_node *e, in
     if (!terms) return sl_fail_memory(2 * (size_t)e->arg, sizeof *terms, "terms");
     const sl_node **factors = terms + e->arg, *factor = e + 1, *d;
     int n = 0;
-    for (int i = 0; i < e->arg; i++, factor = sl_next(factor)) factors[i] = factor;
+    for (int i = 0; i < e->arg; i++, factor = sl_expr_next(factor)) factors[i] = factor;
     for (int i = 0; i < e->arg; i++) {
         const sl_node *f = factors[i];
         SL_TRY(diff(&d, w, f, depth));
@@ -68,7 +68,7 @@ static sl_status diff_product(const sl_node **out, work *w, const sl_node *e, in
 static sl_status chain(const sl_node **out, work *w, sl_rat factor, const sl_node *outer,
                        const sl_node *du) {
     const sl_node *list[3] = { NULL, outer, du };
-    if (sl_rat_is(factor, 1)) return combine(out, w, SL_OP_MUL, list + 1, 2);
+    if (sl_expr_rat_is(factor, 1)) return combine(out, w, SL_OP_MUL, list + 1, 2);
     SL_TRY(number(&list[0], w, factor));
     return combine(out, w, SL_OP_MUL, list, 3);
 }
@@ -76,7 +76,7 @@ static sl_status chain(const sl_node **out, work *w, sl_rat factor, const sl_nod
 static sl_status diff_power(const sl_node **out, work *w, const sl_node *e, const sl_node *du) {
     sl_rat r = sl_expr__exponent(e), less;
     if (r.num == 0) return SL_OK;
-    if (!sl_rat_add(&less, r, SL_RAT(-1)))
+    if (!sl_expr_rat_add(&less, r, SL_RAT(-1)))
         return sl_fail(SL_EOVERFLOW, "an exponent of the derivative is beyond 64-bit rationals");
     const sl_node *outer = NULL;
     SL_TRY(built(&outer, sl_expr_pow(w->a, e + 1, less), 1 + (size_t)e[1].len + 3));
@@ -85,7 +85,7 @@ static sl_status diff_power(const sl_node **out, work *w, const sl_node *e, cons
 
 /* u^v -> v*u^(v - 1)*u' + u^v*log(u)*v' */
 static sl_status diff_raise(const sl_node **out, work *w, const sl_node *e, int depth) {
-    const sl_node *u = e + 1, *v = sl_next(u), *du, *dv, *terms[2], *part = NULL;
+    const sl_node *u = e + 1, *v = sl_expr_next(u), *du, *dv, *terms[2], *part = NULL;
     int n = 0;
     SL_TRY(diff(&du, w, u, depth));
     SL_TRY(diff(&dv, w, v, depth));
@@ -112,7 +112,7 @@ static sl_status one_and_square(const sl_node **out, work *w, int sign, const sl
     SL_TRY(built(&square[1], sl_expr_pow(w->a, u, SL_RAT(2)), 2 + (size_t)u->len));
     SL_TRY(combine(&terms[1], w, SL_OP_MUL, square, 2));
     SL_TRY(combine(out, w, SL_OP_ADD, terms, 2));
-    if (sl_rat_is(exponent, 1)) return SL_OK;
+    if (sl_expr_rat_is(exponent, 1)) return SL_OK;
     return built(out, sl_expr_pow(w->a, *out, exponent), 2 + (size_t)(*out)->len);
 }
 

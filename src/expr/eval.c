@@ -20,8 +20,8 @@
  * levels of brackets: 64 points 0.096 ns per node, 128 0.093, 256 to 1024 0.084, 2048 0.092. */
 #define BLOCK 256
 
-/* One operation. A slot is an operand's place in the table of addresses that sl_program_run makes:
- * columns, y, scalars, registers. */
+/* One operation. A slot is an operand's place in the table of addresses that sl_expr_program_run
+ * makes: columns, y, scalars, registers. */
 typedef struct step {
     uint32_t kernel;   // sl_expr__kernel
     uint32_t to, a, b; // slots; b = a where there is one operand
@@ -204,7 +204,7 @@ static sl_status compile_sum(value *out, compiler *c, const sl_node *e, int dept
     SL_TRY(compile(out, c, term, depth));
     for (int i = 1; i < e->arg; i++) {
         value v;
-        term = sl_next(term);
+        term = sl_expr_next(term);
         SL_TRY(compile(&v, c, term, depth));
         *out = add(c, *out, v);
     }
@@ -215,10 +215,10 @@ static sl_status compile_product(value *out, compiler *c, const sl_node *e, int 
     value top = { 0 }, bottom = { 0 };
     bool has_top = false, has_bottom = false, minus = false;
     const sl_node *factor = e + 1;
-    for (int i = 0; i < e->arg; i++, factor = sl_next(factor)) {
+    for (int i = 0; i < e->arg; i++, factor = sl_expr_next(factor)) {
         value v;
-        if (sl_num_is(factor, 1)) continue;
-        if (sl_num_is(factor, -1)) {
+        if (sl_expr_num_is(factor, 1)) continue;
+        if (sl_expr_num_is(factor, -1)) {
             minus = !minus;
             continue;
         }
@@ -264,7 +264,7 @@ static sl_status compile(value *out, compiler *c, const sl_node *e, int depth) {
     value v, w;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: *out = new_scalar(c, sl_rat_double(sl_num_value(e))); return SL_OK;
+    case SL_OP_NUM: *out = new_scalar(c, sl_expr_rat_double(sl_expr_num_value(e))); return SL_OK;
     case SL_OP_PI: *out = new_scalar(c, 0x1.921fb54442d18p+1); return SL_OK;
     case SL_OP_VAR: *out = (value){ COLUMN, e->arg - 1u, false }; return SL_OK;
     case SL_OP_PAR:
@@ -281,7 +281,7 @@ static sl_status compile(value *out, compiler *c, const sl_node *e, int depth) {
         return SL_OK;
     case SL_OP_RAISE:
         SL_TRY(compile(&v, c, e + 1, depth - 1));
-        SL_TRY(compile(&w, c, sl_next(e + 1), depth - 1));
+        SL_TRY(compile(&w, c, sl_expr_next(e + 1), depth - 1));
         v = signed_value(c, v);
         *out = arith(c, SL_EXPR__RAISE, v, signed_value(c, w));
         return SL_OK;
@@ -300,7 +300,7 @@ typedef struct needs {
 
 static needs count_needs(const sl_node *e) {
     needs n = { .steps = 2, .scalars = 2 };
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i])) {
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i])) {
         n.steps += 2; // joining its siblings, and a sign
         n.scalars += 1;
         if (e[i].op == SL_OP_PAR) n.params++;
@@ -376,8 +376,8 @@ sl_status sl_expr_compile(const sl_program **out, sl_arena *a, const sl_node *e)
 
 /* ---------------------------------------------------------------- run ----------------------- */
 
-sl_status sl_program_run(double *y, const sl_program *p, const double *const *x, int64_t n,
-                         const double *params, sl_arena *scratch) {
+sl_status sl_expr_program_run(double *y, const sl_program *p, const double *const *x, int64_t n,
+                              const double *params, sl_arena *scratch) {
     SL_ASSERT(n >= 0);
     if (n == 0) return SL_OK;
     const sl_expr__kernels *k = sl_expr__kernels_at(sl_cpu());
@@ -429,7 +429,7 @@ sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e, const dou
     const size_t mark = sl_arena_mark(scratch);
     const sl_program *p;
     SL_TRY(sl_expr_compile(&p, scratch, e));
-    sl_status st = sl_program_run(y, p, x, n, params, scratch);
+    sl_status st = sl_expr_program_run(y, p, x, n, params, scratch);
     sl_arena_rewind(scratch, mark);
     return st;
 }

@@ -64,7 +64,7 @@ static approx sum(const arithmetic *m, const sl_node *e, int depth) {
     long double v = 0, d = 0, size = 0;
     approx bad = { 0, 0 };
     const sl_node *term = e + 1;
-    for (int i = 0; i < e->arg; i++, term = sl_next(term)) {
+    for (int i = 0; i < e->arg; i++, term = sl_expr_next(term)) {
         approx t = ref(m, term, depth);
         bad = worse(bad, t);
         v += t.v;
@@ -85,14 +85,14 @@ static approx product(const arithmetic *m, const sl_node *e, int depth) {
     int roundings = -1, distance = 0; // the first factor needs no multiplication
     approx bad = { 0, 0 };
     const sl_node *factor = e + 1;
-    for (int i = 0; i < e->arg; i++, factor = sl_next(factor)) {
+    for (int i = 0; i < e->arg; i++, factor = sl_expr_next(factor)) {
         approx f = ref(m, factor, depth);
         bad = worse(bad, f);
         // 0 times a bound that is infinite is still infinite
         d = isinf(d) || isinf(f.d) ? INFINITY : fabsl(v) * f.d + fabsl(f.v) * d + d * f.d;
         v *= f.v;
         distance += far(f.v);
-        if (!sl_num_is(factor, -1) && !sl_num_is(factor, 1)) roundings++;
+        if (!sl_expr_num_is(factor, -1) && !sl_expr_num_is(factor, 1)) roundings++;
     }
     if (isnan(bad.v)) return bad;
     // some order of the factors passes through a partial product out of range
@@ -101,7 +101,7 @@ static approx product(const arithmetic *m, const sl_node *e, int depth) {
 }
 
 static approx power(const arithmetic *m, approx b, sl_rat r) {
-    const bool whole = sl_rat_is_int(r);
+    const bool whole = sl_expr_rat_is_int(r);
     const long double low = fabsl(b.v) - b.d, k = (long double)r.num / (long double)r.den;
     if (isnan(b.v)) return b;
     if (r.num == 0) return rounded(m, 1, isinf(b.d) ? INFINITY : 0, 0);
@@ -200,7 +200,7 @@ static approx function(const arithmetic *m, sl_op op, approx a) {
 static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     if (depth == 0) return unknown;
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: return number(m, sl_num_value(e));
+    case SL_OP_NUM: return number(m, sl_expr_num_value(e));
     case SL_OP_VAR: return given(m, m->x[e->arg - 1]);
     case SL_OP_PAR: return given(m, m->params[e->arg - 1]);
     case SL_OP_ADD: return sum(m, e, depth - 1);
@@ -208,7 +208,7 @@ static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     case SL_OP_POW: return power(m, ref(m, e + 1, depth - 1), sl_expr__exponent(e));
     case SL_OP_PI: return rounded(m, 0xc.90fdaa22168c235p-2L, 0, 1);
     case SL_OP_RAISE:
-        return raise_to(m, ref(m, e + 1, depth - 1), ref(m, sl_next(e + 1), depth - 1));
+        return raise_to(m, ref(m, e + 1, depth - 1), ref(m, sl_expr_next(e + 1), depth - 1));
     default: return function(m, (sl_op)e->op, ref(m, e + 1, depth - 1));
     }
 }

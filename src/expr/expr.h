@@ -115,11 +115,11 @@ typedef enum sl_operator {
 #define SL_EXPR_FIRST_OPERATORS ((1u << (SL_OPERATOR_DIV + 1)) - 1)
 #define SL_EXPR_ALL_OPERATORS ((1u << SL_OPERATOR_COUNT) - 1)
 
-const char *sl_operator_text(sl_operator o);
-const char *sl_operator_latex(sl_operator o);
-int sl_operator_operands(sl_operator o);
+const char *sl_expr_operator_text(sl_operator o);
+const char *sl_expr_operator_latex(sl_operator o);
+int sl_expr_operator_operands(sl_operator o);
 /* The operator called `text` (n bytes), or SL_OPERATOR_COUNT. */
-sl_operator sl_operator_find(const char *text, size_t n);
+sl_operator sl_expr_operator_find(const char *text, size_t n);
 
 typedef struct sl_node {
     uint8_t op;   // sl_op
@@ -135,28 +135,29 @@ typedef struct sl_node {
 typedef struct sl_rat { int64_t num, den; } sl_rat;
 
 #define SL_RAT(n) ((sl_rat){ (n), 1 })
-bool sl_rat_make(sl_rat *out, int64_t num, int64_t den); // false: den = 0, or not representable
-bool sl_rat_add(sl_rat *out, sl_rat a, sl_rat b);
-bool sl_rat_mul(sl_rat *out, sl_rat a, sl_rat b);
-bool sl_rat_pow(sl_rat *out, sl_rat a, int64_t n); // 0^negative is false
-int sl_rat_cmp(sl_rat a, sl_rat b);                // -1, 0, 1
-double sl_rat_double(sl_rat a);                    // nearest double up to one rounding
-static inline bool sl_rat_is_int(sl_rat a) { return a.den == 1; }
-static inline bool sl_rat_is(sl_rat a, int64_t n) { return a.den == 1 && a.num == n; }
+bool sl_expr_rat_make(sl_rat *out, int64_t num,
+                      int64_t den); // false: den = 0, or not representable
+bool sl_expr_rat_add(sl_rat *out, sl_rat a, sl_rat b);
+bool sl_expr_rat_mul(sl_rat *out, sl_rat a, sl_rat b);
+bool sl_expr_rat_pow(sl_rat *out, sl_rat a, int64_t n); // 0^negative is false
+int sl_expr_rat_cmp(sl_rat a, sl_rat b);                // -1, 0, 1
+double sl_expr_rat_double(sl_rat a);                    // nearest double up to one rounding
+static inline bool sl_expr_rat_is_int(sl_rat a) { return a.den == 1; }
+static inline bool sl_expr_rat_is(sl_rat a, int64_t n) { return a.den == 1 && a.num == n; }
 
 /* ---------------------------------------------------------------- structure ----------------- */
 
-sl_rat sl_num_value(const sl_node *e); // of a NUM node
+sl_rat sl_expr_num_value(const sl_node *e); // of a NUM node
 /* Writes a NUM node at w, where 3 slots are free; returns the place behind it. */
-sl_node *sl_num_put(sl_node *w, sl_rat v);
-static inline bool sl_num_is(const sl_node *e, int64_t n) {
-    return e->op == SL_OP_NUM && sl_rat_is(sl_num_value(e), n);
+sl_node *sl_expr_num_put(sl_node *w, sl_rat v);
+static inline bool sl_expr_num_is(const sl_node *e, int64_t n) {
+    return e->op == SL_OP_NUM && sl_expr_rat_is(sl_expr_num_value(e), n);
 }
 
-static inline const sl_node *sl_next(const sl_node *operand) { return operand + operand->len; }
+static inline const sl_node *sl_expr_next(const sl_node *operand) { return operand + operand->len; }
 /* Slots from a node to the next in prefix order, its first operand if it has any: for a walk over
  * all nodes. What is behind a large number are its digits. */
-static inline uint32_t sl_step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
+static inline uint32_t sl_expr_step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
 static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same bytes
 /* Total order on structure; 0 means the same bytes. Says nothing about unequal ones being the same
  * function: that question is sl_expr_same, and it may answer SL_UNKNOWN. */
@@ -245,8 +246,8 @@ typedef enum sl_format {
     SL_FORMAT_COUNT
 } sl_format;
 
-const char *sl_format_name(sl_format f);
-sl_format sl_format_find(const char *name); // SL_FORMAT_COUNT if there is none
+const char *sl_expr_format_name(sl_format f);
+sl_format sl_expr_format_find(const char *name); // SL_FORMAT_COUNT if there is none
 
 /* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are
  * borrowed. With count > 0 only variables up to `count` exist, under either spelling; a name that
@@ -318,14 +319,14 @@ SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, cons
  * is infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the
  * values of the free constants. scratch: its memory is rewound before return. The value of a point
  * does not depend on n nor on its place, and is the same bits on every x86-64. */
-SL_NODISCARD sl_status sl_program_run(double *y, const sl_program *p, const double *const *x,
+SL_NODISCARD sl_status sl_expr_program_run(double *y, const sl_program *p, const double *const *x,
                                       int64_t n, const double *params, sl_arena *scratch);
 
 /* compile and run in one. */
 SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
                                     const double *const *x, int64_t n, const double *params);
 
-/* op(x) of a function of one operand: the bits that sl_program_run would have. */
+/* op(x) of a function of one operand: the bits that sl_expr_program_run would have. */
 double sl_expr_fn_value(sl_op op, double x);
 
 /* The judge: value in long double, one point, plain recursion, with a bound on the error that an

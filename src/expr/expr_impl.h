@@ -16,7 +16,7 @@ static inline const sl_node *sl_expr__base(const sl_node *f) {
     return f->op == SL_OP_POW ? f + 1 : f;
 }
 static inline sl_rat sl_expr__exponent(const sl_node *f) {
-    return f->op == SL_OP_POW ? sl_num_value(sl_next(f + 1)) : SL_RAT(1);
+    return f->op == SL_OP_POW ? sl_expr_num_value(sl_expr_next(f + 1)) : SL_RAT(1);
 }
 
 /* f(-u) = -f(u), or f(-u) = f(u)? */

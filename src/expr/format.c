@@ -12,33 +12,33 @@ static const struct {
 } operators[SL_OPERATOR_COUNT] = { SL_OPERATORS(X) };
 #undef X
 
-const char *sl_format_name(sl_format f) {
+const char *sl_expr_format_name(sl_format f) {
     SL_ASSERT((unsigned)f < SL_FORMAT_COUNT);
     return format_name[f];
 }
 
-sl_format sl_format_find(const char *name) {
+sl_format sl_expr_format_find(const char *name) {
     int f = 0;
     while (f < SL_FORMAT_COUNT && strcmp(format_name[f], name) != 0) f++;
     return (sl_format)f;
 }
 
-const char *sl_operator_text(sl_operator o) {
+const char *sl_expr_operator_text(sl_operator o) {
     SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
     return operators[o].text;
 }
 
-const char *sl_operator_latex(sl_operator o) {
+const char *sl_expr_operator_latex(sl_operator o) {
     SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
     return operators[o].latex;
 }
 
-int sl_operator_operands(sl_operator o) {
+int sl_expr_operator_operands(sl_operator o) {
     SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
     return operators[o].operands;
 }
 
-sl_operator sl_operator_find(const char *text, size_t n) {
+sl_operator sl_expr_operator_find(const char *text, size_t n) {
     int o = 0;
     while (o < SL_OPERATOR_COUNT &&
            (strlen(operators[o].text) != n || memcmp(operators[o].text, text, n) != 0))

@@ -27,7 +27,7 @@ static const struct {
     { "arctan", SL_OP_ATAN }, { "fabs", SL_OP_ABS },    { "Abs", SL_OP_ABS },
 };
 
-sl_function sl_text__function(const char *name) {
+sl_function sl_expr__text_function(const char *name) {
     int f = 0;
     for (int i = 0; i < SL_LEN(alias); i++)
         if (strcmp(alias[i].name, name) == 0) return (sl_function)alias[i].op;
@@ -35,7 +35,7 @@ sl_function sl_text__function(const char *name) {
     return (sl_function)f;
 }
 
-const char *sl_text__function_name(sl_op op, sl_format format) {
+const char *sl_expr__text_function_name(sl_op op, sl_format format) {
     if (op == SL_OP_ABS && format == SL_FORMAT_C) return "fabs";
     if (op == SL_OP_ABS && format == SL_FORMAT_SYMPY) return "Abs";
     if (format == SL_FORMAT_LATEX || format == SL_FORMAT_MATHML) {
@@ -48,20 +48,20 @@ const char *sl_text__function_name(sl_op op, sl_format format) {
 
 /* ---------------------------------------------------------------- exact constants ----------- */
 
-sl_constant sl_text__exact(const char *name) {
+sl_constant sl_expr__text_exact(const char *name) {
     while (*name == '_') name++;
     if (strcmp(name, "pi") == 0 || strcmp(name, "M_PI") == 0) return SL_CONSTANT_PI;
     return strcmp(name, "e") == 0 || strcmp(name, "M_E") == 0 ? SL_CONSTANT_E : SL_CONSTANT_NONE;
 }
 
-bool sl_text__reserved(const char *name) {
-    return sl_text__function(name) != SL_FUNCTION_NONE || strcmp(name, "pow") == 0 ||
+bool sl_expr__text_reserved(const char *name) {
+    return sl_expr__text_function(name) != SL_FUNCTION_NONE || strcmp(name, "pow") == 0 ||
            strcmp(name, "Rational") == 0 || strcmp(name, "Integer") == 0;
 }
 
 /* ---------------------------------------------------------------- variables ----------------- */
 
-bool sl_text__is_identifier(const char *name) {
+bool sl_expr__text_is_identifier(const char *name) {
     if (!*name || (*name >= '0' && *name <= '9')) return false;
     for (const char *c = name; *c; c++) {
         bool fine = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
@@ -94,20 +94,20 @@ static int find_given(const sl_names *names, const char *name) {
     return 0;
 }
 
-int sl_text__variable(const sl_names *names, const char *name) {
+int sl_expr__text_variable(const sl_names *names, const char *name) {
     int given = find_given(names, name);
     return given ? given : numbered(name, 'x', variables(names));
 }
 
-int sl_text__constant(const char *name) { return numbered(name, 'c', UINT16_MAX); }
+int sl_expr__text_constant(const char *name) { return numbered(name, 'c', UINT16_MAX); }
 
-const char *sl_text__given(const sl_names *names, int number) {
+const char *sl_expr__text_given(const sl_names *names, int number) {
     if (!names || !names->names || number > names->count) return NULL;
     const char *name = names->names[number - 1];
     return name && find_given(names, name) == number ? name : NULL; // of two alike the first has it
 }
 
-int sl_text__underscores(const sl_names *names, char letter, int number) {
+int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
     char spelled[96];
     int n = 0;
     if (!names || !names->names) return 0;
@@ -138,13 +138,14 @@ static bool is_code_word(const char *name) {
     return false;
 }
 
-void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names) {
-    const char *name = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
-    const bool plain = name && sl_text__is_identifier(name) && !sl_text__reserved(name);
+void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
+                              const sl_names *names) {
+    const char *name = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
+    const bool plain = name && sl_expr__text_is_identifier(name) && !sl_expr__text_reserved(name);
     const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C;
     if (!name || format == SL_FORMAT_SYMPY || (code && (!plain || is_code_word(name)))) {
         char letter = e->op == SL_OP_VAR ? 'x' : 'c';
-        for (int i = sl_text__underscores(names, letter, e->arg); i > 0; i--)
+        for (int i = sl_expr__text_underscores(names, letter, e->arg); i > 0; i--)
             sl_str_add_char(s, '_');
         sl_str_add_char(s, letter);
         sl_str_add_uint(s, e->arg);
@@ -162,7 +163,7 @@ void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl
     sl_str_add_char(s, '`');
 }
 
-int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
+int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
     const char *plain = format == SL_FORMAT_C ? "M_PI" : "pi";
     for (int n = 0;; n++) { // each round rules out a given name
         memset(spelled, '_', (size_t)n);
@@ -171,9 +172,9 @@ int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names
     }
 }
 
-void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names) {
+void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names) {
     char spelled[SL_TEXT_PI];
-    const int n = sl_text__spell_pi(spelled, format, names);
+    const int n = sl_expr__text_spell_pi(spelled, format, names);
     // Python and SymPy would not know underscores
     const char *module = format == SL_FORMAT_PYTHON  ? "math."
                          : format == SL_FORMAT_SYMPY ? "sympy."
@@ -200,9 +201,9 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
     }
     for (int i = 1; i <= variables(names); i++) {
         char quote[SL_TEXT_QUOTE];
-        const char *given = sl_text__given(names, i);
+        const char *given = sl_expr__text_given(names, i);
         if (given)
-            sl_text__quote(quote, given, strlen(given));
+            sl_expr__text_quote(quote, given, strlen(given));
         else
             sl_snprintf(quote, sizeof quote, "x%d", i);
         if (strlen(text) + strlen(quote) + 8 > size) {
@@ -240,9 +241,9 @@ static void consider(nearest *best, const char *name, const char *word) {
     if (d < best->distance) *best = (nearest){ word, d };
 }
 
-void sl_text__explain(char *reason, size_t size, const sl_names *names, const char *name) {
+void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, const char *name) {
     char quote[SL_TEXT_QUOTE], near[SL_TEXT_QUOTE], x[8] = "x1";
-    sl_text__quote(quote, name, strlen(name));
+    sl_expr__text_quote(quote, name, strlen(name));
     const char *digits = name + 1;
     size_t n_digits = *name ? strspn(digits, "0123456789") : 0;
     bool is_numbered = n_digits > 0 && !digits[n_digits];
@@ -273,13 +274,13 @@ void sl_text__explain(char *reason, size_t size, const sl_names *names, const ch
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
         if (function_name[f]) consider(&best, name, function_name[f]);
     for (int i = 1; i <= variables(names); i++) {
-        const char *given = sl_text__given(names, i);
+        const char *given = sl_expr__text_given(names, i);
         if (given) consider(&best, name, given);
     }
     if (best.word || strcmp(name, "x") == 0) {
         const char *word = best.word ? best.word : x;
         append(reason, size, "unknown name \"%s\"; did you mean %s?", quote,
-               sl_text__quote(near, word, strlen(word)));
+               sl_expr__text_quote(near, word, strlen(word)));
         return;
     }
     append(reason, size, "unknown name \"%s\"; variables are ", quote);

@@ -13,7 +13,7 @@ static bool is_small(sl_rat v) {
     return v.num >= INT8_MIN && v.num <= INT8_MAX && v.den <= UINT8_MAX;
 }
 
-sl_rat sl_num_value(const sl_node *e) {
+sl_rat sl_expr_num_value(const sl_node *e) {
     if (e->len == 1) return (sl_rat){ (int8_t)(e->arg >> 8), e->arg & 0xff };
     sl_rat v;
     memcpy(&v.num, e + 1, sizeof v.num);
@@ -23,7 +23,7 @@ sl_rat sl_num_value(const sl_node *e) {
 
 uint32_t sl_expr__num_len(sl_rat v) { return is_small(v) ? 1 : 3; }
 
-sl_node *sl_num_put(sl_node *w, sl_rat v) {
+sl_node *sl_expr_num_put(sl_node *w, sl_rat v) {
     if (is_small(v)) {
         *w = (sl_node){ .op = SL_OP_NUM,
                         .arg = (uint16_t)((uint16_t)(uint8_t)(int8_t)v.num << 8 | (uint16_t)v.den),
@@ -44,7 +44,7 @@ static sl_node *room(sl_arena *a, size_t len) {
 
 const sl_node *sl_expr_num(sl_arena *a, sl_rat value) {
     sl_node *r = room(a, sl_expr__num_len(value));
-    if (r) sl_num_put(r, value);
+    if (r) sl_expr_num_put(r, value);
     return r;
 }
 
@@ -93,13 +93,13 @@ const sl_node *sl_expr_pow(sl_arena *a, const sl_node *base, sl_rat exponent) {
     sl_node *r = room(a, len);
     if (!r) return NULL;
     r[0] = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
-    sl_num_put(sl_expr__put(r + 1, base), exponent);
+    sl_expr_num_put(sl_expr__put(r + 1, base), exponent);
     return r;
 }
 
 const sl_node *sl_expr_power(sl_arena *a, const sl_node *base, const sl_node *exponent) {
     if (!base || !exponent) return NULL;
-    if (exponent->op == SL_OP_NUM) return sl_expr_pow(a, base, sl_num_value(exponent));
+    if (exponent->op == SL_OP_NUM) return sl_expr_pow(a, base, sl_expr_num_value(exponent));
     size_t len = 1 + (size_t)base->len + exponent->len;
     sl_node *r = room(a, len);
     if (!r) return NULL;
@@ -156,7 +156,7 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 
 int sl_expr_nodes(const sl_node *e) {
     int n = 0;
-    for (uint32_t i = 0; i < e->len; n++) i += sl_step(&e[i]);
+    for (uint32_t i = 0; i < e->len; n++) i += sl_expr_step(&e[i]);
     return n;
 }
 
@@ -164,7 +164,7 @@ int sl_expr_depth(const sl_node *e) {
     if (!operands_of[e->op]) return 0;
     int deepest = 0;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         int depth = sl_expr_depth(c);
         deepest = SL_MAX(deepest, depth);
     }
@@ -173,7 +173,7 @@ int sl_expr_depth(const sl_node *e) {
 
 static int max_number(const sl_node *e, sl_op op) {
     int most = 0;
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (e[i].op == op) most = SL_MAX(most, e[i].arg);
     return most;
 }
@@ -183,7 +183,7 @@ int sl_expr_max_par(const sl_node *e) { return max_number(e, SL_OP_PAR); }
 
 uint64_t sl_expr_variables(const sl_node *e) {
     uint64_t set = 0; // SL_EXPR_MAX_VARS is 64
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (e[i].op == SL_OP_VAR) set |= UINT64_C(1) << (e[i].arg - 1);
     return set;
 }
@@ -194,10 +194,10 @@ uint64_t sl_expr_hash(const sl_node *e) { return sl_hash(e, e->len * sizeof *e, 
 
 static bool valid_num(const sl_node *e, size_t n) {
     if (e->len != 1 && (e->len != 3 || n < 3 || e->arg != 0)) return false;
-    sl_rat v = sl_num_value(e), r;
+    sl_rat v = sl_expr_num_value(e), r;
     // lowest terms, and the small form wherever it fits
-    return v.den > 0 && v.num != INT64_MIN && sl_rat_make(&r, v.num, v.den) && r.num == v.num &&
-           r.den == v.den && sl_expr__num_len(v) == e->len;
+    return v.den > 0 && v.num != INT64_MIN && sl_expr_rat_make(&r, v.num, v.den) &&
+           r.num == v.num && r.den == v.den && sl_expr__num_len(v) == e->len;
 }
 
 static bool valid(const sl_node *e, size_t n, int depth) {
@@ -242,18 +242,20 @@ int sl_expr__cmp_base(const sl_node *a, const sl_node *b) {
     if (a == b) return 0;
     if (a->op != b->op) return sign_of(base_rank[a->op], base_rank[b->op]);
     switch (a->op) {
-    case SL_OP_NUM: return sl_rat_cmp(sl_num_value(a), sl_num_value(b));
+    case SL_OP_NUM: return sl_expr_rat_cmp(sl_expr_num_value(a), sl_expr_num_value(b));
     case SL_OP_VAR:
     case SL_OP_PAR: return sign_of(a->arg, b->arg);
     case SL_OP_POW: {
         int c = sl_expr__cmp_base(a + 1, b + 1);
-        return c ? c : -sl_rat_cmp(sl_num_value(sl_next(a + 1)), sl_num_value(sl_next(b + 1)));
+        return c ? c
+                 : -sl_expr_rat_cmp(sl_expr_num_value(sl_expr_next(a + 1)),
+                                    sl_expr_num_value(sl_expr_next(b + 1)));
     }
     default: break; // operand by operand
     }
     int n = SL_MIN(a->arg, b->arg);
     const sl_node *x = a + 1, *y = b + 1;
-    for (int i = 0; i < n; i++, x = sl_next(x), y = sl_next(y)) {
+    for (int i = 0; i < n; i++, x = sl_expr_next(x), y = sl_expr_next(y)) {
         int c = sl_expr_cmp(x, y);
         if (c) return c;
     }
@@ -271,9 +273,9 @@ static cursor factors_of(const sl_node *e) {
     cursor c = { e, 1, SL_RAT(1) };
     if (e->op == SL_OP_MUL) c = (cursor){ e + 1, e->arg, SL_RAT(1) };
     if (c.at->op == SL_OP_NUM) {
-        c.coef = sl_num_value(c.at);
+        c.coef = sl_expr_num_value(c.at);
         c.left--;
-        if (c.left) c.at = sl_next(c.at);
+        if (c.left) c.at = sl_expr_next(c.at);
     }
     return c;
 }
@@ -281,14 +283,15 @@ static cursor factors_of(const sl_node *e) {
 int sl_expr_cmp(const sl_node *a, const sl_node *b) {
     if (a == b) return 0;
     cursor x = factors_of(a), y = factors_of(b);
-    for (; x.left && y.left; x.left--, y.left--, x.at = sl_next(x.at), y.at = sl_next(y.at)) {
+    for (; x.left && y.left;
+         x.left--, y.left--, x.at = sl_expr_next(x.at), y.at = sl_expr_next(y.at)) {
         const sl_node *bx = sl_expr__base(x.at), *by = sl_expr__base(y.at);
         int c = sl_expr__cmp_base(bx, by);
-        if (!c) c = -sl_rat_cmp(sl_expr__exponent(x.at), sl_expr__exponent(y.at));
+        if (!c) c = -sl_expr_rat_cmp(sl_expr__exponent(x.at), sl_expr__exponent(y.at));
         if (c) return c;
     }
     if (x.left != y.left) return x.left ? -1 : 1;
-    int c = sl_rat_cmp(x.coef, y.coef);
+    int c = sl_expr_rat_cmp(x.coef, y.coef);
     if (c || sl_expr_equal(a, b)) return c;
     // raw trees can differ and still look alike term by term, such as 1*x1 and x1
     if (a->len != b->len) return a->len < b->len ? -1 : 1;

@@ -4,7 +4,7 @@
 
 /* ---------------------------------------------------------------- failures ------------------ */
 
-sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *format, ...) {
+sl_term *sl_expr__text_fail(sl_reader *r, sl_status st, size_t where, const char *format, ...) {
     if (r->st != SL_OK) return NULL; // the first reason is the cause of the others
     r->st = st;
     r->where = where;
@@ -15,18 +15,18 @@ sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *for
     return NULL;
 }
 
-bool sl_text__open(sl_reader *r, size_t where) {
+bool sl_expr__text_open(sl_reader *r, size_t where) {
     // an operation needs at most two brackets around it: (\frac{..}{..})^2
     enum { MOST = 2 * SL_EXPR_MAX_DEPTH };
     if (r->nest < MOST) {
         r->nest++;
         return true;
     }
-    sl_text__fail(r, SL_ELIMIT, where, "nested deeper than %d brackets", MOST);
+    sl_expr__text_fail(r, SL_ELIMIT, where, "nested deeper than %d brackets", MOST);
     return false;
 }
 
-const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n) {
+const char *sl_expr__text_quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n) {
     enum { MOST = SL_TEXT_QUOTE - 8 };
     size_t w = 0;
     int used;
@@ -48,17 +48,18 @@ const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t 
     return buffer;
 }
 
-sl_term *sl_text__bad_character(sl_reader *r, size_t where) {
-    if (where >= r->n) return sl_text__fail(r, SL_EFORMAT, where, "the text ends too early");
+sl_term *sl_expr__text_bad_character(sl_reader *r, size_t where) {
+    if (where >= r->n) return sl_expr__text_fail(r, SL_EFORMAT, where, "the text ends too early");
     int used;
     int32_t c = sl_utf8_read(r->text + where, r->n - where, &used);
     unsigned byte = (unsigned char)r->text[where];
-    if (c < 0) return sl_text__fail(r, SL_EFORMAT, where, "byte 0x%02x is not UTF-8", byte);
-    if (c == 0) return sl_text__fail(r, SL_EFORMAT, where, "a NUL byte");
+    if (c < 0) return sl_expr__text_fail(r, SL_EFORMAT, where, "byte 0x%02x is not UTF-8", byte);
+    if (c == 0) return sl_expr__text_fail(r, SL_EFORMAT, where, "a NUL byte");
     if (c < 0x20 || c == 0x7f)
-        return sl_text__fail(r, SL_EFORMAT, where, "control character 0x%02x", byte);
+        return sl_expr__text_fail(r, SL_EFORMAT, where, "control character 0x%02x", byte);
     if (c == '=')
-        return sl_text__fail(r, SL_EFORMAT, where, "\"=\" in an expression; give one side only");
+        return sl_expr__text_fail(r, SL_EFORMAT, where,
+                                  "\"=\" in an expression; give one side only");
     // what word processors put for the signs of the keyboard
     const char *instead = c == 0x2212 || c == 0x2013 || c == 0x2010              ? "-"
                           : c == 0xd7 || c == 0xb7 || c == 0x22c5 || c == 0x2217 ? "*"
@@ -67,9 +68,9 @@ sl_term *sl_text__bad_character(sl_reader *r, size_t where) {
                           : c == 0xb3                                            ? "^3"
                                                                                  : NULL;
     if (instead)
-        return sl_text__fail(r, SL_EFORMAT, where, "\"%.*s\" is not read; write %s", used,
-                             r->text + where, instead);
-    return sl_text__fail(r, SL_EFORMAT, where, "unexpected \"%.*s\"", used, r->text + where);
+        return sl_expr__text_fail(r, SL_EFORMAT, where, "\"%.*s\" is not read; write %s", used,
+                                  r->text + where, instead);
+    return sl_expr__text_fail(r, SL_EFORMAT, where, "unexpected \"%.*s\"", used, r->text + where);
 }
 
 /* ---------------------------------------------------------------- pieces of text ------------ */
@@ -93,7 +94,7 @@ static int64_t read_exponent(sl_reader *r) {
     return negative ? -e : e;
 }
 
-bool sl_text__number(sl_reader *r, sl_rat *out, bool with_exponent) {
+bool sl_expr__text_number(sl_reader *r, sl_rat *out, bool with_exponent) {
     typedef unsigned __int128 wide;
     const wide most = (wide)1 << 122; // 36 digits, with room for one more
     size_t start = r->at;
@@ -137,29 +138,29 @@ bool sl_text__number(sl_reader *r, sl_rat *out, bool with_exponent) {
     for (; fives > 0 && !large; fives--) large = (den *= 5) > most;
     if (large || m > INT64_MAX || den > INT64_MAX) {
         char quote[SL_TEXT_QUOTE];
-        sl_text__fail(r, SL_EOVERFLOW, start, "%s is a number beyond 64-bit rationals",
-                      sl_text__quote(quote, r->text + start, r->at - start));
+        sl_expr__text_fail(r, SL_EOVERFLOW, start, "%s is a number beyond 64-bit rationals",
+                           sl_expr__text_quote(quote, r->text + start, r->at - start));
         return false;
     }
     *out = (sl_rat){ (int64_t)m, (int64_t)den };
     return true;
 }
 
-void sl_text__name_begin(sl_reader *r, size_t *len) {
+void sl_expr__text_name_begin(sl_reader *r, size_t *len) {
     *len = 0;
     r->name[0] = '\0';
 }
 
-void sl_text__name_add(sl_reader *r, size_t *len, const char *bytes, size_t n) {
+void sl_expr__text_name_add(sl_reader *r, size_t *len, const char *bytes, size_t n) {
     size_t fits = SL_MIN(n, r->name_size - 1 - *len);
     memcpy(r->name + *len, bytes, fits);
     *len += fits;
     r->name[*len] = '\0';
 }
 
-bool sl_text__quoted_name(sl_reader *r) {
+bool sl_expr__text_quoted_name(sl_reader *r) {
     size_t start = r->at++, len;
-    sl_text__name_begin(r, &len);
+    sl_expr__text_name_begin(r, &len);
     for (; r->at < r->n; r->at++) {
         char c = r->text[r->at];
         if (c == '\0') break;
@@ -170,12 +171,13 @@ bool sl_text__quoted_name(sl_reader *r) {
             }
             r->at++;
         }
-        sl_text__name_add(r, &len, &c, 1);
+        sl_expr__text_name_add(r, &len, &c, 1);
     }
     if (r->at < r->n)
-        sl_text__bad_character(r, r->at);
+        sl_expr__text_bad_character(r, r->at);
     else
-        sl_text__fail(r, SL_EFORMAT, start, "the backtick that begins this name is never closed");
+        sl_expr__text_fail(r, SL_EFORMAT, start,
+                           "the backtick that begins this name is never closed");
     return false;
 }
 
@@ -210,15 +212,15 @@ static sl_status report(const sl_reader *r, sl_text_error *error) {
 
 static sl_term *read_text(sl_reader *r, sl_format format) {
     switch (format) {
-    case SL_FORMAT_LATEX: return sl_text__latex(r);
-    case SL_FORMAT_PREFIX: return sl_text__prefix(r);
-    default: return sl_text__infix(r);
+    case SL_FORMAT_LATEX: return sl_expr__text_latex(r);
+    case SL_FORMAT_PREFIX: return sl_expr__text_prefix(r);
+    default: return sl_expr__text_infix(r);
     }
 }
 
 static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, const sl_term *t) {
     const sl_node *e;
-    SL_TRY(sl_term__emit(&e, a, t));
+    SL_TRY(sl_expr__term_emit(&e, a, t));
     SL_TRY(sl_expr_tidy(&e, a, e));
     return sl_expr__finish(out, a, mark, SL_OK, e);
 }
@@ -230,7 +232,7 @@ sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, cons
 #undef X
     SL_ASSERT((unsigned)format < SL_FORMAT_COUNT);
     if (reader_of[format] == SL_FORMAT_COUNT)
-        return sl_fail(SL_EINVAL, "expressions are not read from %s", sl_format_name(format));
+        return sl_fail(SL_EINVAL, "expressions are not read from %s", sl_expr_format_name(format));
 
     size_t mark = sl_arena_mark(a);
     sl_reader r = { .text = n ? text : "", .n = n, .arena = a, .names = names };
@@ -243,7 +245,7 @@ sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, cons
     if (st == SL_OK) {
         st = finish(out, a, mark, t);
         // where in the text a merged number or the number of nodes passed its limit is not known
-        if (st != SL_OK) sl_text__fail(&r, st, 0, "%s", sl_last_error());
+        if (st != SL_OK) sl_expr__text_fail(&r, st, 0, "%s", sl_last_error());
     }
     if (st != SL_OK) {
         st = report(&r, error);

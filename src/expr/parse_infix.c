@@ -51,12 +51,12 @@ static bool is_name_character(int32_t c) {
 
 static void read_name(sl_reader *r) {
     size_t len;
-    sl_text__name_begin(r, &len);
+    sl_expr__text_name_begin(r, &len);
     int used;
     for (; r->at < r->n; r->at += (size_t)used) {
         int32_t c = sl_utf8_read(r->text + r->at, r->n - r->at, &used);
         if (!is_name_character(c)) break;
-        sl_text__name_add(r, &len, r->text + r->at, (size_t)used);
+        sl_expr__text_name_add(r, &len, r->text + r->at, (size_t)used);
     }
 }
 
@@ -82,9 +82,9 @@ static void advance(parser *p) {
     if (r->at >= r->n) {
         t->kind = END;
     } else if ((c >= '0' && c <= '9') || (c == '.' && after >= '0' && after <= '9')) {
-        if (sl_text__number(r, &t->value, true)) t->kind = NUMBER;
+        if (sl_expr__text_number(r, &t->value, true)) t->kind = NUMBER;
     } else if (c == '`') {
-        if (sl_text__quoted_name(r)) t->kind = QUOTED;
+        if (sl_expr__text_quoted_name(r)) t->kind = QUOTED;
     } else if (c == '^' || (c == '*' && after == '*')) {
         r->at += c == '^' ? 1 : 2;
         t->kind = POWER;
@@ -101,7 +101,7 @@ static void advance(parser *p) {
         }
         t->kind = NAME;
     } else {
-        sl_text__bad_character(r, r->at);
+        sl_expr__text_bad_character(r, r->at);
     }
     t->end = r->at;
 }
@@ -113,7 +113,7 @@ static bool begins_operand(const parser *p) {
 }
 
 static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
-    return sl_text__quote(buffer, p->r->text + t.start, t.end - t.start);
+    return sl_expr__text_quote(buffer, p->r->text + t.start, t.end - t.start);
 }
 
 /* What was read is fine, what comes is not what must come. */
@@ -121,10 +121,10 @@ static sl_term *unexpected(parser *p, const char *wanted) {
     char text[SL_TEXT_QUOTE];
     if (p->r->st != SL_OK) return NULL;
     if (p->tok.kind == END)
-        return sl_text__fail(p->r, SL_EFORMAT, p->tok.start, "the text ends where %s should be",
-                             wanted);
-    return sl_text__fail(p->r, SL_EFORMAT, p->tok.start, "\"%s\" where %s should be",
-                         quote(text, p, p->tok), wanted);
+        return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
+                                  "the text ends where %s should be", wanted);
+    return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start, "\"%s\" where %s should be",
+                              quote(text, p, p->tok), wanted);
 }
 
 static bool expect(parser *p, char sign, const char *wanted) {
@@ -145,14 +145,14 @@ static sl_term *factor(parser *p);
 static sl_term *closing(parser *p, token open, sl_term *t) {
     if (!t) return NULL;
     if (p->tok.kind == END)
-        return sl_text__fail(p->r, SL_EFORMAT, open.start, "this bracket is never closed");
+        return sl_expr__text_fail(p->r, SL_EFORMAT, open.start, "this bracket is never closed");
     return expect(p, ')', "an operator or )") ? t : NULL;
 }
 
 static sl_term *bracket(parser *p) {
     token open = p->tok;
     advance(p);
-    if (!sl_text__open(p->r, open.start)) return NULL;
+    if (!sl_expr__text_open(p->r, open.start)) return NULL;
     sl_term *t = sum(p);
     p->r->nest--;
     return closing(p, open, t);
@@ -163,8 +163,8 @@ static bool argument(parser *p, sl_rat *out, const char *function) {
     size_t start = p->tok.start;
     sl_term *t = sum(p);
     if (!t) return false;
-    if (sl_term__value(p->r, out, t)) return true;
-    sl_text__fail(p->r, SL_EFORMAT, start, "%s needs numbers", function);
+    if (sl_expr__term_value(p->r, out, t)) return true;
+    sl_expr__text_fail(p->r, SL_EFORMAT, start, "%s needs numbers", function);
     return false;
 }
 
@@ -175,23 +175,23 @@ static sl_term *rational(parser *p) {
         advance(p);
         if (!argument(p, &den, "Rational")) return NULL;
     }
-    sl_term *t = sl_term__num(p->r, num);
-    return sl_rat_is(den, 1) ? t : sl_term__div(p->r, t, sl_term__num(p->r, den));
+    sl_term *t = sl_expr__term_num(p->r, num);
+    return sl_expr_rat_is(den, 1) ? t : sl_expr__term_div(p->r, t, sl_expr__term_num(p->r, den));
 }
 
 static sl_term *integer(parser *p) {
     sl_rat v;
     size_t start = p->tok.start;
     if (!argument(p, &v, "Integer")) return NULL;
-    if (!sl_rat_is_int(v))
-        return sl_text__fail(p->r, SL_EFORMAT, start, "Integer needs a whole number");
-    return sl_term__num(p->r, v);
+    if (!sl_expr_rat_is_int(v))
+        return sl_expr__text_fail(p->r, SL_EFORMAT, start, "Integer needs a whole number");
+    return sl_expr__term_num(p->r, v);
 }
 
 static sl_term *power_call(parser *p) {
     sl_term *base = sum(p);
     if (!base || !expect(p, ',', "a comma and the exponent")) return NULL;
-    return sl_term__power(p->r, base, sum(p));
+    return sl_expr__term_power(p->r, base, sum(p));
 }
 
 /* `name` stood before; what must follow is its operands in brackets. */
@@ -201,18 +201,18 @@ static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(p
     quote(text, p, name);
     if (r->st != SL_OK) return NULL;
     if (!is(p, '('))
-        return sl_text__fail(r, SL_EFORMAT, name.start, "%s needs brackets, as in %s(%s)", text,
-                             text, special ? "..." : "x1");
+        return sl_expr__text_fail(r, SL_EFORMAT, name.start, "%s needs brackets, as in %s(%s)",
+                                  text, text, special ? "..." : "x1");
     token open = p->tok;
     advance(p);
-    if (is(p, ')')) return sl_text__fail(r, SL_EFORMAT, p->tok.start, "%s of nothing", text);
-    if (!sl_text__open(r, open.start)) return NULL;
+    if (is(p, ')')) return sl_expr__text_fail(r, SL_EFORMAT, p->tok.start, "%s of nothing", text);
+    if (!sl_expr__text_open(r, open.start)) return NULL;
     sl_term *t = special ? special(p) : sum(p);
     r->nest--;
     if (t && is(p, ','))
-        return sl_text__fail(r, SL_EFORMAT, p->tok.start, "too many operands for %s", text);
+        return sl_expr__text_fail(r, SL_EFORMAT, p->tok.start, "too many operands for %s", text);
     t = closing(p, open, t);
-    return special ? t : sl_term__call(r, f, t);
+    return special ? t : sl_expr__term_call(r, f, t);
 }
 
 /* Does an opening bracket come next? */
@@ -227,42 +227,42 @@ static sl_term *named(parser *p) {
     token name = p->tok;
     int number;
     if (name.kind == NAME) {
-        sl_function f = sl_text__function(r->name);
+        sl_function f = sl_expr__text_function(r->name);
         sl_term *(*special)(parser *) = strcmp(r->name, "pow") == 0        ? power_call
                                         : strcmp(r->name, "Rational") == 0 ? rational
                                         : strcmp(r->name, "Integer") == 0  ? integer
                                                                            : NULL;
         // a column may be called as a function is, where no bracket says otherwise
-        const bool column = !bracket_follows(r) && sl_text__variable(r->names, r->name);
+        const bool column = !bracket_follows(r) && sl_expr__text_variable(r->names, r->name);
         if (!column && (f != SL_FUNCTION_NONE || special)) {
             advance(p);
             return call(p, name, f, special);
         }
     }
-    const sl_constant exact = name.kind == NAME ? sl_text__exact(r->name) : SL_CONSTANT_NONE;
-    number = exact && name.of_module ? 0 : sl_text__variable(r->names, r->name);
+    const sl_constant exact = name.kind == NAME ? sl_expr__text_exact(r->name) : SL_CONSTANT_NONE;
+    number = exact && name.of_module ? 0 : sl_expr__text_variable(r->names, r->name);
     if (number) {
         advance(p);
-        return sl_term__leaf(r, SL_OP_VAR, number);
+        return sl_expr__term_leaf(r, SL_OP_VAR, number);
     }
     if (exact) {
         advance(p);
-        return sl_term__exact(r, exact);
+        return sl_expr__term_exact(r, exact);
     }
-    if (name.kind == NAME && (number = sl_text__constant(r->name))) {
+    if (name.kind == NAME && (number = sl_expr__text_constant(r->name))) {
         advance(p);
-        return sl_term__leaf(r, SL_OP_PAR, number);
+        return sl_expr__term_leaf(r, SL_OP_PAR, number);
     }
     char reason[sizeof r->reason];
-    sl_text__explain(reason, sizeof reason, r->names, r->name);
-    return sl_text__fail(r, SL_EFORMAT, name.start, "%s", reason);
+    sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
+    return sl_expr__text_fail(r, SL_EFORMAT, name.start, "%s", reason);
 }
 
 static sl_term *atom(parser *p) {
     token t = p->tok;
     if (t.kind == NUMBER) {
         advance(p);
-        return sl_term__num(p->r, t.value);
+        return sl_expr__term_num(p->r, t.value);
     }
     if (t.kind == NAME || t.kind == QUOTED) return named(p);
     if (is(p, '(')) return bracket(p);
@@ -274,7 +274,7 @@ static bool is_euler(const parser *p) {
     const sl_reader *r = p->r;
     if (p->tok.kind != NAME || (strcmp(r->name, "e") != 0 && strcmp(r->name, "E") != 0))
         return false;
-    if (sl_text__variable(r->names, r->name)) return false; // a column called e
+    if (sl_expr__text_variable(r->names, r->name)) return false; // a column called e
     size_t at = r->at;
     while (at < r->n && is_blank(r->text[at])) at++;
     return at < r->n &&
@@ -284,7 +284,7 @@ static bool is_euler(const parser *p) {
 /* What follows ^. */
 static sl_term *exponent(parser *p) {
     advance(p);
-    if (!sl_text__open(p->r, p->tok.start)) return NULL;
+    if (!sl_expr__text_open(p->r, p->tok.start)) return NULL;
     sl_term *t = factor(p);
     p->r->nest--;
     return t;
@@ -296,12 +296,12 @@ static sl_term *factor(parser *p) {
     sl_term *t;
     if (is_euler(p)) {
         advance(p);
-        t = sl_term__call(p->r, (sl_function)SL_OP_EXP, exponent(p));
+        t = sl_expr__term_call(p->r, (sl_function)SL_OP_EXP, exponent(p));
     } else {
         t = atom(p);
-        if (t && p->tok.kind == POWER) t = sl_term__power(p->r, t, exponent(p));
+        if (t && p->tok.kind == POWER) t = sl_expr__term_power(p->r, t, exponent(p));
     }
-    return negative ? sl_term__neg(p->r, t) : t;
+    return negative ? sl_expr__term_neg(p->r, t) : t;
 }
 
 static sl_term *missing_operator(parser *p) {
@@ -309,10 +309,11 @@ static sl_term *missing_operator(parser *p) {
     quote(left, p, p->before);
     quote(right, p, p->tok);
     if (p->before.kind == NUMBER && p->tok.kind != NUMBER)
-        return sl_text__fail(p->r, SL_EFORMAT, p->tok.start,
-                             "missing operator before \"%s\"; write %s*%s", right, left, right);
-    return sl_text__fail(p->r, SL_EFORMAT, p->tok.start,
-                         "missing operator before \"%s\"; write * for a product", right);
+        return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
+                                  "missing operator before \"%s\"; write %s*%s", right, left,
+                                  right);
+    return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
+                              "missing operator before \"%s\"; write * for a product", right);
 }
 
 static sl_term *product(parser *p) {
@@ -323,7 +324,7 @@ static sl_term *product(parser *p) {
         if (!times && !is(p, '/')) return t;
         advance(p);
         sl_term *u = factor(p);
-        t = times ? sl_term__mul(p->r, t, u) : sl_term__div(p->r, t, u);
+        t = times ? sl_expr__term_mul(p->r, t, u) : sl_expr__term_div(p->r, t, u);
     }
     return NULL;
 }
@@ -334,16 +335,16 @@ static sl_term *sum(parser *p) {
         bool minus = is(p, '-');
         advance(p);
         sl_term *u = product(p);
-        t = sl_term__add(p->r, t, minus ? sl_term__neg(p->r, u) : u);
+        t = sl_expr__term_add(p->r, t, minus ? sl_expr__term_neg(p->r, u) : u);
     }
     return t;
 }
 
-sl_term *sl_text__infix(sl_reader *r) {
+sl_term *sl_expr__text_infix(sl_reader *r) {
     parser p = { .r = r };
     advance(&p);
     if (r->st == SL_OK && p.tok.kind == END)
-        return sl_text__fail(r, SL_EFORMAT, p.tok.start, "no expression, only blanks");
+        return sl_expr__text_fail(r, SL_EFORMAT, p.tok.start, "no expression, only blanks");
     sl_term *t = sum(&p);
     if (r->st == SL_OK && p.tok.kind != END) unexpected(&p, "an operator or the end");
     return t;

@@ -110,18 +110,18 @@ static const char *quote_here(char buffer[SL_TEXT_QUOTE], const sl_reader *r) {
     size_t n = command_length(r, r->at);
     int used = 1;
     if (!n && r->at < r->n) sl_utf8_read(r->text + r->at, r->n - r->at, &used);
-    return sl_text__quote(buffer, r->text + r->at, n ? n : (size_t)used);
+    return sl_expr__text_quote(buffer, r->text + r->at, n ? n : (size_t)used);
 }
 
 static sl_term *unexpected(sl_reader *r, const char *wanted) {
     char text[SL_TEXT_QUOTE];
     char c = here(r);
     if (r->at >= r->n)
-        return sl_text__fail(r, SL_EFORMAT, r->at, "the text ends where %s should be", wanted);
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "the text ends where %s should be", wanted);
     if ((unsigned char)c >= 0x7f || (unsigned char)c < 0x20 || c == '=')
-        return sl_text__bad_character(r, r->at);
-    return sl_text__fail(r, SL_EFORMAT, r->at, "\"%s\" where %s should be", quote_here(text, r),
-                         wanted);
+        return sl_expr__text_bad_character(r, r->at);
+    return sl_expr__text_fail(r, SL_EFORMAT, r->at, "\"%s\" where %s should be",
+                              quote_here(text, r), wanted);
 }
 
 /* ---------------------------------------------------------------- brackets ------------------ */
@@ -149,7 +149,7 @@ static sl_term *bracket(sl_reader *r) {
     size_t open = r->at;
     const char *close = closing_of(r, open);
     r->at += here(r) == '\\' ? command_length(r, open) : 1;
-    if (!sl_text__open(r, open)) return NULL;
+    if (!sl_expr__text_open(r, open)) return NULL;
     const bool outer = r->in_bars;
     r->in_bars = false;
     sl_term *t = sum(r);
@@ -157,7 +157,8 @@ static sl_term *bracket(sl_reader *r) {
     r->nest--;
     if (!t) return NULL;
     skip(r);
-    if (r->at >= r->n) return sl_text__fail(r, SL_EFORMAT, open, "this bracket is never closed");
+    if (r->at >= r->n)
+        return sl_expr__text_fail(r, SL_EFORMAT, open, "this bracket is never closed");
     if (!stands_here(r, close)) {
         char wanted[32] = "a sign or ";
         strcat(wanted, close);
@@ -186,7 +187,7 @@ static sl_term *absolute(sl_reader *r) {
     size_t open = r->at;
     const char *close = closing_bar_of(r, open);
     r->at += here(r) == '|' ? 1 : command_length(r, open) + (close[strlen(close) - 1] == '|');
-    if (!sl_text__open(r, open)) return NULL;
+    if (!sl_expr__text_open(r, open)) return NULL;
     const bool outer = r->in_bars;
     r->in_bars = *close == '|';
     sl_term *t = sum(r);
@@ -195,9 +196,9 @@ static sl_term *absolute(sl_reader *r) {
     if (!t) return NULL;
     skip(r);
     if (!stands_here(r, close))
-        return sl_text__fail(r, SL_EFORMAT, open, "this bar is never closed by %s", close);
+        return sl_expr__text_fail(r, SL_EFORMAT, open, "this bar is never closed by %s", close);
     r->at += strlen(close);
-    return sl_term__call(r, (sl_function)SL_OP_ABS, t);
+    return sl_expr__term_call(r, (sl_function)SL_OP_ABS, t);
 }
 
 /* ---------------------------------------------------------------- names --------------------- */
@@ -237,18 +238,18 @@ static bool braced_name(sl_reader *r, size_t *len) {
                 unexpected(r, "a letter of a name");
                 return false;
             }
-            sl_text__name_add(r, len, escapes[k].meant, 1);
+            sl_expr__text_name_add(r, len, escapes[k].meant, 1);
             r->at += strlen(escapes[k].written);
         } else if (c == '{' || c == '\0') {
             unexpected(r, "a letter of a name");
             return false;
         } else {
-            sl_text__name_add(r, len, c == '~' ? " " : &c, 1);
+            sl_expr__text_name_add(r, len, c == '~' ? " " : &c, 1);
             r->at++;
         }
     }
     if (r->at >= r->n) {
-        sl_text__fail(r, SL_EFORMAT, open, "this brace is never closed");
+        sl_expr__text_fail(r, SL_EFORMAT, open, "this brace is never closed");
         return false;
     }
     r->at++;
@@ -260,12 +261,12 @@ static bool subscript(sl_reader *r, size_t *len) {
     skip(r);
     char c = here(r);
     if (is_digit(c) && is_digit(at(r, r->at + 1))) {
-        sl_text__fail(r, SL_EFORMAT, r->at,
-                      "a subscript of several digits needs braces, as in x_{12}");
+        sl_expr__text_fail(r, SL_EFORMAT, r->at,
+                           "a subscript of several digits needs braces, as in x_{12}");
         return false;
     }
     if (is_digit(c) || is_letter(c)) {
-        sl_text__name_add(r, len, &c, 1);
+        sl_expr__text_name_add(r, len, &c, 1);
         r->at++;
         return true;
     }
@@ -294,19 +295,19 @@ static bool subscript(sl_reader *r, size_t *len) {
 /* What r->name stands for, or NULL without a failure. */
 static sl_term *known(sl_reader *r) {
     int k;
-    if ((k = sl_text__variable(r->names, r->name))) return sl_term__leaf(r, SL_OP_VAR, k);
-    if ((k = sl_text__constant(r->name))) return sl_term__leaf(r, SL_OP_PAR, k);
-    const sl_constant exact = sl_text__exact(r->name);
-    return exact ? sl_term__exact(r, exact) : NULL;
+    if ((k = sl_expr__text_variable(r->names, r->name))) return sl_expr__term_leaf(r, SL_OP_VAR, k);
+    if ((k = sl_expr__text_constant(r->name))) return sl_expr__term_leaf(r, SL_OP_PAR, k);
+    const sl_constant exact = sl_expr__text_exact(r->name);
+    return exact ? sl_expr__term_exact(r, exact) : NULL;
 }
 
 static sl_term *unknown(sl_reader *r, size_t start) {
     char reason[sizeof r->reason];
     if (r->st != SL_OK) return NULL;
-    if (sl_text__function(r->name) != SL_FUNCTION_NONE)
-        return sl_text__fail(r, SL_EFORMAT, start, "write \\%s for the function", r->name);
-    sl_text__explain(reason, sizeof reason, r->names, r->name);
-    return sl_text__fail(r, SL_EFORMAT, start, "%s", reason);
+    if (sl_expr__text_function(r->name) != SL_FUNCTION_NONE)
+        return sl_expr__text_fail(r, SL_EFORMAT, start, "write \\%s for the function", r->name);
+    sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
+    return sl_expr__text_fail(r, SL_EFORMAT, start, "%s", reason);
 }
 
 /* The rest of a name whose first part, of len letters, is in r->name: a subscript, if one follows,
@@ -319,7 +320,7 @@ static sl_term *subscripted(sl_reader *r, size_t len, size_t start) {
     }
     r->at = sub + 1;
     size_t base = len;
-    sl_text__name_add(r, &len, "_", 1);
+    sl_expr__text_name_add(r, &len, "_", 1);
     if (!subscript(r, &len)) return NULL;
     sl_term *t = known(r);
     if (t || r->st != SL_OK) return t;
@@ -337,7 +338,7 @@ static sl_term *argument(sl_reader *r, const char *of);
 static sl_term *euler(sl_reader *r) {
     skip(r);
     r->at++; // ^
-    return sl_term__call(r, (sl_function)SL_OP_EXP, argument(r, "^"));
+    return sl_expr__term_call(r, (sl_function)SL_OP_EXP, argument(r, "^"));
 }
 
 /* A name written in plain letters. In LaTeX each letter is a name of its own, so xy is x times y,
@@ -350,8 +351,8 @@ static sl_term *plain_name(sl_reader *r, bool single) {
     while (end - start < most && is_letter(at(r, end))) end++;
     size_t letters = end - start;
     while (end - start < most && is_digit(at(r, end))) end++; // x1 for x_1
-    sl_text__name_begin(r, &len);
-    sl_text__name_add(r, &len, r->text + start, end - start);
+    sl_expr__text_name_begin(r, &len);
+    sl_expr__text_name_add(r, &len, r->text + start, end - start);
     if (!single && end - start == 1 && here(r) == 'e' && is_raised(r, end)) {
         r->at = end;
         return euler(r);
@@ -361,10 +362,10 @@ static sl_term *plain_name(sl_reader *r, bool single) {
     sl_term *t = subscripted(&whole, len, start);
     if (!t && letters > 1 && whole.st == SL_EFORMAT) {
         char first[2] = { here(r), '\0' };
-        int k = sl_text__variable(r->names, first);
+        int k = sl_expr__text_variable(r->names, first);
         if (k) {
             r->at = start + 1;
-            return sl_term__leaf(r, SL_OP_VAR, k);
+            return sl_expr__term_leaf(r, SL_OP_VAR, k);
         }
     }
     *r = whole;
@@ -381,20 +382,20 @@ static sl_term *argument(sl_reader *r, const char *of) {
     if (is_digit(c)) {
         r->at++;
         if (*of == '^' && is_digit(here(r)))
-            return sl_text__fail(r, SL_EFORMAT, r->at - 1,
-                                 "an exponent of several digits needs braces, as in ^{12}");
-        return sl_term__num(r, SL_RAT(c - '0'));
+            return sl_expr__text_fail(r, SL_EFORMAT, r->at - 1,
+                                      "an exponent of several digits needs braces, as in ^{12}");
+        return sl_expr__term_num(r, SL_RAT(c - '0'));
     }
     if (is_letter(c)) return plain_name(r, true);
     if (c == '\\' && !closing_of(r, r->at)) {
-        if (!sl_text__open(r, r->at)) return NULL;
+        if (!sl_expr__text_open(r, r->at)) return NULL;
         sl_term *t = atom(r);
         r->nest--;
         return t;
     }
     if (c == '-' || c == '+' || c == '(' || c == '[')
-        return sl_text__fail(r, SL_EFORMAT, r->at, "what follows %s needs braces, as in %s{...}",
-                             of, of);
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at,
+                                  "what follows %s needs braces, as in %s{...}", of, of);
     return unexpected(r, "an argument");
 }
 
@@ -406,15 +407,15 @@ static sl_term *raised(sl_reader *r, sl_term *base) {
     sl_term *exponent = argument(r, "^");
     if (exponent && is_raised(r, r->at)) {
         skip(r);
-        return sl_text__fail(r, SL_EFORMAT, r->at, "a second exponent; use braces");
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "a second exponent; use braces");
     }
-    return sl_term__power(r, base, exponent);
+    return sl_expr__term_power(r, base, exponent);
 }
 
 static sl_term *fraction(sl_reader *r) {
     sl_term *num = argument(r, "\\frac");
     sl_term *den = num ? argument(r, "\\frac") : NULL;
-    return sl_term__div(r, num, den);
+    return sl_expr__term_div(r, num, den);
 }
 
 static sl_term *root(sl_reader *r) {
@@ -424,13 +425,13 @@ static sl_term *root(sl_reader *r) {
         size_t where = r->at;
         sl_term *t = bracket(r);
         if (!t) return NULL;
-        if (!sl_term__value(r, &index, t) || index.num == 0)
-            return sl_text__fail(r, SL_EFORMAT, where, "the index of a root must be a number");
+        if (!sl_expr__term_value(r, &index, t) || index.num == 0)
+            return sl_expr__text_fail(r, SL_EFORMAT, where, "the index of a root must be a number");
     }
     sl_term *t = argument(r, "\\sqrt");
-    if (!sl_rat_make(&exponent, index.den, index.num))
-        return sl_text__fail(r, SL_EOVERFLOW, r->at, "the index of a root is too large");
-    return sl_term__pow(r, t, exponent);
+    if (!sl_expr_rat_make(&exponent, index.den, index.num))
+        return sl_expr__text_fail(r, SL_EOVERFLOW, r->at, "the index of a root is too large");
+    return sl_expr__term_pow(r, t, exponent);
 }
 
 /* May what stands at r->at go on in the operand of a function that has no brackets? */
@@ -443,7 +444,7 @@ static bool goes_on(const sl_reader *r) {
 /* \sin(u), \sin{u}, \sin u v, \sin^2 u; the command has been read. */
 static sl_term *function(sl_reader *r, sl_function f, size_t start) {
     char name[SL_TEXT_QUOTE];
-    sl_text__quote(name, r->text + start, r->at - start);
+    sl_expr__text_quote(name, r->text + start, r->at - start);
     sl_rat power = SL_RAT(1);
     sl_term *base = NULL; // of a logarithm
     skip(r);
@@ -459,27 +460,28 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
         size_t where = r->at;
         sl_term *t = argument(r, "^");
         if (!t) return NULL;
-        if (!sl_term__value(r, &power, t))
-            return sl_text__fail(r, SL_EFORMAT, where, "the exponent must be a number");
-        if (sl_rat_is(power, -1))
-            return sl_text__fail(r, SL_EFORMAT, where,
-                                 "%s^{-1} may be a reciprocal or an inverse function; write "
-                                 "\\frac{1}{%s(...)}",
-                                 name, name);
+        if (!sl_expr__term_value(r, &power, t))
+            return sl_expr__text_fail(r, SL_EFORMAT, where, "the exponent must be a number");
+        if (sl_expr_rat_is(power, -1))
+            return sl_expr__text_fail(r, SL_EFORMAT, where,
+                                      "%s^{-1} may be a reciprocal or an inverse function; write "
+                                      "\\frac{1}{%s(...)}",
+                                      name, name);
         skip(r);
     }
     sl_term *operand;
-    if (!sl_text__open(r, r->at)) return NULL;
+    if (!sl_expr__text_open(r, r->at)) return NULL;
     if (closing_of(r, r->at)) {
         operand = bracket(r);
     } else {
         operand = factor(r);
-        for (skip(r); operand && goes_on(r); skip(r)) operand = sl_term__mul(r, operand, factor(r));
+        for (skip(r); operand && goes_on(r); skip(r))
+            operand = sl_expr__term_mul(r, operand, factor(r));
     }
     r->nest--;
-    sl_term *t = sl_term__call(r, f, operand);
-    if (base) t = sl_term__div(r, t, sl_term__call(r, f, base));
-    return t && !sl_rat_is(power, 1) ? sl_term__pow(r, t, power) : t;
+    sl_term *t = sl_expr__term_call(r, f, operand);
+    if (base) t = sl_expr__term_div(r, t, sl_expr__term_call(r, f, base));
+    return t && !sl_expr_rat_is(power, 1) ? sl_expr__term_pow(r, t, power) : t;
 }
 
 /* ---------------------------------------------------------------- grammar ------------------- */
@@ -492,12 +494,12 @@ static sl_term *upright_name(sl_reader *r) {
     r->at += command_length(r, start);
     skip(r);
     if (here(r) != '{') return unexpected(r, "a name in braces");
-    sl_text__name_begin(r, &len);
+    sl_expr__text_name_begin(r, &len);
     if (!braced_name(r, &len)) return NULL;
-    sl_function f = sl_text__function(r->name);
-    if (f != SL_FUNCTION_NONE && (operator_first || !sl_text__variable(r->names, r->name)))
+    sl_function f = sl_expr__text_function(r->name);
+    if (f != SL_FUNCTION_NONE && (operator_first || !sl_expr__text_variable(r->names, r->name)))
         return function(r, f, start);
-    if (strcmp(r->name, "e") == 0 && is_raised(r, r->at) && !sl_text__variable(r->names, "e"))
+    if (strcmp(r->name, "e") == 0 && is_raised(r, r->at) && !sl_expr__text_variable(r->names, "e"))
         return euler(r);
     return subscripted(r, len, start);
 }
@@ -516,9 +518,9 @@ static sl_term *command(sl_reader *r) {
         return root(r);
     }
     if (n < 2 || !is_letter(at(r, start + 1))) return unexpected(r, "a factor");
-    sl_text__name_begin(r, &len);
-    sl_text__name_add(r, &len, r->text + start + 1, n - 1);
-    sl_function f = sl_text__function(r->name);
+    sl_expr__text_name_begin(r, &len);
+    sl_expr__text_name_add(r, &len, r->text + start + 1, n - 1);
+    sl_function f = sl_expr__text_function(r->name);
     if (f != SL_FUNCTION_NONE && f != SL_FUNCTION_NEG) {
         r->at += n;
         return function(r, f, start);
@@ -532,7 +534,7 @@ static sl_term *atom(sl_reader *r) {
     char c = here(r);
     sl_rat v;
     if (is_digit(c) || (c == '.' && is_digit(at(r, r->at + 1))))
-        return sl_text__number(r, &v, false) ? sl_term__num(r, v) : NULL;
+        return sl_expr__text_number(r, &v, false) ? sl_expr__term_num(r, v) : NULL;
     if (closing_of(r, r->at)) return bracket(r);
     if (closing_bar_of(r, r->at)) return absolute(r);
     if (is_letter(c)) return plain_name(r, false);
@@ -569,7 +571,7 @@ static sl_term *signed_factor(sl_reader *r, bool *literal) {
     for (skip(r); here(r) == '-' || here(r) == '+'; skip(r)) negative ^= r->text[r->at++] == '-';
     *literal = is_digit(here(r));
     sl_term *t = factor(r);
-    return negative ? sl_term__neg(r, t) : t;
+    return negative ? sl_expr__term_neg(r, t) : t;
 }
 
 static sl_term *product(sl_reader *r) {
@@ -581,7 +583,7 @@ static sl_term *product(sl_reader *r) {
         int next = product_sign(r);
         if (next) {
             sl_term *u = signed_factor(r, &literal);
-            t = next > 0 ? sl_term__mul(r, t, u) : sl_term__div(r, t, u);
+            t = next > 0 ? sl_expr__term_mul(r, t, u) : sl_expr__term_div(r, t, u);
             sign = next;
             continue;
         }
@@ -589,22 +591,22 @@ static sl_term *product(sl_reader *r) {
         char text[SL_TEXT_QUOTE];
         size_t where = r->at;
         if (is_digit(here(r)) || here(r) == '.')
-            return sl_text__fail(r, SL_EFORMAT, where,
-                                 "a number after a factor; write \\cdot before \"%s\"",
-                                 quote_here(text, r));
+            return sl_expr__text_fail(r, SL_EFORMAT, where,
+                                      "a number after a factor; write \\cdot before \"%s\"",
+                                      quote_here(text, r));
         if (sign < 0)
-            return sl_text__fail(
+            return sl_expr__text_fail(
                 r, SL_EFORMAT, where,
                 "missing operator before \"%s\": after / write \\cdot, or brackets",
                 quote_here(text, r));
         bool bare = !closing_of(r, where);
         sl_term *u = factor(r);
         if (u && literal && bare && u->op == SL_OP_NUM)
-            return sl_text__fail(
+            return sl_expr__text_fail(
                 r, SL_EFORMAT, where,
                 "a fraction after a number may be a mixed number; write + or \\cdot");
         literal = false;
-        t = sl_term__mul(r, t, u);
+        t = sl_expr__term_mul(r, t, u);
     }
     return NULL;
 }
@@ -617,12 +619,12 @@ static sl_term *sum(sl_reader *r) {
         if (c != '+' && c != '-') return t;
         r->at++;
         sl_term *u = product(r);
-        t = sl_term__add(r, t, c == '-' ? sl_term__neg(r, u) : u);
+        t = sl_expr__term_add(r, t, c == '-' ? sl_expr__term_neg(r, u) : u);
     }
     return NULL;
 }
 
-sl_term *sl_text__latex(sl_reader *r) {
+sl_term *sl_expr__text_latex(sl_reader *r) {
     static const struct {
         const char *open, *close;
     } fences[] = { { "$$", "$$" }, { "$", "$" }, { "\\(", "\\)" }, { "\\[", "\\]" } };
@@ -634,7 +636,8 @@ sl_term *sl_text__latex(sl_reader *r) {
         r->at += strlen(fences[i].open);
         skip(r);
     }
-    if (r->at >= r->n) return sl_text__fail(r, SL_EFORMAT, r->at, "no expression, only blanks");
+    if (r->at >= r->n)
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "no expression, only blanks");
     sl_term *t = sum(r);
     if (!t) return NULL;
     skip(r);

@@ -37,9 +37,10 @@ static bool advance(parser *p) {
     p->start = p->end = r->at;
     if (r->at >= r->n) return false;
     if (r->text[r->at] == '`') {
-        if (!sl_text__quoted_name(r)) return false;
+        if (!sl_expr__text_quoted_name(r)) return false;
         if (r->at < r->n && !is_blank(r->text[r->at])) {
-            sl_text__fail(r, SL_EFORMAT, r->at, "a blank must follow a name between backticks");
+            sl_expr__text_fail(r, SL_EFORMAT, r->at,
+                               "a blank must follow a name between backticks");
             return false;
         }
     }
@@ -55,13 +56,13 @@ static bool push(parser *p, int op, sl_function function, int wanted) {
         p->spare = f->below;
     } else {
         if (++p->frames > SL_EXPR_MAX) {
-            sl_text__fail(r, SL_ELIMIT, p->start, "more than %d operators wait for operands here",
-                          SL_EXPR_MAX);
+            sl_expr__text_fail(r, SL_ELIMIT, p->start,
+                               "more than %d operators wait for operands here", SL_EXPR_MAX);
             return false;
         }
         f = sl_arena_alloc(r->arena, sizeof *f);
         if (!f) {
-            sl_text__fail(r, SL_ENOMEM, p->start, "no memory for an expression");
+            sl_expr__text_fail(r, SL_ENOMEM, p->start, "no memory for an expression");
             return false;
         }
     }
@@ -75,15 +76,15 @@ static bool push(parser *p, int op, sl_function function, int wanted) {
 static sl_term *apply(parser *p, const frame *f, sl_term *t) {
     sl_reader *r = p->r;
     switch (f->op) {
-    case CALL: return sl_term__call(r, f->function, t);
-    case SL_OPERATOR_POW: return sl_term__power(r, f->first, t);
-    case SL_OPERATOR_ADD: return sl_term__add(r, f->first, t);
-    case SL_OPERATOR_SUB: return sl_term__add(r, f->first, sl_term__neg(r, t));
-    case SL_OPERATOR_MUL: return sl_term__mul(r, f->first, t);
+    case CALL: return sl_expr__term_call(r, f->function, t);
+    case SL_OPERATOR_POW: return sl_expr__term_power(r, f->first, t);
+    case SL_OPERATOR_ADD: return sl_expr__term_add(r, f->first, t);
+    case SL_OPERATOR_SUB: return sl_expr__term_add(r, f->first, sl_expr__term_neg(r, t));
+    case SL_OPERATOR_MUL: return sl_expr__term_mul(r, f->first, t);
     default: break;
     }
     SL_ASSERT(f->op == SL_OPERATOR_DIV);
-    return sl_term__div(r, f->first, t);
+    return sl_expr__term_div(r, f->first, t);
 }
 
 /* Gives t to the operator that waits for it, and so on as long as operators become complete. The
@@ -111,32 +112,32 @@ static sl_term *number(parser *p) {
     size_t end = p->end;
     r->at = p->start + (text[p->start] == '-' || text[p->start] == '+');
     sl_rat v, den;
-    if (!sl_text__number(r, &v, true)) return NULL;
-    sl_term *t = sl_term__num(r, v);
+    if (!sl_expr__text_number(r, &v, true)) return NULL;
+    sl_term *t = sl_expr__term_num(r, v);
     if (r->at + 1 < end && text[r->at] == '/' && text[r->at + 1] >= '0' && text[r->at + 1] <= '9') {
         r->at++;
-        if (!sl_text__number(r, &den, true)) return NULL;
-        t = sl_term__div(r, t, sl_term__num(r, den));
+        if (!sl_expr__text_number(r, &den, true)) return NULL;
+        t = sl_expr__term_div(r, t, sl_expr__term_num(r, den));
     }
     if (r->at != end) {
         char quote[SL_TEXT_QUOTE];
-        return sl_text__fail(r, SL_EFORMAT, r->at, "\"%s\" is not a number",
-                             sl_text__quote(quote, text + p->start, end - p->start));
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "\"%s\" is not a number",
+                                  sl_expr__text_quote(quote, text + p->start, end - p->start));
     }
-    return negative ? sl_term__neg(r, t) : t;
+    return negative ? sl_expr__term_neg(r, t) : t;
 }
 
 static sl_term *named(parser *p) {
     sl_reader *r = p->r;
     int k;
-    if ((k = sl_text__variable(r->names, r->name))) return sl_term__leaf(r, SL_OP_VAR, k);
-    if (r->text[p->start] != '`' && (k = sl_text__constant(r->name)))
-        return sl_term__leaf(r, SL_OP_PAR, k);
-    const sl_constant exact = sl_text__exact(r->name);
-    if (r->text[p->start] != '`' && exact) return sl_term__exact(r, exact);
+    if ((k = sl_expr__text_variable(r->names, r->name))) return sl_expr__term_leaf(r, SL_OP_VAR, k);
+    if (r->text[p->start] != '`' && (k = sl_expr__text_constant(r->name)))
+        return sl_expr__term_leaf(r, SL_OP_PAR, k);
+    const sl_constant exact = sl_expr__text_exact(r->name);
+    if (r->text[p->start] != '`' && exact) return sl_expr__term_exact(r, exact);
     char reason[sizeof r->reason];
-    sl_text__explain(reason, sizeof reason, r->names, r->name);
-    return sl_text__fail(r, SL_EFORMAT, p->start, "%s", reason);
+    sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
+    return sl_expr__text_fail(r, SL_EFORMAT, p->start, "%s", reason);
 }
 
 static bool is_number(const parser *p) {
@@ -153,14 +154,14 @@ static bool is_text(parser *p) {
     for (size_t i = p->start; i < p->end; i += (size_t)used) {
         int32_t c = sl_utf8_read(r->text + i, p->end - i, &used);
         if (c < 0x20 || c == 0x7f || c == '=') {
-            sl_text__bad_character(r, i);
+            sl_expr__text_bad_character(r, i);
             return false;
         }
     }
     return true;
 }
 
-sl_term *sl_text__prefix(sl_reader *r) {
+sl_term *sl_expr__text_prefix(sl_reader *r) {
     parser p = { .r = r };
     sl_term *whole = NULL;
     while (advance(&p)) {
@@ -168,18 +169,19 @@ sl_term *sl_text__prefix(sl_reader *r) {
         size_t n = p.end - p.start, len;
         char quote[SL_TEXT_QUOTE];
         if (whole)
-            return sl_text__fail(r, SL_EFORMAT, p.start, "\"%s\" follows a complete expression",
-                                 sl_text__quote(quote, word, n));
+            return sl_expr__text_fail(r, SL_EFORMAT, p.start,
+                                      "\"%s\" follows a complete expression",
+                                      sl_expr__text_quote(quote, word, n));
         if (*word == '`') {
             whole = reduce(&p, named(&p));
         } else if (is_number(&p)) {
             whole = reduce(&p, number(&p));
         } else {
             if (!is_text(&p)) return NULL;
-            sl_text__name_begin(r, &len);
-            sl_text__name_add(r, &len, word, n);
-            sl_operator o = sl_operator_find(word, n);
-            sl_function f = sl_text__function(r->name);
+            sl_expr__text_name_begin(r, &len);
+            sl_expr__text_name_add(r, &len, word, n);
+            sl_operator o = sl_expr_operator_find(word, n);
+            sl_function f = sl_expr__text_function(r->name);
             if (f != SL_FUNCTION_NONE)
                 push(&p, CALL, f, 1);
             else if (o != SL_OPERATOR_COUNT)
@@ -190,14 +192,15 @@ sl_term *sl_text__prefix(sl_reader *r) {
         if (r->st != SL_OK) return NULL;
     }
     if (r->st != SL_OK) return NULL;
-    if (!whole && !p.top) return sl_text__fail(r, SL_EFORMAT, r->n, "no expression, only blanks");
+    if (!whole && !p.top)
+        return sl_expr__text_fail(r, SL_EFORMAT, r->n, "no expression, only blanks");
     if (!whole) {
         char quote[SL_TEXT_QUOTE];
         size_t end = p.top->start;
         while (end < r->n && !is_blank(r->text[end])) end++;
-        return sl_text__fail(r, SL_EFORMAT, r->n,
-                             "the text ends where an operand of \"%s\" should be",
-                             sl_text__quote(quote, r->text + p.top->start, end - p.top->start));
+        return sl_expr__text_fail(
+            r, SL_EFORMAT, r->n, "the text ends where an operand of \"%s\" should be",
+            sl_expr__text_quote(quote, r->text + p.top->start, end - p.top->start));
     }
     return whole;
 }

@@ -7,9 +7,9 @@ static sl_term *make(sl_reader *r, sl_op op) {
     enum { MOST = 4 * SL_EXPR_MAX };
     if (r->st != SL_OK) return NULL;
     if (++r->made > MOST)
-        return sl_text__fail(r, SL_ELIMIT, r->at, "an expression of more than %d parts", MOST);
+        return sl_expr__text_fail(r, SL_ELIMIT, r->at, "an expression of more than %d parts", MOST);
     sl_term *t = sl_arena_alloc(r->arena, sizeof *t);
-    if (!t) return sl_text__fail(r, SL_ENOMEM, r->at, "no memory for an expression");
+    if (!t) return sl_expr__text_fail(r, SL_ENOMEM, r->at, "no memory for an expression");
     *t = (sl_term){ .op = (uint8_t)op };
     return t;
 }
@@ -17,8 +17,8 @@ static sl_term *make(sl_reader *r, sl_op op) {
 /* Notes that t now has this operand. */
 static sl_term *deepen(sl_reader *r, sl_term *t, const sl_term *operand) {
     if (operand->depth >= SL_EXPR_MAX_DEPTH)
-        return sl_text__fail(r, SL_ELIMIT, r->at, "nested deeper than %d operations",
-                             SL_EXPR_MAX_DEPTH);
+        return sl_expr__text_fail(r, SL_ELIMIT, r->at, "nested deeper than %d operations",
+                                  SL_EXPR_MAX_DEPTH);
     if (t->depth < operand->depth + 1) t->depth = (uint16_t)(operand->depth + 1);
     return t;
 }
@@ -72,40 +72,40 @@ static sl_rat take_coefficient(sl_term *t) {
     return v;
 }
 
-sl_term *sl_term__num(sl_reader *r, sl_rat value) {
+sl_term *sl_expr__term_num(sl_reader *r, sl_rat value) {
     sl_term *t = make(r, SL_OP_NUM);
     if (t) t->value = value;
     return t;
 }
 
-sl_term *sl_term__leaf(sl_reader *r, sl_op op, int number) {
+sl_term *sl_expr__term_leaf(sl_reader *r, sl_op op, int number) {
     sl_term *t = make(r, op);
     if (t) t->number = (uint16_t)number;
     return t;
 }
 
-sl_term *sl_term__add(sl_reader *r, sl_term *a, sl_term *b) {
+sl_term *sl_expr__term_add(sl_reader *r, sl_term *a, sl_term *b) {
     return a && b ? join(r, SL_OP_ADD, a, b) : NULL;
 }
 
 static sl_term *beyond(sl_reader *r) {
-    return sl_text__fail(r, SL_EOVERFLOW, r->at,
-                         "the product of the numbers up to here is beyond "
-                         "64-bit rationals");
+    return sl_expr__text_fail(r, SL_EOVERFLOW, r->at,
+                              "the product of the numbers up to here is beyond "
+                              "64-bit rationals");
 }
 
 /* v * t, with the number in front. */
 static sl_term *scale(sl_reader *r, sl_rat v, sl_term *t) {
-    if (is_coefficient(t)) return sl_rat_mul(&t->value, t->value, v) ? t : beyond(r);
+    if (is_coefficient(t)) return sl_expr_rat_mul(&t->value, t->value, v) ? t : beyond(r);
     if (t->op == SL_OP_MUL && is_coefficient(t->first))
-        return sl_rat_mul(&t->first->value, t->first->value, v) ? t : beyond(r);
-    if (sl_rat_is(v, 1)) return t;
-    sl_term *number = sl_term__num(r, v);
+        return sl_expr_rat_mul(&t->first->value, t->first->value, v) ? t : beyond(r);
+    if (sl_expr_rat_is(v, 1)) return t;
+    sl_term *number = sl_expr__term_num(r, v);
     if (number && t->op != SL_OP_MUL) t = wrap(r, SL_OP_MUL, t);
     return number && t ? prepend(r, t, number) : NULL;
 }
 
-sl_term *sl_term__mul(sl_reader *r, sl_term *a, sl_term *b) {
+sl_term *sl_expr__term_mul(sl_reader *r, sl_term *a, sl_term *b) {
     if (!a || !b) return NULL;
     if (is_coefficient(b)) return scale(r, b->value, a);
     if (is_coefficient(a)) return scale(r, a->value, b);
@@ -113,7 +113,7 @@ sl_term *sl_term__mul(sl_reader *r, sl_term *a, sl_term *b) {
     if (b->op == SL_OP_MUL && b->count == 1) b = b->first;
     sl_rat u = take_coefficient(a);
     if (a->op == SL_OP_MUL && a->count == 1) a = a->first;
-    if (!sl_rat_mul(&v, u, v)) return beyond(r);
+    if (!sl_expr_rat_mul(&v, u, v)) return beyond(r);
     a = join(r, SL_OP_MUL, a, b);
     return a ? scale(r, v, a) : NULL;
 }
@@ -141,70 +141,70 @@ static sl_term *invert(sl_reader *r, sl_term *t) {
         }
         return t;
     }
-    return sl_term__pow(r, t, SL_RAT(-1));
+    return sl_expr__term_pow(r, t, SL_RAT(-1));
 }
 
-sl_term *sl_term__div(sl_reader *r, sl_term *a, sl_term *b) {
+sl_term *sl_expr__term_div(sl_reader *r, sl_term *a, sl_term *b) {
     if (!a || !b) return NULL;
     sl_term *inverse = invert(r, b);
-    return sl_term__mul(r, a, inverse);
+    return sl_expr__term_mul(r, a, inverse);
 }
 
-sl_term *sl_term__neg(sl_reader *r, sl_term *a) {
+sl_term *sl_expr__term_neg(sl_reader *r, sl_term *a) {
     if (!a) return NULL;
     return a->op == SL_OP_NUM && a->value.num == 0 ? a : scale(r, SL_RAT(-1), a);
 }
 
-sl_term *sl_term__pow(sl_reader *r, sl_term *base, sl_rat exponent) {
+sl_term *sl_expr__term_pow(sl_reader *r, sl_term *base, sl_rat exponent) {
     sl_term *t = base ? wrap(r, SL_OP_POW, base) : NULL;
     if (t) t->value = exponent;
     return t;
 }
 
-sl_term *sl_term__call(sl_reader *r, sl_function f, sl_term *operand) {
+sl_term *sl_expr__term_call(sl_reader *r, sl_function f, sl_term *operand) {
     if (!operand) return NULL;
-    if (f == SL_FUNCTION_NEG) return sl_term__neg(r, operand);
-    if (f == SL_FUNCTION_SQRT) return sl_term__pow(r, operand, (sl_rat){ 1, 2 });
+    if (f == SL_FUNCTION_NEG) return sl_expr__term_neg(r, operand);
+    if (f == SL_FUNCTION_SQRT) return sl_expr__term_pow(r, operand, (sl_rat){ 1, 2 });
     if (f == SL_FUNCTION_LOG10 || f == SL_FUNCTION_LOG2) {
-        sl_term *base = sl_term__num(r, SL_RAT(f == SL_FUNCTION_LOG10 ? 10 : 2));
+        sl_term *base = sl_expr__term_num(r, SL_RAT(f == SL_FUNCTION_LOG10 ? 10 : 2));
         if (base) base = wrap(r, SL_OP_LOG, base);
-        return sl_term__div(r, wrap(r, SL_OP_LOG, operand), base);
+        return sl_expr__term_div(r, wrap(r, SL_OP_LOG, operand), base);
     }
     if (f == SL_FUNCTION_LOG1P) {
-        sl_term *sum = sl_term__add(r, sl_term__num(r, SL_RAT(1)), operand);
+        sl_term *sum = sl_expr__term_add(r, sl_expr__term_num(r, SL_RAT(1)), operand);
         return sum ? wrap(r, SL_OP_LOG, sum) : NULL;
     }
     if (f == SL_FUNCTION_EXPM1)
-        return sl_term__add(r, wrap(r, SL_OP_EXP, operand), sl_term__num(r, SL_RAT(-1)));
+        return sl_expr__term_add(r, wrap(r, SL_OP_EXP, operand), sl_expr__term_num(r, SL_RAT(-1)));
     return wrap(r, (sl_op)f, operand);
 }
 
-sl_term *sl_term__exact(sl_reader *r, sl_constant which) {
+sl_term *sl_expr__term_exact(sl_reader *r, sl_constant which) {
     if (which == SL_CONSTANT_PI) return make(r, SL_OP_PI);
-    sl_term *one = sl_term__num(r, SL_RAT(1));
+    sl_term *one = sl_expr__term_num(r, SL_RAT(1));
     return one ? wrap(r, SL_OP_EXP, one) : NULL;
 }
 
-bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t) {
+bool sl_expr__term_value(sl_reader *r, sl_rat *out, sl_term *t) {
     if (t->op == SL_OP_NUM) {
         *out = t->value;
         return true;
     }
     size_t mark = sl_arena_mark(r->arena);
     const sl_node *e;
-    sl_status st = sl_term__emit(&e, r->arena, t);
+    sl_status st = sl_expr__term_emit(&e, r->arena, t);
     if (st == SL_OK) st = sl_expr_tidy(&e, r->arena, e);
     bool known = st == SL_OK && e->op == SL_OP_NUM;
-    if (known) *out = sl_num_value(e);
-    if (st == SL_ENOMEM) sl_text__fail(r, st, r->at, "%s", sl_last_error());
+    if (known) *out = sl_expr_num_value(e);
+    if (st == SL_ENOMEM) sl_expr__text_fail(r, st, r->at, "%s", sl_last_error());
     sl_arena_rewind(r->arena, mark);
     return known;
 }
 
-sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent) {
+sl_term *sl_expr__term_power(sl_reader *r, sl_term *base, sl_term *exponent) {
     if (!base || !exponent) return NULL;
     sl_rat p;
-    if (sl_term__value(r, &p, exponent)) return sl_term__pow(r, base, p);
+    if (sl_expr__term_value(r, &p, exponent)) return sl_expr__term_pow(r, base, p);
     sl_term *t = r->st == SL_OK ? wrap(r, SL_OP_RAISE, base) : NULL;
     return t ? append(r, t, exponent) : NULL;
 }
@@ -219,17 +219,17 @@ static size_t slots(const sl_term *t) {
 }
 
 static sl_node *write_nodes(sl_node *w, const sl_term *t) {
-    if (t->op == SL_OP_NUM) return sl_num_put(w, t->value);
+    if (t->op == SL_OP_NUM) return sl_expr_num_put(w, t->value);
     sl_node *head = w++;
     *head = (sl_node){ .op = t->op, .arg = t->number };
     for (const sl_term *c = t->first; c; c = c->next) w = write_nodes(w, c);
-    if (t->op == SL_OP_POW) w = sl_num_put(w, t->value);
+    if (t->op == SL_OP_POW) w = sl_expr_num_put(w, t->value);
     if (t->first) head->arg = (uint16_t)(t->count + (t->op == SL_OP_POW));
     head->len = (uint32_t)(w - head);
     return w;
 }
 
-sl_status sl_term__emit(const sl_node **out, sl_arena *a, const sl_term *t) {
+sl_status sl_expr__term_emit(const sl_node **out, sl_arena *a, const sl_term *t) {
     sl_node *e;
     SL_TRY(sl_expr__room(&e, a, slots(t)));
     write_nodes(e, t);

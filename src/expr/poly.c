@@ -5,10 +5,10 @@
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-sl_status sl_poly__read_term(term *t, work *w, const sl_node *e) {
+sl_status sl_expr__poly_read_term(term *t, work *w, const sl_node *e) {
     *t = (term){ SL_RAT(1), NULL, 0 };
     if (e->op == SL_OP_NUM) {
-        t->coef = sl_num_value(e);
+        t->coef = sl_expr_num_value(e);
         return SL_OK;
     }
     const sl_node *c = e;
@@ -16,34 +16,35 @@ sl_status sl_poly__read_term(term *t, work *w, const sl_node *e) {
     if (e->op == SL_OP_MUL) {
         c = e + 1;
         left = e->arg;
-        if (c->op == SL_OP_NUM) t->coef = sl_num_value(c), c = sl_next(c), left--;
+        if (c->op == SL_OP_NUM) t->coef = sl_expr_num_value(c), c = sl_expr_next(c), left--;
     }
     factor *f;
     SL_CANON_NEW(f, w, left);
     t->f = f;
     t->n = left;
-    for (; left--; c = sl_next(c)) *f++ = (factor){ sl_expr__base(c), sl_expr__exponent(c) };
+    for (; left--; c = sl_expr_next(c)) *f++ = (factor){ sl_expr__base(c), sl_expr__exponent(c) };
     return SL_OK;
 }
 
-sl_status sl_poly__read(poly *p, work *w, const sl_node *e) {
+sl_status sl_expr__poly_read(poly *p, work *w, const sl_node *e) {
     int n = e->op == SL_OP_ADD ? e->arg : 1;
     SL_CANON_NEW(p->t, w, n);
     p->n = 0;
     p->cap = n;
     if (e->op != SL_OP_ADD) {
-        if (sl_num_is(e, 0)) return SL_OK; // zero is the sum of nothing
+        if (sl_expr_num_is(e, 0)) return SL_OK; // zero is the sum of nothing
         p->n = 1;
-        return sl_poly__read_term(&p->t[0], w, e);
+        return sl_expr__poly_read_term(&p->t[0], w, e);
     }
     const sl_node *c = e + 1;
-    for (; p->n < n; p->n++, c = sl_next(c)) SL_TRY(sl_poly__read_term(&p->t[p->n], w, c));
+    for (; p->n < n; p->n++, c = sl_expr_next(c))
+        SL_TRY(sl_expr__poly_read_term(&p->t[p->n], w, c));
     return SL_OK;
 }
 
 /* ---------------------------------------------------------------- building ------------------ */
 
-sl_status sl_poly__push(poly *p, work *w, term t) {
+sl_status sl_expr__poly_push(poly *p, work *w, term t) {
     if (++w->terms > WORK_MAX_TERMS)
         return sl_fail(SL_ELIMIT, "expansion passes %d terms", WORK_MAX_TERMS);
     SL_CANON_GROW(p->t, p->n, p->cap, w);
@@ -55,7 +56,7 @@ static int cmp_terms(const term *a, const term *b) {
     int n = SL_MIN(a->n, b->n);
     for (int i = 0; i < n; i++) {
         int c = sl_expr__cmp_base(a->f[i].base, b->f[i].base);
-        if (!c) c = -sl_rat_cmp(a->f[i].exp, b->f[i].exp);
+        if (!c) c = -sl_expr_rat_cmp(a->f[i].exp, b->f[i].exp);
         if (c) return c;
     }
     return (a->n < b->n) - (a->n > b->n); // the one that goes on is before the one that ends
@@ -63,7 +64,7 @@ static int cmp_terms(const term *a, const term *b) {
 
 static int cmp_terms_qsort(const void *a, const void *b) { return cmp_terms(a, b); }
 
-sl_status sl_poly__collect(poly *p) {
+sl_status sl_expr__poly_collect(poly *p) {
     if (p->n <= 24) {
         // insertion: sums are short, and often nearly sorted because their parts were
         for (int i = 1; i < p->n; i++) {
@@ -79,19 +80,19 @@ sl_status sl_poly__collect(poly *p) {
     for (int i = 0; i < p->n;) {
         term t = p->t[i];
         for (i++; i < p->n && cmp_terms(&t, &p->t[i]) == 0; i++)
-            if (!sl_rat_add(&t.coef, t.coef, p->t[i].coef)) return sl_canon__overflow();
+            if (!sl_expr_rat_add(&t.coef, t.coef, p->t[i].coef)) return sl_expr__canon_overflow();
         if (t.coef.num != 0) p->t[kept++] = t;
     }
     p->n = kept;
     return SL_OK;
 }
 
-sl_status sl_poly__scale(poly *p, work *w, sl_rat by) {
+sl_status sl_expr__poly_scale(poly *p, work *w, sl_rat by) {
     term *t;
     SL_CANON_NEW(t, w, p->n);
     for (int i = 0; i < p->n; i++) {
         t[i] = p->t[i];
-        if (!sl_rat_mul(&t[i].coef, t[i].coef, by)) return sl_canon__overflow();
+        if (!sl_expr_rat_mul(&t[i].coef, t[i].coef, by)) return sl_expr__canon_overflow();
     }
     p->t = t;
     p->cap = p->n;
@@ -103,7 +104,7 @@ sl_status sl_poly__scale(poly *p, work *w, sl_rat by) {
 /* a*b by merging two sorted lists. *simple becomes false where that is not the whole story. */
 static sl_status merge(term *out, bool *simple, work *w, const term *a, const term *b) {
     *simple = true;
-    if (!sl_rat_mul(&out->coef, a->coef, b->coef)) return sl_canon__overflow();
+    if (!sl_expr_rat_mul(&out->coef, a->coef, b->coef)) return sl_expr__canon_overflow();
     if (!a->n || !b->n) {
         out->f = a->n ? a->f : b->f;
         out->n = a->n + b->n;
@@ -131,12 +132,12 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
             f[n++] = c < 0 ? (i++, *x) : (j++, *y);
             continue;
         }
-        if (!sl_canon__is_plain(x->base)) {
+        if (!sl_expr__canon_is_plain(x->base)) {
             *simple = false;
             return SL_OK;
         }
         f[n].base = x->base;
-        if (!sl_rat_add(&f[n].exp, x->exp, y->exp)) return sl_canon__overflow();
+        if (!sl_expr_rat_add(&f[n].exp, x->exp, y->exp)) return sl_expr__canon_overflow();
         if (f[n].exp.num != 0) n++;
         i++, j++;
     }
@@ -146,7 +147,7 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
     return SL_OK;
 }
 
-sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b) {
+sl_status sl_expr__poly_mul(poly *out, work *w, const poly *a, const poly *b) {
     for (int i = 0; i < a->n; i++) {
         for (int j = 0; j < b->n; j++) {
             const term *x = &a->t[i], *y = &b->t[j];
@@ -154,7 +155,7 @@ sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b) {
             bool simple;
             SL_TRY(merge(&t, &simple, w, x, y));
             if (simple) {
-                SL_TRY(sl_poly__push(out, w, t));
+                SL_TRY(sl_expr__poly_push(out, w, t));
                 continue;
             }
             entry *list;
@@ -162,9 +163,9 @@ sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b) {
             for (int k = 0; k < x->n + y->n; k++) {
                 const factor *f = k < x->n ? &x->f[k] : &y->f[k - x->n];
                 // a sum to a whole power is in its normal form already when it stands in a term
-                list[k] = (entry){ f->base, f->exp, sl_rat_is_int(f->exp) };
+                list[k] = (entry){ f->base, f->exp, sl_expr_rat_is_int(f->exp) };
             }
-            SL_TRY(sl_canon__product(out, w, t.coef, list, x->n + y->n));
+            SL_TRY(sl_expr__canon_product(out, w, t.coef, list, x->n + y->n));
         }
     }
     return SL_OK;
@@ -173,34 +174,35 @@ sl_status sl_poly__mul(poly *out, work *w, const poly *a, const poly *b) {
 /* ---------------------------------------------------------------- writing ------------------- */
 
 static size_t factor_len(const factor *f) {
-    return f->base->len + (sl_rat_is(f->exp, 1) ? 0 : 1 + sl_expr__num_len(f->exp));
+    return f->base->len + (sl_expr_rat_is(f->exp, 1) ? 0 : 1 + sl_expr__num_len(f->exp));
 }
 
 static size_t term_len(sl_rat coef, const factor *f, int n) {
-    bool number = n == 0 || !sl_rat_is(coef, 1);
+    bool number = n == 0 || !sl_expr_rat_is(coef, 1);
     size_t len = (size_t)(n + number > 1) + (number ? sl_expr__num_len(coef) : 0);
     for (int i = 0; i < n; i++) len += factor_len(&f[i]);
     return len;
 }
 
 static sl_node *put_term(sl_node *w, sl_rat coef, const factor *f, int n) {
-    bool number = n == 0 || !sl_rat_is(coef, 1);
+    bool number = n == 0 || !sl_expr_rat_is(coef, 1);
     if (n + number > 1)
         *w++ = (sl_node){ .op = SL_OP_MUL,
                           .arg = (uint16_t)(n + number),
                           .len = (uint32_t)term_len(coef, f, n) };
-    if (number) w = sl_num_put(w, coef);
+    if (number) w = sl_expr_num_put(w, coef);
     for (int i = 0; i < n; i++) {
-        bool power = !sl_rat_is(f[i].exp, 1);
+        bool power = !sl_expr_rat_is(f[i].exp, 1);
         if (power)
             *w++ = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)factor_len(&f[i]) };
         w = sl_expr__put(w, f[i].base);
-        if (power) w = sl_num_put(w, f[i].exp);
+        if (power) w = sl_expr_num_put(w, f[i].exp);
     }
     return w;
 }
 
-sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef, const factor *f, int n) {
+sl_status sl_expr__poly_product_node(const sl_node **out, work *w, sl_rat coef, const factor *f,
+                                     int n) {
     sl_node *r = NULL;
     SL_TRY(sl_expr__room(&r, w->a, term_len(coef, f, n)));
     put_term(r, coef, f, n);
@@ -208,9 +210,9 @@ sl_status sl_poly__product_node(const sl_node **out, work *w, sl_rat coef, const
     return SL_OK;
 }
 
-sl_status sl_poly__node(const sl_node **out, work *w, const poly *p) {
-    if (p->n == 0) return sl_poly__product_node(out, w, SL_RAT(0), NULL, 0);
-    if (p->n == 1) return sl_poly__product_node(out, w, p->t[0].coef, p->t[0].f, p->t[0].n);
+sl_status sl_expr__poly_node(const sl_node **out, work *w, const poly *p) {
+    if (p->n == 0) return sl_expr__poly_product_node(out, w, SL_RAT(0), NULL, 0);
+    if (p->n == 1) return sl_expr__poly_product_node(out, w, p->t[0].coef, p->t[0].f, p->t[0].n);
     size_t len = 1;
     for (int i = 0; i < p->n; i++) len += term_len(p->t[i].coef, p->t[i].f, p->t[i].n);
     sl_node *r = NULL, *at;

@@ -53,7 +53,7 @@ static level level_of_number(const printer *p, sl_rat v, bool raised) {
 /* The size of a constant's value. Python, SymPy and C would take digits without a point for an
  * integer. */
 static void put_value(printer *p, const sl_node *e) {
-    const sl_decimal d = sl_text__decimal(p->params[e->arg - 1]);
+    const sl_decimal d = sl_expr__text_decimal(p->params[e->arg - 1]);
     sl_str_add(p->s, d.digits);
     if (d.exponent != 0)
         sl_str_addf(p->s, "e%+03d", d.exponent);
@@ -104,11 +104,11 @@ static void put_factor(printer *p, const sl_node *c, bool below) {
             put(p, c, FACTOR);
         return;
     }
-    sl_rat exponent = sl_text__exponent(c, below);
-    if (!sl_rat_is(exponent, 1))
+    sl_rat exponent = sl_expr__text_exponent(c, below);
+    if (!sl_expr_rat_is(exponent, 1))
         put_power(p, c + 1, exponent);
     else if (c[1].op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY)
-        put_number(p, sl_num_value(c + 1), true);
+        put_number(p, sl_expr_num_value(c + 1), true);
     else
         put(p, c + 1, FACTOR);
 }
@@ -122,7 +122,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below) {
         put_integer(p, number);
         first = false;
     }
-    for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) {
+    for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) {
         if (!first) sl_str_add_char(p->s, '*');
         put_factor(p, c, below);
         first = false;
@@ -132,11 +132,11 @@ static void put_side(printer *p, const sl_fraction *f, bool below) {
 /* The magnitude of a term: what follows its sign. */
 static void put_term(printer *p, const sl_node *e) {
     if (e->op == SL_OP_NUM) {
-        sl_rat v = sl_num_value(e);
+        sl_rat v = sl_expr_num_value(e);
         put_number(p, (sl_rat){ v.num < 0 ? -v.num : v.num, v.den }, false);
         return;
     }
-    sl_fraction f = sl_text__fraction(e, p->params);
+    sl_fraction f = sl_expr__text_fraction(e, p->params);
     put_side(p, &f, false);
     if (f.den == 1 && f.below == 0) return;
     bool brackets = f.below + (f.den != 1) > 1;
@@ -147,8 +147,8 @@ static void put_term(printer *p, const sl_node *e) {
 
 static void put_sum(printer *p, const sl_node *e) {
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
-        bool negative = sl_text__negative(c, p->params);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
+        bool negative = sl_expr__text_negative(c, p->params);
         if (i > 0)
             sl_str_add(p->s, negative ? " - " : " + ");
         else if (negative)
@@ -159,13 +159,13 @@ static void put_sum(printer *p, const sl_node *e) {
 
 static level level_of(const printer *p, const sl_node *e) {
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: return level_of_number(p, sl_num_value(e), false);
-    case SL_OP_PAR: return sl_text__negative(e, p->params) ? SUM : BASE;
+    case SL_OP_NUM: return level_of_number(p, sl_expr_num_value(e), false);
+    case SL_OP_PAR: return sl_expr__text_negative(e, p->params) ? SUM : BASE;
     case SL_OP_ADD:
     case SL_OP_MUL: return SUM;
     case SL_OP_RAISE: return p->format == SL_FORMAT_C ? BASE : FACTOR;
     case SL_OP_POW: {
-        if (sl_text__fraction(e, p->params).below) return SUM; // 1/u
+        if (sl_expr__text_fraction(e, p->params).below) return SUM; // 1/u
         sl_rat power = sl_expr__exponent(e);
         bool call = p->format == SL_FORMAT_C || (power.num == 1 && power.den == 2);
         return call ? BASE : FACTOR;
@@ -176,36 +176,36 @@ static level level_of(const printer *p, const sl_node *e) {
 
 static void put(printer *p, const sl_node *e, level wanted) {
     if (wanted == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
-        put_number(p, sl_num_value(e), true);
+        put_number(p, sl_expr_num_value(e), true);
         return;
     }
     bool brackets = level_of(p, e) < wanted;
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
-    case SL_OP_VAR: sl_text__print_name(p->s, p->format, e, p->names); break;
-    case SL_OP_PI: sl_text__print_pi(p->s, p->format, p->names); break;
-    case SL_OP_RAISE: put_raise(p, e + 1, sl_next(e + 1)); break;
+    case SL_OP_VAR: sl_expr__text_print_name(p->s, p->format, e, p->names); break;
+    case SL_OP_PI: sl_expr__text_print_pi(p->s, p->format, p->names); break;
+    case SL_OP_RAISE: put_raise(p, e + 1, sl_expr_next(e + 1)); break;
     case SL_OP_PAR:
-        if (sl_text__negative(e, p->params)) sl_str_add_char(p->s, '-');
+        if (sl_expr__text_negative(e, p->params)) sl_str_add_char(p->s, '-');
         if (p->params)
             put_value(p, e);
         else
-            sl_text__print_name(p->s, p->format, e, p->names);
+            sl_expr__text_print_name(p->s, p->format, e, p->names);
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e, p->params).below)
+        if (sl_expr__text_fraction(e, p->params).below)
             put_term(p, e);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
     case SL_OP_NUM:
     case SL_OP_MUL:
-        if (sl_text__negative(e, p->params)) sl_str_add_char(p->s, '-');
+        if (sl_expr__text_negative(e, p->params)) sl_str_add_char(p->s, '-');
         put_term(p, e);
         break;
     default: // functions
-        sl_str_add(p->s, sl_text__function_name((sl_op)e->op, p->format));
+        sl_str_add(p->s, sl_expr__text_function_name((sl_op)e->op, p->format));
         sl_str_add_char(p->s, '(');
         put(p, e + 1, SUM);
         sl_str_add_char(p->s, ')');
@@ -213,8 +213,8 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add_char(p->s, ')');
 }
 
-void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
-                          const double *params) {
+void sl_expr__text_print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                               const double *params) {
     printer p = { s, format, names, params };
     put(&p, e, SUM);
 }

@@ -128,9 +128,9 @@ static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, cha
     char plain[16], lowered[16];
     sl_snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
     sl_snprintf(lowered, sizeof lowered, "%c_%d", letter, e->arg);
-    int taken = sl_text__variable(names, plain);
+    int taken = sl_expr__text_variable(names, plain);
     if (e->op == SL_OP_VAR && taken == e->arg) taken = 0;
-    if (taken || sl_text__variable(names, lowered)) return false;
+    if (taken || sl_expr__text_variable(names, lowered)) return false;
     put_plain(s, e, letter);
     return true;
 }
@@ -141,27 +141,27 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
         put_plain(s, e, letter);
         return;
     }
-    const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
+    const char *given = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
     sl_snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
     if ((!given || strcmp(given, spelled) == 0) && put_numbered(s, e, names, letter)) return;
     if (given) {
         // a single letter stands for itself, but e^{...} is the exponential
         bool is_letter =
-            sl_text__is_identifier(given) && *given != '_' && *given != 'e' && !given[1];
+            sl_expr__text_is_identifier(given) && *given != '_' && *given != 'e' && !given[1];
         if (is_letter)
             sl_str_add(s, given);
         else
             put_upright(s, given);
         return;
     }
-    int n = sl_text__underscores(names, letter, e->arg);
+    int n = sl_expr__text_underscores(names, letter, e->arg);
     memset(spelled, '_', (size_t)n);
     sl_snprintf(spelled + n, sizeof spelled - (size_t)n, "%c%d", letter, e->arg);
     put_upright(s, spelled);
 }
 
 static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
-    const char *given = e->op == SL_OP_VAR ? sl_text__given(names, e->arg) : NULL;
+    const char *given = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
     if (!given) {
         sl_str_addf(s, "<msub><mi>%c</mi><mn>%d</mn></msub>", e->op == SL_OP_VAR ? 'x' : 'c',
                     e->arg);
@@ -209,7 +209,7 @@ static double value_of(const printer *p, const sl_node *e) { return p->params[e-
 
 /* The size of a constant's value: 2.5, or 1.5 times a power of ten. */
 static void put_value(printer *p, const sl_node *e) {
-    const sl_decimal d = sl_text__decimal(value_of(p, e));
+    const sl_decimal d = sl_expr__text_decimal(value_of(p, e));
     const bool digits = d.exponent == 0 || strcmp(d.digits, "1") != 0;
     if (digits) {
         sl_str_add(p->s, p->style->number_open);
@@ -229,7 +229,7 @@ static void put_value(printer *p, const sl_node *e) {
 /* A column called pi has that spelling; then pi is an upright name behind underscores. */
 static void put_pi(printer *p) {
     char spelled[SL_TEXT_PI];
-    if (sl_text__spell_pi(spelled, SL_FORMAT_LATEX, p->names) && p->style == &latex)
+    if (sl_expr__text_spell_pi(spelled, SL_FORMAT_LATEX, p->names) && p->style == &latex)
         put_upright(p->s, spelled);
     else
         sl_str_add(p->s, p->style->pi);
@@ -253,12 +253,12 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
 }
 
 static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
-    sl_rat exponent = sl_text__exponent(c, below);
+    sl_rat exponent = sl_expr__text_exponent(c, below);
     if (!below && c->op == SL_OP_PAR && p->params)
         put_value(p, c); // its sign is that of the term
     else if (!below)
         put(p, c, wanted);
-    else if (sl_rat_is(exponent, 1))
+    else if (sl_expr_rat_is(exponent, 1))
         put(p, c + 1, wanted);
     else
         put_power(p, c + 1, exponent);
@@ -268,14 +268,14 @@ static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
 static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
     const bool power = c->op == SL_OP_POW || c->op == SL_OP_RAISE;
     if (power) {
-        const bool bare = c->op == SL_OP_POW && sl_rat_is(sl_text__exponent(c, below), 1);
-        if (c->op == SL_OP_POW && is_half(sl_text__exponent(c, below))) return false;
+        const bool bare = c->op == SL_OP_POW && sl_expr_rat_is(sl_expr__text_exponent(c, below), 1);
+        if (c->op == SL_OP_POW && is_half(sl_expr__text_exponent(c, below))) return false;
         c++;
         if (bare && c->op == SL_OP_RAISE) c++; // u^v alone below the bar
     }
     if (c->op == SL_OP_PAR && p->params) return !power || value_of(p, c) >= 0;
     if (c->op != SL_OP_NUM) return false;
-    sl_rat v = sl_num_value(c);
+    sl_rat v = sl_expr_num_value(c);
     return v.num >= 0 && v.den == 1; // others stand in brackets
 }
 
@@ -289,7 +289,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
         first = false;
     }
     level wanted = first && factors == 1 ? alone : FACTOR;
-    for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) {
+    for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) {
         if (!first)
             sl_str_add(p->s,
                        begins_with_digit(p, c, below) ? p->style->times_digit : p->style->times);
@@ -300,7 +300,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
 
 /* The magnitude of a term: what follows its sign. */
 static void put_term(printer *p, const sl_node *e) {
-    sl_fraction f = sl_text__fraction(e, p->params);
+    sl_fraction f = sl_expr__text_fraction(e, p->params);
     if (f.den == 1 && f.below == 0) {
         put_side(p, &f, false, FACTOR);
         return;
@@ -314,8 +314,8 @@ static void put_term(printer *p, const sl_node *e) {
 
 static void put_sum(printer *p, const sl_node *e) {
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
-        bool negative = sl_text__negative(c, p->params);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
+        bool negative = sl_expr__text_negative(c, p->params);
         if (i > 0)
             sl_str_add(p->s, negative ? p->style->minus : p->style->plus);
         else if (negative)
@@ -329,18 +329,18 @@ static level level_of(const printer *p, const sl_node *e) {
     case SL_OP_ADD:
     case SL_OP_MUL: return SUM;
     case SL_OP_NUM: {
-        sl_rat v = sl_num_value(e);
+        sl_rat v = sl_expr_num_value(e);
         return v.num < 0 || v.den > 1 ? SUM : BASE;
     }
     case SL_OP_POW:
-        if (sl_text__fraction(e, p->params).below) return SUM;
+        if (sl_expr__text_fraction(e, p->params).below) return SUM;
         return is_half(sl_expr__exponent(e)) ? BASE : FACTOR;
     case SL_OP_RAISE:
     case SL_OP_EXP: return FACTOR;
     case SL_OP_PAR:
         if (!p->params) return BASE;
         if (value_of(p, e) < 0) return SUM;
-        return sl_text__decimal(value_of(p, e)).exponent ? FACTOR : BASE;
+        return sl_expr__text_decimal(value_of(p, e)).exponent ? FACTOR : BASE;
     default: return BASE;
     }
 }
@@ -360,14 +360,14 @@ static void put(printer *p, const sl_node *e, level wanted) {
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e, p->params).below)
+        if (sl_expr__text_fraction(e, p->params).below)
             put_term(p, e);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
     case SL_OP_NUM:
     case SL_OP_MUL:
-        if (sl_text__negative(e, p->params)) sl_str_add(p->s, p->style->sign);
+        if (sl_expr__text_negative(e, p->params)) sl_str_add(p->s, p->style->sign);
         put_term(p, e);
         break;
     case SL_OP_EXP:
@@ -380,7 +380,7 @@ static void put(printer *p, const sl_node *e, level wanted) {
         sl_str_add(p->s, p->style->power_open);
         put(p, e + 1, BASE);
         sl_str_add(p->s, p->style->power_mid);
-        put(p, sl_next(e + 1), SUM);
+        put(p, sl_expr_next(e + 1), SUM);
         sl_str_add(p->s, p->style->power_close);
         break;
     case SL_OP_ABS:
@@ -390,7 +390,7 @@ static void put(printer *p, const sl_node *e, level wanted) {
         break;
     default: // functions
         sl_str_add(p->s, p->style->function_open);
-        sl_str_add(p->s, sl_text__function_name((sl_op)e->op, SL_FORMAT_LATEX));
+        sl_str_add(p->s, sl_expr__text_function_name((sl_op)e->op, SL_FORMAT_LATEX));
         sl_str_add(p->s, p->style->function_close);
         sl_str_add(p->s, p->style->open);
         put(p, e + 1, SUM);
@@ -399,8 +399,8 @@ static void put(printer *p, const sl_node *e, level wanted) {
     if (brackets) sl_str_add(p->s, p->style->close);
 }
 
-void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
-                         const double *params) {
+void sl_expr__text_print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+                              const double *params) {
     printer p = { s, format == SL_FORMAT_LATEX ? &latex : &mathml, names, params };
     sl_str_add(s, p.style->begin);
     put(&p, e, SUM);

@@ -27,7 +27,7 @@ static void put_word(printer *p, const char *word) {
     sl_str_add(p->s, word);
 }
 
-static void put_operator(printer *p, sl_operator o) { put_word(p, sl_operator_text(o)); }
+static void put_operator(printer *p, sl_operator o) { put_word(p, sl_expr_operator_text(o)); }
 
 static void put_number(printer *p, int64_t num, int64_t den) {
     blank(p);
@@ -43,7 +43,7 @@ static void put_value(printer *p, const sl_node *e, bool with_sign) {
     const bool minus = with_sign && v < 0;
     sl_rat exact = SL_RAT(0);
     sl_reader r = { .text = text, .n = (size_t)sl_real_text(text, fabs(v)) };
-    if (sl_text__number(&r, &exact, true)) {
+    if (sl_expr__text_number(&r, &exact, true)) {
         put_number(p, minus ? -exact.num : exact.num, exact.den);
         return;
     }
@@ -63,12 +63,12 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
 }
 
 static void put_factor(printer *p, const sl_node *c, bool below) {
-    sl_rat exponent = sl_text__exponent(c, below);
+    sl_rat exponent = sl_expr__text_exponent(c, below);
     if (!below && c->op == SL_OP_PAR && p->params)
         put_value(p, c, false); // its sign is that of the product
     else if (!below && c->op != SL_OP_POW)
         put(p, c);
-    else if (below && sl_rat_is(exponent, 1))
+    else if (below && sl_expr_rat_is(exponent, 1))
         put(p, c + 1);
     else
         put_power(p, c + 1, exponent);
@@ -80,12 +80,12 @@ static void put_side(printer *p, const sl_fraction *f, bool below, int64_t num, 
     int n = (below ? f->below : f->above) + number;
     for (int i = 1; i < n; i++) put_operator(p, SL_OPERATOR_MUL);
     if (number || n == 0) put_number(p, num, den);
-    for (const sl_node *c = NULL; (c = sl_text__factor(f, c, below));) put_factor(p, c, below);
+    for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) put_factor(p, c, below);
 }
 
 /* A product, with its sign or without. */
 static void put_product(printer *p, const sl_node *e, bool with_sign) {
-    sl_fraction f = sl_text__fraction(e, p->params);
+    sl_fraction f = sl_expr__text_fraction(e, p->params);
     int64_t num = (int64_t)f.num, den = (int64_t)f.den;
     if (f.negative && with_sign) {
         if (num == 1 && den == 1)
@@ -103,23 +103,24 @@ static void put_product(printer *p, const sl_node *e, bool with_sign) {
 static void put_sum(printer *p, const sl_node *e) {
     int minus = 0;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) minus += sl_text__negative(c, p->params);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c))
+        minus += sl_expr__text_negative(c, p->params);
     bool none = minus == e->arg; // then the first operand keeps its sign
     for (int i = none; i < minus; i++) put_operator(p, SL_OPERATOR_SUB);
     for (int i = minus + 1; i < e->arg; i++) put_operator(p, SL_OPERATOR_ADD);
     c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c))
-        if (!sl_text__negative(c, p->params) || (none && i == 0)) put(p, c);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c))
+        if (!sl_expr__text_negative(c, p->params) || (none && i == 0)) put(p, c);
     c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c))
-        if (sl_text__negative(c, p->params) && !(none && i == 0)) put_product(p, c, false);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c))
+        if (sl_expr__text_negative(c, p->params) && !(none && i == 0)) put_product(p, c, false);
 }
 
 static void put(printer *p, const sl_node *e) {
     sl_rat v;
     switch ((sl_op)e->op) {
     case SL_OP_NUM:
-        v = sl_num_value(e);
+        v = sl_expr_num_value(e);
         put_number(p, v.num, v.den);
         break;
     case SL_OP_VAR:
@@ -128,32 +129,34 @@ static void put(printer *p, const sl_node *e) {
             put_value(p, e, true);
         } else {
             blank(p);
-            sl_text__print_name(p->s, SL_FORMAT_PREFIX, e, p->names);
+            sl_expr__text_print_name(p->s, SL_FORMAT_PREFIX, e, p->names);
         }
         break;
     case SL_OP_ADD: put_sum(p, e); break;
     case SL_OP_MUL: put_product(p, e, true); break;
     case SL_OP_POW:
-        if (sl_text__fraction(e, p->params).below)
+        if (sl_expr__text_fraction(e, p->params).below)
             put_product(p, e, true);
         else
             put_power(p, e + 1, sl_expr__exponent(e));
         break;
     case SL_OP_PI:
         blank(p);
-        sl_text__print_pi(p->s, SL_FORMAT_PREFIX, p->names);
+        sl_expr__text_print_pi(p->s, SL_FORMAT_PREFIX, p->names);
         break;
     case SL_OP_RAISE:
         put_operator(p, SL_OPERATOR_POW);
         put(p, e + 1);
-        put(p, sl_next(e + 1));
+        put(p, sl_expr_next(e + 1));
         break;
-    default: put_word(p, sl_text__function_name((sl_op)e->op, SL_FORMAT_PREFIX)); put(p, e + 1);
+    default:
+        put_word(p, sl_expr__text_function_name((sl_op)e->op, SL_FORMAT_PREFIX));
+        put(p, e + 1);
     }
 }
 
-void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
-                           const double *params) {
+void sl_expr__text_print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
+                                const double *params) {
     printer p = { s, names, params, false };
     put(&p, e);
 }

@@ -49,11 +49,11 @@ static bool reduce(sl_rat *out, wide num, wide den) {
     return true;
 }
 
-bool sl_rat_make(sl_rat *out, int64_t num, int64_t den) {
+bool sl_expr_rat_make(sl_rat *out, int64_t num, int64_t den) {
     return den != 0 && reduce(out, num, den);
 }
 
-bool sl_rat_add(sl_rat *out, sl_rat a, sl_rat b) {
+bool sl_expr_rat_add(sl_rat *out, sl_rat a, sl_rat b) {
     if (a.den == 1 && b.den == 1) {
         int64_t n;
         if (__builtin_add_overflow(a.num, b.num, &n) || n == INT64_MIN) return false;
@@ -63,7 +63,7 @@ bool sl_rat_add(sl_rat *out, sl_rat a, sl_rat b) {
     return reduce(out, (wide)a.num * b.den + (wide)b.num * a.den, (wide)a.den * b.den);
 }
 
-bool sl_rat_mul(sl_rat *out, sl_rat a, sl_rat b) {
+bool sl_expr_rat_mul(sl_rat *out, sl_rat a, sl_rat b) {
     if (a.den == 1 && b.den == 1) {
         int64_t n;
         if (__builtin_mul_overflow(a.num, b.num, &n) || n == INT64_MIN) return false;
@@ -73,7 +73,7 @@ bool sl_rat_mul(sl_rat *out, sl_rat a, sl_rat b) {
     return reduce(out, (wide)a.num * b.num, (wide)a.den * b.den);
 }
 
-bool sl_rat_pow(sl_rat *out, sl_rat a, int64_t n) {
+bool sl_expr_rat_pow(sl_rat *out, sl_rat a, int64_t n) {
     if (n < 0) {
         if (a.num == 0 || n == INT64_MIN) return false;
         a = a.num < 0 ? (sl_rat){ -a.den, -a.num } : (sl_rat){ a.den, a.num };
@@ -82,17 +82,17 @@ bool sl_rat_pow(sl_rat *out, sl_rat a, int64_t n) {
     sl_rat r = SL_RAT(1);
     // by squaring; a base of size 2 or more overflows within 63 steps, so the loop is short
     for (;;) {
-        if (n & 1 && !sl_rat_mul(&r, r, a)) return false;
+        if (n & 1 && !sl_expr_rat_mul(&r, r, a)) return false;
         if (!(n >>= 1)) break;
-        if (!sl_rat_mul(&a, a, a)) return false;
+        if (!sl_expr_rat_mul(&a, a, a)) return false;
     }
     *out = r;
     return true;
 }
 
-int sl_rat_cmp(sl_rat a, sl_rat b) {
+int sl_expr_rat_cmp(sl_rat a, sl_rat b) {
     wide x = (wide)a.num * b.den, y = (wide)b.num * a.den;
     return (x > y) - (x < y);
 }
 
-double sl_rat_double(sl_rat a) { return (double)a.num / (double)a.den; }
+double sl_expr_rat_double(sl_rat a) { return (double)a.num / (double)a.den; }

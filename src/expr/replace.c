@@ -30,14 +30,14 @@ struct walk {
 /* exp(0), sin(0), log(1), ...: a number that tidying does not see; *out says which. */
 static bool is_known(sl_rat *out, const sl_node *e) {
     if (!sl_expr_is_fn((sl_op)e->op) || e[1].op != SL_OP_NUM) return false;
-    const sl_rat v = sl_num_value(e + 1);
+    const sl_rat v = sl_expr_num_value(e + 1);
     if (e->op == SL_OP_ABS) {
         *out = (sl_rat){ v.num < 0 ? -v.num : v.num, v.den };
         return true;
     }
     const bool of_one = e->op == SL_OP_LOG || e->op == SL_OP_ACOS;
     *out = SL_RAT(e->op == SL_OP_EXP || e->op == SL_OP_COS || e->op == SL_OP_COSH);
-    return sl_rat_is(v, of_one ? 1 : 0);
+    return sl_expr_rat_is(v, of_one ? 1 : 0);
 }
 
 static bool is_leaf(const sl_node *e) {
@@ -55,7 +55,7 @@ static sl_status measure(size_t *len, walk *w, const sl_node *e, bool factor, in
     *len += 1;
     const sl_node *c = e + 1;
     const int operands = e->op == SL_OP_POW ? 1 : e->arg;
-    for (int i = 0; i < operands; i++, c = sl_next(c))
+    for (int i = 0; i < operands; i++, c = sl_expr_next(c))
         SL_TRY(measure(len, w, c, e->op == SL_OP_MUL, depth - 1));
     if (e->op == SL_OP_POW) *len += c->len;
     return SL_OK;
@@ -66,7 +66,7 @@ static sl_node *copy(sl_node *to, walk *w, const sl_node *e, bool factor) {
     sl_node *at = to + 1;
     const sl_node *c = e + 1;
     const int operands = e->op == SL_OP_POW ? 1 : e->arg;
-    for (int i = 0; i < operands; i++, c = sl_next(c)) at = copy(at, w, c, e->op == SL_OP_MUL);
+    for (int i = 0; i < operands; i++, c = sl_expr_next(c)) at = copy(at, w, c, e->op == SL_OP_MUL);
     if (e->op == SL_OP_POW) at = sl_expr__put(at, c);
     *to = *e;
     to->len = (uint32_t)(at - to);
@@ -90,13 +90,13 @@ static sl_status replace(const sl_node **out, sl_arena *a, walk *w, const sl_nod
 
 static const sl_node *freed(walk *w, const sl_node *e, bool factor) {
     if (e->op != SL_OP_NUM) return e;
-    if (factor && (sl_num_is(e, 1) || sl_num_is(e, -1))) return e;
+    if (factor && (sl_expr_num_is(e, 1) || sl_expr_num_is(e, -1))) return e;
     const int number = w->first + w->n;
     if (number > w->max) {
         w->full = true;
         return e;
     }
-    w->value[number - 1] = sl_rat_double(sl_num_value(e));
+    w->value[number - 1] = sl_expr_rat_double(sl_expr_num_value(e));
     w->n++;
     *w->leaf = (sl_node){ .op = SL_OP_PAR, .arg = (uint16_t)number, .len = 1 };
     return w->leaf;
@@ -120,7 +120,7 @@ static const sl_node *bound(walk *w, const sl_node *e, bool factor) {
     if (e->op != SL_OP_PAR) return e;
     const int k = e->arg - 1;
     if (w->known[k])
-        sl_num_put(w->leaf, w->bound[k]);
+        sl_expr_num_put(w->leaf, w->bound[k]);
     else
         *w->leaf = (sl_node){ .op = SL_OP_PAR, .arg = (uint16_t)w->place[k], .len = 1 };
     return w->leaf;
@@ -147,14 +147,14 @@ static const sl_node *valued(walk *w, const sl_node *e, bool factor) {
     sl_rat v;
     (void)factor;
     if (!is_known(&v, e)) return e;
-    sl_num_put(w->leaf, v);
+    sl_expr_num_put(w->leaf, v);
     return w->leaf;
 }
 
 static bool has_known(const sl_node *e) {
     sl_rat v;
     const sl_node *end = e + e->len;
-    while (e < end && !is_known(&v, e)) e += sl_step(e);
+    while (e < end && !is_known(&v, e)) e += sl_expr_step(e);
     return e < end;
 }
 

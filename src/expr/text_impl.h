@@ -30,38 +30,38 @@ typedef enum sl_function {
 } sl_function;
 
 /* The function of this name, or of this other name that people have for it: ln, arcsin, fabs, ... */
-sl_function sl_text__function(const char *name);
+sl_function sl_expr__text_function(const char *name);
 /* What a node of a function is called in this format. */
-const char *sl_text__function_name(sl_op op, sl_format format);
+const char *sl_expr__text_function_name(sl_op op, sl_format format);
 
 /* The exact constants that have names. */
 typedef enum sl_constant { SL_CONSTANT_NONE, SL_CONSTANT_PI, SL_CONSTANT_E } sl_constant;
 
 /* Is `name` one of them: pi, M_PI, e, M_E, also behind underscores? That no column is called so is
  * for the caller to know. */
-sl_constant sl_text__exact(const char *name);
+sl_constant sl_expr__text_exact(const char *name);
 /* pi, or M_PI in C, behind as many underscores as it takes for no column to be meant; how many. */
 enum { SL_TEXT_PI = SL_EXPR_MAX_VARS + 8 };
-int sl_text__spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names);
+int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names);
 /* How pi is written in infix and prefix text and in the dialects of infix, so that it reads back
  * whatever the columns are called. */
-void sl_text__print_pi(sl_str *s, sl_format format, const sl_names *names);
+void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names);
 
 /* The variable called `name`: a given name first, then x1, x2, ...; or 0. */
-int sl_text__variable(const sl_names *names, const char *name);
+int sl_expr__text_variable(const sl_names *names, const char *name);
 /* The free constant called `name`: c1, c2, ...; or 0. A given name comes before it. */
-int sl_text__constant(const char *name);
+int sl_expr__text_constant(const char *name);
 /* Words that cannot be the plain name of a column, because the infix parser takes them otherwise.
  */
-bool sl_text__reserved(const char *name);
-bool sl_text__is_identifier(const char *name); // of ASCII letters, digits and _
+bool sl_expr__text_reserved(const char *name);
+bool sl_expr__text_is_identifier(const char *name); // of ASCII letters, digits and _
 /* The given name that reads back as this variable, or NULL: write x<number>. */
-const char *sl_text__given(const sl_names *names, int number);
+const char *sl_expr__text_given(const sl_names *names, int number);
 /* Underscores to write before x<number> or c<number>: as many as it takes for no column to be
  * meant. */
-int sl_text__underscores(const sl_names *names, char letter, int number);
+int sl_expr__text_underscores(const sl_names *names, char letter, int number);
 /* Why `name` is nothing that can be read here, with the nearest known word. */
-void sl_text__explain(char *reason, size_t size, const sl_names *names, const char *name);
+void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, const char *name);
 
 
 /* ---------------------------------------------------------------- reading ------------------- */
@@ -92,45 +92,45 @@ typedef struct sl_reader {
 
 /* Notes the first failure; the answer is NULL, so that a parser can return it. */
 SL_PRINTF(4, 5)
-sl_term *sl_text__fail(sl_reader *r, sl_status st, size_t where, const char *format, ...);
+sl_term *sl_expr__text_fail(sl_reader *r, sl_status st, size_t where, const char *format, ...);
 /* Fails unless one more bracket may open at `where`; the caller closes with r->nest--. */
-bool sl_text__open(sl_reader *r, size_t where);
+bool sl_expr__text_open(sl_reader *r, size_t where);
 /* A piece of the text for a message: printable, short, in a caller's buffer, which is returned. */
 enum { SL_TEXT_QUOTE = 40 };
-const char *sl_text__quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n);
+const char *sl_expr__text_quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n);
 /* What a character that begins nothing deserves to hear. */
-sl_term *sl_text__bad_character(sl_reader *r, size_t where);
+sl_term *sl_expr__text_bad_character(sl_reader *r, size_t where);
 
 /* An unsigned decimal number at r->at, such as 12, 0.5, .5, 2.5e-3, which is stepped over. The
  * value is exact. False after a failure; the caller has seen a digit, or a point before one. */
-bool sl_text__number(sl_reader *r, sl_rat *out, bool with_exponent);
+bool sl_expr__text_number(sl_reader *r, sl_rat *out, bool with_exponent);
 /* Collects a name, byte by byte, for the look-ups; longer than any known one is cut. */
-void sl_text__name_begin(sl_reader *r, size_t *len);
-void sl_text__name_add(sl_reader *r, size_t *len, const char *bytes, size_t n);
+void sl_expr__text_name_begin(sl_reader *r, size_t *len);
+void sl_expr__text_name_add(sl_reader *r, size_t *len, const char *bytes, size_t n);
 /* `name` between backticks at r->at into r->name; a backtick inside is written twice. */
-bool sl_text__quoted_name(sl_reader *r);
+bool sl_expr__text_quoted_name(sl_reader *r);
 
 /* Terms. NULL operands give NULL, so that calls nest; all but the leaves reuse their operands. */
-sl_term *sl_term__num(sl_reader *r, sl_rat value);
-sl_term *sl_term__leaf(sl_reader *r, sl_op op, int number);
-sl_term *sl_term__add(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_term__mul(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_term__div(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_term__neg(sl_reader *r, sl_term *a);
-sl_term *sl_term__pow(sl_reader *r, sl_term *base, sl_rat exponent);
-sl_term *sl_term__call(sl_reader *r, sl_function f, sl_term *operand);
+sl_term *sl_expr__term_num(sl_reader *r, sl_rat value);
+sl_term *sl_expr__term_leaf(sl_reader *r, sl_op op, int number);
+sl_term *sl_expr__term_add(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_expr__term_mul(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_expr__term_div(sl_reader *r, sl_term *a, sl_term *b);
+sl_term *sl_expr__term_neg(sl_reader *r, sl_term *a);
+sl_term *sl_expr__term_pow(sl_reader *r, sl_term *base, sl_rat exponent);
+sl_term *sl_expr__term_call(sl_reader *r, sl_function f, sl_term *operand);
 /* The exact value of a term without variables; false, without a failure, if it has none. */
-bool sl_term__value(sl_reader *r, sl_rat *out, sl_term *t);
+bool sl_expr__term_value(sl_reader *r, sl_rat *out, sl_term *t);
 /* base^exponent. */
-sl_term *sl_term__power(sl_reader *r, sl_term *base, sl_term *exponent);
+sl_term *sl_expr__term_power(sl_reader *r, sl_term *base, sl_term *exponent);
 /* The constant as a term: pi, or exp(1). */
-sl_term *sl_term__exact(sl_reader *r, sl_constant which);
+sl_term *sl_expr__term_exact(sl_reader *r, sl_constant which);
 /* The raw expression. */
-SL_NODISCARD sl_status sl_term__emit(const sl_node **out, sl_arena *a, const sl_term *t);
+SL_NODISCARD sl_status sl_expr__term_emit(const sl_node **out, sl_arena *a, const sl_term *t);
 
-sl_term *sl_text__infix(sl_reader *r);
-sl_term *sl_text__latex(sl_reader *r);
-sl_term *sl_text__prefix(sl_reader *r);
+sl_term *sl_expr__text_infix(sl_reader *r);
+sl_term *sl_expr__text_latex(sl_reader *r);
+sl_term *sl_expr__text_prefix(sl_reader *r);
 
 /* ---------------------------------------------------------------- printing ------------------ */
 
@@ -146,36 +146,36 @@ typedef struct sl_fraction {
     int above, below; // factors besides the number
 } sl_fraction;
 
-sl_fraction sl_text__fraction(const sl_node *e, const double *params);
+sl_fraction sl_expr__text_fraction(const sl_node *e, const double *params);
 /* The factors of one side, in order: start with NULL, end with NULL. A factor below the bar is
  * given as it stands in the tree; its exponent is to be written with the other sign. */
-const sl_node *sl_text__factor(const sl_fraction *f, const sl_node *before, bool below);
+const sl_node *sl_expr__text_factor(const sl_fraction *f, const sl_node *before, bool below);
 /* Does the tree begin with a minus when written as a term of a sum? */
-bool sl_text__negative(const sl_node *e, const double *params);
+bool sl_expr__text_negative(const sl_node *e, const double *params);
 /* The size of a constant's value as digits 10^exponent, the exponent 0 unless the size is unusual;
  * together the shortest decimal that reads back. */
 typedef struct sl_decimal {
     char digits[SL_REAL_TEXT_MAX];
     int exponent;
 } sl_decimal;
-sl_decimal sl_text__decimal(double value);
+sl_decimal sl_expr__text_decimal(double value);
 
 /* A factor as a base with a positive exponent where it stands below the bar. */
-static inline sl_rat sl_text__exponent(const sl_node *factor, bool below) {
+static inline sl_rat sl_expr__text_exponent(const sl_node *factor, bool below) {
     sl_rat p = sl_expr__exponent(factor);
     return below ? (sl_rat){ -p.num, p.den } : p;
 }
 
 /* params NULL: free constants are written by name. */
-void sl_text__print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+void sl_expr__text_print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
                           const double *params);
-void sl_text__print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
+void sl_expr__text_print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
                          const double *params);
-void sl_text__print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
+void sl_expr__text_print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
                            const double *params);
 /* A variable or free constant as infix and prefix text write it: a given name that is no identifier
  * goes between backticks. In text for Python or C such a name, or one of their own words, gives way
  * to x<n>; in text for SymPy every name does, since hundreds of them mean something to it. */
-void sl_text__print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
+void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 
 #endif

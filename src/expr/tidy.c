@@ -49,7 +49,7 @@ sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_stat
         sl_arena_rewind(a, mark);
         SL_TRY(sl_expr__room(&undefined, a, 3));
         *undefined = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = 3 };
-        sl_num_put(sl_num_put(undefined + 1, SL_RAT(0)), SL_RAT(-1));
+        sl_expr_num_put(sl_expr_num_put(undefined + 1, SL_RAT(0)), SL_RAT(-1));
         *out = undefined;
         return SL_OK;
     }
@@ -68,7 +68,7 @@ static bool whole_root(int64_t *out, int64_t n, int64_t q) {
     int64_t guess = (int64_t)llround(pow((double)n, 1.0 / (double)q));
     for (int64_t g = guess - 1; g <= guess + 1; g++) {
         sl_rat p;
-        if (g > 0 && sl_rat_pow(&p, SL_RAT(g), q) && p.num == n) {
+        if (g > 0 && sl_expr_rat_pow(&p, SL_RAT(g), q) && p.num == n) {
             *out = g;
             return true;
         }
@@ -78,10 +78,10 @@ static bool whole_root(int64_t *out, int64_t n, int64_t q) {
 
 sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
     sl_rat root = v;
-    *exact = sl_rat_is_int(r) || (v.num >= 0 && whole_root(&root.num, v.num, r.den) &&
-                                  whole_root(&root.den, v.den, r.den));
+    *exact = sl_expr_rat_is_int(r) || (v.num >= 0 && whole_root(&root.num, v.num, r.den) &&
+                                       whole_root(&root.den, v.den, r.den));
     if (!*exact) return SL_OK;
-    if (!sl_rat_pow(out, root, r.num))
+    if (!sl_expr_rat_pow(out, root, r.num))
         return sl_fail(SL_EOVERFLOW, "a power of %lld is beyond 64-bit rationals",
                        (long long)v.num);
     return SL_OK;
@@ -90,11 +90,11 @@ sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r) {
 /* Is e a power or function of a number that is outside its domain? */
 static bool is_outside(const sl_node *e) {
     if (e->len == 1 || e->op == SL_OP_NUM || e[1].op != SL_OP_NUM) return false;
-    sl_rat v = sl_num_value(e + 1), r;
+    sl_rat v = sl_expr_num_value(e + 1), r;
     switch (e->op) {
     case SL_OP_POW:
-        r = sl_num_value(sl_next(e + 1));
-        return (v.num == 0 && r.num < 0) || (v.num < 0 && !sl_rat_is_int(r));
+        r = sl_expr_num_value(sl_expr_next(e + 1));
+        return (v.num == 0 && r.num < 0) || (v.num < 0 && !sl_expr_rat_is_int(r));
     case SL_OP_RAISE: return v.num < 0;
     case SL_OP_LOG: return v.num <= 0;
     case SL_OP_ASIN:
@@ -104,7 +104,7 @@ static bool is_outside(const sl_node *e) {
 }
 
 bool sl_expr_is_nowhere(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (is_outside(&e[i])) return true;
     return false;
 }
@@ -122,7 +122,7 @@ static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, 
     size_t len = 1 + base->len + sl_expr__num_len(exponent);
     SL_TRY(sl_expr__room(&r, a, len));
     *r = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)len };
-    sl_num_put(sl_expr__put(r + 1, base), exponent);
+    sl_expr_num_put(sl_expr__put(r + 1, base), exponent);
     *out = r;
     return SL_OK;
 }
@@ -130,7 +130,7 @@ static sl_status put_pow(const sl_node **out, sl_arena *a, const sl_node *base, 
 static sl_status put_number(const sl_node **out, sl_arena *a, sl_rat v) {
     sl_node *r;
     SL_TRY(sl_expr__room(&r, a, sl_expr__num_len(v)));
-    sl_num_put(r, v);
+    sl_expr_num_put(r, v);
     *out = r;
     return SL_OK;
 }
@@ -162,7 +162,7 @@ static sl_status scale(const sl_node **out, sl_arena *a, sl_rat c, const sl_node
     size_t len = 1 + sl_expr__num_len(c) + (size_t)u->len;
     SL_TRY(sl_expr__room(&r, a, len));
     *r = (sl_node){ .op = SL_OP_MUL, .arg = 2, .len = (uint32_t)len };
-    sl_expr__put(sl_num_put(r + 1, c), u);
+    sl_expr__put(sl_expr_num_put(r + 1, c), u);
     return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
 }
 
@@ -172,7 +172,7 @@ static sl_status scale_sum(const sl_node **out, sl_arena *a, sl_rat c, const sl_
     if (!list) return sl_fail_memory(sum->arg, sizeof *list, "operands");
     size_t len = 1;
     const sl_node *u = sum + 1;
-    for (int i = 0; i < sum->arg; i++, u = sl_next(u)) {
+    for (int i = 0; i < sum->arg; i++, u = sl_expr_next(u)) {
         SL_TRY(scale(&list[i], a, c, u));
         len += list[i]->len;
     }
@@ -189,7 +189,7 @@ static int64_t largest_root(int64_t n, int64_t q) {
     int64_t s = 1;
     for (int64_t p = 2; p <= 1000; p++) { // as far as canonical forms look for prime factors
         sl_rat pq;
-        if (!sl_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
+        if (!sl_expr_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
         for (; n % pq.num == 0; n /= pq.num) s *= p;
     }
     return s;
@@ -200,15 +200,15 @@ static sl_status split_whole_power(const sl_node **out, sl_arena *a, const sl_no
                                    sl_rat n) {
     size_t exponent = sl_expr__num_len(n), len = 1;
     const sl_node *u = base + 1;
-    for (int i = 0; i < base->arg; i++, u = sl_next(u)) len += 1 + u->len + exponent;
+    for (int i = 0; i < base->arg; i++, u = sl_expr_next(u)) len += 1 + u->len + exponent;
     sl_node *r, *w;
     SL_TRY(sl_expr__room(&r, a, len));
     *r = (sl_node){ .op = SL_OP_MUL, .arg = base->arg, .len = (uint32_t)len };
     w = r + 1;
     u = base + 1;
-    for (int i = 0; i < base->arg; i++, u = sl_next(u)) {
+    for (int i = 0; i < base->arg; i++, u = sl_expr_next(u)) {
         *w = (sl_node){ .op = SL_OP_POW, .arg = 2, .len = (uint32_t)(1 + u->len + exponent) };
-        w = sl_num_put(sl_expr__put(w + 1, u), n);
+        w = sl_expr_num_put(sl_expr__put(w + 1, u), n);
     }
     return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
 }
@@ -217,11 +217,11 @@ static sl_status split_whole_power(const sl_node **out, sl_arena *a, const sl_no
 static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *base,
                             sl_rat exponent) {
     const sl_node *inside;
-    sl_rat c = sl_num_value(base + 1), stays, factor;
+    sl_rat c = sl_expr_num_value(base + 1), stays, factor;
     sl_rat s = { largest_root(c.num < 0 ? -c.num : c.num, exponent.den),
                  largest_root(c.den, exponent.den) };
-    if (!sl_rat_pow(&stays, s, -exponent.den) || !sl_rat_mul(&stays, stays, c) ||
-        !sl_rat_pow(&factor, s, exponent.num))
+    if (!sl_expr_rat_pow(&stays, s, -exponent.den) || !sl_expr_rat_mul(&stays, stays, c) ||
+        !sl_expr_rat_pow(&factor, s, exponent.num))
         return sl_fail(SL_EOVERFLOW, "a root is beyond 64-bit rationals");
     // the product with its number replaced
     sl_node *r;
@@ -229,7 +229,7 @@ static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *bas
     size_t len = 1 + sl_expr__num_len(stays) + rest;
     SL_TRY(sl_expr__room(&r, a, len));
     *r = (sl_node){ .op = SL_OP_MUL, .arg = base->arg, .len = (uint32_t)len };
-    memcpy(sl_num_put(r + 1, stays), sl_next(base + 1), rest * sizeof *r);
+    memcpy(sl_expr_num_put(r + 1, stays), sl_expr_next(base + 1), rest * sizeof *r);
     SL_TRY(tidy(&inside, (shaper){ .a = a }, r, SL_EXPR__DEEP));
     SL_TRY(put_pow(&inside, a, inside, exponent));
     return scale(out, a, factor, inside);
@@ -238,7 +238,7 @@ static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *bas
 static bool leads_negative(const sl_node *e) {
     const sl_node *first = e->op == SL_OP_ADD ? e + 1 : e;
     if (first->op == SL_OP_MUL) first++; // a number comes first in a product
-    return first->op == SL_OP_NUM && sl_num_value(first).num < 0;
+    return first->op == SL_OP_NUM && sl_expr_num_value(first).num < 0;
 }
 
 /* sin(-u) = -sin u; cos(-u) = cos u, and so on. Like terms are not collected, so the negative of a
@@ -269,17 +269,17 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
 
     int n = 0;
     const sl_node *child = e + 1;
-    for (int i = 0; i < e->arg; i++, child = sl_next(child)) {
+    for (int i = 0; i < e->arg; i++, child = sl_expr_next(child)) {
         const sl_node *c;
         SL_TRY(tidy(&c, (shaper){ a, s.merge, product }, child, depth - 1));
         const sl_node *part = c->op == op ? c + 1 : c;
-        for (int parts = c->op == op ? c->arg : 1; parts--; part = sl_next(part)) {
+        for (int parts = c->op == op ? c->arg : 1; parts--; part = sl_expr_next(part)) {
             if (part->op != SL_OP_NUM) {
                 list[n++] = part;
                 continue;
             }
-            sl_rat v = sl_num_value(part);
-            if (!(product ? sl_rat_mul : sl_rat_add)(&number, number, v))
+            sl_rat v = sl_expr_num_value(part);
+            if (!(product ? sl_expr_rat_mul : sl_expr_rat_add)(&number, number, v))
                 return sl_fail(SL_EOVERFLOW, "a merged number is beyond 64-bit rationals");
         }
     }
@@ -292,7 +292,7 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
     sort_operands(list, n);
 
     // the number first in a product, last in a sum, nowhere when it changes nothing
-    bool with_number = n == 0 || !sl_rat_is(number, product ? 1 : 0);
+    bool with_number = n == 0 || !sl_expr_rat_is(number, product ? 1 : 0);
     int count = n + with_number;
     if (count == 1 && n == 1) {
         *out = list[0];
@@ -305,9 +305,9 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
     w = r;
     if (count > 1)
         *w++ = (sl_node){ .op = (uint8_t)op, .arg = (uint16_t)count, .len = (uint32_t)len + 1 };
-    if (with_number && product) w = sl_num_put(w, number);
+    if (with_number && product) w = sl_expr_num_put(w, number);
     for (int i = 0; i < n; i++) w = sl_expr__put(w, list[i]);
-    if (with_number && !product) sl_num_put(w, number);
+    if (with_number && !product) sl_expr_num_put(w, number);
     *out = r;
     return s.merge && product && !s.in_product && n == 1 && list[0]->op == SL_OP_ADD
                ? scale_sum(out, a, number, list[0])
@@ -318,19 +318,20 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, sl_ra
                           int depth) {
     sl_arena *a = s.a;
     const sl_node *base;
-    if (!sl_rat_is(exponent, 1)) s.in_product = false;
+    if (!sl_expr_rat_is(exponent, 1)) s.in_product = false;
     SL_TRY(tidy(&base, s, e + 1, depth - 1));
-    if (sl_rat_is(exponent, 0))
+    if (sl_expr_rat_is(exponent, 0))
         return sl_expr_is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
-    if (sl_rat_is(exponent, 1)) {
+    if (sl_expr_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;
     }
     if (s.merge && base->op == SL_OP_MUL && base[1].op == SL_OP_NUM)
-        return (sl_rat_is_int(exponent) ? split_whole_power : split_root)(out, a, base, exponent);
+        return (sl_expr_rat_is_int(exponent) ? split_whole_power : split_root)(out, a, base,
+                                                                               exponent);
     if (base->op != SL_OP_NUM) return put_pow(out, a, base, exponent);
 
-    sl_rat v = sl_num_value(base);
+    sl_rat v = sl_expr_num_value(base);
     if (v.num == 0 && exponent.num < 0) return put_pow(out, a, base, SL_RAT(-1)); // 1/0
     bool exact;
     SL_TRY(sl_expr__num_pow(&v, &exact, v, exponent));
@@ -340,10 +341,10 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, sl_ra
 /* u^v: a power with a number, once v has turned out to be one; 1^v = 1. */
 static sl_status tidy_raise(const sl_node **out, shaper s, const sl_node *e, int depth) {
     const sl_node *base, *exponent;
-    SL_TRY(tidy(&exponent, (shaper){ s.a, s.merge, false }, sl_next(e + 1), depth - 1));
-    if (exponent->op == SL_OP_NUM) return tidy_pow(out, s, e, sl_num_value(exponent), depth);
+    SL_TRY(tidy(&exponent, (shaper){ s.a, s.merge, false }, sl_expr_next(e + 1), depth - 1));
+    if (exponent->op == SL_OP_NUM) return tidy_pow(out, s, e, sl_expr_num_value(exponent), depth);
     SL_TRY(tidy(&base, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
-    if (sl_num_is(base, 1) && !sl_expr_is_nowhere(exponent)) {
+    if (sl_expr_num_is(base, 1) && !sl_expr_is_nowhere(exponent)) {
         *out = base;
         return SL_OK;
     }

@@ -82,7 +82,8 @@ static part read_sum(maker *m, const sl_node *e) {
     form *s = new_form(m, SL_OP_ADD, (int)e->len); // room for the terms of all sums below
     if (!s) return (part){ 0 };
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_next(c)) add_term(s, read_part(m, c));
+    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_expr_next(c))
+        add_term(s, read_part(m, c));
     return give_away(s, true);
 }
 
@@ -91,7 +92,7 @@ static part read_product(maker *m, const sl_node *e) {
     if (!f) return (part){ 0 };
     double factor = 1;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg && !m->failed; i++, c = sl_expr_next(c)) {
         const part p = read_part(m, c);
         factor *= p.factor;
         if (p.form) f->kid[f->n++] = p.form;
@@ -113,10 +114,10 @@ static form *as_sum(maker *m, part p) {
 }
 
 static part read_power(maker *m, const sl_node *e) {
-    const sl_rat exponent = sl_num_value(sl_next(e + 1));
-    const bool whole = sl_rat_is_int(exponent);
+    const sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
+    const bool whole = sl_expr_rat_is_int(exponent);
     part base = read_part(m, e + 1);
-    const double power = sl_rat_double(exponent);
+    const double power = sl_expr_rat_double(exponent);
     if (m->failed) return base;
     if (!base.form) return (part){ pow(base.factor, power), NULL };
     if (!whole && base.factor < 0) {
@@ -128,7 +129,7 @@ static part read_power(maker *m, const sl_node *e) {
     form *f = m->failed ? NULL : new_form(m, SL_OP_POW, 1);
     if (!f) return (part){ 0 };
     f->kid[f->n++] = base.form;
-    f->from = sl_next(e + 1);
+    f->from = sl_expr_next(e + 1);
     return (part){ pow(base.factor, power), f };
 }
 
@@ -144,7 +145,7 @@ static part read_function(maker *m, const sl_node *e) {
 
 /* u^v: nothing leaves base or exponent. */
 static part read_raise(maker *m, const sl_node *e) {
-    const part base = read_part(m, e + 1), exponent = read_part(m, sl_next(e + 1));
+    const part base = read_part(m, e + 1), exponent = read_part(m, sl_expr_next(e + 1));
     form *f = m->failed ? NULL : new_form(m, SL_OP_RAISE, 2);
     if (!f) return (part){ 0 };
     f->kid[f->n++] = as_sum(m, base);
@@ -154,7 +155,7 @@ static part read_raise(maker *m, const sl_node *e) {
 
 static part read_part(maker *m, const sl_node *e) {
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: return (part){ sl_rat_double(sl_num_value(e)), NULL };
+    case SL_OP_NUM: return (part){ sl_expr_rat_double(sl_expr_num_value(e)), NULL };
     case SL_OP_PAR: return (part){ m->given[e->arg - 1], NULL };
     case SL_OP_ADD: return read_sum(m, e);
     case SL_OP_MUL: return read_product(m, e);
@@ -228,7 +229,7 @@ static const sl_node *write_form(maker *m, const form *f) {
         exponent = write_form(m, f->kid[1]);
         return exponent ? built(m, sl_expr_power(m->a, kid, exponent)) : NULL;
     }
-    return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, kid, sl_num_value(f->from))
+    return built(m, f->op == SL_OP_POW ? sl_expr_pow(m->a, kid, sl_expr_num_value(f->from))
                                        : sl_expr_fn(m->a, f->op, kid));
 }
 

@@ -36,7 +36,7 @@ static const struct shape {
 /* ---------------------------------------------------------------- one number ---------------- */
 
 double sl_fit__exact_value(sl_fit__exact x) {
-    const double times = sl_rat_double(x.times);
+    const double times = sl_expr_rat_double(x.times);
     const double part = shapes[x.shape].root ? copysign(sqrt(fabs(times)), times) : times;
     return part * shapes[x.shape].pi;
 }
@@ -77,7 +77,7 @@ const sl_node *sl_fit__exact_expr(sl_arena *a, sl_fit__exact x) {
         part[1] = sl_expr_int(a, -1);
     } else {
         part[0] = sl_expr_num(a, times);
-        if (s->halves == 0 || !part[0] || !sl_rat_make(&halves, s->halves, 2)) return part[0];
+        if (s->halves == 0 || !part[0] || !sl_expr_rat_make(&halves, s->halves, 2)) return part[0];
         part[1] = power_of_pi(a, halves);
     }
     return part[1] ? sl_expr_nary(a, SL_OP_MUL, part, 2) : NULL;
@@ -107,7 +107,7 @@ static bool near_shape(sl_fit__exact *out, int k, double v, double tolerance) {
     for (int den = 1; den <= s->denominator; den++) {
         const double num = rint(part * den);
         if (fabs(num) > s->numerator) return false;
-        if (num == 0 || !sl_rat_make(&out->times, (int64_t)num, den)) continue;
+        if (num == 0 || !sl_expr_rat_make(&out->times, (int64_t)num, den)) continue;
         if (fabs(v - sl_fit__exact_value(*out)) <= tolerance) return true;
     }
     return false;
@@ -140,7 +140,7 @@ static sl_status put_expr(const sl_node **out, sl_arena *a, const sl_node *e, in
     sl_node *copy = sl_arena_alloc(a, e->len * sizeof *copy);
     if (!copy) return sl_fail_memory(e->len, sizeof *copy, "a formula");
     memcpy(copy, e, e->len * sizeof *copy);
-    for (sl_node *c = copy; c < copy + e->len; c += sl_step(c))
+    for (sl_node *c = copy; c < copy + e->len; c += sl_expr_step(c))
         if (c->op == SL_OP_PAR && c->arg == k + 1) {
             c->op = SL_OP_VAR;
             c->arg = SL_EXPR_MAX_VARS;
@@ -170,7 +170,7 @@ sl_status sl_fit__put_exact(const sl_node **out, double *value, int *n, sl_arena
             exact[i] = SL_RAT(0);
             known[i] = true;
         }
-        for (const sl_node *c = *out; c < *out + (*out)->len; c += sl_step(c))
+        for (const sl_node *c = *out; c < *out + (*out)->len; c += sl_expr_step(c))
             if (c->op == SL_OP_PAR) known[c->arg - 1] = false;
         found = false;
         for (int i = 0; i < left; i++) found = found || known[i];

@@ -2,16 +2,16 @@
  *
  *     formula -> numbers become free constants -> least squares -> exact numbers again
  *
- * sl_refine frees the numbers of a formula and moves them, by Levenberg-Marquardt with exact
+ * sl_fit_refine frees the numbers of a formula and moves them, by Levenberg-Marquardt with exact
  * derivatives, from where they were to the least squares; what enters linearly is solved for.
- * sl_snap makes exact numbers of constants where that costs no accuracy. How the walks go past
+ * sl_fit_snap makes exact numbers of constants where that costs no accuracy. How the walks go past
  * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
  * of sl_fit_describe alone.
  *
  * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors
  * are by sigma itself where it is absolute, and by the residuals otherwise.
  *
- * R2 follows sl_r2, in double. A formula that is not real and finite in all rows has none.
+ * R2 follows sl_num_r2, in double. A formula that is not real and finite in all rows has none.
  *
  * Ownership: fits live in the arena that they were made in. Threads: none shared. */
 #ifndef SL_FIT_H
@@ -42,15 +42,16 @@ typedef struct sl_fit {
     bool stopped;
 } sl_fit;
 
-/* R2 of a formula's values on all rows: as sl_r2, each row weighted by 1/sigma^2 where rows have
+/* R2 of a formula's values on all rows: as sl_num_r2, each row weighted by 1/sigma^2 where rows have
  * one. */
 double sl_fit_r2(const double *value, const sl_problem *p);
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
  * better is found the constants are e's. e may have free constants already, with `start` their
  * values; its numbers become free too (sl_expr_free_numbers). */
-SL_NODISCARD sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                                 const sl_problem *p, const sl_refine_options *o);
+SL_NODISCARD sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e,
+                                     const double *start, const sl_problem *p,
+                                     const sl_refine_options *o);
 
 /* The same with the numbers of e left as they are: only its `params` free constants move. */
 SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
@@ -60,7 +61,7 @@ SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node 
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
  * for data whose units the model has never seen. Kept only if it is the better explanation by its
  * description length; else *out is the plain fit. */
-SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
+SL_NODISCARD sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
                                       const double *start, const sl_problem *p,
                                       const sl_refine_options *o);
 
@@ -68,7 +69,7 @@ SL_NODISCARD sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e
  * denominator, or such fractions of pi and roots, where that does not lower R2 (beyond rounding;
  * within half a standard error where there is noise) and makes the description shorter, the others
  * fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
-SL_NODISCARD sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+SL_NODISCARD sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
                                const sl_refine_options *o);
 
 /* A formula with constants made exact numbers. */

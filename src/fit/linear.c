@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- which ones ---------------- */
 
 static bool has_constant(const sl_node *e, int number) {
-    for (const sl_node *c = e; c < e + e->len; c += sl_step(c))
+    for (const sl_node *c = e; c < e + e->len; c += sl_expr_step(c))
         if (c->op == SL_OP_PAR && c->arg == number) return true;
     return false;
 }
@@ -77,7 +77,7 @@ typedef struct projection {
 
 static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, const double *value) {
     const sl_fit__rows *r = d->rows;
-    SL_TRY(sl_program_run(to, p, r->x, r->m, value, d->scratch));
+    SL_TRY(sl_expr_program_run(to, p, r->x, r->m, value, d->scratch));
     for (int i = 0; i < r->m; i++) to[i] *= r->scale[i];
     return SL_OK;
 }
@@ -86,7 +86,7 @@ static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, con
 static sl_status take_out(double *v, double *coef, sl_fit__descent *d, int n) {
     sl_lsq fit;
     const double *const *col = (const double *const *)d->col;
-    SL_TRY(sl_lsq_fit(&fit, coef, NULL, d->scratch, col, v, NULL, d->rows->m, n));
+    SL_TRY(sl_num_lsq_fit(&fit, coef, NULL, d->scratch, col, v, NULL, d->rows->m, n));
     for (int j = 0; j < n; j++)
         for (int i = 0; i < d->rows->m; i++) v[i] -= coef[j] * col[j][i];
     return SL_OK;

@@ -49,7 +49,7 @@ static double constant_bits(const pricing *p, int k) {
 static void add_node(pricing *p, const sl_node *e);
 
 static void add_exponent(pricing *p, const sl_node *e) {
-    const sl_rat v = sl_num_value(e);
+    const sl_rat v = sl_expr_num_value(e);
 #define X(id, above, below, bits)               \
     if (v.num == (above) && v.den == (below)) { \
         p->out->numbers += bits;                \
@@ -64,8 +64,8 @@ static void add_exponent(pricing *p, const sl_node *e) {
 static void add_operands(pricing *p, const sl_node *e) {
     const sl_node *c = e + 1;
     int joined = 0;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
-        if (e->op == SL_OP_MUL && sl_num_is(c, -1)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
+        if (e->op == SL_OP_MUL && sl_expr_num_is(c, -1)) {
             p->out->structure += SL_FIT_PRICE_SIGN;
             continue;
         }
@@ -82,7 +82,7 @@ static void add_node(pricing *p, const sl_node *e) {
     case SL_OP_MUL: add_operands(p, e); return;
     case SL_OP_NUM:
         out->structure += node_price(SL_OP_NUM);
-        out->numbers += number_bits(sl_num_value(e));
+        out->numbers += number_bits(sl_expr_num_value(e));
         return;
     case SL_OP_PAR:
         out->structure += node_price(SL_OP_PAR);
@@ -92,13 +92,13 @@ static void add_node(pricing *p, const sl_node *e) {
     case SL_OP_POW:
         out->structure += node_price(SL_OP_POW);
         add_node(p, e + 1);
-        add_exponent(p, sl_next(e + 1));
+        add_exponent(p, sl_expr_next(e + 1));
         return;
     default: break;
     }
     out->structure += node_price((sl_op)e->op);
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) add_node(p, c);
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) add_node(p, c);
 }
 
 void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const double *error,

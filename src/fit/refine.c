@@ -30,8 +30,8 @@ static sl_status set_free(const sl_node **skeleton, double *from, int *n, sl_are
     return sl_expr_tidy(skeleton, a, free);
 }
 
-sl_status sl_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                    const sl_problem *p, const sl_refine_options *o) {
+sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                        const sl_problem *p, const sl_refine_options *o) {
     const sl_node *skeleton;
     double from[SL_FIT_MAX_PARAMS];
     int n = 0;
@@ -77,7 +77,7 @@ static bool has_own_factor(const sl_node *e) {
     if (e->op == SL_OP_PAR) return true;
     if (e->op != SL_OP_MUL) return false;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c))
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c))
         if (c->op == SL_OP_PAR) return true;
     return false;
 }
@@ -96,7 +96,7 @@ static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *
     if (!term) return sl_fail_memory((size_t)terms + 1, sizeof *term, "terms");
     const sl_node *c = e->op == SL_OP_ADD ? e + 1 : e;
     bool summand = false, good = true;
-    for (int i = 0; i < terms; i++, c = sl_next(c)) {
+    for (int i = 0; i < terms; i++, c = sl_expr_next(c)) {
         summand = summand || c->op == SL_OP_PAR;
         good = (term[i] = with_factor(a, c, n)) && good;
     }
@@ -108,9 +108,9 @@ static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *
     return sl_expr_tidy(out, a, sum);
 }
 
-sl_status sl_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                         const sl_problem *p, const sl_refine_options *o) {
-    SL_TRY(sl_refine(out, a, e, start, p, o));
+sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
+                             const sl_problem *p, const sl_refine_options *o) {
+    SL_TRY(sl_fit_refine(out, a, e, start, p, o));
     const sl_node *skeleton, *wide;
     double from[2 * SL_FIT_MAX_PARAMS];
     int n = 0;

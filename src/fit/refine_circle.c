@@ -36,7 +36,7 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
     const sl_fit__code *code = d->code;
     const double size = rows->size;
     double *u = r ? r : d->col[code->n];
-    SL_TRY(sl_program_run(u, code->value, rows->x, rows->m, value, d->scratch));
+    SL_TRY(sl_expr_program_run(u, code->value, rows->x, rows->m, value, d->scratch));
     if (r) {
         for (int i = 0; i < rows->m; i++) {
             const direction a = direction_of(u[i] / size), b = direction_of(rows->y[i] / size);
@@ -49,7 +49,7 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
         u[i] = rows->scale[i] / rows->unit * a.c * a.c * (a.c * b.c + a.s * b.s) / size;
     }
     for (int k = 0; k < code->n; k++) {
-        SL_TRY(sl_program_run(jac[k], code->slope[k], rows->x, rows->m, value, d->scratch));
+        SL_TRY(sl_expr_program_run(jac[k], code->slope[k], rows->x, rows->m, value, d->scratch));
         for (int i = 0; i < rows->m; i++) jac[k][i] *= u[i];
     }
     return SL_OK;

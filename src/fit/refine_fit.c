@@ -95,7 +95,7 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
     double *sorted = sl_arena_alloc(a, (size_t)m * sizeof *sorted);
     if (!sorted) return sl_fail_memory((size_t)m, sizeof *sorted, "rows to fit");
     for (int i = 0; i < m; i++) sorted[i] = fabs(out->y[i]);
-    const double size = sl_median(sorted, m);
+    const double size = sl_num_median(sorted, m);
     out->size = size > 0 ? size : 1 / out->unit;
     out->sst = spread_of(out);
     return SL_OK;
@@ -160,7 +160,7 @@ sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double 
     opt.stop_payload = d;
     d->last = INFINITY;
     sl_nls fit;
-    SL_TRY(sl_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, ask, payload));
+    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, ask, payload));
     d->evaluations += fit.evaluations;
     *sse = fit.sse;
     return SL_OK;
@@ -168,7 +168,7 @@ sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double 
 
 static sl_status residuals(double *r, sl_fit__descent *d, const double *value) {
     const sl_fit__rows *rows = d->rows;
-    SL_TRY(sl_program_run(r, d->code->value, rows->x, rows->m, value, d->scratch));
+    SL_TRY(sl_expr_program_run(r, d->code->value, rows->x, rows->m, value, d->scratch));
     d->last = 0;
     for (int i = 0; i < rows->m; i++) {
         r[i] = rows->scale[i] * (r[i] - rows->y[i]);
@@ -182,7 +182,7 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
     const sl_fit__rows *rows = d->rows;
     if (r) return residuals(r, d, value);
     for (int k = 0; k < d->code->n; k++) {
-        SL_TRY(sl_program_run(jac[k], d->code->slope[k], rows->x, rows->m, value, d->scratch));
+        SL_TRY(sl_expr_program_run(jac[k], d->code->slope[k], rows->x, rows->m, value, d->scratch));
         for (int i = 0; i < rows->m; i++) jac[k][i] *= rows->scale[i];
     }
     return SL_OK;

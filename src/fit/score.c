@@ -11,7 +11,7 @@ double sl_fit__log_mean(const double *v, int64_t n) {
 
 double sl_fit_r2(const double *value, const sl_problem *p) {
     double mean = 0, weights = 0, sst = 0, sse = 0, least = INFINITY, top = 0;
-    const double plain = sl_r2(value, p->y, p->rows);
+    const double plain = sl_num_r2(value, p->y, p->rows);
     if (!p->sigma || isnan(plain) || plain == 1) return plain;
     for (int64_t i = 0; i < p->rows; i++) {
         least = fmin(least, p->sigma[i]);

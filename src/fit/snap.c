@@ -66,7 +66,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
     if (!(distance <= tol)) return;
     for (int i = 0; i < *n; i++)
         if (list[i].k == k && list[i].value.shape == value.shape &&
-            sl_rat_cmp(list[i].value.times, value.times) == 0)
+            sl_expr_rat_cmp(list[i].value.times, value.times) == 0)
             return;
     list[(*n)++] = (choice){ k, value, isinf(tol) ? -1 : distance / fmax(tol, 1e-300) };
 }
@@ -74,7 +74,7 @@ static void add_choice(choice *list, int *n, const state *s, int k, double tol,
 static void offer(choice *list, int *n, const state *s, int k, double tol, int64_t num,
                   int64_t den) {
     sl_fit__exact value = { .shape = 0 };
-    if (sl_rat_make(&value.times, num, den)) add_choice(list, n, s, k, tol, value);
+    if (sl_expr_rat_make(&value.times, num, den)) add_choice(list, n, s, k, tol, value);
 }
 
 static sl_status offer_irrational(choice *list, int *n, const state *s, int k, sl_arena *scratch) {
@@ -128,14 +128,14 @@ static int cmp_choice(const void *a, const void *b) {
     if (u.shape != v.shape) return u.shape < v.shape ? -1 : 1;
     if (u.times.den != v.times.den) return u.times.den < v.times.den ? -1 : 1;
     if (x->k != y->k) return x->k < y->k ? -1 : 1;
-    return sl_rat_cmp(u.times, v.times);
+    return sl_expr_rat_cmp(u.times, v.times);
 }
 
 /* ---------------------------------------------------------------- one of them --------------- */
 
 static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
     static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
-    if (r2 == 0 && s->fit->r2 == 1) return false; // of a target without spread
+    if (r2 == 0 && s->fit->r2 == 1) return false;        // of a target without spread
     if (p->sigma && p->sigma_absolute && data <= s->data + TWO_ERRORS) return true;
     const double spare = (double)(p->rows - s->fit->params);
     return loss <= fmax(EXACT, s->loss * (1 + 4 / fmax(spare, 100)));
@@ -203,8 +203,8 @@ static sl_status shorten(state *s, const sl_problem *p) {
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-sl_status sl_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
-                  const sl_refine_options *o) {
+sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+                      const sl_refine_options *o) {
     *snapped = 0;
     if (isnan(fit->r2) || fit->params > SL_FIT_MAX_PARAMS) return SL_OK;
     state s = { .fit = fit };

@@ -91,7 +91,7 @@ static sl_status dimension_of(linear **out, solver *s, const sl_node *e);
 
 static sl_status of_sum(linear **out, solver *s, const sl_node *e) {
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         linear *term;
         SL_TRY(dimension_of(&term, s, c));
         if (i > 0)
@@ -106,7 +106,7 @@ static sl_status of_product(linear **out, solver *s, const sl_node *e) {
     const sl_node *c = e + 1;
     *out = new_linear(s);
     if (!*out) return no_memory();
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         linear *factor;
         SL_TRY(dimension_of(&factor, s, c));
         add(*out, factor, 1);
@@ -128,13 +128,13 @@ static bool is_none(const solver *s, const linear *l) {
 /* A number to any power is one; the power of a length with a fitted exponent can be anything; with
  * a variable one it makes no sense, so that the base must be a number. */
 static sl_status of_power(linear **out, solver *s, const sl_node *e) {
-    const sl_node *exponent = sl_next(e + 1);
+    const sl_node *exponent = sl_expr_next(e + 1);
     linear *base, *above;
     SL_TRY(dimension_of(&base, s, e + 1));
     *out = new_linear(s);
     if (!*out) return no_memory();
     if (exponent->op == SL_OP_NUM) {
-        add(*out, base, sl_rat_double(sl_num_value(exponent)));
+        add(*out, base, sl_expr_rat_double(sl_expr_num_value(exponent)));
         return SL_OK;
     }
     SL_TRY(dimension_of(&above, s, exponent));
@@ -152,7 +152,7 @@ static sl_status of_function(linear **out, solver *s, const sl_node *e) {
     *out = new_linear(s);
     if (!*out) return no_memory();
     const bool keeps = SL_FIT__KEEPS_UNIT(e->op);
-    for (int i = 0; i < e->arg && e->len > 1; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg && e->len > 1; i++, c = sl_expr_next(c)) {
         linear *operand;
         SL_TRY(dimension_of(&operand, s, c));
         if (keeps)

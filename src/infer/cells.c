@@ -24,7 +24,7 @@ static void put(sl_infer__cells *c, int column, const double *v, int n) {
     memset(m, 0, (size_t)n * sizeof *m);
     memset(e, 0, (size_t)n * sizeof *e);
     if (!v) return;
-    sl_number_split_array(m, e, v, n);
+    sl_token_number_split_array(m, e, v, n);
     for (int i = 0; i < n; i++) e[i] /= 10.0f;
 }
 

@@ -15,7 +15,7 @@ static sl_status hash_weights(char out[33], const float *weights, int64_t n) {
 
 static sl_status finish(sl_infer *m) {
     SL_TRY(sl_nn_prepare(1)); // the encoder's products
-    SL_TRY(sl_decoder_new(&m->decoder, m->model, m->weights));
+    SL_TRY(sl_model_decoder_new(&m->decoder, m->model, m->weights));
     SL_TRY(hash_weights(m->hash, m->weights, m->model->block));
     m->info.model = m->model;
     m->info.weights = m->weights;
@@ -28,9 +28,9 @@ static sl_status finish(sl_infer *m) {
  * default, unless the format says otherwise. */
 static double number_of(sl_infer *m, const sl_json *config, int format, const char *name,
                         double today) {
-    const sl_json *j = sl_json_get(config, name);
-    if (j && (sl_json_kind_of(j) == SL_JSON_INT || sl_json_kind_of(j) == SL_JSON_REAL))
-        return sl_json_real(j);
+    const sl_json *j = sl_io_json_get(config, name);
+    if (j && (sl_io_json_kind_of(j) == SL_JSON_INT || sl_io_json_kind_of(j) == SL_JSON_REAL))
+        return sl_io_json_real(j);
     const sl_ckpt_older *then = sl_ckpt_older_default(name, format);
     const double value = then ? then->value : today;
     sl_ckpt_missing_add(&m->missing, name, value);
@@ -42,7 +42,7 @@ static sl_status take_config(sl_infer *m, const char *path) {
     sl_json *config;
     int format;
     const char *text = m->loaded.config;
-    SL_TRY(sl_json_parse(&config, text, strlen(text)));
+    SL_TRY(sl_io_json_parse(&config, text, strlen(text)));
     m->info.config = text;
     m->info.step = m->loaded.step;
     m->info.warning = m->loaded.warning;
@@ -54,7 +54,7 @@ static sl_status take_config(sl_infer *m, const char *path) {
         m->info.drop_column = number_of(m, config, format, "drop-column", SL_INFER_DROP_COLUMN);
         st = sl_str_status(&m->missing);
     }
-    sl_json_free(config);
+    sl_io_json_free(config);
     SL_TRY(st);
     m->info.missing = m->missing.text;
     if (!(points >= 1 && points <= 1e6))
@@ -178,7 +178,7 @@ sl_status sl_infer_new(sl_infer **out, const sl_model_options *o, const float *w
 
 void sl_infer_close(sl_infer *m) {
     if (!m) return;
-    sl_decoder_free(m->decoder);
+    sl_model_decoder_free(m->decoder);
     forget(m);
     sl_str_clear(&m->missing);
     sl_free(m->path);

@@ -47,7 +47,7 @@ sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
     const int64_t number = 0;
     sl_status st;
     SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, 0, 0));
-    SL_GO(sl_work_new(&work, m->model, 1, d->points, n, 0));
+    SL_GO(sl_model_work_new(&work, m->model, 1, d->points, n, 0));
     ids[0] = SL_TOKEN_START;
     memcpy(ids + 1, tokens, (size_t)n - 1);
     cells.batch.ids = ids;
@@ -55,9 +55,9 @@ sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
     cells.batch.begin = begin;
     cells.batch.number = &number;
     *out = sl_model_pass(work, NULL, NULL, m->weights, &cells.batch, (sl_dropout){ 0 });
-    st = sl_gemm_status();
+    st = sl_nn_gemm_status();
 done:
-    sl_work_free(work);
+    sl_model_work_free(work);
     sl_arena_clear(&scratch);
     return st;
 }

@@ -8,11 +8,11 @@ static sl_status encode(sl_infer__walk *w, const sl_infer_data *d) {
     sl_infer__cells cells;
     sl_status st;
     SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, w->o->seed, w->o->problem));
-    SL_GO(sl_work_new(&work, m->model, 1, d->points, 1, 0));
+    SL_GO(sl_model_work_new(&work, m->model, 1, d->points, 1, 0));
     sl_model_encode(w->memory, work, m->weights, &cells.batch);
-    st = sl_gemm_status();
+    st = sl_nn_gemm_status();
 done:
-    sl_work_free(work);
+    sl_model_work_free(work);
     sl_arena_clear(&scratch);
     return st;
 }
@@ -22,7 +22,7 @@ sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *poo
     *w = (sl_infer__walk){
         .model = m, .o = o, .pool = pool, .points = d->points, .inputs = d->inputs, .room = room
     };
-    const size_t workers = (size_t)sl_pool_threads(pool);
+    const size_t workers = (size_t)sl_par_pool_threads(pool);
     const size_t cells = (size_t)d->points * (size_t)m->model->options.width;
     const size_t numbers = workers * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
     w->memory = sl_malloc_wide(cells, sizeof *w->memory);
@@ -33,20 +33,20 @@ sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *poo
     w->front = w->block;
     w->next = w->block + room;
     SL_TRY(encode(w, d));
-    return sl_prefixes_new(&w->prefixes, m->decoder, d->points, (int)workers);
+    return sl_model_prefixes_new(&w->prefixes, m->decoder, d->points, (int)workers);
 }
 
 void sl_infer__walk_clear(sl_infer__walk *w) {
     sl_free(w->logits);
     sl_free(w->block);
     sl_free(w->memory);
-    sl_prefixes_free(w->prefixes);
+    sl_model_prefixes_free(w->prefixes);
 }
 
 sl_status sl_infer__walk_begin(sl_infer__walk *w) {
     sl_infer__front *f = &w->front[0];
-    sl_prefixes_begin(w->prefixes, w->memory, w->points);
-    SL_TRY(sl_prefixes_add(&f->node, w->prefixes, -1, SL_TOKEN_START));
+    sl_model_prefixes_begin(w->prefixes, w->memory, w->points);
+    SL_TRY(sl_model_prefixes_add(&f->node, w->prefixes, -1, SL_TOKEN_START));
     sl_token_begin(&f->state, w->inputs);
     w->fronts = 1;
     w->at = 0;
@@ -61,7 +61,7 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
     sl_infer__choice choice;
     SL_ASSERT(n > 0);
     for (int i = 0; i < n; i++) node[i] = w->front[first + i].node;
-    sl_prefixes_run(logits, w->prefixes, node, n, worker);
+    sl_model_prefixes_run(logits, w->prefixes, node, n, worker);
     for (int i = 0; i < n; i++) {
         sl_token_set allowed;
         if (w->o->grammar)
@@ -77,7 +77,7 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
  * depend on how. */
 sl_status sl_infer__walk_step(sl_infer__walk *w) {
     enum { TILE = 6 };
-    const int threads = sl_pool_threads(w->pool);
+    const int threads = sl_par_pool_threads(w->pool);
     int part = (w->fronts + threads - 1) / threads;
     part = SL_MIN(SL_PREFIX_ROWS, (part + TILE - 1) / TILE * TILE);
     if (w->cost) w->cost->rows += w->fronts;
@@ -87,7 +87,7 @@ sl_status sl_infer__walk_step(sl_infer__walk *w) {
 sl_status sl_infer__walk_branch(sl_infer__walk *w, int to, int from, int token) {
     SL_ASSERT(to < w->room);
     sl_infer__front *f = &w->next[to];
-    SL_TRY(sl_prefixes_add(&f->node, w->prefixes, w->front[from].node, token));
+    SL_TRY(sl_model_prefixes_add(&f->node, w->prefixes, w->front[from].node, token));
     if (!w->o->grammar) return SL_OK;
     f->state = w->front[from].state;
     SL_ASSERT(sl_token_push(&f->state, token) == SL_TOKEN_FINE);
@@ -95,7 +95,7 @@ sl_status sl_infer__walk_branch(sl_infer__walk *w, int to, int from, int token) 
 }
 
 void sl_infer__walk_turn(sl_infer__walk *w, int n) {
-    for (int i = 0; i < w->fronts; i++) sl_prefixes_drop(w->prefixes, w->front[i].node);
+    for (int i = 0; i < w->fronts; i++) sl_model_prefixes_drop(w->prefixes, w->front[i].node);
     sl_infer__front *front = w->front;
     w->front = w->next;
     w->next = front;

@@ -187,7 +187,7 @@ static bool says_infinite(const char *text, size_t n) {
     return is_word(text, n, "inf") || is_word(text, n, "infinity");
 }
 
-sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator) {
+sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator) {
     spelling s;
     if (spell(&s, cell->text, cell->text + cell->n, separator != ',')) {
         *out = value_of(&s);

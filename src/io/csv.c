@@ -84,7 +84,7 @@ static size_t row_end(sl_csv *c) {
         if (!c->quotes) return line_end ? c->seen + 1 : c->last ? c->end : 0;
     }
     for (;;) {
-        const sl_csv__field f = sl_csv__scan(begin, end, &c->dialect);
+        const sl_csv__field f = sl_io__csv_scan(begin, end, &c->dialect);
         begin = f.next;
         switch (f.end) {
         case SL_CSV__SEPARATOR: continue;
@@ -160,7 +160,7 @@ static sl_status cut(sl_csv *c, size_t stop) {
     const char *at = c->buffer + c->start, *end = c->buffer + stop;
     c->n_cells = 0;
     for (;;) {
-        const sl_csv__field f = sl_csv__scan(at, end, &c->dialect);
+        const sl_csv__field f = sl_io__csv_scan(at, end, &c->dialect);
         if (f.end == SL_CSV__QUOTE)
             return sl_fail(SL_EFORMAT, "%s: line %lld: a quote is opened and never closed",
                            shown(c), (long long)c->line);
@@ -236,7 +236,7 @@ static sl_status check_text(const sl_csv *c) {
 static bool first_row_has_names(const sl_csv *c) {
     double number;
     for (int i = 0; i < c->columns; i++)
-        if (sl_cell_number(&number, &c->cells[i], c->dialect.separator) == SL_CELL_TEXT)
+        if (sl_io_cell_number(&number, &c->cells[i], c->dialect.separator) == SL_CELL_TEXT)
             return true;
     return false;
 }
@@ -264,7 +264,7 @@ static sl_status read_head(sl_csv *c, const sl_csv_options *o) {
     SL_TRY(fill(c));
     SL_TRY(check_text(c));
     if (c->end >= sizeof mark && memcmp(c->buffer, mark, sizeof mark) == 0) c->start = sizeof mark;
-    c->dialect = sl_csv__guess(c->buffer + c->start, c->end - c->start, c->last, o->separator);
+    c->dialect = sl_io__csv_guess(c->buffer + c->start, c->end - c->start, c->last, o->separator);
     SL_TRY(next_row(c));
     if (c->n_cells == 0) return sl_fail(SL_EFORMAT, "%s is empty", shown(c));
     c->columns = c->n_cells;
@@ -273,7 +273,7 @@ static sl_status read_head(sl_csv *c, const sl_csv_options *o) {
     return name_columns(c);
 }
 
-sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
+sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
     static const sl_csv_options defaults = SL_CSV_OPTIONS_INIT;
     if (!o) o = &defaults;
     if (o->separator && !strchr(",;\t| :/#", o->separator))
@@ -291,11 +291,11 @@ sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
     *out = c;
     return SL_OK;
 done:
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     return st;
 }
 
-void sl_csv_close(sl_csv *c) {
+void sl_io_csv_close(sl_csv *c) {
     if (!c) return;
     for (int i = 0; c->names && i < c->columns; i++) sl_free(c->names[i]);
     sl_free(c->names);
@@ -307,7 +307,7 @@ void sl_csv_close(sl_csv *c) {
 
 /* ---------------------------------------------------------------- face ---------------------- */
 
-sl_status sl_csv_next(const sl_cell **cells, sl_csv *c) {
+sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c) {
     *cells = NULL;
     if (c->held)
         c->held = false;
@@ -323,16 +323,16 @@ sl_status sl_csv_next(const sl_cell **cells, sl_csv *c) {
     return SL_OK;
 }
 
-int sl_csv_columns(const sl_csv *c) { return c->columns; }
-const char *sl_csv_name(const sl_csv *c, int column) { return c->names[column]; }
-bool sl_csv_has_header(const sl_csv *c) { return c->header; }
-char sl_csv_separator(const sl_csv *c) { return c->dialect.separator; }
-int64_t sl_csv_row(const sl_csv *c) { return c->row; }
-int64_t sl_csv_line(const sl_csv *c) { return c->line; }
-int64_t sl_csv_bytes(const sl_csv *c) { return sl_io__bytes_taken(c->bytes); }
-int64_t sl_csv_size(const sl_csv *c) { return sl_io__bytes_size(c->bytes); }
+int sl_io_csv_columns(const sl_csv *c) { return c->columns; }
+const char *sl_io_csv_name(const sl_csv *c, int column) { return c->names[column]; }
+bool sl_io_csv_has_header(const sl_csv *c) { return c->header; }
+char sl_io_csv_separator(const sl_csv *c) { return c->dialect.separator; }
+int64_t sl_io_csv_row(const sl_csv *c) { return c->row; }
+int64_t sl_io_csv_line(const sl_csv *c) { return c->line; }
+int64_t sl_io_csv_bytes(const sl_csv *c) { return sl_io__bytes_taken(c->bytes); }
+int64_t sl_io_csv_size(const sl_csv *c) { return sl_io__bytes_size(c->bytes); }
 
-int sl_csv_find(const sl_csv *c, const char *name) {
+int sl_io_csv_find(const sl_csv *c, const char *name) {
     for (int i = 0; i < c->columns; i++)
         if (strcmp(c->names[i], name) == 0) return i;
     const size_t n = strlen(name);

@@ -59,7 +59,7 @@ static void scan_quoted(sl_csv__field *f, const char *at, const char *end,
     end_field(f, at + 1, end, d);
 }
 
-sl_csv__field sl_csv__scan(const char *at, const char *end, const sl_csv__dialect *d) {
+sl_csv__field sl_io__csv_scan(const char *at, const char *end, const sl_csv__dialect *d) {
     sl_csv__field f = { 0 };
     at = skip_blanks(at, end, d);
     if (at < end && *at == '"') {
@@ -100,11 +100,11 @@ typedef struct shape {
 static shape shape_of(const char *at, const char *end, const sl_csv__dialect *d) {
     shape s = { 0 };
     for (;;) {
-        const sl_csv__field f = sl_csv__scan(at, end, d);
+        const sl_csv__field f = sl_io__csv_scan(at, end, d);
         const sl_cell cell = { f.text, f.n, f.quoted };
         double number;
         s.cells++;
-        s.numbers += sl_cell_number(&number, &cell, d->separator) == SL_CELL_NUMBER;
+        s.numbers += sl_io_cell_number(&number, &cell, d->separator) == SL_CELL_NUMBER;
         s.closed = f.n == 0 && !f.quoted;
         s.next = at = f.next;
         if (f.end == SL_CSV__SEPARATOR) continue;
@@ -167,7 +167,7 @@ static double score(const trial *t, char separator) {
     return (double)t->even / t->rows + (double)t->numbers / (double)t->cells;
 }
 
-sl_csv__dialect sl_csv__guess(const char *bytes, size_t n, bool whole, char separator) {
+sl_csv__dialect sl_io__csv_guess(const char *bytes, size_t n, bool whole, char separator) {
     static const char separators[] = { '\t', ';', '|', ',', ' ' };
     sl_csv__dialect d = { separator, line_end_of(bytes, n), false };
     double best = 0;

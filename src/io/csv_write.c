@@ -4,7 +4,7 @@
 
 #include "io/io.h"
 
-void sl_csv_add_text(sl_str *s, const char *text) {
+void sl_io_csv_add_text(sl_str *s, const char *text) {
     if (!strpbrk(text, ",;\"\t\r\n|") && *text != ' ') {
         sl_str_add(s, text);
         return;
@@ -17,7 +17,7 @@ void sl_csv_add_text(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
 }
 
-void sl_csv_add_number(sl_str *s, double v) {
+void sl_io_csv_add_number(sl_str *s, double v) {
     char text[SL_REAL_TEXT_MAX];
     if (!isfinite(v)) return;
     if (v == floor(v) && fabs(v) < 1e15) {

@@ -4,13 +4,13 @@
  * anything, so it is parsed into a tree, by jansson, and asked questions. What is written is ours
  * and its shape is known where it is written, so it goes straight into a sl_str, without a tree:
  *
- *     sl_json_open(&s, NULL, '{');               {"depth":3,"ops":["+","-"]}
- *     sl_json_add_int(&s, "depth", 3);
- *     sl_json_open(&s, "ops", '[');
- *     sl_json_add_text(&s, NULL, "+");
- *     sl_json_add_text(&s, NULL, "-");
- *     sl_json_close(&s, ']');
- *     sl_json_close(&s, '}');
+ *     sl_io_json_open(&s, NULL, '{');               {"depth":3,"ops":["+","-"]}
+ *     sl_io_json_add_int(&s, "depth", 3);
+ *     sl_io_json_open(&s, "ops", '[');
+ *     sl_io_json_add_text(&s, NULL, "+");
+ *     sl_io_json_add_text(&s, NULL, "-");
+ *     sl_io_json_close(&s, ']');
+ *     sl_io_json_close(&s, '}');
  *
  * Commas need no state: one is due unless the text so far ends in an opening bracket or a new line
  * (or is empty). So values one after the other, with '\n' between them, are JSON lines.
@@ -46,51 +46,53 @@ typedef enum sl_json_kind {
 
 /* *out := the one value that text (n bytes, any bytes) holds. SL_EFORMAT gives line, column and
  * reason; a member that comes twice, bytes that are no UTF-8 and NUL inside a text are refused. */
-SL_NODISCARD sl_status sl_json_parse(sl_json **out, const char *text, size_t n);
+SL_NODISCARD sl_status sl_io_json_parse(sl_json **out, const char *text, size_t n);
 /* The same for a line of a file that others wrote. The place is a column alone, NaN and Infinity
  * are called by their names, and where a whole number is beyond int64_t all numbers are read as
  * REAL: to other programs there is one kind of number. */
-SL_NODISCARD sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n);
-void sl_json_free(sl_json *j);
+SL_NODISCARD sl_status sl_io_json_parse_line(sl_json **out, const char *line, size_t n);
+void sl_io_json_free(sl_json *j);
 
-sl_json_kind sl_json_kind_of(const sl_json *j);
-const char *sl_json_kind_text(sl_json_kind kind); // "a text", "an object", for messages
-bool sl_json_bool(const sl_json *j);              // of a BOOL
-int64_t sl_json_int(const sl_json *j);            // of an INT
-double sl_json_real(const sl_json *j);            // of an INT or a REAL
-const char *sl_json_text(const sl_json *j);       // of a TEXT: UTF-8, terminated
-int sl_json_count(const sl_json *j);              // elements of an ARRAY, members of an OBJECT
-const sl_json *sl_json_at(const sl_json *array, int i);
-const sl_json *sl_json_get(const sl_json *object, const char *name); // NULL if there is none
+sl_json_kind sl_io_json_kind_of(const sl_json *j);
+const char *sl_io_json_kind_text(sl_json_kind kind); // "a text", "an object", for messages
+bool sl_io_json_bool(const sl_json *j);              // of a BOOL
+int64_t sl_io_json_int(const sl_json *j);            // of an INT
+double sl_io_json_real(const sl_json *j);            // of an INT or a REAL
+const char *sl_io_json_text(const sl_json *j);       // of a TEXT: UTF-8, terminated
+int sl_io_json_count(const sl_json *j);              // elements of an ARRAY, members of an OBJECT
+const sl_json *sl_io_json_at(const sl_json *array, int i);
+const sl_json *sl_io_json_get(const sl_json *object, const char *name); // NULL if there is none
 
 /* A member that may be missing or of another kind: then it is `otherwise`, as it is where object is NULL. */
-double sl_json_get_real(const sl_json *object, const char *name, double otherwise); // INT or REAL
-int64_t sl_json_get_int(const sl_json *object, const char *name, int64_t otherwise);
-bool sl_json_get_bool(const sl_json *object, const char *name, bool otherwise);
-const char *sl_json_get_text(const sl_json *object, const char *name, const char *otherwise);
+double sl_io_json_get_real(const sl_json *object, const char *name,
+                           double otherwise); // INT or REAL
+int64_t sl_io_json_get_int(const sl_json *object, const char *name, int64_t otherwise);
+bool sl_io_json_get_bool(const sl_json *object, const char *name, bool otherwise);
+const char *sl_io_json_get_text(const sl_json *object, const char *name, const char *otherwise);
 
 /* The members of an object in the order they were written; name is NULL behind the last:
- *     for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m)) ... */
+ *     for (sl_json_member m = sl_io_json_first(j); m.name; m = sl_io_json_next(j, m)) ... */
 typedef struct sl_json_member {
     const char *name;
     const sl_json *value;
     void *at;
 } sl_json_member;
-sl_json_member sl_json_first(const sl_json *object);
-sl_json_member sl_json_next(const sl_json *object, sl_json_member m);
+sl_json_member sl_io_json_first(const sl_json *object);
+sl_json_member sl_io_json_next(const sl_json *object, sl_json_member m);
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
 /* A value: as member `name`, or without a name (NULL) as an element or on its own. Lack of memory
  * sticks to s. */
-void sl_json_open(sl_str *s, const char *name, char bracket); // '{' or '['
-void sl_json_close(sl_str *s, char bracket);                  // '}' or ']'
-void sl_json_add_null(sl_str *s, const char *name);
-void sl_json_add_bool(sl_str *s, const char *name, bool value);
-void sl_json_add_int(sl_str *s, const char *name, int64_t value);
-void sl_json_add_real(sl_str *s, const char *name, double value); // shortest text that reads back
-void sl_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
-void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value); // what was read, again
+void sl_io_json_open(sl_str *s, const char *name, char bracket); // '{' or '['
+void sl_io_json_close(sl_str *s, char bracket);                  // '}' or ']'
+void sl_io_json_add_null(sl_str *s, const char *name);
+void sl_io_json_add_bool(sl_str *s, const char *name, bool value);
+void sl_io_json_add_int(sl_str *s, const char *name, int64_t value);
+void sl_io_json_add_real(sl_str *s, const char *name,
+                         double value); // shortest text that reads back
+void sl_io_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
+void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value); // what was read, again
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
@@ -98,15 +100,15 @@ void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value); // wha
  * standard input. A byte order mark at the very start is not part of the first line. A user's data
  * may come from a pipe or a terminal, which is waited for. */
 typedef struct sl_lines sl_lines;
-SL_NODISCARD sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes);
+SL_NODISCARD sl_status sl_io_lines_open(sl_lines **out, const char *path, size_t max_bytes);
 /* A file of our own, such as a log: what is no regular file is refused. "-" is a name too. */
-SL_NODISCARD sl_status sl_lines_open_own(sl_lines **out, const char *path, size_t max_bytes);
+SL_NODISCARD sl_status sl_io_lines_open_own(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
  * next call; NULL behind the last. A last line needs no LF. SL_ELIMIT: longer than max_bytes; the
  * next call goes on behind it. */
-SL_NODISCARD sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l);
-int64_t sl_lines_number(const sl_lines *l); // of the line just read, from 1
-void sl_lines_close(sl_lines *l);
+SL_NODISCARD sl_status sl_io_lines_next(const char **line, size_t *n, sl_lines *l);
+int64_t sl_io_lines_number(const sl_lines *l); // of the line just read, from 1
+void sl_io_lines_close(sl_lines *l);
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
@@ -127,15 +129,15 @@ typedef struct sl_csv_options {
 /* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of
  * binary data, a first row with a quote that nobody closes; SL_ECANCEL: a signal came, and what was
  * read is lost; SL_EINVAL: no separator of ours. */
-SL_NODISCARD sl_status sl_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
-void sl_csv_close(sl_csv *c);
-int sl_csv_columns(const sl_csv *c); // of the first row
+SL_NODISCARD sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
+void sl_io_csv_close(sl_csv *c);
+int sl_io_csv_columns(const sl_csv *c); // of the first row
 /* From 0. "x1".. where there is no header, "column 1" where it has no name for this one. */
-const char *sl_csv_name(const sl_csv *c, int column);
-bool sl_csv_has_header(const sl_csv *c);
-char sl_csv_separator(const sl_csv *c);
+const char *sl_io_csv_name(const sl_csv *c, int column);
+bool sl_io_csv_has_header(const sl_csv *c);
+char sl_io_csv_separator(const sl_csv *c);
 /* The column of this name, or of this number from 1 where no name fits; -1 if there is none. */
-int sl_csv_find(const sl_csv *c, const char *name);
+int sl_io_csv_find(const sl_csv *c, const char *name);
 
 typedef struct sl_cell {
     const char *text; // without quotes and without blanks around; terminated
@@ -147,17 +149,17 @@ typedef struct sl_cell {
  * behind the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells,
  * an open quote, text behind a closing one, or a byte 0; the place is in the message, and the next
  * call goes on behind it. SL_ECANCEL: a signal came; the next call goes on as if none had. */
-SL_NODISCARD sl_status sl_csv_next(const sl_cell **cells, sl_csv *c);
-int64_t sl_csv_row(const sl_csv *c);  // data rows read, from 1
-int64_t sl_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
+SL_NODISCARD sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c);
+int64_t sl_io_csv_row(const sl_csv *c);  // data rows read, from 1
+int64_t sl_io_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
 /* Bytes of the file that were read, and its size (0 if unknown): for progress. */
-int64_t sl_csv_bytes(const sl_csv *c);
-int64_t sl_csv_size(const sl_csv *c);
+int64_t sl_io_csv_bytes(const sl_csv *c);
+int64_t sl_io_csv_size(const sl_csv *c);
 
 /* A cell to write, in quotes where it has to be: commas and ends of lines are the caller's. A number is
  * the shortest text that reads back, whole ones without a point, nothing where it is not finite. */
-void sl_csv_add_text(sl_str *s, const char *text);
-void sl_csv_add_number(sl_str *s, double v);
+void sl_io_csv_add_text(sl_str *s, const char *text);
+void sl_io_csv_add_number(sl_str *s, double v);
 
 typedef enum sl_cell_kind {
     SL_CELL_NUMBER,
@@ -169,13 +171,13 @@ typedef enum sl_cell_kind {
 /* What a cell says; *out is NaN or an infinity where that is no number. Digits with a point, an
  * exponent after e or d; a decimal comma is read where the separator is not a comma. The double
  * nearest to what is written, whatever the locale. */
-sl_cell_kind sl_cell_number(double *out, const sl_cell *cell, char separator);
+sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */
 
 /* Appends the header of a NumPy file of little-endian doubles in C order; the values follow it as
  * they are in memory. Its size does not depend on the first dimension, so a file of as yet unknown
  * length can be begun with any and its header written over at the end. */
-void sl_npy_header(sl_str *s, const int64_t *shape, int dims);
+void sl_io_npy_header(sl_str *s, const int64_t *shape, int dims);
 
 #endif

@@ -49,9 +49,9 @@ typedef struct sl_csv__dialect {
 } sl_csv__dialect;
 
 /* The field that begins at `at`. */
-sl_csv__field sl_csv__scan(const char *at, const char *end, const sl_csv__dialect *d);
+sl_csv__field sl_io__csv_scan(const char *at, const char *end, const sl_csv__dialect *d);
 
 /* What the first bytes of a table tell; separator 0: find it out. whole: there are no others. */
-sl_csv__dialect sl_csv__guess(const char *bytes, size_t n, bool whole, char separator);
+sl_csv__dialect sl_io__csv_guess(const char *bytes, size_t n, bool whole, char separator);
 
 #endif

@@ -14,7 +14,7 @@ static void *give(size_t size) {
     return p;
 }
 
-void sl_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
+void sl_io_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
 
 /* jansson with our flags. NULL with *e, or with SL_ENOMEM in *st. Where memory was short even a
  * tree is not to be trusted: jansson 2.14 drops a character of a token that needs a larger buffer
@@ -35,7 +35,7 @@ static json_t *load(sl_status *st, json_error_t *e, const char *text, size_t n, 
     return j;
 }
 
-sl_status sl_json_parse(sl_json **out, const char *text, size_t n) {
+sl_status sl_io_json_parse(sl_json **out, const char *text, size_t n) {
     sl_status st;
     json_error_t e;
     json_t *j = load(&st, &e, text, n, 0);
@@ -89,7 +89,7 @@ static sl_status fail_line(json_error_t *e, const char *line, size_t n) {
     return sl_fail(SL_EFORMAT, "JSON, column %d: %s", SL_MAX(e->column, 1), e->text);
 }
 
-sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n) {
+sl_status sl_io_json_parse_line(sl_json **out, const char *line, size_t n) {
     sl_status st;
     json_error_t e;
     json_t *j = load(&st, &e, line, n, 0);
@@ -101,9 +101,9 @@ sl_status sl_json_parse_line(sl_json **out, const char *line, size_t n) {
     return SL_OK;
 }
 
-void sl_json_free(sl_json *j) { json_decref(j); }
+void sl_io_json_free(sl_json *j) { json_decref(j); }
 
-sl_json_kind sl_json_kind_of(const sl_json *j) {
+sl_json_kind sl_io_json_kind_of(const sl_json *j) {
     switch (json_typeof(j)) {
     case JSON_OBJECT: return SL_JSON_OBJECT;
     case JSON_ARRAY: return SL_JSON_ARRAY;
@@ -117,66 +117,66 @@ sl_json_kind sl_json_kind_of(const sl_json *j) {
     return SL_JSON_NULL;
 }
 
-const char *sl_json_kind_text(sl_json_kind kind) {
+const char *sl_io_json_kind_text(sl_json_kind kind) {
     static const char *const text[] = { "null",   "true or false", "a whole number", "a number",
                                         "a text", "an array",      "an object" };
     SL_ASSERT((unsigned)kind < (unsigned)SL_LEN(text));
     return text[kind];
 }
 
-bool sl_json_bool(const sl_json *j) {
+bool sl_io_json_bool(const sl_json *j) {
     SL_ASSERT(json_is_boolean(j));
     return json_is_true(j);
 }
 
-int64_t sl_json_int(const sl_json *j) {
+int64_t sl_io_json_int(const sl_json *j) {
     SL_ASSERT(json_is_integer(j));
     return json_integer_value(j);
 }
 
-double sl_json_real(const sl_json *j) {
+double sl_io_json_real(const sl_json *j) {
     SL_ASSERT(json_is_number(j));
     return json_number_value(j);
 }
 
-const char *sl_json_text(const sl_json *j) {
+const char *sl_io_json_text(const sl_json *j) {
     SL_ASSERT(json_is_string(j));
     return json_string_value(j);
 }
 
-int sl_json_count(const sl_json *j) {
+int sl_io_json_count(const sl_json *j) {
     SL_ASSERT(json_is_array(j) || json_is_object(j));
     return (int)(json_is_array(j) ? json_array_size(j) : json_object_size(j));
 }
 
-const sl_json *sl_json_at(const sl_json *array, int i) {
+const sl_json *sl_io_json_at(const sl_json *array, int i) {
     SL_ASSERT(json_is_array(array) && i >= 0 && (size_t)i < json_array_size(array));
     return json_array_get(array, (size_t)i);
 }
 
-const sl_json *sl_json_get(const sl_json *object, const char *name) {
+const sl_json *sl_io_json_get(const sl_json *object, const char *name) {
     SL_ASSERT(json_is_object(object));
     return json_object_get(object, name);
 }
 
-double sl_json_get_real(const sl_json *object, const char *name, double otherwise) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
-    return json_is_number(j) ? sl_json_real(j) : otherwise;
+double sl_io_json_get_real(const sl_json *object, const char *name, double otherwise) {
+    const sl_json *j = object ? sl_io_json_get(object, name) : NULL;
+    return json_is_number(j) ? sl_io_json_real(j) : otherwise;
 }
 
-int64_t sl_json_get_int(const sl_json *object, const char *name, int64_t otherwise) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
-    return json_is_integer(j) ? sl_json_int(j) : otherwise;
+int64_t sl_io_json_get_int(const sl_json *object, const char *name, int64_t otherwise) {
+    const sl_json *j = object ? sl_io_json_get(object, name) : NULL;
+    return json_is_integer(j) ? sl_io_json_int(j) : otherwise;
 }
 
-bool sl_json_get_bool(const sl_json *object, const char *name, bool otherwise) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
-    return json_is_boolean(j) ? sl_json_bool(j) : otherwise;
+bool sl_io_json_get_bool(const sl_json *object, const char *name, bool otherwise) {
+    const sl_json *j = object ? sl_io_json_get(object, name) : NULL;
+    return json_is_boolean(j) ? sl_io_json_bool(j) : otherwise;
 }
 
-const char *sl_json_get_text(const sl_json *object, const char *name, const char *otherwise) {
-    const sl_json *j = object ? sl_json_get(object, name) : NULL;
-    return json_is_string(j) ? sl_json_text(j) : otherwise;
+const char *sl_io_json_get_text(const sl_json *object, const char *name, const char *otherwise) {
+    const sl_json *j = object ? sl_io_json_get(object, name) : NULL;
+    return json_is_string(j) ? sl_io_json_text(j) : otherwise;
 }
 
 static sl_json_member member(void *at) {
@@ -185,11 +185,11 @@ static sl_json_member member(void *at) {
 }
 
 /* jansson's walk takes a pointer to something it may change, but does not change it. */
-sl_json_member sl_json_first(const sl_json *object) {
+sl_json_member sl_io_json_first(const sl_json *object) {
     SL_ASSERT(json_is_object(object));
     return member(json_object_iter((json_t *)(uintptr_t)object));
 }
 
-sl_json_member sl_json_next(const sl_json *object, sl_json_member m) {
+sl_json_member sl_io_json_next(const sl_json *object, sl_json_member m) {
     return member(json_object_iter_next((json_t *)(uintptr_t)object, m.at));
 }

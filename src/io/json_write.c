@@ -50,36 +50,36 @@ static void begin(sl_str *s, const char *name) {
     }
 }
 
-void sl_json_open(sl_str *s, const char *name, char bracket) {
+void sl_io_json_open(sl_str *s, const char *name, char bracket) {
     SL_ASSERT(bracket == '{' || bracket == '[');
     begin(s, name);
     sl_str_add_char(s, bracket);
 }
 
-void sl_json_close(sl_str *s, char bracket) {
+void sl_io_json_close(sl_str *s, char bracket) {
     SL_ASSERT(bracket == '}' || bracket == ']');
     sl_str_add_char(s, bracket);
 }
 
-void sl_json_add_null(sl_str *s, const char *name) {
+void sl_io_json_add_null(sl_str *s, const char *name) {
     begin(s, name);
     sl_str_add(s, "null");
 }
 
-void sl_json_add_bool(sl_str *s, const char *name, bool value) {
+void sl_io_json_add_bool(sl_str *s, const char *name, bool value) {
     begin(s, name);
     sl_str_add(s, value ? "true" : "false");
 }
 
-void sl_json_add_int(sl_str *s, const char *name, int64_t value) {
+void sl_io_json_add_int(sl_str *s, const char *name, int64_t value) {
     begin(s, name);
     if (value < 0) sl_str_add_char(s, '-');
     sl_str_add_uint(s, value < 0 ? 0 - (uint64_t)value : (uint64_t)value); // millions in listings
 }
 
-void sl_json_add_real(sl_str *s, const char *name, double value) {
+void sl_io_json_add_real(sl_str *s, const char *name, double value) {
     if (!isfinite(value)) {
-        sl_json_add_null(s, name);
+        sl_io_json_add_null(s, name);
         return;
     }
     char text[SL_REAL_TEXT_MAX];
@@ -88,33 +88,33 @@ void sl_json_add_real(sl_str *s, const char *name, double value) {
     sl_str_add_bytes(s, text, (size_t)n);
 }
 
-void sl_json_add_text(sl_str *s, const char *name, const char *value) {
+void sl_io_json_add_text(sl_str *s, const char *name, const char *value) {
     if (!value) {
-        sl_json_add_null(s, name);
+        sl_io_json_add_null(s, name);
         return;
     }
     begin(s, name);
     add_quoted(s, value);
 }
 
-void sl_json_add_tree(sl_str *s, const char *name, const sl_json *value) {
-    switch (sl_json_kind_of(value)) {
-    case SL_JSON_NULL: sl_json_add_null(s, name); break;
-    case SL_JSON_BOOL: sl_json_add_bool(s, name, sl_json_bool(value)); break;
-    case SL_JSON_INT: sl_json_add_int(s, name, sl_json_int(value)); break;
-    case SL_JSON_REAL: sl_json_add_real(s, name, sl_json_real(value)); break;
-    case SL_JSON_TEXT: sl_json_add_text(s, name, sl_json_text(value)); break;
+void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value) {
+    switch (sl_io_json_kind_of(value)) {
+    case SL_JSON_NULL: sl_io_json_add_null(s, name); break;
+    case SL_JSON_BOOL: sl_io_json_add_bool(s, name, sl_io_json_bool(value)); break;
+    case SL_JSON_INT: sl_io_json_add_int(s, name, sl_io_json_int(value)); break;
+    case SL_JSON_REAL: sl_io_json_add_real(s, name, sl_io_json_real(value)); break;
+    case SL_JSON_TEXT: sl_io_json_add_text(s, name, sl_io_json_text(value)); break;
     case SL_JSON_ARRAY:
-        sl_json_open(s, name, '[');
-        for (int i = 0; i < sl_json_count(value); i++)
-            sl_json_add_tree(s, NULL, sl_json_at(value, i));
-        sl_json_close(s, ']');
+        sl_io_json_open(s, name, '[');
+        for (int i = 0; i < sl_io_json_count(value); i++)
+            sl_io_json_add_tree(s, NULL, sl_io_json_at(value, i));
+        sl_io_json_close(s, ']');
         break;
     case SL_JSON_OBJECT:
-        sl_json_open(s, name, '{');
-        for (sl_json_member m = sl_json_first(value); m.name; m = sl_json_next(value, m))
-            sl_json_add_tree(s, m.name, m.value);
-        sl_json_close(s, '}');
+        sl_io_json_open(s, name, '{');
+        for (sl_json_member m = sl_io_json_first(value); m.name; m = sl_io_json_next(value, m))
+            sl_io_json_add_tree(s, m.name, m.value);
+        sl_io_json_close(s, '}');
         break;
     }
 }

@@ -36,15 +36,15 @@ static sl_status open_lines(sl_lines **out, const char *path, size_t max_bytes, 
     *out = l;
     return SL_OK;
 done:
-    sl_lines_close(l);
+    sl_io_lines_close(l);
     return st;
 }
 
-sl_status sl_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
+sl_status sl_io_lines_open(sl_lines **out, const char *path, size_t max_bytes) {
     return open_lines(out, path, max_bytes, false);
 }
 
-sl_status sl_lines_open_own(sl_lines **out, const char *path, size_t max_bytes) {
+sl_status sl_io_lines_open_own(sl_lines **out, const char *path, size_t max_bytes) {
     return open_lines(out, path, max_bytes, true);
 }
 
@@ -113,7 +113,7 @@ static sl_status give(const char **line, size_t *n, sl_lines *l, size_t stop, si
     return SL_OK;
 }
 
-sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l) {
+sl_status sl_io_lines_next(const char **line, size_t *n, sl_lines *l) {
     *line = NULL;
     *n = 0;
     if (!l->begun) SL_TRY(skip_mark(l));
@@ -136,9 +136,9 @@ sl_status sl_lines_next(const char **line, size_t *n, sl_lines *l) {
     }
 }
 
-int64_t sl_lines_number(const sl_lines *l) { return l->number; }
+int64_t sl_io_lines_number(const sl_lines *l) { return l->number; }
 
-void sl_lines_close(sl_lines *l) {
+void sl_io_lines_close(sl_lines *l) {
     if (!l) return;
     sl_io__bytes_close(l->bytes);
     sl_free(l->buffer);

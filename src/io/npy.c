@@ -20,7 +20,7 @@ static size_t digits_of(int64_t n) {
     return digits;
 }
 
-void sl_npy_header(sl_str *s, const int64_t *shape, int dims) {
+void sl_io_npy_header(sl_str *s, const int64_t *shape, int dims) {
     SL_ASSERT(dims >= 0 && dims <= MAX_DIMS); // NumPy's own bound; so two bytes hold the length
     const size_t begin = s->len;
     sl_str_add_bytes(s, "\x93NUMPY\1\0??", FIXED);

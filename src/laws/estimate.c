@@ -7,7 +7,7 @@ static const sl_estimate unknown = { NAN, NAN, NAN };
 
 sl_estimate sl_laws__interval(double value, double *draws, int n, double level) {
     if (n == 0) return (sl_estimate){ value, NAN, NAN };
-    const sl_boot s = sl_boot_summary(draws, n, level);
+    const sl_boot s = sl_num_boot_summary(draws, n, level);
     return (sl_estimate){ value, s.lo, s.hi };
 }
 
@@ -54,7 +54,7 @@ static sl_estimate student_interval(const sl_law *law, question q, double at) {
         const double e = error_of(&law->draw[i], q, at);
         law->scratch[i] = e > 0 ? (answer(&law->draw[i], q, at) - value) / e : NAN;
     }
-    const sl_boot s = sl_boot_summary(law->scratch, law->n_draw, law->level);
+    const sl_boot s = sl_num_boot_summary(law->scratch, law->n_draw, law->level);
     return (sl_estimate){ value, value - s.hi * se, value - s.lo * se };
 }
 

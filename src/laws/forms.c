@@ -58,7 +58,7 @@ sl_status sl_laws__curvature(sl_estimate *out, sl_arena *scratch, const double *
     const size_t mark = sl_arena_mark(scratch);
     double *col;
     SL_LAWS__TRY_ALLOC(col, scratch, 3 * n);
-    const double middle = sl_mean(x, n);
+    const double middle = sl_num_mean(x, n);
     for (int i = 0; i < n; i++) {
         col[i] = 1;
         col[n + i] = x[i] - middle;
@@ -67,7 +67,7 @@ sl_status sl_laws__curvature(sl_estimate *out, sl_arena *scratch, const double *
     const double *const list[3] = { col, col + n, col + 2 * n };
     sl_lsq fit;
     double coef[3], se[3];
-    const sl_status st = sl_lsq_fit(&fit, coef, se, scratch, list, ln_y, NULL, n, 3);
+    const sl_status st = sl_num_lsq_fit(&fit, coef, se, scratch, list, ln_y, NULL, n, 3);
     sl_arena_rewind(scratch, mark);
     if (st == SL_OK && fit.rank == 3)
         *out = (sl_estimate){ coef[2], coef[2] - 2 * se[2], coef[2] + 2 * se[2] };
@@ -146,7 +146,7 @@ sl_status sl_laws__floor(sl_laws_draw *out, bool *known, sl_arena *scratch, cons
     if (!varies(x, w, n, 4) || !sl_laws__line(&line, x, ln_y, w, n) || line.b >= 0) return SL_OK;
     for (int i = 0; i < n; i++) f.top = SL_MAX(f.top, x[i]);
     SL_TRY(search_grid(p, &f, scratch));
-    SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, &o, n, 3, floor_residuals, &f));
+    SL_TRY(sl_num_nls_fit(&fit, p, NULL, scratch, &o, n, 3, floor_residuals, &f));
     *known = true;
     *out = line; // a floor of 0 is the line
     sse = line.sigma * line.sigma * (line.n - 2);

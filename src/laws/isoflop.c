@@ -25,7 +25,7 @@ static sl_status fit_parabola(parabola *out, sl_arena *scratch, const double *x,
     sl_lsq lsq;
     int m = 0;
     SL_LAWS__TRY_ALLOC(col, scratch, 4 * n);
-    const double middle = sl_mean(x, n);
+    const double middle = sl_num_mean(x, n);
     for (int i = 0; i < n; i++) {
         const double u = x[i] - middle;
         if (i == skip) continue;
@@ -33,7 +33,7 @@ static sl_status fit_parabola(parabola *out, sl_arena *scratch, const double *x,
         m++;
     }
     const double *const list[3] = { col, col + n, col + 2 * n };
-    const sl_status st = sl_lsq_fit(&lsq, coef, NULL, scratch, list, col + 3 * n, NULL, m, 3);
+    const sl_status st = sl_num_lsq_fit(&lsq, coef, NULL, scratch, list, col + 3 * n, NULL, m, 3);
     sl_arena_rewind(scratch, mark);
     out->good = st == SL_OK && lsq.rank == 3 && coef[2] > 0;
     out->vertex = out->good ? middle - coef[1] / (2 * coef[2]) : NAN;
@@ -57,7 +57,7 @@ static sl_status jackknife(sl_estimate *params, sl_estimate *loss, sl_arena *scr
         for (int k = 0; k < 2; k++) sum[k] += d[k], square[k] += d[k] * d[k];
     }
     if (n <= 3) return SL_OK;
-    const double z = sl_normal_quantile(0.5 + level / 2);
+    const double z = sl_num_normal_quantile(0.5 + level / 2);
     const double part = (double)(n - 1) / n;
     const double se_x = sqrt(part * fmax(square[0] - sum[0] * sum[0] / n, 0));
     const double se_y = sqrt(part * fmax(square[1] - sum[1] * sum[1] / n, 0));
@@ -76,11 +76,11 @@ static sl_status akima_minimum(double *out, sl_arena *scratch, const double *x, 
     int low = 0;
     double lowest = INFINITY;
     const int places = 25 * (n - 1);
-    SL_TRY(sl_akima_init(&curve, scratch, x, y, n));
+    SL_TRY(sl_num_akima_init(&curve, scratch, x, y, n));
     *out = NAN;
     for (int i = 0; i <= places; i++) {
         const double at = i == places ? x[n - 1] : x[0] + (x[n - 1] - x[0]) * i / places;
-        const double v = sl_akima_at(&curve, at);
+        const double v = sl_num_akima_at(&curve, at);
         if (v < lowest) lowest = v, low = i, *out = sl_exp(at);
     }
     if (low == 0 || low == places) *out = NAN;

@@ -15,8 +15,8 @@ static sl_status find_places(int place[SL_LAWS_COLUMN_COUNT], sl_laws_table *t, 
     for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) {
         int best = -1, other = -1;
         place[c] = -1;
-        for (int i = 0; i < sl_csv_columns(f); i++) {
-            const int rank = sl_laws__name_rank(names, (sl_laws_column)c, sl_csv_name(f, i));
+        for (int i = 0; i < sl_io_csv_columns(f); i++) {
+            const int rank = sl_laws__name_rank(names, (sl_laws_column)c, sl_io_csv_name(f, i));
             if (rank < 0 || rank == best) continue; // of two columns of one name the first
             if (best >= 0) other = rank < best ? place[c] : i;
             if (best < 0 || rank < best) best = rank, place[c] = i;
@@ -26,12 +26,12 @@ static sl_status find_places(int place[SL_LAWS_COLUMN_COUNT], sl_laws_table *t, 
             return sl_fail(SL_EINVAL, "%.200s has no column \"%.60s\" (for %s)", t->source,
                            names->name[c], sl_laws__column_name((sl_laws_column)c));
         }
-        t->name[c] = sl_laws__text(a, "%s", sl_csv_name(f, place[c]));
+        t->name[c] = sl_laws__text(a, "%s", sl_io_csv_name(f, place[c]));
         if (!t->name[c]) return sl_fail(SL_ENOMEM, "no memory for names of columns");
         if (other >= 0)
             SL_TRY(sl_laws__table_note(t, a, "For %s the column \"%s\" is taken, not \"%s\".",
                                        sl_laws__column_name((sl_laws_column)c), t->name[c],
-                                       sl_csv_name(f, other)));
+                                       sl_io_csv_name(f, other)));
     }
     return SL_OK;
 }
@@ -39,8 +39,8 @@ static sl_status find_places(int place[SL_LAWS_COLUMN_COUNT], sl_laws_table *t, 
 /* For the message that none of them is of use. */
 static sl_status list_columns(sl_laws_table *t, sl_arena *a, const sl_csv *f) {
     sl_str s = { 0 };
-    for (int i = 0; i < sl_csv_columns(f); i++)
-        sl_str_addf(&s, "%s\"%s\"", i ? ", " : "", sl_csv_name(f, i));
+    for (int i = 0; i < sl_io_csv_columns(f); i++)
+        sl_str_addf(&s, "%s\"%s\"", i ? ", " : "", sl_io_csv_name(f, i));
     t->columns = s.failed ? NULL : sl_laws__text(a, "%s", sl_str_text(&s));
     sl_str_clear(&s);
     return t->columns ? SL_OK : sl_fail(SL_ENOMEM, "no memory for names of columns");
@@ -49,7 +49,7 @@ static sl_status list_columns(sl_laws_table *t, sl_arena *a, const sl_csv *f) {
 /* An infinite loss is a run that diverged: it has none. */
 static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
                            const sl_cell *cell, sl_laws_column c) {
-    const sl_cell_kind kind = sl_cell_number(out, cell, sl_csv_separator(f));
+    const sl_cell_kind kind = sl_io_cell_number(out, cell, sl_io_csv_separator(f));
     if (kind == SL_CELL_NUMBER || kind == SL_CELL_MISSING) return SL_OK;
     if (kind == SL_CELL_INFINITE && (c == SL_LAWS_COLUMN_loss || c == SL_LAWS_COLUMN_loss_test)) {
         *out = NAN;
@@ -58,13 +58,13 @@ static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
     return sl_fail(
         SL_EFORMAT,
         "%.200s, line %lld: %.60s is \"%.40s\", not a number; leave it empty where there is none",
-        t->source, (long long)sl_csv_line(f), t->name[c], cell->text);
+        t->source, (long long)sl_io_csv_line(f), t->name[c], cell->text);
 }
 
 static sl_status read_rows(sl_laws_table *t, sl_arena *a, sl_csv *f, const int *place) {
     for (;;) {
         const sl_cell *cells;
-        SL_TRY(sl_csv_next(&cells, f));
+        SL_TRY(sl_io_csv_next(&cells, f));
         if (!cells) return SL_OK;
         sl_laws_run run = SL_LAWS_RUN_NONE;
         for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) {
@@ -86,12 +86,12 @@ sl_status sl_laws__read_csv(sl_laws_table *t, sl_arena *a, const char *path,
     sl_csv *f = NULL;
     int place[SL_LAWS_COLUMN_COUNT];
     const sl_csv_options o = { .header = 1, .max_row = LINE_MAX_BYTES };
-    SL_GO(sl_csv_open(&f, path, &o));
+    SL_GO(sl_io_csv_open(&f, path, &o));
     SL_GO(find_places(place, t, a, f, names));
     SL_GO(list_columns(t, a, f));
     st = read_rows(t, a, f, place);
 done:
-    sl_csv_close(f);
+    sl_io_csv_close(f);
     return st;
 }
 
@@ -99,21 +99,21 @@ done:
 
 static sl_status read_member(sl_laws_run *run, sl_arena *a, const sl_laws_table *t, int64_t line,
                              sl_laws_column c, const sl_json_member *m) {
-    const sl_json_kind kind = sl_json_kind_of(m->value);
+    const sl_json_kind kind = sl_io_json_kind_of(m->value);
     const bool number = kind == SL_JSON_INT || kind == SL_JSON_REAL;
     if (kind == SL_JSON_NULL) return SL_OK;
     if (sl_laws__column_is_text(c) && (kind == SL_JSON_TEXT || number)) {
         const char **text = sl_laws__text_of(run, c);
-        *text = number ? sl_laws__text(a, "%g", sl_json_real(m->value))
-                       : sl_laws__text(a, "%s", sl_json_text(m->value));
+        *text = number ? sl_laws__text(a, "%g", sl_io_json_real(m->value))
+                       : sl_laws__text(a, "%s", sl_io_json_text(m->value));
         return *text ? SL_OK : sl_fail(SL_ENOMEM, "no memory for a row of the table");
     }
     if (!sl_laws__column_is_text(c) && number) {
-        *sl_laws__number(run, c) = sl_json_real(m->value);
+        *sl_laws__number(run, c) = sl_io_json_real(m->value);
         return SL_OK;
     }
     return sl_fail(SL_EFORMAT, "%.200s, line %lld: \"%.60s\" is %s; it must be %s", t->source,
-                   (long long)line, m->name, sl_json_kind_text(kind),
+                   (long long)line, m->name, sl_io_json_kind_text(kind),
                    sl_laws__column_is_text(c) ? "a text" : "a number");
 }
 
@@ -122,7 +122,7 @@ static sl_status read_object(sl_laws_table *t, sl_arena *a, const sl_json *j, in
     sl_laws_run run = SL_LAWS_RUN_NONE;
     int best[SL_LAWS_COLUMN_COUNT];
     for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) best[c] = -1;
-    for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m)) {
+    for (sl_json_member m = sl_io_json_first(j); m.name; m = sl_io_json_next(j, m)) {
         for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) {
             const int rank = sl_laws__name_rank(names, (sl_laws_column)c, m.name);
             if (rank < 0 || (best[c] >= 0 && rank >= best[c])) continue;
@@ -148,22 +148,22 @@ static sl_status read_lines(sl_laws_table *t, sl_arena *a, sl_lines *f,
         const char *line;
         size_t n;
         sl_json *j = NULL;
-        SL_TRY(sl_lines_next(&line, &n, f));
+        SL_TRY(sl_io_lines_next(&line, &n, f));
         if (!line) return SL_OK;
         if (is_blank(line, n)) continue;
-        const int64_t number = sl_lines_number(f);
-        sl_status st = sl_json_parse_line(&j, line, n);
+        const int64_t number = sl_io_lines_number(f);
+        sl_status st = sl_io_json_parse_line(&j, line, n);
         if (st == SL_EFORMAT) {
             char reason[SL_FAIL_LINE];
             sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
             st = sl_fail(SL_EFORMAT, "%.200s, line %lld: %.600s", t->source, (long long)number,
                          reason);
         }
-        if (st == SL_OK && sl_json_kind_of(j) != SL_JSON_OBJECT)
+        if (st == SL_OK && sl_io_json_kind_of(j) != SL_JSON_OBJECT)
             st = sl_fail(SL_EFORMAT, "%.200s, line %lld is %s; a run is an object", t->source,
-                         (long long)number, sl_json_kind_text(sl_json_kind_of(j)));
+                         (long long)number, sl_io_json_kind_text(sl_io_json_kind_of(j)));
         if (st == SL_OK) st = read_object(t, a, j, number, names);
-        sl_json_free(j);
+        sl_io_json_free(j);
         SL_TRY(st);
     }
 }
@@ -171,9 +171,9 @@ static sl_status read_lines(sl_laws_table *t, sl_arena *a, sl_lines *f,
 sl_status sl_laws__read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
                               const sl_laws__names *names) {
     sl_lines *f = NULL;
-    SL_TRY(sl_lines_open(&f, path, LINE_MAX_BYTES));
+    SL_TRY(sl_io_lines_open(&f, path, LINE_MAX_BYTES));
     const sl_status st = read_lines(t, a, f, names);
-    sl_lines_close(f);
+    sl_io_lines_close(f);
     if (st != SL_OK) return st;
     for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) {
         if (names->name[c] && !t->name[c])
@@ -199,12 +199,12 @@ static sl_status is_jsonl(bool *out, const char *path) {
     sl_lines *f = NULL;
     const char *line = NULL;
     size_t size = 0;
-    SL_TRY(sl_lines_open(&f, path, LINE_MAX_BYTES));
-    const sl_status st = sl_lines_next(&line, &size, f);
+    SL_TRY(sl_io_lines_open(&f, path, LINE_MAX_BYTES));
+    const sl_status st = sl_io_lines_next(&line, &size, f);
     size_t at = 0;
     while (st == SL_OK && line && at < size && sl_isspace(line[at])) at++;
     *out = st == SL_OK && line && at < size && line[at] == '{';
-    sl_lines_close(f);
+    sl_io_lines_close(f);
     return st == SL_ELIMIT ? SL_OK : st; // a long line is for the reader of tables to refuse
 }
 

@@ -43,7 +43,7 @@ static sl_status project(double *sse, sl_laws_constants *c, const data *s, sl_ar
     }
     sl_exp_array(s->an, s->an, s->m);
     sl_exp_array(s->bd, s->bd, s->m);
-    SL_TRY(sl_nnls_fit(sse, coef, scratch, col, s->loss, s->weight, s->m, 3));
+    SL_TRY(sl_num_nnls_fit(sse, coef, scratch, col, s->loss, s->weight, s->m, 3));
     c->E = coef[0], c->A = coef[1], c->B = coef[2];
     return SL_OK;
 }
@@ -115,7 +115,7 @@ static sl_status polish_once(sl_laws_constants *c, data *s, const sl_nls_options
     s->zero = zero;
     p[k] = sl_log(c->A), p[k + 1] = sl_log(c->B);
     p[k + 2] = sl_log(c->alpha), p[k + 3] = sl_log(c->beta);
-    SL_TRY(sl_nls_fit(&fit, p, NULL, scratch, o, s->m, 4 + k, residuals, s));
+    SL_TRY(sl_num_nls_fit(&fit, p, NULL, scratch, o, s->m, 4 + k, residuals, s));
     if (k && !(p[0] >= 0)) {
         c->E = 0;
         return SL_OK;
@@ -148,7 +148,7 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
     const size_t mark = sl_arena_mark(scratch);
     SL_LAWS__TRY_ALLOC(size, scratch, s->m);
     for (int i = 0; i < s->m; i++) size[i] = fabs(residual_of(c, s, i));
-    *out = 1.345 * 1.4826 * sl_median(size, s->m);
+    *out = 1.345 * 1.4826 * sl_num_median(size, s->m);
     sl_arena_rewind(scratch, mark);
     return SL_OK;
 }
@@ -156,7 +156,7 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
 /* Few evaluations a round: weights that are not final deserve no minimum to the last digit. */
 static sl_status reweight(sl_laws_constants *c, data *s, double delta, double tol, int rounds,
                           sl_arena *scratch) {
-    if (!(delta > 1e-9 * sl_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
+    if (!(delta > 1e-9 * sl_num_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
     for (int round = 0; round < rounds; round++) {
         const sl_laws_constants before = *c;
         for (int i = 0; i < s->m; i++) {
@@ -207,7 +207,7 @@ static void fill_data(data *s, const sl_laws *l, const int *points, int n, int *
 
 /* N and D must vary, each on its own: three values of both, and not in step. */
 static bool enough(const data *s) {
-    double mn = sl_mean(s->n, s->m), md = sl_mean(s->d, s->m), nn = 0, dd = 0, nd = 0;
+    double mn = sl_num_mean(s->n, s->m), md = sl_num_mean(s->d, s->m), nn = 0, dd = 0, nd = 0;
     for (int i = 0; i < s->m; i++) {
         const double u = s->n[i] - mn, v = s->d[i] - md;
         nn += u * u, dd += v * v, nd += u * v;
@@ -266,7 +266,7 @@ static double of_d_exponent(const sl_laws_constants *c, double u, double v) {
 
 static void summarise(sl_laws_surface *out, const data *s) {
     double sse = 0, sst = 0;
-    const double mean = sl_mean(s->loss, s->m);
+    const double mean = sl_num_mean(s->loss, s->m);
     for (int i = 0; i < s->m; i++) {
         const double r = residual_of(&out->fit, s, i);
         sse += r * r;
@@ -286,7 +286,7 @@ static sl_status flops_per(double *out, sl_arena *scratch, const sl_laws *l, con
         const double v = p->flops / (p->params * p->tokens);
         if (!isnan(v)) k[m++] = v;
     }
-    *out = sl_median(k, m);
+    *out = sl_num_median(k, m);
     return SL_OK;
 }
 

@@ -124,11 +124,11 @@ static sl_status curve_minimum(minimum *out, sl_akima *curve, sl_arena *scratch,
         *out = (minimum){ x[0], y[0], true };
         return SL_OK;
     }
-    SL_TRY(sl_akima_init(curve, scratch, x, y, n));
+    SL_TRY(sl_num_akima_init(curve, scratch, x, y, n));
     *out = (minimum){ NAN, INFINITY, true };
     for (int i = 0; i < FINE; i++) {
         const double at = i == FINE - 1 ? x[n - 1] : x[0] + (x[n - 1] - x[0]) * i / (FINE - 1);
-        const double v = sl_akima_at(curve, at);
+        const double v = sl_num_akima_at(curve, at);
         if (v < out->y) out->x = at, out->y = v;
         if (fine_x) fine_x[i] = sl_exp(at), fine_y[i] = sl_exp(v);
     }
@@ -195,8 +195,8 @@ static sl_status find_best(best *b, sl_laws *out, sl_arena *a, sl_arena *scratch
     SL_TRY(curve_minimum(&m, &curve, scratch, x, loss, n, NULL, NULL));
     *b = (best){ m.x, rate[0], m.y, m.on_edge, one_edge };
     if (n == 1) return SL_OK;
-    SL_TRY(sl_akima_init(&curve, scratch, x, rate, n));
-    b->ln_rate = sl_akima_at(&curve, m.x);
+    SL_TRY(sl_num_akima_init(&curve, scratch, x, rate, n));
+    b->ln_rate = sl_num_akima_at(&curve, m.x);
     return SL_OK;
 }
 

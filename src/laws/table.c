@@ -167,9 +167,9 @@ void sl_laws_table_csv(sl_str *s, const sl_laws_table *t) {
             if (i < 0)
                 sl_str_add(s, sl_laws__column_name(k));
             else if (sl_laws__column_is_text(k))
-                sl_csv_add_text(s, *sl_laws__text_of(&t->run[i], k));
+                sl_io_csv_add_text(s, *sl_laws__text_of(&t->run[i], k));
             else
-                sl_csv_add_number(s, *sl_laws__number(&t->run[i], k));
+                sl_io_csv_add_number(s, *sl_laws__number(&t->run[i], k));
         }
         if (s->len == start) sl_str_add(s, "\"\""); // an empty line would be no row
         sl_str_add_char(s, '\n');

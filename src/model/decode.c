@@ -35,14 +35,14 @@ struct sl_decoder {
 
 static float *pack(float **at, const float *W, int C, int K) {
     float *panels = *at;
-    sl_panels_pack(panels, W, C, C, K, false);
-    *at += sl_panels_size(C, K);
+    sl_nn_panels_pack(panels, W, C, C, K, false);
+    *at += sl_nn_panels_size(C, K);
     return panels;
 }
 
 static size_t panels_of_layer(int d) {
-    return sl_panels_size(d, 3 * d) + 3 * sl_panels_size(d, d) + sl_panels_size(d, 2 * d) +
-           sl_panels_size(d, 4 * d) + sl_panels_size(4 * d, d);
+    return sl_nn_panels_size(d, 3 * d) + 3 * sl_nn_panels_size(d, d) + sl_nn_panels_size(d, 2 * d) +
+           sl_nn_panels_size(d, 4 * d) + sl_nn_panels_size(4 * d, d);
 }
 
 static void lay_out(sl_decoder *s) {
@@ -65,15 +65,15 @@ static void lay_out(sl_decoder *s) {
     }
     s->head = pack(&at, w + l->table, d, (int)m->options.vocabulary);
     s->position_code = at;
-    sl_linear_fwd(s->position_code, d, l->code_f, d, w + l->position_w, NULL, SL_MODEL_MAX_TOKENS,
-                  d, d);
+    sl_nn_linear_fwd(s->position_code, d, l->code_f, d, w + l->position_w, NULL,
+                     SL_MODEL_MAX_TOKENS, d, d);
 }
 
-sl_status sl_decoder_new(sl_decoder **out, const sl_model *m, const float *weights) {
+sl_status sl_model_decoder_new(sl_decoder **out, const sl_model *m, const float *weights) {
     const int d = (int)m->options.width;
     const size_t layers = (size_t)m->options.decoder_layers;
     const size_t floats = layers * panels_of_layer(d) +
-                          sl_panels_size(d, (int)m->options.vocabulary) +
+                          sl_nn_panels_size(d, (int)m->options.vocabulary) +
                           (size_t)SL_MODEL_MAX_TOKENS * (size_t)d;
     sl_decoder *s = sl_malloc(1, sizeof *s);
     maps *layer = sl_malloc(layers, sizeof *layer);
@@ -90,7 +90,7 @@ sl_status sl_decoder_new(sl_decoder **out, const sl_model *m, const float *weigh
     return SL_OK;
 }
 
-void sl_decoder_free(sl_decoder *d) {
+void sl_model_decoder_free(sl_decoder *d) {
     if (!d) return;
     sl_free(d->block);
     sl_free(d->layer);
@@ -127,12 +127,12 @@ struct sl_prefixes {
 
 static size_t head_keys(const sl_prefixes *p) {
     const sl_model_options *o = &p->decoder->model->options;
-    return sl_panels_size((int)(o->width / o->heads), p->capacity);
+    return sl_nn_panels_size((int)(o->width / o->heads), p->capacity);
 }
 
 static size_t head_values(const sl_prefixes *p) {
     const sl_model_options *o = &p->decoder->model->options;
-    return sl_panels_size(p->capacity, (int)(o->width / o->heads));
+    return sl_nn_panels_size(p->capacity, (int)(o->width / o->heads));
 }
 
 /* Hands out the block; with a NULL one it only counts. */
@@ -185,7 +185,7 @@ static sl_status new_lists(sl_prefixes *p) {
     return SL_OK;
 }
 
-sl_status sl_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points, int workers) {
+sl_status sl_model_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points, int workers) {
     SL_ASSERT(points > 0 && workers > 0);
     sl_prefixes *p = sl_malloc(1, sizeof *p);
     if (!p) return sl_fail_memory(1, sizeof *p, "prefixes");
@@ -200,11 +200,11 @@ sl_status sl_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points, in
     *out = p;
     return SL_OK;
 done:
-    sl_prefixes_free(p);
+    sl_model_prefixes_free(p);
     return st;
 }
 
-void sl_prefixes_free(sl_prefixes *p) {
+void sl_model_prefixes_free(sl_prefixes *p) {
     if (!p) return;
     for (int i = 0; i < p->slabs; i++) sl_free(p->slab[i]);
     if (p->desk) sl_free(p->desk[0].kv);
@@ -254,7 +254,7 @@ static sl_status add_slab(sl_prefixes *p) {
     return SL_OK;
 }
 
-sl_status sl_prefixes_add(int *out, sl_prefixes *p, int parent, int id) {
+sl_status sl_model_prefixes_add(int *out, sl_prefixes *p, int parent, int id) {
     if (p->free < 0) SL_TRY(add_slab(p));
     const int n = p->free, at = parent < 0 ? 0 : p->node[parent].at + 1;
     SL_ASSERT(at < SL_MODEL_MAX_TOKENS && id >= 0 && id < p->decoder->model->options.vocabulary);
@@ -266,7 +266,7 @@ sl_status sl_prefixes_add(int *out, sl_prefixes *p, int parent, int id) {
     return SL_OK;
 }
 
-void sl_prefixes_drop(sl_prefixes *p, int n) {
+void sl_model_prefixes_drop(sl_prefixes *p, int n) {
     while (n >= 0 && --p->node[n].behind == 0) {
         const int parent = p->node[n].parent;
         p->node[n].parent = p->free;
@@ -276,11 +276,11 @@ void sl_prefixes_drop(sl_prefixes *p, int n) {
     }
 }
 
-int sl_prefixes_alive(const sl_prefixes *p) { return p->used; }
+int sl_model_prefixes_alive(const sl_prefixes *p) { return p->used; }
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
-void sl_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
+void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
     const sl_decoder *s = p->decoder;
     const sl_model_options *o = &s->model->options;
     const int d = (int)o->width, H = (int)o->heads, D = d / H;
@@ -289,15 +289,15 @@ void sl_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
     free_all(p);
     for (int i = 0; i < o->decoder_layers; i++) {
         const sl_model__decoder *at = &s->model->layout->decoder[i];
-        sl_seam_fwd(NULL, p->memory_h, p->memory_stat, memory, NULL, NULL, NULL, 1,
-                    s->weights + at->memory_g, s->weights + at->memory_b, (float)o->norm_eps,
-                    points, d);
-        sl_panels_fwd(p->memory_kv, 2 * d, p->memory_h, d, s->layer[i].cross_kv,
-                      s->weights + at->cross_kv_b, points, d, 2 * d);
+        sl_nn_seam_fwd(NULL, p->memory_h, p->memory_stat, memory, NULL, NULL, NULL, 1,
+                       s->weights + at->memory_g, s->weights + at->memory_b, (float)o->norm_eps,
+                       points, d);
+        sl_nn_panels_fwd(p->memory_kv, 2 * d, p->memory_h, d, s->layer[i].cross_kv,
+                         s->weights + at->cross_kv_b, points, d, 2 * d);
         for (int h = 0; h < H; h++) {
             const float *k = p->memory_kv + h * D, *v = k + d;
-            sl_panels_pack(p->keys[i] + (size_t)h * head_keys(p), k, 2 * d, D, points, false);
-            sl_panels_pack(p->values[i] + (size_t)h * head_values(p), v, 2 * d, points, D, true);
+            sl_nn_panels_pack(p->keys[i] + (size_t)h * head_keys(p), k, 2 * d, D, points, false);
+            sl_nn_panels_pack(p->values[i] + (size_t)h * head_values(p), v, 2 * d, points, D, true);
         }
     }
 }
@@ -323,8 +323,8 @@ static void attend_self(sl_prefixes *p, desk *k, int layer, const int *rows, int
     for (int r = 0; r < n; r++) {
         const int T = find_way(p, k->kv, rows[r]);
         for (int t = 0; t < T; t++) k->kv[t] += (size_t)layer * 2 * (size_t)d;
-        sl_attn_row_fwd(k->h + (size_t)r * (size_t)d, k->wide + (size_t)r * 3 * (size_t)d, k->kv, T,
-                        H, d / H, k->scores);
+        sl_nn_attn_row_fwd(k->h + (size_t)r * (size_t)d, k->wide + (size_t)r * 3 * (size_t)d, k->kv,
+                           T, H, d / H, k->scores);
     }
 }
 
@@ -333,20 +333,20 @@ static void attend_memory(sl_prefixes *p, desk *k, int layer, int n) {
     const sl_model_options *o = &p->decoder->model->options;
     const int d = (int)o->width, H = (int)o->heads, D = d / H, P = p->points;
     for (int h = 0; h < H; h++) {
-        sl_panels_fwd(k->scores, P, k->y + h * D, d, p->keys[layer] + (size_t)h * head_keys(p),
-                      NULL, n, D, P);
-        sl_softmax_rows(k->scores, P, 1 / sqrtf((float)D), n, P);
-        sl_panels_fwd(k->h + h * D, d, k->scores, P, p->values[layer] + (size_t)h * head_values(p),
-                      NULL, n, P, D);
+        sl_nn_panels_fwd(k->scores, P, k->y + h * D, d, p->keys[layer] + (size_t)h * head_keys(p),
+                         NULL, n, D, P);
+        sl_nn_softmax_rows(k->scores, P, 1 / sqrtf((float)D), n, P);
+        sl_nn_panels_fwd(k->h + h * D, d, k->scores, P,
+                         p->values[layer] + (size_t)h * head_values(p), NULL, n, P, D);
     }
 }
 
 /* x += y + b; h = its norm. */
 static void close_block(const sl_decoder *s, desk *k, int64_t b, int64_t gain, int64_t offset,
                         int n) {
-    sl_seam_fwd(k->x, k->h, k->stat, k->x, k->y, s->weights + b, NULL, 1, s->weights + gain,
-                s->weights + offset, (float)s->model->options.norm_eps, n,
-                (int)s->model->options.width);
+    sl_nn_seam_fwd(k->x, k->h, k->stat, k->x, k->y, s->weights + b, NULL, 1, s->weights + gain,
+                   s->weights + offset, (float)s->model->options.norm_eps, n,
+                   (int)s->model->options.width);
 }
 
 static void run_layer(sl_prefixes *p, desk *k, int i, const int *rows, int n) {
@@ -358,24 +358,24 @@ static void run_layer(sl_prefixes *p, desk *k, int i, const int *rows, int n) {
     const int d = (int)s->model->options.width;
     const bool last = i + 1 == s->model->options.decoder_layers;
 
-    sl_panels_fwd(k->wide, 3 * d, k->h, d, m->self_qkv, w + at->self_qkv_b, n, d, 3 * d);
+    sl_nn_panels_fwd(k->wide, 3 * d, k->h, d, m->self_qkv, w + at->self_qkv_b, n, d, 3 * d);
     attend_self(p, k, i, rows, n);
-    sl_panels_fwd(k->y, d, k->h, d, m->self_out, NULL, n, d, d);
+    sl_nn_panels_fwd(k->y, d, k->h, d, m->self_out, NULL, n, d, d);
     close_block(s, k, at->self_out_b, at->norm2_g, at->norm2_b, n);
 
-    sl_panels_fwd(k->y, d, k->h, d, m->cross_q, w + at->cross_q_b, n, d, d);
+    sl_nn_panels_fwd(k->y, d, k->h, d, m->cross_q, w + at->cross_q_b, n, d, d);
     attend_memory(p, k, i, n);
-    sl_panels_fwd(k->y, d, k->h, d, m->cross_out, NULL, n, d, d);
+    sl_nn_panels_fwd(k->y, d, k->h, d, m->cross_out, NULL, n, d, d);
     close_block(s, k, at->cross_out_b, at->norm3_g, at->norm3_b, n);
 
-    sl_panels_fwd(k->wide, 4 * d, k->h, d, m->mlp_in, NULL, n, d, 4 * d);
-    sl_silu_fwd(k->wide, k->wide, w + at->mlp_in_b, n, 4 * d);
-    sl_panels_fwd(k->y, d, k->wide, 4 * d, m->mlp_out, NULL, n, 4 * d, d);
+    sl_nn_panels_fwd(k->wide, 4 * d, k->h, d, m->mlp_in, NULL, n, d, 4 * d);
+    sl_nn_silu_fwd(k->wide, k->wide, w + at->mlp_in_b, n, 4 * d);
+    sl_nn_panels_fwd(k->y, d, k->wide, 4 * d, m->mlp_out, NULL, n, 4 * d, d);
     close_block(s, k, at->mlp_out_b, last ? l->norm_g : l->decoder[i + 1].norm1_g,
                 last ? l->norm_b : l->decoder[i + 1].norm1_b, n);
 }
 
-void sl_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker) {
+void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker) {
     SL_ASSERT(n > 0 && n <= SL_PREFIX_ROWS && worker >= 0 && worker < p->desks);
     const sl_decoder *s = p->decoder;
     const sl_model *m = s->model;
@@ -387,9 +387,9 @@ void sl_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int 
         id[r] = p->node[rows[r]].id;
         at[r] = p->node[rows[r]].at;
     }
-    sl_tokens_fwd(k->x, id, at, s->weights + m->layout->table, s->position_code, n, d);
-    sl_seam_fwd(NULL, k->h, k->stat, k->x, NULL, NULL, NULL, 1, s->weights + first->norm1_g,
-                s->weights + first->norm1_b, (float)m->options.norm_eps, n, d);
+    sl_nn_tokens_fwd(k->x, id, at, s->weights + m->layout->table, s->position_code, n, d);
+    sl_nn_seam_fwd(NULL, k->h, k->stat, k->x, NULL, NULL, NULL, 1, s->weights + first->norm1_g,
+                   s->weights + first->norm1_b, (float)m->options.norm_eps, n, d);
     for (int i = 0; i < m->options.decoder_layers; i++) run_layer(p, k, i, rows, n);
-    sl_panels_fwd(logits, V, k->h, d, s->head, NULL, n, d, V);
+    sl_nn_panels_fwd(logits, V, k->h, d, s->head, NULL, n, d, V);
 }

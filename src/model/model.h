@@ -131,7 +131,7 @@ typedef struct sl_batch {
     const uint8_t *present;           // (columns, pairs): 0 where a pair lacks the column; or NULL
     const uint8_t *ids, *targets;     // (tokens): what the decoder reads and what it should say
     const int *begin;                 // (pairs + 1): where each pair's tokens begin
-    const int64_t *number;            // (pairs): of the pair in the run, counts dropout's randomness
+    const int64_t *number; // (pairs): of the pair in the run, counts dropout's randomness
 } sl_batch;
 
 typedef struct sl_dropout {
@@ -145,15 +145,15 @@ enum { SL_MODEL_PLAIN = 1 }; // flags
 
 /* Activations and scratch of up to `pairs` pairs and `tokens` tokens in all. */
 typedef struct sl_work sl_work;
-SL_NODISCARD sl_status sl_work_new(sl_work **out, const sl_model *m, int pairs, int points,
+SL_NODISCARD sl_status sl_model_work_new(sl_work **out, const sl_model *m, int pairs, int points,
                                    int tokens, int flags);
-void sl_work_free(sl_work *w);
+void sl_model_work_free(sl_work *w);
 /* What it will take from the allocator, without taking it. */
-int64_t sl_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
+int64_t sl_model_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
 
 /* `stop` is called before every layer, forward and backward, by the thread that runs the pass. True
  * abandons the pass: it then answers NaN, and what it has added to grad is of no use. */
-void sl_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload);
+void sl_model_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload);
 
 /* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient
  * of that sum is added to it. logits ((tokens, vocabulary), or NULL) are copied out. */
@@ -175,29 +175,30 @@ void sl_model_encode(float *memory, sl_work *w, const float *weights, const sl_b
 
 /* Weights laid out for that; borrows model and weights, and is read by any number of threads. */
 typedef struct sl_decoder sl_decoder;
-SL_NODISCARD sl_status sl_decoder_new(sl_decoder **out, const sl_model *m, const float *weights);
-void sl_decoder_free(sl_decoder *d);
+SL_NODISCARD sl_status sl_model_decoder_new(sl_decoder **out, const sl_model *m,
+                                            const float *weights);
+void sl_model_decoder_free(sl_decoder *d);
 
-#define SL_PREFIX_ROWS 96 // nodes that one call of sl_prefixes_run takes
+#define SL_PREFIX_ROWS 96 // nodes that one call of sl_model_prefixes_run takes
 
 /* The tree of prefixes of one data set. workers: threads that may run nodes at once. */
 typedef struct sl_prefixes sl_prefixes;
-SL_NODISCARD sl_status sl_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points,
+SL_NODISCARD sl_status sl_model_prefixes_new(sl_prefixes **out, const sl_decoder *d, int points,
                                        int workers);
-void sl_prefixes_free(sl_prefixes *p);
+void sl_model_prefixes_free(sl_prefixes *p);
 /* Forgets all nodes and takes the memory (points, width) of a data set; points as given above or
  * fewer. */
-void sl_prefixes_begin(sl_prefixes *p, const float *memory, int points);
+void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points);
 /* *node := a new one for token `id` behind `parent`; -1: at the start. Its depth must stay below
  * SL_MODEL_MAX_TOKENS. */
-SL_NODISCARD sl_status sl_prefixes_add(int *node, sl_prefixes *p, int parent, int id);
+SL_NODISCARD sl_status sl_model_prefixes_add(int *node, sl_prefixes *p, int parent, int id);
 /* Nobody goes on from this node: it may be used again, and so may those above it that nobody else
  * stands behind. A node with others behind it goes with the last of them. */
-void sl_prefixes_drop(sl_prefixes *p, int node);
-int sl_prefixes_alive(const sl_prefixes *p); // nodes that are in use
+void sl_model_prefixes_drop(sl_prefixes *p, int node);
+int sl_model_prefixes_alive(const sl_prefixes *p); // nodes that are in use
 /* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.
  * Each node is run once; calls for different nodes may go on at once with different workers. */
-void sl_prefixes_run(float *logits, sl_prefixes *p, const int *node, int n, int worker);
+void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *node, int n, int worker);
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 

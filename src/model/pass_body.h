@@ -140,9 +140,9 @@ static void cut_work(struct WORK *w, cutter *c) {
     const size_t d = (size_t)o->width, H = (size_t)o->heads, columns = (size_t)o->columns;
     const size_t P = (size_t)w->points, R = (size_t)w->pairs * P, n = columns * R;
     const size_t T = (size_t)w->tokens, most = SL_MODEL_MAX_TOKENS;
-    const size_t row = (size_t)sl_attn_row((int)P);
-    // a target of t tokens takes t rows of sl_attn_row(t) weights
-    const size_t own = (size_t)sl_attn_row((int)SL_MIN(T, most));
+    const size_t row = (size_t)sl_nn_attn_row((int)P);
+    // a target of t tokens takes t rows of sl_nn_attn_row(t) weights
+    const size_t own = (size_t)sl_nn_attn_row((int)SL_MIN(T, most));
     const size_t column_bits = (H * columns + 7) / 8;
 
     const size_t k = (size_t)affine_rank(m);
@@ -192,7 +192,7 @@ static void cut_work(struct WORK *w, cutter *c) {
     w->dh = cut_reals(c, rows, d);
     w->dwide = cut_reals(c, rows, 4 * d);
     w->dmemory = cut_reals(c, R, 2 * d);
-    w->scratch = cut_reals(c, sl_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
+    w->scratch = cut_reals(c, sl_nn_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
                                               (int)SL_MAX(P, SL_MIN(T, most)), (int)(d / H)),
                            1);
 }
@@ -227,12 +227,12 @@ static size_t count_bytes(const sl_model *m, int pairs, int points, int tokens, 
     return c.used;
 }
 
-int64_t OF(work_bytes)(const sl_model *m, int pairs, int points, int tokens, int flags) {
+int64_t OF(model_work_bytes)(const sl_model *m, int pairs, int points, int tokens, int flags) {
     return (int64_t)(sizeof(struct WORK) + count_bytes(m, pairs, points, tokens, flags));
 }
 
-sl_status OF(work_new)(struct WORK **out, const sl_model *m, int pairs, int points, int tokens,
-                       int flags) {
+sl_status OF(model_work_new)(struct WORK **out, const sl_model *m, int pairs, int points,
+                             int tokens, int flags) {
     SL_ASSERT(pairs > 0 && points > 0 && tokens > 0);
     size_t bytes = count_bytes(m, pairs, points, tokens, flags);
     struct WORK *w = sl_malloc(1, sizeof *w);
@@ -250,7 +250,7 @@ sl_status OF(work_new)(struct WORK **out, const sl_model *m, int pairs, int poin
     return SL_OK;
 }
 
-void OF(work_free)(struct WORK *w) {
+void OF(model_work_free)(struct WORK *w) {
     if (!w) return;
     sl_free(w->block);
     sl_free(w);
@@ -275,8 +275,8 @@ static uint64_t counter(int layer, int place, int column) {
 
 static void keep_bits(const struct WORK *w, uint8_t *keep, size_t bytes, int pair, uint64_t at,
                       double chance) {
-    sl_keep_bits(keep, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
-                 sl_keep_threshold(chance));
+    sl_nn_keep_bits(keep, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
+                 sl_nn_keep_threshold(chance));
 }
 
 /* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no dropout. */
@@ -308,7 +308,7 @@ static const uint8_t *kept(const struct WORK *w, const uint8_t *keep, double cha
 }
 
 static REAL scale_of(double chance) {
-    return (REAL)(1.0 / (1.0 - sl_keep_threshold(chance) / 65536.0));
+    return (REAL)(1.0 / (1.0 - sl_nn_keep_threshold(chance) / 65536.0));
 }
 
 /* ---------------------------------------------------------------- attention over groups ----- */
@@ -330,7 +330,7 @@ typedef struct group {
 /* Numbers of a row of weights. */
 static size_t weights_row(const struct WORK *w, attending kind) {
     const int keys = kind == SELF ? SL_MIN(w->tokens, SL_MODEL_MAX_TOKENS) : w->batch->points;
-    return (size_t)sl_attn_row(keys);
+    return (size_t)sl_nn_attn_row(keys);
 }
 
 static group group_at(const struct WORK *w, attending kind, int g) {
@@ -488,7 +488,7 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     encoder_layer *l = &w->encoder[i];
     const int d = (int)o->width, H = (int)o->heads, columns = (int)o->columns;
     const int P = w->batch->points, asking = is_last(w->model, w->flags, i) ? 1 : columns;
-    const int m = asking * w->R, row = sl_attn_row(P);
+    const int m = asking * w->R, row = sl_nn_attn_row(P);
     const size_t cell = (size_t)(P * d / 8), column_bits = (size_t)((H * columns + 7) / 8);
 
     attention *a = &l->columns;
@@ -626,13 +626,14 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     const sl_model__decoder *at = &w->model->layout->decoder[i];
     decoder_layer *l = &w->decoder[i];
     const int d = (int)o->width, H = (int)o->heads, T = w->T;
-    const size_t residual = (size_t)(d / 8), across = (size_t)(H * sl_attn_row(w->batch->points));
+    const size_t residual = (size_t)(d / 8),
+                 across = (size_t)(H * sl_nn_attn_row(w->batch->points));
 
     attention *a = &l->self;
     NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,
                    3 * d);
-    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * weights_row(w, SELF) / 8, i, DROP_FIRST,
-                                      o->attention_dropout);
+    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * weights_row(w, SELF) / 8, i,
+                                      DROP_FIRST, o->attention_dropout);
     groups_fwd(w, a, keep, SELF, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->self_out_w, NULL, T, d, d);
     keep = keep_tokens(w, l->after_self.keep, residual, i, DROP_FIRST_OUT, o->dropout);

@@ -5,7 +5,7 @@
 #include "model/model_impl.h"
 
 #define REAL      float
-#define NN(f)     sl_##f
+#define NN(f)     sl_nn_##f
 #define OF(f)     sl_##f
 #define WORK      sl_work
 #define CODE      code_f
@@ -13,7 +13,7 @@
 #define OWN_CELLS 0
 #include "model/pass_body.h"
 
-void sl_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload) {
+void sl_model_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload) {
     w->stop = stop;
     w->stop_payload = payload;
 }

@@ -68,7 +68,7 @@ INLINE void transpose_units(unit r[4]) {
 /* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N. Up to the next multiple of 16 the last
  * row stands again: what is made of it falls past the keys, where the weights are 0. */
 static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
-    for (int n = 0; n < sl_attn_row(N); n += UNIT) {
+    for (int n = 0; n < sl_nn_attn_row(N); n += UNIT) {
         float *to = out + (size_t)(n / PANEL) * (size_t)K * PANEL + n % PANEL;
         const float *row[UNIT];
         for (int i = 0; i < UNIT; i++) row[i] = x + (size_t)SL_MIN(n + i, N - 1) * (size_t)ldx;
@@ -277,7 +277,7 @@ INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float sc
 static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
                      const float *v, int ldkv, const uint8_t *keep, float scale, int Tq, int Tk,
                      int H, int D, bool causal, float *scratch) {
-    const int row = sl_attn_row(Tk);
+    const int row = sl_nn_attn_row(Tk);
     const float base2 = (float)(1.4426950408889634 / __builtin_sqrt((double)D));
     float *k_t = scratch;                                   // panels of D x row
     float *v_packed = k_t + panels(row) * (size_t)D * PANEL; // panels of Tk x D
@@ -293,7 +293,7 @@ static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const
             float *p_i = p + at;
             const float *weights = p_i;
             product(p_i, row, (factor){ q + (size_t)i0 * (size_t)ldq + head, (size_t)ldq, 1 }, k_t,
-                    D, rows, sl_attn_row(seen), D, false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
+                    D, rows, sl_nn_attn_row(seen), D, false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
             extent e = { causal ? i0 + 1 : Tk, causal, row };
             int i = 0;
             for (; i + GROUP <= rows; i += GROUP, e.seen += GROUP * e.grows)
@@ -329,7 +329,7 @@ static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const f
                      const float *q, const float *k, const float *v, const float *p,
                      const uint8_t *keep, float scale, int Tq, int Tk, int H, int D, bool causal,
                      float *scratch) {
-    const int row = sl_attn_row(Tk);
+    const int row = sl_nn_attn_row(Tk);
     const float root = (float)(1 / __builtin_sqrt((double)D));
     const size_t block = (size_t)SL_MIN(Tq, SL_ATTN__BLOCK);
     float *v_t = scratch;                                    // panels of D x row
@@ -348,19 +348,19 @@ static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const f
             const size_t at_q = (size_t)i0 * (size_t)ldq + (size_t)head;
             const float *dout_i = dout + (size_t)i0 * (size_t)ldo + head, *weights = p + at;
 
-            product(ds, row, (factor){ dout_i, (size_t)ldo, 1 }, v_t, D, rows, sl_attn_row(seen), D,
-                    false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
+            product(ds, row, (factor){ dout_i, (size_t)ldo, 1 }, v_t, D, rows, sl_nn_attn_row(seen),
+                    D, false, causal ? CUT_N_ABOVE : CUT_NONE, i0);
             extent e = { causal ? i0 + 1 : Tk, causal, row };
             int i = 0;
             for (; i + GROUP <= rows; i += GROUP, e.seen += GROUP * e.grows) {
                 const size_t here = (size_t)i * (size_t)row;
-                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale, e,
-                            sl_attn_row(seen), root, GROUP);
+                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale,
+                            e, sl_nn_attn_row(seen), root, GROUP);
             }
             for (; i < rows; i++, e.seen += e.grows) {
                 const size_t here = (size_t)i * (size_t)row;
-                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale, e,
-                            sl_attn_row(seen), root, 1);
+                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale,
+                            e, sl_nn_attn_row(seen), root, 1);
             }
             if (keep) {
                 drop(kept, p + at, keep + at / 8, scale, rows * row);

@@ -12,7 +12,7 @@
 
 #include "nn/libraries_impl.h"
 
-sl_gemm_kind sl_gemm_kind_of(bool ta, bool tb, int M, int N, int K) {
+sl_gemm_kind sl_nn_gemm_kind_of(bool ta, bool tb, int M, int N, int K) {
     if (!ta && !tb) return SL_GEMM_NN;
     if (tb) return N >= 512 && K >= 256 ? SL_GEMM_NT_LARGE : SL_GEMM_NT;
     if ((int64_t)M * N <= 2048) return SL_GEMM_TN_SMALL;
@@ -35,17 +35,17 @@ static const sl_gemm_library rules[SL_GEMM_KINDS][SL_ISA_COUNT] = {
 #undef D
 #undef O
 
-const char *sl_gemm_kind_name(sl_gemm_kind kind) {
+const char *sl_nn_gemm_kind_name(sl_gemm_kind kind) {
     static const char *const names[SL_GEMM_KINDS] = { "A B",          "A B^T", "A B^T, large",
                                                       "A^T B, small", "A^T B", "A^T B, wide" };
     return names[kind];
 }
 
-sl_gemm_library sl_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N, int K) {
-    return rules[sl_gemm_kind_of(ta, tb, M, N, K)][isa];
+sl_gemm_library sl_nn_gemm_rule(sl_isa isa, bool ta, bool tb, int M, int N, int K) {
+    return rules[sl_nn_gemm_kind_of(ta, tb, M, N, K)][isa];
 }
 
-bool sl_gemm_uses(sl_gemm_library library) {
+bool sl_nn_gemm_uses(sl_gemm_library library) {
     for (int k = 0; k < SL_GEMM_KINDS; k++)
         if (rules[k][sl_cpu()] == library) return true;
     return false;
@@ -54,7 +54,7 @@ bool sl_gemm_uses(sl_gemm_library library) {
 /* The first failure of this thread's products since it was last asked for. */
 static _Thread_local sl_status failed;
 
-sl_status sl_gemm_status(void) {
+sl_status sl_nn_gemm_status(void) {
     const sl_status st = failed;
     failed = SL_OK;
     return st;
@@ -65,8 +65,9 @@ static void fill(float *C, int ldc, int M, int N, float value) {
         for (int n = 0; n < N; n++) C[(size_t)m * (size_t)ldc + (size_t)n] = value;
 }
 
-void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
-                const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc) {
+void sl_nn_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, float alpha,
+                   const float *A, int lda, const float *B, int ldb, float beta, float *C,
+                   int ldc) {
     SL_ASSERT(M >= 0 && N >= 0 && K >= 0);
     SL_ASSERT(lda >= (ta ? M : K) && ldb >= (tb ? K : N) && ldc >= N);
     if (M == 0 || N == 0) return;
@@ -76,7 +77,7 @@ void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, 
             for (int n = 0; n < N; n++) C[(size_t)m * (size_t)ldc + (size_t)n] *= beta;
         return;
     }
-    if (library == SL_GEMM_RULE) library = sl_gemm_rule(sl_cpu(), ta, tb, M, N, K);
+    if (library == SL_GEMM_RULE) library = sl_nn_gemm_rule(sl_cpu(), ta, tb, M, N, K);
     const sl_status st =
         sl_nn__product(library, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
     if (st == SL_OK) return;
@@ -84,9 +85,9 @@ void sl_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int K, 
     if (failed == SL_OK) failed = st;
 }
 
-void sl_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
-             const float *B, int ldb, float beta, float *C, int ldc) {
-    sl_gemm_by(SL_GEMM_RULE, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
+void sl_nn_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+                const float *B, int ldb, float beta, float *C, int ldc) {
+    sl_nn_gemm_by(SL_GEMM_RULE, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 const char *sl_nn_level(void) { return sl_isa_name(sl_cpu()); }

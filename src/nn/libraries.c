@@ -347,7 +347,7 @@ sl_status sl_nn__product(sl_gemm_library library, bool ta, bool tb, int M, int N
 
 sl_status sl_nn_prepare(int threads) {
     SL_TRY(load(&openblas_library, load_openblas));
-    if (sl_gemm_uses(SL_GEMM_ONEDNN)) SL_TRY(load(&onednn_library, load_onednn));
+    if (sl_nn_gemm_uses(SL_GEMM_ONEDNN)) SL_TRY(load(&onednn_library, load_onednn));
     pthread_mutex_lock(&loading);
     sl_status st = take_buffers(threads);
     pthread_mutex_unlock(&loading);
@@ -358,7 +358,7 @@ const char *sl_nn_libraries(void) {
     static char both[2 * sizeof onednn_library.name + 2];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (sl_nn_prepare(1) != SL_OK) return "";
-    if (!sl_gemm_uses(SL_GEMM_ONEDNN)) return openblas_library.name;
+    if (!sl_nn_gemm_uses(SL_GEMM_ONEDNN)) return openblas_library.name;
     pthread_mutex_lock(&lock);
     if (!*both)
         sl_snprintf(both, sizeof both, "%s, %s", onednn_library.name, openblas_library.name);

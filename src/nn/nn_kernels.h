@@ -56,8 +56,8 @@ void SL_NN(silu_bwd)(SL_REAL *du, SL_REAL *db, const SL_REAL *da, const SL_REAL 
  *     p[h] = softmax(q[h] k[h]^T / sqrt(D)),  o[h] = dropout(p[h]) v[h]
  *
  * q, o (Tq, H D) and k, v (Tk, H D), head h being columns h D .. (h+1) D. causal: query t sees keys
- * 0 .. t only (Tq == Tk). p (H, Tq, sl_attn_row(Tk)) is kept for backward, numbers past Tk being 0;
- * keep has the same rows as bits. scratch: sl_attn_scratch(Tq, Tk, D) numbers. */
+ * 0 .. t only (Tq == Tk). p (H, Tq, sl_nn_attn_row(Tk)) is kept for backward, numbers past Tk being 0;
+ * keep has the same rows as bits. scratch: sl_nn_attn_scratch(Tq, Tk, D) numbers. */
 void SL_NN(attn_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq, const SL_REAL *k,
                      const SL_REAL *v, int ldkv, const uint8_t *keep, SL_REAL scale, int Tq, int Tk,
                      int H, int D, bool causal, SL_REAL *scratch);

@@ -17,7 +17,7 @@
 
 /* A function per kernel, typed as the public one of its name. */
 typedef struct sl_nn__pointwise {
-#define X(name) __typeof__(sl_##name) *name;
+#define X(name) __typeof__(sl_nn_##name) *name;
     SL_NN__POINTWISE(X)
 #undef X
     void (*exp_array)(float *y, const float *x, int n); // vector.h's exp, for its test

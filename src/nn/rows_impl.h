@@ -8,7 +8,7 @@
 #define SL_NN__ROWS(X) X(panels_fwd) X(softmax_rows) X(attn_row_fwd)
 
 typedef struct sl_nn__rows {
-#define X(name) __typeof__(sl_##name) *name;
+#define X(name) __typeof__(sl_nn_##name) *name;
     SL_NN__ROWS(X)
 #undef X
 } sl_nn__rows;

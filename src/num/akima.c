@@ -24,7 +24,7 @@ static void node_slopes(double *slope, const double *m, int n) {
     }
 }
 
-sl_status sl_akima_init(sl_akima *out, sl_arena *a, const double *x, const double *y, int n) {
+sl_status sl_num_akima_init(sl_akima *out, sl_arena *a, const double *x, const double *y, int n) {
     if (n < 2) return sl_fail(SL_EINVAL, "interpolation needs two points, there are %d", n);
     for (int i = 1; i < n; i++) {
         if (!(x[i - 1] < x[i])) {
@@ -50,7 +50,7 @@ sl_status sl_akima_init(sl_akima *out, sl_arena *a, const double *x, const doubl
     return SL_OK;
 }
 
-double sl_akima_at(const sl_akima *s, double at) {
+double sl_num_akima_at(const sl_akima *s, double at) {
     if (!(at >= s->x[0] && at <= s->x[s->n - 1])) return NAN;
     int lo = 0, hi = s->n - 1; // x[lo] <= at, and at < x[hi] or hi is the last
     while (hi - lo > 1) {

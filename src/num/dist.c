@@ -6,7 +6,7 @@
 
 #define PI 3.14159265358979323846
 
-double sl_normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2)); }
+double sl_num_normal_cdf(double x) { return 0.5 * erfc(-x / sqrt(2)); }
 
 /* c[0] + c[1] x + ... + c[7] x^7 */
 static double poly7(const double c[8], double x) {
@@ -17,7 +17,7 @@ static double poly7(const double c[8], double x) {
 
 /* Rational approximations of M. J. Wichura, algorithm AS 241 (Appl. Statist. 37, 1988), good to
  * about 1e-16: in the middle a function of (p-1/2)^2, in the tails of sqrt(-log p), cut at 5. */
-double sl_normal_quantile(double p) {
+double sl_num_normal_quantile(double p) {
     static const double A[8] = { 3.3871328727963666080e0,  1.3314166789178437745e+2,
                                  1.9715909503065514427e+3, 1.3731693765509461125e+4,
                                  4.5921953931549871457e+4, 6.7265770927008700853e+4,
@@ -89,7 +89,7 @@ static double gamma_tail(double a, double x) {
     return gamma_density(a, x) * h;
 }
 
-double sl_chi2_tail(double x, double k) {
+double sl_num_chi2_tail(double x, double k) {
     if (!(k > 0) || isnan(x)) return NAN;
     if (x <= 0) return 1;
     if (isinf(x)) return 0;
@@ -112,19 +112,19 @@ static double kolmogorov_tail(double t) {
 /* J. Vrbik, "Small-sample corrections to Kolmogorov-Smirnov test statistic" (2018): a shift of the
  * argument takes up the terms of order n^-1/2 and 1/n. The older one of Stephens is 9 (n = 10) to
  * 900 (n = 20,000) times worse. */
-double sl_ks_tail(double d, int64_t n) {
+double sl_num_ks_tail(double d, int64_t n) {
     if (n <= 0 || isnan(d)) return NAN;
     if (d <= 0 || d >= 1) return d <= 0;
     double root = sqrt((double)n), t = root * d;
     return kolmogorov_tail(t + 1 / (6 * root) + (t - 1) / (4 * (double)n));
 }
 
-double sl_ks_uniform(double *u, int64_t n) {
-    sl_sort(u, n);
+double sl_num_ks_uniform(double *u, int64_t n) {
+    sl_num_sort(u, n);
     double d = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!(u[i] >= 0 && u[i] <= 1)) return 0; // no uniform value at all
         d = fmax(d, fmax(u[i] - (double)i / (double)n, (double)(i + 1) / (double)n - u[i]));
     }
-    return sl_ks_tail(d, n);
+    return sl_num_ks_tail(d, n);
 }

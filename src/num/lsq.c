@@ -161,8 +161,8 @@ static bool weigh(double *b, double *root, const double *const *col, const doubl
     return good;
 }
 
-sl_status sl_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
-                     const double *const *col, const double *y, const double *w, int m, int n) {
+sl_status sl_num_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
+                         const double *const *col, const double *y, const double *w, int m, int n) {
     SL_ASSERT(m >= 0 && n >= 0);
     sl_status st;
     size_t mark = sl_arena_mark(scratch);
@@ -215,8 +215,8 @@ static bool all_positive(const double *x, int n) {
     return true;
 }
 
-sl_status sl_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x, const double *y,
-                           const double *w, int n) {
+sl_status sl_num_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x,
+                               const double *y, const double *w, int n) {
     SL_ASSERT(n >= 0);
     *out = (sl_power_law){ NAN, NAN, NAN, NAN, NAN };
     if (!all_positive(x, n) || !all_positive(y, n)) return SL_OK;
@@ -236,11 +236,11 @@ sl_status sl_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x
     sl_lsq fit;
     double coef[2], se[2];
     const double *const col[2] = { one, lx };
-    SL_GO(sl_lsq_fit(&fit, coef, se, scratch, col, ly, w, n, 2));
+    SL_GO(sl_num_lsq_fit(&fit, coef, se, scratch, col, ly, w, n, 2));
     if (fit.rank == 2) {
         double *line = one; // no longer needed
         for (int i = 0; i < n; i++) line[i] = coef[0] + coef[1] * lx[i];
-        *out = (sl_power_law){ coef[0], coef[1], se[0], se[1], sl_r2(line, ly, n) };
+        *out = (sl_power_law){ coef[0], coef[1], se[0], se[1], sl_num_r2(line, ly, n) };
     }
     st = SL_OK;
 done:

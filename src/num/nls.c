@@ -111,8 +111,8 @@ static sl_status errors(double *se, sl_arena *a, fit *f, const double *p, double
     return SL_OK;
 }
 
-sl_status sl_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
-                     const sl_nls_options *opt, int m, int n, sl_nls_fn fn, void *payload) {
+sl_status sl_num_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
+                         const sl_nls_options *opt, int m, int n, sl_nls_fn fn, void *payload) {
     SL_ASSERT(m >= 1 && n >= 0);
     static const sl_nls_options defaults = SL_NLS_OPTIONS_INIT;
     if (!opt) opt = &defaults;

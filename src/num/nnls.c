@@ -59,7 +59,7 @@ static sl_status solve_free(nnls *p, double *coef_free, sl_arena *scratch) {
     for (int j = 0; j < p->n; j++) {
         if (p->free[j]) p->set[k++] = p->col[j];
     }
-    SL_TRY(sl_lsq_fit(&fit, p->part, NULL, scratch, p->set, p->y, p->w, p->m, k));
+    SL_TRY(sl_num_lsq_fit(&fit, p->part, NULL, scratch, p->set, p->y, p->w, p->m, k));
     k = 0;
     for (int j = 0; j < p->n; j++) coef_free[j] = p->free[j] ? p->part[k++] : 0;
     return SL_OK;
@@ -106,8 +106,8 @@ static sl_status minimise(nnls *p, double *sse, double *coef, double *goal, sl_a
     return SL_OK;
 }
 
-sl_status sl_nnls_fit(double *sse, double *coef, sl_arena *scratch, const double *const *col,
-                      const double *y, const double *w, int m, int n) {
+sl_status sl_num_nnls_fit(double *sse, double *coef, sl_arena *scratch, const double *const *col,
+                          const double *y, const double *w, int m, int n) {
     SL_ASSERT(m >= 0 && n >= 0);
     nnls p = { .col = col, .y = y, .w = w, .m = m, .n = n };
     if (!all_finite(&p)) {

@@ -46,14 +46,14 @@ typedef struct sl_lsq {
  * A column is left out when about max(m,n) * 2^-50 of its length or less sticks out of the span of
  * those before it; which of two equal columns stays is not promised.
  * A NaN, an infinity or a negative weight anywhere: everything NaN, rank 0. */
-SL_NODISCARD sl_status sl_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
+SL_NODISCARD sl_status sl_num_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
                                   const double *const *col, const double *y, const double *w, int m,
                                   int n);
 
 /* The same with all coef[j] >= 0, by the active set method of Lawson and Hanson: a unique minimum
  * where the columns are independent, no starting point. *sse: the weighted sum of squares. A NaN, an
  * infinity or a negative weight anywhere: everything NaN. */
-SL_NODISCARD sl_status sl_nnls_fit(double *sse, double *coef, sl_arena *scratch,
+SL_NODISCARD sl_status sl_num_nnls_fit(double *sse, double *coef, sl_arena *scratch,
                                    const double *const *col, const double *y, const double *w,
                                    int m, int n);
 
@@ -66,7 +66,7 @@ typedef struct sl_power_law {
 
 /* Weighted least squares of ln y on ln x (w as above). All NaN if an x or y is not positive and
  * finite, or if fewer than two different x carry weight. */
-SL_NODISCARD sl_status sl_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x,
+SL_NODISCARD sl_status sl_num_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x,
                                         const double *y, const double *w, int n);
 
 /* ---------------------------------------------------------------- non-linear least squares -- */
@@ -109,7 +109,7 @@ typedef struct sl_nls {
  * se: standard errors from the derivatives at the answer, or NULL (which spares one evaluation of
  * them). NaN when no residual is left over to estimate the noise from, infinite for a parameter the
  * data say nothing about. opt NULL: the defaults. On failure p is as it was. */
-SL_NODISCARD sl_status sl_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
+SL_NODISCARD sl_status sl_num_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
                                   const sl_nls_options *opt, int m, int n, sl_nls_fn fn,
                                   void *payload);
 
@@ -124,44 +124,45 @@ typedef struct sl_akima {
 } sl_akima;
 
 /* n >= 2 points, two make a straight line. SL_EINVAL unless x strictly increases. */
-SL_NODISCARD sl_status sl_akima_init(sl_akima *out, sl_arena *a, const double *x, const double *y,
-                                     int n);
+SL_NODISCARD sl_status sl_num_akima_init(sl_akima *out, sl_arena *a, const double *x,
+                                         const double *y, int n);
 
 /* The value at `at`; NaN outside [x[0], x[n-1]], for an extrapolated cubic is no one's answer. */
-double sl_akima_at(const sl_akima *s, double at);
+double sl_num_akima_at(const sl_akima *s, double at);
 
 /* ---------------------------------------------------------------- statistics ---------------- */
 
-double sl_mean(const double *x, int64_t n);     // NaN for n = 0
-double sl_variance(const double *x, int64_t n); // of a sample: over n - 1; NaN below two values
+double sl_num_mean(const double *x, int64_t n);     // NaN for n = 0
+double sl_num_variance(const double *x, int64_t n); // of a sample: over n - 1; NaN below two values
 
-void sl_sort(double *x, int64_t n); // ascending, NaN last
+void sl_num_sort(double *x, int64_t n); // ascending, NaN last
 
-/* Linear between order statistics, as NumPy by default; x is sorted as by sl_sort, q in [0, 1].
+/* Linear between order statistics, as NumPy by default; x is sorted as by sl_num_sort, q in [0, 1].
  * NaN if there is a NaN among x, or nothing. Never decreases in q. */
-double sl_quantile(const double *x, int64_t n, double q);
-double sl_median(double *x, int64_t n); // sorts x
+double sl_num_quantile(const double *x, int64_t n, double q);
+double sl_num_median(double *x, int64_t n); // sorts x
 
 /* Coefficient of determination, 1 - SSE/SST with SST about the mean of y:
  *   fewer than 2 points, or a NaN or infinity in prediction or y     NaN  (rank it as -infinity)
  *   prediction equals y everywhere                                   1    (also for constant y)
  *   y constant, prediction not                                       0
  * Free of overflow and underflow; -infinity when the true value is below all doubles. */
-double sl_r2(const double *prediction, const double *y, int64_t n);
+double sl_num_r2(const double *prediction, const double *y, int64_t n);
 
 /* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. Hits may
  * be a mean and need not be whole. No trials say nothing: [0, 1]. */
-sl_interval sl_wilson(double hits, int64_t n, double level);
+sl_interval sl_num_wilson(double hits, int64_t n, double level);
 
-double sl_normal_cdf(double x);
-double sl_normal_quantile(double p);     // inverse of the above; NaN outside [0, 1]
-double sl_chi2_tail(double x, double k); // P(X >= x), X chi-square with k > 0 degrees of freedom
+double sl_num_normal_cdf(double x);
+double sl_num_normal_quantile(double p);     // inverse of the above; NaN outside [0, 1]
+double sl_num_chi2_tail(double x,
+                        double k); // P(X >= x), X chi-square with k > 0 degrees of freedom
 
 /* P(D >= d) for the two-sided Kolmogorov-Smirnov distance of n values to their true distribution:
  * the limit law with Vrbik's correction, within 0.03/n of the exact one from n = 10 on. */
-double sl_ks_tail(double d, int64_t n);
+double sl_num_ks_tail(double d, int64_t n);
 /* p-value of "u are independent and uniform on [0, 1]"; sorts u. Other laws: pass cdf values. */
-double sl_ks_uniform(double *u, int64_t n);
+double sl_num_ks_uniform(double *u, int64_t n);
 
 /* ---------------------------------------------------------------- bootstrap ----------------- */
 
@@ -186,12 +187,12 @@ typedef sl_status (*sl_boot_fn)(double *value, const int *pick, int n, void *pay
 
 /* Percentile intervals out[0..k-1] of a statistic with k values of n >= 1 rows. opt NULL: the
  * defaults. */
-SL_NODISCARD sl_status sl_bootstrap(sl_boot *out, sl_arena *scratch, const sl_boot_options *opt,
+SL_NODISCARD sl_status sl_num_bootstrap(sl_boot *out, sl_arena *scratch, const sl_boot_options *opt,
                                     int n, int k, sl_boot_fn fn, void *payload);
 
 /* The two halves, for callers that make the draws in parallel: the rows of one draw, and the
  * summary of one statistic's values over all draws (reordered; NaN means no value). */
-void sl_boot_pick(int *pick, int n, uint64_t seed, uint32_t stream, uint64_t draw);
-sl_boot sl_boot_summary(double *values, int draws, double level);
+void sl_num_boot_pick(int *pick, int n, uint64_t seed, uint32_t stream, uint64_t draw);
+sl_boot sl_num_boot_summary(double *values, int draws, double level);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* The second pass adds what rounding of the first left over, so a mean of equal values is that
  * value, and large offsets cost nothing. */
-double sl_mean(const double *x, int64_t n) {
+double sl_num_mean(const double *x, int64_t n) {
     if (n <= 0) return NAN;
     double sum = 0, rest = 0;
     for (int64_t i = 0; i < n; i++) sum += x[i];
@@ -15,9 +15,9 @@ double sl_mean(const double *x, int64_t n) {
     return mean + rest / (double)n;
 }
 
-double sl_variance(const double *x, int64_t n) {
+double sl_num_variance(const double *x, int64_t n) {
     if (n < 2) return NAN;
-    double mean = sl_mean(x, n), squares = 0, rest = 0;
+    double mean = sl_num_mean(x, n), squares = 0, rest = 0;
     for (int64_t i = 0; i < n; i++) {
         double d = x[i] - mean;
         squares += d * d;
@@ -32,11 +32,11 @@ static int ascending(const void *pa, const void *pb) {
     return (a > b) - (a < b);
 }
 
-void sl_sort(double *x, int64_t n) {
+void sl_num_sort(double *x, int64_t n) {
     if (n > 1) qsort(x, (size_t)n, sizeof *x, ascending);
 }
 
-double sl_quantile(const double *x, int64_t n, double q) {
+double sl_num_quantile(const double *x, int64_t n, double q) {
     if (n <= 0 || !(q >= 0 && q <= 1) || isnan(x[n - 1])) return NAN;
     double place = q * (double)(n - 1), below = floor(place), t = place - below;
     int64_t i = (int64_t)below;
@@ -46,9 +46,9 @@ double sl_quantile(const double *x, int64_t n, double q) {
     return t < 0.5 ? x[i] + step * t : x[i + 1] - step * (1 - t);
 }
 
-double sl_median(double *x, int64_t n) {
-    sl_sort(x, n);
-    return sl_quantile(x, n, 0.5);
+double sl_num_median(double *x, int64_t n) {
+    sl_num_sort(x, n);
+    return sl_num_quantile(x, n, 0.5);
 }
 
 /* A power of two that brings x near 1, exactly. */
@@ -58,7 +58,7 @@ static double near_one(double x) {
     return ldexp(1, -SL_MAX(-1000, SL_MIN(e, 1000)));
 }
 
-double sl_r2(const double *prediction, const double *y, int64_t n) {
+double sl_num_r2(const double *prediction, const double *y, int64_t n) {
     if (n < 2) return NAN;
     double top = 0;
     bool equal = true, constant = true;
@@ -83,10 +83,10 @@ double sl_r2(const double *prediction, const double *y, int64_t n) {
     return 1 - sse / sst;
 }
 
-sl_interval sl_wilson(double hits, int64_t n, double level) {
+sl_interval sl_num_wilson(double hits, int64_t n, double level) {
     SL_ASSERT(hits >= 0 && hits <= (double)n && level > 0 && level < 1);
     if (n == 0) return (sl_interval){ 0, 1 };
-    double z = sl_normal_quantile(0.5 + level / 2), k = (double)n, p = hits / k;
+    double z = sl_num_normal_quantile(0.5 + level / 2), k = (double)n, p = hits / k;
     double scale = 1 / (1 + z * z / k), middle = scale * (p + z * z / (2 * k));
     double half = scale * z * sqrt(p * (1 - p) / k + z * z / (4 * k * k));
     // the ends that are 0 and 1 by algebra are so in floating point too

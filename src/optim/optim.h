@@ -135,7 +135,7 @@ int64_t sl_optim_bytes(const sl_tensor *tensors, int n_tensor, int rank, int ran
 /* begin[0 .. ranks]: where each rank's numbers begin in the block; the last is the block's end. */
 void sl_optim_shares(int64_t *begin, const sl_tensor *tensors, int n_tensor, int ranks);
 
-/* grad := the sum of n blocks by halves (sl_sum_tree), piece by piece, and its sums of squares are kept
+/* grad := the sum of n blocks by halves (sl_nn_sum_tree), piece by piece, and its sums of squares are kept
  * for the step. n: a power of two up to SL_NN_MAX_BLOCKS. share: of the owned pieces alone, and block[i]
  * holds begin .. end only; otherwise of all. A block may lie in grad, where its numbers belong. */
 SL_NODISCARD sl_status sl_optim_sum(float *grad, sl_optim *s, sl_pool *pool,

@@ -78,7 +78,7 @@ static sl_status shrink_pieces(int64_t begin, int64_t end, int worker, void *pay
 /* Small tensors make small pieces, many to a part; where all is small, threads would cost more than
  * they do. */
 static sl_status over_pieces(sl_pool *pool, const job *j, sl_par_fn fn) {
-    const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_pool_threads(pool);
+    const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_par_pool_threads(pool);
     if (j->s->end - j->s->begin < 2 * SL_PIECE) pool = NULL;
     return sl_par_for(pool, n, SL_MAX(n / parts, 1), fn, (void *)j);
 }
@@ -102,7 +102,7 @@ static sl_status sum_pieces(int64_t begin, int64_t end, int worker, void *payloa
     for (int64_t i = first + begin; i < first + end; i++) {
         const sl_piece *p = &s->piece[i];
         for (int b = 0; b < j->n; b++) from[b] = j->block[b] + (p->offset - origin);
-        s->sum[i] = sl_sum_tree(j->grad + p->offset, from, j->n, p->count);
+        s->sum[i] = sl_nn_sum_tree(j->grad + p->offset, from, j->n, p->count);
     }
     return SL_OK;
 }

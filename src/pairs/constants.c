@@ -37,7 +37,8 @@ bool sl_pairs__is_site(const sl_node *u) {
     case SL_OP_VAR:
     case SL_OP_EXP:
     case SL_OP_SIN: return true;
-    case SL_OP_POW: return u[1].op != SL_OP_NUM && !sl_rat_is_int(sl_num_value(sl_next(u + 1)));
+    case SL_OP_POW:
+        return u[1].op != SL_OP_NUM && !sl_expr_rat_is_int(sl_expr_num_value(sl_expr_next(u + 1)));
     default: return false;
     }
 }
@@ -58,7 +59,7 @@ static sl_node *put_operands(inserter *in, sl_node *w, const sl_node *u) {
     sl_node *head = w++;
     *head = *u;
     const sl_node *c = u + 1;
-    for (int i = 0; i < u->arg; i++, c = sl_next(c)) w = put(in, w, c);
+    for (int i = 0; i < u->arg; i++, c = sl_expr_next(c)) w = put(in, w, c);
     head->len = (uint32_t)(w - head);
     return w;
 }
@@ -78,11 +79,11 @@ static sl_node *put(inserter *in, sl_node *w, const sl_node *u) {
     const sl_pair_site s = *in->site++;
     sl_node *sum = s.b != 0 ? w++ : NULL;
     sl_node *product = s.a != 1 ? w++ : NULL;
-    if (product) w = sl_num_put(w, SL_RAT(s.a));
+    if (product) w = sl_expr_num_put(w, SL_RAT(s.a));
     w = put_bare(in, w, u);
     if (product) *product = (sl_node){ .op = SL_OP_MUL, .arg = 2, .len = (uint32_t)(w - product) };
     if (sum) {
-        w = sl_num_put(w, SL_RAT(s.b));
+        w = sl_expr_num_put(w, SL_RAT(s.b));
         *sum = (sl_node){ .op = SL_OP_ADD, .arg = 2, .len = (uint32_t)(w - sum) };
     }
     SL_ASSERT(w <= in->end);
@@ -103,7 +104,7 @@ sl_status sl_pairs__place(const sl_node **out, sl_arena *a, const sl_node *base,
 sl_status sl_pairs__insert(const sl_node **out, sl_pair_site *site, int *n, sl_arena *a,
                            const sl_node *base, sl_rng *rng, const sl_pairs_options *o) {
     *n = 0;
-    for (uint32_t i = 0; i < base->len; i += sl_step(&base[i]))
+    for (uint32_t i = 0; i < base->len; i += sl_expr_step(&base[i]))
         if (sl_pairs__is_site(&base[i])) site[(*n)++] = draw_site(rng, &base[i], o);
     return sl_pairs__place(out, a, base, site);
 }

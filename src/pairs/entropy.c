@@ -132,7 +132,7 @@ static double entropy_of_draws(const sl_pairs *p) {
     int64_t sites = 0;
     for (int64_t i = 0; i < p->n_seen; i++) {
         const sl_node *base = sl_universe_get(p->universe, p->seen[i]);
-        for (uint32_t k = 0; k < base->len; k += sl_step(&base[k]))
+        for (uint32_t k = 0; k < base->len; k += sl_expr_step(&base[k]))
             sites += sl_pairs__is_site(&base[k]);
     }
     return sl_log((double)p->n_seen) + site * (double)sites / (double)p->n_seen;
@@ -141,7 +141,7 @@ static double entropy_of_draws(const sl_pairs *p) {
 sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, int64_t n,
                            sl_pairs_progress progress, void *payload) {
     if (n < 2) return sl_fail(SL_EINVAL, "an entropy estimated by %lld pairs", (long long)n);
-    const size_t threads = (size_t)sl_pool_threads(pool);
+    const size_t threads = (size_t)sl_par_pool_threads(pool);
     sl_status st;
     relative *all = NULL;
     estimate s = { .p = p,
@@ -163,8 +163,8 @@ sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, in
     *out = (sl_entropy){ .pairs = n,
                          .bases = sl_log((double)p->n_seen),
                          .draws = entropy_of_draws(p),
-                         .expressions = sl_mean(s.surprise, n),
-                         .error = sqrt(sl_variance(s.surprise, n) / (double)n) };
+                         .expressions = sl_num_mean(s.surprise, n),
+                         .error = sqrt(sl_num_variance(s.surprise, n) / (double)n) };
 done:
     for (size_t i = 0; s.arena && i < threads; i++) sl_arena_clear(&s.arena[i]);
     sl_free(s.arena);

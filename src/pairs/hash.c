@@ -30,7 +30,7 @@ static sl_status hash_some(int64_t begin, int64_t end, int worker, void *payload
 sl_status sl_pairs_hash(char out[33], sl_pool *pool, const sl_pairs *p, sl_split split,
                         int64_t count) {
     const int64_t n = SL_MIN(count, sl_pairs_size(p, split));
-    const int workers = sl_pool_threads(pool);
+    const int workers = sl_par_pool_threads(pool);
     sl_status st;
     sl_hasher *h = NULL;
     job j = { p, split, sl_malloc((size_t)n, sizeof *j.hash),

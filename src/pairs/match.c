@@ -19,11 +19,11 @@
 enum { MAX_OPERANDS = 16 }; // of a sum or product; longer ones are left unmatched
 
 static bool minus(sl_rat *out, sl_rat a, sl_rat b) {
-    return sl_rat_mul(&b, b, SL_RAT(-1)) && sl_rat_add(out, a, b);
+    return sl_expr_rat_mul(&b, b, SL_RAT(-1)) && sl_expr_rat_add(out, a, b);
 }
 
 static bool over(sl_rat *out, sl_rat a, sl_rat b) { // b is not 0
-    return sl_rat_pow(&b, b, -1) && sl_rat_mul(out, a, b);
+    return sl_expr_rat_pow(&b, b, -1) && sl_expr_rat_mul(out, a, b);
 }
 
 /* ---------------------------------------------------------------- laws ---------------------- */
@@ -40,7 +40,7 @@ typedef struct law {
 } law;
 
 static int cmp_weighted(const void *a, const void *b) {
-    return sl_rat_cmp(((const weighted *)a)->value, ((const weighted *)b)->value);
+    return sl_expr_rat_cmp(((const weighted *)a)->value, ((const weighted *)b)->value);
 }
 
 static sl_status law_new(law *out, sl_arena *a, size_t room) {
@@ -57,7 +57,7 @@ static void law_gather(law *l) {
     int n = 0;
     qsort(l->at, (size_t)l->n, sizeof *l->at, cmp_weighted);
     for (int i = 0; i < l->n; i++) {
-        if (n > 0 && sl_rat_cmp(l->at[n - 1].value, l->at[i].value) == 0)
+        if (n > 0 && sl_expr_rat_cmp(l->at[n - 1].value, l->at[i].value) == 0)
             l->at[n - 1].weight += l->at[i].weight;
         else
             l->at[n++] = l->at[i];
@@ -67,7 +67,7 @@ static void law_gather(law *l) {
 
 static double law_at(const law *l, sl_rat value) {
     for (int i = 0; i < l->n; i++)
-        if (sl_rat_cmp(l->at[i].value, value) == 0) return l->at[i].weight;
+        if (sl_expr_rat_cmp(l->at[i].value, value) == 0) return l->at[i].weight;
     return 0;
 }
 
@@ -108,7 +108,7 @@ static bool is_constant(const matcher *m, sl_rat v) {
 }
 
 static double factor_chance(const matcher *m, sl_rat v) {
-    if (sl_rat_is(v, 1)) return 1 - m->chance;
+    if (sl_expr_rat_is(v, 1)) return 1 - m->chance;
     return is_constant(m, v) ? m->chance / (2 * m->max - 1) : 0;
 }
 
@@ -131,7 +131,7 @@ static sl_status summand_law(law *out, const matcher *m, sl_rat scale) {
     SL_TRY(law_new(out, m->a, 2 * (size_t)m->max + 1));
     for (int v = -m->max; v <= m->max; v++) {
         sl_rat scaled;
-        if (sl_rat_mul(&scaled, SL_RAT(v), scale))
+        if (sl_expr_rat_mul(&scaled, SL_RAT(v), scale))
             law_add(out, scaled, summand_chance(m, SL_RAT(v)));
     }
     return SL_OK;
@@ -146,9 +146,9 @@ static int operands(const sl_node **list, sl_rat *number, const sl_node *e, sl_o
     const sl_node *u = many ? e + 1 : e;
     int n = 0;
     *number = SL_RAT(op == SL_OP_MUL ? 1 : 0);
-    for (int i = 0; i < (many ? e->arg : 1); i++, u = sl_next(u)) {
+    for (int i = 0; i < (many ? e->arg : 1); i++, u = sl_expr_next(u)) {
         if (u->op == SL_OP_NUM)
-            *number = sl_num_value(u);
+            *number = sl_expr_num_value(u);
         else if (n == MAX_OPERANDS)
             return -1;
         else
@@ -167,7 +167,7 @@ typedef struct term {
 static term term_of(const sl_node *e) {
     if (e->op != SL_OP_MUL) return (term){ SL_RAT(1), e, 1 };
     if (e[1].op != SL_OP_NUM) return (term){ SL_RAT(1), e + 1, e->arg };
-    return (term){ sl_num_value(e + 1), sl_next(e + 1), e->arg - 1 };
+    return (term){ sl_expr_num_value(e + 1), sl_expr_next(e + 1), e->arg - 1 };
 }
 
 static uint64_t mix(uint64_t a, uint64_t b) { return sl_hash(&a, sizeof a, b); }
@@ -175,7 +175,7 @@ static uint64_t mix(uint64_t a, uint64_t b) { return sl_hash(&a, sizeof a, b); }
 static uint64_t kin_of_many(const sl_node *u, int n, sl_op op) {
     uint64_t sum = 0, last = 0;
     int count = 0;
-    for (int i = 0; i < n; i++, u = sl_next(u)) {
+    for (int i = 0; i < n; i++, u = sl_expr_next(u)) {
         if (u->op == SL_OP_NUM) continue;
         last = sl_pairs__kin(u);
         sum += mix(last, op); // in any order: constants change it
@@ -190,7 +190,7 @@ uint64_t sl_pairs__kin(const sl_node *e) {
     case SL_OP_MUL: return kin_of_many(e + 1, e->arg, (sl_op)e->op);
     case SL_OP_POW:
         if (e[1].op == SL_OP_NUM) return sl_expr_hash(e);
-        return mix(sl_pairs__kin(e + 1), sl_expr_hash(sl_next(e + 1)));
+        return mix(sl_pairs__kin(e + 1), sl_expr_hash(sl_expr_next(e + 1)));
     case SL_OP_EXP:
     case SL_OP_SIN:
     case SL_OP_COS: return mix(sl_pairs__kin(e + 1), (uint64_t)e->op + 2000);
@@ -214,7 +214,7 @@ static bool summand_scale(sl_rat *scale, const sl_node *u) {
     *scale = SL_RAT(1);
     if (sl_pairs__is_site(u)) return true;
     if (u->op != SL_OP_MUL || operands(list, &number, u, SL_OP_MUL) != 1) return false;
-    return summand_scale(scale, list[0]) && sl_rat_mul(scale, *scale, number);
+    return summand_scale(scale, list[0]) && sl_expr_rat_mul(scale, *scale, number);
 }
 
 /* The chance that the betas of n operands come to `want`: the law of all but the last one's, then
@@ -230,7 +230,7 @@ static sl_status chance_of_number(double *out, const matcher *m, const sl_node *
     SL_TRY(law_one(&sum, m->a, SL_RAT(0), 1));
     for (int i = 0; i < count - 1; i++) {
         SL_TRY(summand_law(&next, m, scale[i]));
-        SL_TRY(law_combine(&sum, m->a, &sum, &next, sl_rat_add));
+        SL_TRY(law_combine(&sum, m->a, &sum, &next, sl_expr_rat_add));
     }
     *out = 0;
     for (int i = 0; i < sum.n; i++)
@@ -283,7 +283,7 @@ static sl_status whole_power_law(law *out, const matcher *m, const sl_node *u, c
     SL_TRY(law_new(out, m->a, (size_t)inner.n));
     for (int i = 0; i < inner.n; i++) {
         sl_rat v;
-        if (sl_rat_pow(&v, inner.at[i].value, n.num)) law_add(out, v, inner.at[i].weight);
+        if (sl_expr_rat_pow(&v, inner.at[i].value, n.num)) law_add(out, v, inner.at[i].weight);
     }
     law_gather(out);
     return SL_OK;
@@ -296,7 +296,7 @@ static int64_t largest_root(int64_t n, int64_t q) {
     if (n < 0) n = -n;
     for (int64_t p = 2; p <= 1000; p++) {
         sl_rat pq;
-        if (!sl_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
+        if (!sl_expr_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
         for (; n % pq.num == 0; n /= pq.num) s *= p;
     }
     return s;
@@ -319,8 +319,8 @@ static sl_status root_law(law *out, const matcher *m, const sl_node *u, const sl
         const sl_rat c = inner.at[i].value;
         const sl_rat s = { largest_root(c.num, r.den), largest_root(c.den, r.den) };
         sl_rat stays, v;
-        if (sl_rat_pow(&stays, s, -r.den) && sl_rat_mul(&stays, stays, c) &&
-            sl_rat_cmp(stays, T.number) == 0 && sl_rat_pow(&v, s, r.num))
+        if (sl_expr_rat_pow(&stays, s, -r.den) && sl_expr_rat_mul(&stays, stays, c) &&
+            sl_expr_rat_cmp(stays, T.number) == 0 && sl_expr_rat_pow(&v, s, r.num))
             law_add(out, v, inner.at[i].weight);
     }
     law_gather(out);
@@ -328,13 +328,13 @@ static sl_status root_law(law *out, const matcher *m, const sl_node *u, const sl
 }
 
 static sl_status power_law(law *out, const matcher *m, const sl_node *u, const sl_node *t) {
-    const sl_rat r = sl_num_value(sl_next(u + 1));
+    const sl_rat r = sl_expr_num_value(sl_expr_next(u + 1));
     law core, factor;
     if (u[1].op == SL_OP_NUM) return law_one(out, m->a, SL_RAT(1), 1); // sqrt(2): by its key
     if (!sl_pairs__is_site(u)) return whole_power_law(out, m, u + 1, t + 1, r);
     SL_TRY(root_law(&core, m, u + 1, t + 1, r));
     SL_TRY(factor_law(&factor, m, 1, 0));
-    return law_combine(out, m->a, &core, &factor, sl_rat_mul);
+    return law_combine(out, m->a, &core, &factor, sl_expr_rat_mul);
 }
 
 /* Each of n operands takes one of n factors: what their numbers come to. */
@@ -361,7 +361,7 @@ static sl_status product_ways(product *p, int i, uint32_t used, const law *so_fa
         const bool early = p->twin[k] >= 0 && !(used >> p->twin[k] & 1);
         if (used >> k & 1 || early || p->at[i][k].n == 0) continue;
         law next;
-        SL_TRY(law_combine(&next, p->m->a, so_far, &p->at[i][k], sl_rat_mul));
+        SL_TRY(law_combine(&next, p->m->a, so_far, &p->at[i][k], sl_expr_rat_mul));
         SL_TRY(product_ways(p, i + 1, used | 1u << k, &next));
     }
     return SL_OK;
@@ -381,7 +381,7 @@ static sl_status product_law(law *out, const matcher *m, const sl_node *const *o
     *p = (product){ .m = m, .n = n };
     *out = p->sum;
     if (T.n != n) return SL_OK;
-    for (int k = 0; k < n; k++, f = sl_next(f)) {
+    for (int k = 0; k < n; k++, f = sl_expr_next(f)) {
         factor[k] = f;
         p->twin[k] = twin_before(factor, k);
         for (int i = 0; i < n; i++) {
@@ -414,7 +414,7 @@ static sl_status term_law(law *out, const matcher *m, const sl_node *u, term T) 
         if (n < 1) return SL_OK;
         SL_TRY(term_law(out, m, list[0], T));
         SL_TRY(law_one(&one, m->a, number, 1));
-        return law_combine(out, m->a, out, &one, sl_rat_mul);
+        return law_combine(out, m->a, out, &one, sl_expr_rat_mul);
     }
     if (T.n != 1 || T.factor->op != u->op) return SL_OK;
     double chance;
@@ -451,13 +451,13 @@ static sl_status chance_of(double *out, const matcher *m, const sl_node *u, cons
     const int n = operands(operand, &number, u, SL_OP_ADD);
     *out = 0;
     if (n < 1 || operands(part, &want, t, SL_OP_ADD) != n) return SL_OK;
-    if (!sl_rat_mul(&want, want, s) || !minus(&want, want, number)) return SL_OK;
+    if (!sl_expr_rat_mul(&want, want, s) || !minus(&want, want, number)) return SL_OK;
     SL_TRY(chance_of_number(&number_chance, m, operand, n, want));
     if (number_chance == 0) return SL_OK;
     for (int k = 0; k < n; k++) {
         const term T = term_of(part[k]);
         sl_rat alpha;
-        const bool fits = sl_rat_mul(&alpha, T.number, s);
+        const bool fits = sl_expr_rat_mul(&alpha, T.number, s);
         twin[k] = twin_before(part, k);
         for (int i = 0; i < n; i++) {
             law l = { .n = 0 };

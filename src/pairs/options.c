@@ -3,7 +3,7 @@
 
 #include "pairs/pairs.h"
 
-const char *sl_split_name(sl_split s) {
+const char *sl_pairs_split_name(sl_split s) {
 #define X(id, name) name,
     static const char *const names[] = { SL_SPLITS(X) };
 #undef X
@@ -11,13 +11,13 @@ const char *sl_split_name(sl_split s) {
     return names[s];
 }
 
-sl_split sl_split_find(const char *name) {
+sl_split sl_pairs_split_find(const char *name) {
     sl_split s = SL_SPLIT_TRAIN;
-    while (s < SL_SPLIT_COUNT && strcmp(sl_split_name(s), name) != 0) s++;
+    while (s < SL_SPLIT_COUNT && strcmp(sl_pairs_split_name(s), name) != 0) s++;
     return s;
 }
 
-const char *sl_pair_failure_name(sl_pair_failure f) {
+const char *sl_pairs_failure_name(sl_pair_failure f) {
 #define X(id, name) name,
     static const char *const names[] = { SL_PAIR_FAILURES(X) };
 #undef X

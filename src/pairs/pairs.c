@@ -22,7 +22,7 @@ static sl_status rename_variables(const sl_node **out, sl_arena *a, const sl_nod
     sl_node *r = sl_arena_alloc(a, e->len * sizeof *r);
     if (!r) return sl_fail_memory(e->len, sizeof *r, "an expression");
     memcpy(r, e, e->len * sizeof *r);
-    for (uint32_t i = 0; i < r->len; i += sl_step(&r[i])) {
+    for (uint32_t i = 0; i < r->len; i += sl_expr_step(&r[i])) {
         if (r[i].op != SL_OP_VAR) continue;
         int c = 0;
         while (pair->column[c] != r[i].arg) c++;
@@ -111,8 +111,9 @@ static void trace_draw(sl_pairs__trace *t, const sl_mixture *m, double *const *x
     t->drawn = true;
     memcpy(t->mixture, m, sizeof *m + (size_t)m->clusters * sizeof m->cluster[0]);
     for (int v = 0; v < variables; v++) {
-        t->mean[v] = sl_mean(x[v], points);
-        t->variance[v] = sl_variance(x[v], points) * (points - 1) / points; // of all, not a sample
+        t->mean[v] = sl_num_mean(x[v], points);
+        t->variance[v] =
+            sl_num_variance(x[v], points) * (points - 1) / points; // of all, not a sample
     }
 }
 
@@ -171,7 +172,7 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
         if (trace && first) trace_draw(trace, m, d->x, N, D);
         apply_raw(&shape, d->x, N, D);
         for (int c = 0; c < out->columns; c++) column[c] = d->x[out->column[c] - 1];
-        SL_TRY(sl_program_run(d->y, program, column, N, NULL, scratch));
+        SL_TRY(sl_expr_program_run(d->y, program, column, N, NULL, scratch));
         int valid = take_valid(t, d, N, D, o->limit);
         if (trace && first) trace->invalid = N - valid;
         if (t->have == N) return SL_OK;
@@ -312,7 +313,7 @@ static sl_status check_index(const sl_pairs *p, sl_split split, int64_t index) {
     if (index < 0) return sl_fail(SL_EINVAL, "pair %lld: numbers begin at 0", (long long)index);
     if (split != SL_SPLIT_TRAIN && index >= size)
         return sl_fail(SL_EINVAL, "pair %lld of %s, which has %s pairs, 0 to %s", (long long)index,
-                       sl_split_name(split), sl_group_digits(n, size),
+                       sl_pairs_split_name(split), sl_group_digits(n, size),
                        sl_group_digits(last, size - 1));
     return SL_OK;
 }
@@ -362,8 +363,8 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
     return sl_fail(SL_ELIMIT,
                    "pair %s/%lld cannot be drawn: %d attempts failed, the last by %s; "
                    "%s may help",
-                   sl_split_name(split), (long long)index, ATTEMPTS_PER_BASE * MAX_BASES,
-                   sl_pair_failure_name(failure), remedy[failure]);
+                   sl_pairs_split_name(split), (long long)index, ATTEMPTS_PER_BASE * MAX_BASES,
+                   sl_pairs_failure_name(failure), remedy[failure]);
 }
 
 /* ---------------------------------------------------------------- further points ------------ */
@@ -406,7 +407,7 @@ sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scrat
     for (int64_t draw = 0; draw < most && *have < n; draw++) {
         SL_GO(sl_pairs__draw(t.x, scratch, &points, pair->mixture, o, D));
         apply_raw(&shape, t.x, N, D);
-        SL_GO(sl_program_run(t.y, program, column, N, NULL, scratch));
+        SL_GO(sl_expr_program_run(t.y, program, column, N, NULL, scratch));
         const int valid = take_valid(&t, &t, N, D, o->limit), take = SL_MIN(valid, n - *have);
         take_spread(x, y, *have, &t, pair, take);
         *have += take;

@@ -51,8 +51,8 @@ typedef enum sl_split {
     SL_SPLIT_COUNT
 } sl_split;
 
-const char *sl_split_name(sl_split s);
-sl_split sl_split_find(const char *name); // SL_SPLIT_COUNT if there is none
+const char *sl_pairs_split_name(sl_split s);
+sl_split sl_pairs_split_find(const char *name); // SL_SPLIT_COUNT if there is none
 
 #define SL_PAIRS_MAX_CLUSTERS 32
 #define SL_PAIRS_MAX_POINTS 4096
@@ -222,7 +222,7 @@ typedef enum sl_pair_failure {
     SL_PAIR_FAILURE_COUNT
 } sl_pair_failure;
 
-const char *sl_pair_failure_name(sl_pair_failure f);
+const char *sl_pairs_failure_name(sl_pair_failure f);
 
 /* A figure beside what it should be. p: of the chi-square or Kolmogorov-Smirnov test that the
  * draws follow their law; NaN where there is no such test. */
@@ -296,7 +296,7 @@ typedef struct sl_pair_given {
 
 /* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
  * place in it, such as `x[1][17] is null, not a number`. variables: how many columns x may have. */
-SL_NODISCARD sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
+SL_NODISCARD sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 
 #endif

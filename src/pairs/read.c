@@ -11,7 +11,7 @@
 
 #define COLUMNS "x must be a list of columns: [[...], [...]]"
 
-static const char *kind_of(const sl_json *j) { return sl_json_kind_text(sl_json_kind_of(j)); }
+static const char *kind_of(const sl_json *j) { return sl_io_json_kind_text(sl_io_json_kind_of(j)); }
 
 static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
@@ -26,11 +26,11 @@ static sl_status copy_text(const char **out, sl_arena *a, const char *text) {
  * are lost already. */
 static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
     char text[32];
-    switch (sl_json_kind_of(j)) {
-    case SL_JSON_TEXT: return copy_text(&g->id, a, sl_json_text(j));
-    case SL_JSON_INT: sl_snprintf(text, sizeof text, "%lld", (long long)sl_json_int(j)); break;
+    switch (sl_io_json_kind_of(j)) {
+    case SL_JSON_TEXT: return copy_text(&g->id, a, sl_io_json_text(j));
+    case SL_JSON_INT: sl_snprintf(text, sizeof text, "%lld", (long long)sl_io_json_int(j)); break;
     case SL_JSON_REAL: {
-        const double v = sl_json_real(j);
+        const double v = sl_io_json_real(j);
         if (fabs(v) > 0x1p53)
             return sl_fail(SL_EFORMAT, "id is a number of too many digits; write it as a text");
         if (v != floor(v)) return sl_fail(SL_EFORMAT, "id is %g, not a text or whole number", v);
@@ -46,15 +46,15 @@ static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
 /* name: of the list, for messages. */
 static sl_status read_values(const double **out, sl_arena *a, const sl_json *list,
                              const char *name) {
-    const int n = sl_json_count(list);
+    const int n = sl_io_json_count(list);
     double *v = sl_arena_alloc(a, (size_t)n * sizeof *v);
     if (!v) return sl_fail_memory((size_t)n, sizeof *v, "the values of a pair");
     for (int i = 0; i < n; i++) {
-        const sl_json *j = sl_json_at(list, i);
-        const sl_json_kind kind = sl_json_kind_of(j);
+        const sl_json *j = sl_io_json_at(list, i);
+        const sl_json_kind kind = sl_io_json_kind_of(j);
         if (kind != SL_JSON_INT && kind != SL_JSON_REAL)
             return sl_fail(SL_EFORMAT, "%s[%d] is %s, not a number", name, i, kind_of(j));
-        v[i] = sl_json_real(j);
+        v[i] = sl_io_json_real(j);
     }
     *out = v;
     return SL_OK;
@@ -62,9 +62,9 @@ static sl_status read_values(const double **out, sl_arena *a, const sl_json *lis
 
 static sl_status read_y(sl_pair_given *g, sl_arena *a, const sl_json *y) {
     if (!y) return sl_fail(SL_EFORMAT, "there is no y");
-    if (sl_json_kind_of(y) != SL_JSON_ARRAY)
+    if (sl_io_json_kind_of(y) != SL_JSON_ARRAY)
         return sl_fail(SL_EFORMAT, "y is %s, not a list of numbers", kind_of(y));
-    g->points = sl_json_count(y);
+    g->points = sl_io_json_count(y);
     if (g->points < 2) // R2 compares with the variance of y
         return sl_fail(SL_EFORMAT, "y has %d value%s, but at least 2 are needed", g->points,
                        plural(g->points));
@@ -73,13 +73,13 @@ static sl_status read_y(sl_pair_given *g, sl_arena *a, const sl_json *y) {
 
 static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int variables) {
     if (!x) return sl_fail(SL_EFORMAT, "there is no x");
-    if (sl_json_kind_of(x) != SL_JSON_ARRAY)
+    if (sl_io_json_kind_of(x) != SL_JSON_ARRAY)
         return sl_fail(SL_EFORMAT, "x is %s; " COLUMNS, kind_of(x));
-    g->columns = sl_json_count(x);
+    g->columns = sl_io_json_count(x);
     if (g->columns == 0) return sl_fail(SL_EFORMAT, "x has no columns");
     for (int i = 0; i < g->columns; i++) {
-        const sl_json *column = sl_json_at(x, i);
-        if (sl_json_kind_of(column) != SL_JSON_ARRAY)
+        const sl_json *column = sl_io_json_at(x, i);
+        if (sl_io_json_kind_of(column) != SL_JSON_ARRAY)
             return sl_fail(SL_EFORMAT, "x[%d] is %s; " COLUMNS, i, kind_of(column));
     }
     if (g->columns > variables)
@@ -88,8 +88,8 @@ static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int var
                        g->columns == g->points ? "; x is one list per variable, not per point"
                                                : "");
     for (int i = 0; i < g->columns; i++) {
-        const sl_json *column = sl_json_at(x, i);
-        const int n = sl_json_count(column);
+        const sl_json *column = sl_io_json_at(x, i);
+        const int n = sl_io_json_count(column);
         char name[16];
         sl_snprintf(name, sizeof name, "x[%d]", i);
         if (n != g->points)
@@ -102,10 +102,10 @@ static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int var
 
 /* Over the columns that are there, and no free constants: those have no values here. */
 static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
-    if (sl_json_kind_of(j) != SL_JSON_TEXT)
+    if (sl_io_json_kind_of(j) != SL_JSON_TEXT)
         return sl_fail(SL_EFORMAT, "expr is %s, not a text", kind_of(j));
     const sl_names names = { .count = g->columns };
-    const char *text = sl_json_text(j);
+    const char *text = sl_io_json_text(j);
     sl_status st = sl_expr_parse(&g->expr, a, SL_FORMAT_INFIX, text, strlen(text), &names, NULL);
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK)
@@ -117,28 +117,29 @@ static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
 }
 
 static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, int variables) {
-    if (sl_json_kind_of(j) != SL_JSON_OBJECT)
+    if (sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         return sl_fail(SL_EFORMAT, "the line is %s, not an object with x and y", kind_of(j));
-    SL_TRY(read_y(g, a, sl_json_get(j, "y")));
-    SL_TRY(read_x(g, a, sl_json_get(j, "x"), variables));
-    const sl_json *id = sl_json_get(j, "id"), *expr = sl_json_get(j, "expr");
+    SL_TRY(read_y(g, a, sl_io_json_get(j, "y")));
+    SL_TRY(read_x(g, a, sl_io_json_get(j, "x"), variables));
+    const sl_json *id = sl_io_json_get(j, "id"), *expr = sl_io_json_get(j, "expr");
     // who has none may say so by null
-    if (id && sl_json_kind_of(id) != SL_JSON_NULL) SL_TRY(read_id(g, a, id));
-    if (expr && sl_json_kind_of(expr) != SL_JSON_NULL) SL_TRY(read_expr(g, a, expr));
+    if (id && sl_io_json_kind_of(id) != SL_JSON_NULL) SL_TRY(read_id(g, a, id));
+    if (expr && sl_io_json_kind_of(expr) != SL_JSON_NULL) SL_TRY(read_expr(g, a, expr));
     return SL_OK;
 }
 
-sl_status sl_pair_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n, int variables) {
+sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
+                        int variables) {
     SL_ASSERT(variables >= 1 && variables <= SL_EXPR_MAX_VARS);
     if (n > INT32_MAX) // numbers of values and columns are int
         return sl_fail(SL_ELIMIT, "a line of %zu bytes; at most %d are read", n, INT32_MAX);
     sl_json *j = NULL;
-    SL_TRY(sl_json_parse_line(&j, line, n));
+    SL_TRY(sl_io_json_parse_line(&j, line, n));
 
     sl_pair_given g = { .id = "" };
     const size_t mark = sl_arena_mark(a);
     sl_status st = read_object(&g, a, j, variables);
-    sl_json_free(j);
+    sl_io_json_free(j);
     if (st == SL_OK)
         *out = g;
     else

@@ -134,7 +134,7 @@ static sl_status tally_mixture(tally *t, const sl_mixture *m, const sl_pairs *p)
         }
         SL_TRY(numbers_add(&t->angle, c->angle / (2 * M_PI)));
         for (int v = 0; v < p->variables; v++) {
-            SL_TRY(numbers_add(&t->centre, sl_normal_cdf(c->centre[v])));
+            SL_TRY(numbers_add(&t->centre, sl_num_normal_cdf(c->centre[v])));
             SL_TRY(numbers_add(&t->width, c->width[v] * c->width[v]));
         }
     }
@@ -214,7 +214,7 @@ static void check_counts(sl_pairs_stats *s, const char *what, const int64_t *cou
         freedom++;
         mean = seen = 0;
     }
-    double p = !possible ? 0 : freedom > 0 ? sl_chi2_tail(chi2, freedom) : 1;
+    double p = !possible ? 0 : freedom > 0 ? sl_num_chi2_tail(chi2, freedom) : 1;
     add_check(s, what, measured, expected, p, "chi-square");
 }
 
@@ -228,8 +228,8 @@ static void check_share(sl_pairs_stats *s, const char *what, int64_t hits, int64
 /* Are they uniform on [0, 1)? Shown is their mean, times what 1 stands for. */
 static void check_uniform(sl_pairs_stats *s, const char *what, numbers *u, double scale) {
     if (u->n == 0) return;
-    double mean = sl_mean(u->v, u->n) * scale;
-    add_check(s, what, mean, scale / 2, sl_ks_uniform(u->v, u->n), "Kolmogorov-Smirnov");
+    double mean = sl_num_mean(u->v, u->n) * scale;
+    add_check(s, what, mean, scale / 2, sl_num_ks_uniform(u->v, u->n), "Kolmogorov-Smirnov");
 }
 
 static void check_exact(sl_pairs_stats *s, const char *what, double measured, double most) {
@@ -415,7 +415,7 @@ static sl_status measure(sl_pairs_stats *out, tally *t, sl_pool *pool, workers *
         SL_TRY(tell(progress, "drawing pairs", w->begin, n, payload));
         SL_TRY(sl_par_for(pool, count, 16, measure_some, w));
         for (int64_t i = 0; i < count; i++) SL_TRY(tally_pair(t, out, &w->record[i], w->p));
-        for (int k = 0; k < sl_pool_threads(pool); k++) sl_arena_rewind(&w->first[k], 0);
+        for (int k = 0; k < sl_par_pool_threads(pool); k++) sl_arena_rewind(&w->first[k], 0);
     }
     return SL_OK;
 }
@@ -423,7 +423,7 @@ static sl_status measure(sl_pairs_stats *out, tally *t, sl_pool *pool, workers *
 sl_status sl_pairs_measure(sl_pairs_stats *out, sl_pool *pool, const sl_pairs *p, int64_t n,
                            int64_t trained, sl_pairs_progress progress, void *payload) {
     if (n < 1) return sl_fail(SL_EINVAL, "statistics of %lld pairs", (long long)n);
-    const size_t threads = (size_t)sl_pool_threads(pool), block = (size_t)block_of(p, n);
+    const size_t threads = (size_t)sl_par_pool_threads(pool), block = (size_t)block_of(p, n);
     sl_status st;
     tally *t = NULL;
     *out = (sl_pairs_stats){ .pairs = n };

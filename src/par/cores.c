@@ -17,7 +17,7 @@ static int cores_by_quota(void) {
     return (int)SL_MIN((quota + period - 1) / period, 1 << 20);
 }
 
-int sl_cores(void) {
+int sl_par_cores(void) {
     cpu_set_t set; // too small for more than 1024 cores: then the call fails and sysconf answers
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                         : (int)sysconf(_SC_NPROCESSORS_ONLN);

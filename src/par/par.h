@@ -26,10 +26,10 @@ typedef sl_status (*sl_par_fn)(int64_t begin, int64_t end, int worker, void *pay
 typedef struct sl_pool sl_pool;
 
 /* A pool of `threads` workers, the caller being one of them; 0: one per available core. */
-SL_NODISCARD sl_status sl_pool_new(sl_pool **out, int threads);
-void sl_pool_free(sl_pool *p);
-int sl_pool_threads(const sl_pool *p); // NULL is a pool of one: the caller
-int sl_cores(void);                    // cores this process may use
+SL_NODISCARD sl_status sl_par_pool_new(sl_pool **out, int threads);
+void sl_par_pool_free(sl_pool *p);
+int sl_par_pool_threads(const sl_pool *p); // NULL is a pool of one: the caller
+int sl_par_cores(void);                    // cores this process may use
 
 /* Runs fn over 0..n in parts of `grain`. pool may be NULL (serial). Not to be nested. */
 SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn,

@@ -181,11 +181,11 @@ static int start_thread(worker *w) {
     return error;
 }
 
-sl_status sl_pool_new(sl_pool **out, int threads) {
+sl_status sl_par_pool_new(sl_pool **out, int threads) {
     if (threads < 0 || threads > THREADS_MAX)
         return sl_fail(SL_EINVAL, "%d threads: must be 0 (one per core) to %d", threads,
                        THREADS_MAX);
-    if (threads == 0) threads = SL_MIN(sl_cores(), THREADS_MAX);
+    if (threads == 0) threads = SL_MIN(sl_par_cores(), THREADS_MAX);
 
     size_t bytes = sizeof(sl_pool) + (size_t)threads * sizeof(worker);
     sl_pool *p = sl_calloc(1, bytes);
@@ -194,13 +194,13 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
     pthread_cond_init(&p->wake, NULL);
     pthread_cond_init(&p->idle, NULL);
     p->threads = threads;
-    p->spin = threads * sl_par_peers() <= sl_cores();
+    p->spin = threads * sl_par_peers() <= sl_par_cores();
     p->started = 1;
     for (int i = 1; i < threads; i++) {
         p->workers[i] = (worker){ .pool = p, .number = i };
         int error = start_thread(&p->workers[i]);
         if (error) {
-            sl_pool_free(p);
+            sl_par_pool_free(p);
             return sl_fail(SL_ELIMIT, "cannot start thread %d of %d: %s", i + 1, threads,
                            sl_strerror(error));
         }
@@ -210,7 +210,7 @@ sl_status sl_pool_new(sl_pool **out, int threads) {
     return SL_OK;
 }
 
-void sl_pool_free(sl_pool *p) {
+void sl_par_pool_free(sl_pool *p) {
     if (!p) return;
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->quit, true);
@@ -223,7 +223,7 @@ void sl_pool_free(sl_pool *p) {
     sl_free(p);
 }
 
-int sl_pool_threads(const sl_pool *p) { return p ? p->threads : 1; }
+int sl_par_pool_threads(const sl_pool *p) { return p ? p->threads : 1; }
 
 /* The same parts in order, so that a part's work does not depend on whether there is a pool. */
 static sl_status run_serial(int64_t n, int64_t grain, sl_par_fn fn, void *payload) {

@@ -47,7 +47,7 @@ static inline double report_share(double loss, double scale) {
 
 /* n problems of which a share is solved. */
 static inline sl_estimate report_of(double share, int n) {
-    const sl_interval w = sl_wilson(share * n, n, 0.95);
+    const sl_interval w = sl_num_wilson(share * n, n, 0.95);
     return (sl_estimate){ share, w.lo, w.hi };
 }
 

@@ -59,7 +59,7 @@ sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q
     const double trials = isfinite(q->trials) ? q->trials : v->l->options.trials;
     if (m == SL_LAWS_LOSS || !(share >= 0 && share <= 1) || !(trials >= 1 && trials < 1e15))
         return (sl_interval){ NAN, NAN };
-    const sl_interval w = sl_wilson(share * trials, (int64_t)trials, 0.95);
+    const sl_interval w = sl_num_wilson(share * trials, (int64_t)trials, 0.95);
     return (sl_interval){ 100 * w.lo, 100 * w.hi };
 }
 

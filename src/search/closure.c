@@ -30,18 +30,18 @@ typedef struct attempt {
     sl_closure *c;
     int level;
     int scans;
-    sl_closure__scan scan[SCANS];
-    const sl_closure__scan *now;
+    sl_search__closure_scan scan[SCANS];
+    const sl_search__closure_scan *now;
     int first; // part of the work
     int64_t hits;
-    sl_closure__hit *hit;     // SL_CLOSURE__BEST for each part of the work, then close together
-    sl_closure__tower *tower; // two for each thread
+    sl_search__closure_hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
+    sl_search__closure_tower *tower; // two for each thread
 } attempt;
 
 /* ---------------------------------------------------------------- scans --------------------- */
 
-static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl_closure__list list,
-                     int atoms) {
+static void add_scan(attempt *a, const sl_search__closure_shape *shape, int special,
+                     sl_search__closure_list list, int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
     // quotients make falling exponentials as well: with four slots to fill they cost more than they
@@ -51,11 +51,12 @@ static void add_scan(attempt *a, const sl_closure__shape *shape, int special, sl
     const int rows = SL_MIN(rows_of[a->level], c->fitted);
     if (special < 0 || list.begin < list.end)
         a->scan[a->scans++] =
-            (sl_closure__scan){ shape, special, list, simple, atoms, columns_of[a->level], rows };
+            (sl_search__closure_scan){ shape, special, list, simple, atoms, columns_of[a->level],
+                                       rows };
 }
 
 /* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
-static void add_curves(attempt *a, const sl_closure__shape *shape, int atoms) {
+static void add_curves(attempt *a, const sl_search__closure_shape *shape, int atoms) {
     for (int s = 0; s < shape->slots; s++) {
         bool last = true;
         for (int i = 0; i < shape->orders; i++) last = last && shape->order[i].first != s;
@@ -64,37 +65,38 @@ static void add_curves(attempt *a, const sl_closure__shape *shape, int atoms) {
 }
 
 static void list_scans(attempt *a) {
-    for (int i = 0; i < sl_closure__halves_count; i++) {
-        if (a->level == 0) add_scan(a, &sl_closure__halves[i], -1, a->c->nested, 4);
-        if (a->level == 1) add_curves(a, &sl_closure__halves[i], 2);
-        if (a->level == 3) add_curves(a, &sl_closure__halves[i], 3);
+    for (int i = 0; i < sl_search__closure_halves_count; i++) {
+        if (a->level == 0) add_scan(a, &sl_search__closure_halves[i], -1, a->c->nested, 4);
+        if (a->level == 1) add_curves(a, &sl_search__closure_halves[i], 2);
+        if (a->level == 3) add_curves(a, &sl_search__closure_halves[i], 3);
     }
-    for (int i = 0; i < sl_closure__nested_count; i++) {
-        if (a->level == 0) add_scan(a, &sl_closure__nested[i], 2, a->c->nested, 3);
-        if (a->level == 2) add_scan(a, &sl_closure__nested[i], 2, a->c->nested_grid, 3);
+    for (int i = 0; i < sl_search__closure_nested_count; i++) {
+        if (a->level == 0) add_scan(a, &sl_search__closure_nested[i], 2, a->c->nested, 3);
+        if (a->level == 2) add_scan(a, &sl_search__closure_nested[i], 2, a->c->nested_grid, 3);
     }
 }
 
 static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload) {
     attempt *a = payload;
     for (int64_t i = begin; i < end; i++) {
-        sl_closure__hit *to = a->hit + a->hits + i * SL_CLOSURE__BEST;
-        int n = sl_closure__run(to, a->c, a->now, a->tower + 2 * worker, (int)(a->first + i));
+        sl_search__closure_hit *to = a->hit + a->hits + i * SL_CLOSURE__BEST;
+        int n =
+            sl_search__closure_run(to, a->c, a->now, a->tower + 2 * worker, (int)(a->first + i));
         for (; n < SL_CLOSURE__BEST; n++) to[n].columns = 0;
     }
     return SL_OK;
 }
 
 /* One scan; its hits follow those of the scans before. */
-static sl_status run_scan(attempt *a, const sl_closure__scan *s) {
-    const int works = sl_closure__works(s);
+static sl_status run_scan(attempt *a, const sl_search__closure_scan *s) {
+    const int works = sl_search__closure_works(s);
     sl_search__job *j = a->c->job;
     a->now = s;
     for (a->first = 0; a->first < works; a->first += BATCH) {
         const int parts = SL_MIN(BATCH, works - a->first);
         if (sl_search__stop(j, true)) return SL_OK;
         SL_TRY(sl_par_for(j->pool, parts, 1, scan_part, a));
-        sl_closure__hit *to = a->hit + a->hits;
+        sl_search__closure_hit *to = a->hit + a->hits;
         for (int i = 0; i < parts * SL_CLOSURE__BEST; i++)
             if (to[i].columns > 0) a->hit[a->hits++] = to[i];
     }
@@ -104,7 +106,7 @@ static sl_status run_scan(attempt *a, const sl_closure__scan *s) {
 /* ---------------------------------------------------------------- hits ---------------------- */
 
 static int by_score(const void *a, const void *b) {
-    const sl_closure__hit *p = a, *q = b;
+    const sl_search__closure_hit *p = a, *q = b;
     if (p->score != q->score) return p->score < q->score ? -1 : 1;
     if (p->choice.shape != q->choice.shape) return p->choice.shape < q->choice.shape ? -1 : 1;
     for (int s = 0; s < SL_CLOSURE__SLOTS; s++)
@@ -115,12 +117,13 @@ static int by_score(const void *a, const void *b) {
 static sl_status refine_part(int64_t begin, int64_t end, int worker, void *payload) {
     attempt *a = payload;
     for (int64_t i = begin; i < end; i++) {
-        sl_closure__hit *h = &a->hit[i];
-        sl_closure__column list[SL_CLOSURE__COLUMNS];
+        sl_search__closure_hit *h = &a->hit[i];
+        sl_search__closure_column list[SL_CLOSURE__COLUMNS];
         if (sl_search__stop(a->c->job, worker == 0)) return SL_OK;
-        int n = sl_closure__all_columns(list, a->c, &h->choice);
-        h->rest = sl_closure__refine(&h->constant, a->c, sl_closure__curve_of(a->c, &h->choice),
-                                     sl_closure__lead(a->c, &h->choice), list, n);
+        int n = sl_search__closure_all_columns(list, a->c, &h->choice);
+        h->rest = sl_search__closure_refine(&h->constant, a->c,
+                                            sl_search__closure_curve_of(a->c, &h->choice),
+                                            sl_search__closure_lead(a->c, &h->choice), list, n);
         h->score = h->columns;
     }
     return SL_OK;
@@ -143,7 +146,7 @@ static sl_status settle_hits(attempt *a) {
     for (int64_t i = 0; i < a->hits && attempts < ATTEMPTS; i++) {
         if (!(a->hit[i].rest < (curves ? REFINED : SL_CLOSURE__NOTHING))) continue;
         if (sl_search__stop(c->job, true)) return SL_OK;
-        SL_TRY(sl_closure__settle(&kept, c, &a->hit[i], a->level));
+        SL_TRY(sl_search__closure_settle(&kept, c, &a->hit[i], a->level));
         attempts++;
     }
     return SL_OK;
@@ -197,8 +200,8 @@ static sl_status prepare(sl_closure *c) {
         return sl_fail(SL_ENOMEM, "no memory for a closure");
     memset(c->expr, 0, SL_CLOSURE__PARTS * sizeof *c->expr);
     weigh_rows(c);
-    SL_TRY(sl_closure__make_atoms(c));
-    return sl_closure__make_curves(c);
+    SL_TRY(sl_search__closure_make_atoms(c));
+    return sl_search__closure_make_curves(c);
 }
 
 static sl_status open_closure(void **state, sl_search__job *j) {
@@ -235,11 +238,11 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (a.scans == 0) return SL_OK;
     int works = 0; // whose hits are held at once
     for (int i = 0; i < a.scans; i++) {
-        const int n = sl_closure__works(&a.scan[i]);
+        const int n = sl_search__closure_works(&a.scan[i]);
         works = refined_of[level] > 0 ? works + n : SL_MAX(works, n);
     }
     const size_t hits = (size_t)works * SL_CLOSURE__BEST;
-    const size_t towers = 2 * (size_t)sl_pool_threads(c->job->pool);
+    const size_t towers = 2 * (size_t)sl_par_pool_threads(c->job->pool);
     const int64_t bytes = (int64_t)(hits * sizeof *a.hit + towers * sizeof *a.tower);
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;
     a.hit = sl_malloc(hits, sizeof *a.hit);

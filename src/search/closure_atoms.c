@@ -31,7 +31,7 @@ static sl_status add_part(int *part, sl_closure *c, const char *text) {
 
 /* An atom of one part or two. */
 static sl_status add_atom(sl_closure *c, const char *first, const char *second) {
-    sl_closure__atom a = { .parts = second ? 2 : 1, .curve = -1 };
+    sl_search__closure_atom a = { .parts = second ? 2 : 1, .curve = -1 };
     SL_ASSERT(c->atoms < SL_CLOSURE__ATOMS);
     SL_TRY(add_part(&a.part[0], c, first));
     if (second) SL_TRY(add_part(&a.part[1], c, second));
@@ -81,7 +81,7 @@ static sl_status add_two_inputs(sl_closure *c, int v, int w) {
 
 static sl_status make_simple(sl_closure *c) {
     c->simple.begin = c->atoms;
-    c->atom[c->atoms++] = (sl_closure__atom){ .curve = -1 };
+    c->atom[c->atoms++] = (sl_search__closure_atom){ .curve = -1 };
     for (int v = 1; v <= c->variables; v++) SL_TRY(add_one_input(c, v));
     if (c->variables == 2) SL_TRY(add_two_inputs(c, 1, 2));
     const int before = c->atoms;
@@ -119,7 +119,7 @@ static sl_status make_nested(sl_closure *c) {
     return SL_OK;
 }
 
-sl_status sl_closure__make_atoms(sl_closure *c) {
+sl_status sl_search__closure_make_atoms(sl_closure *c) {
     SL_TRY(make_simple(c));
     return make_nested(c);
 }

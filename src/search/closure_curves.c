@@ -10,16 +10,16 @@
 
 static const double MODERATE = 1e40;
 
-static bool is_root(sl_closure__family f) {
+static bool is_root(sl_search__closure_family f) {
     return f == SL_CLOSURE__ROOT || f == SL_CLOSURE__ROOT_DOWN;
 }
 
 /* (h + k)^(3/2) needs the root and h times it. */
-int sl_closure__curve_parts(const sl_closure__curve *k) {
+int sl_search__closure_curve_parts(const sl_search__closure_curve *k) {
     return k->family == SL_CLOSURE__WAVE || is_root(k->family) ? 2 : 1;
 }
 
-static double at(sl_closure__family f, double h, double k) {
+static double at(sl_search__closure_family f, double h, double k) {
     switch (f) {
     case SL_CLOSURE__RATE: return sl_exp(k * h);
     case SL_CLOSURE__WAVE: return sl_sin(k * h);
@@ -35,8 +35,8 @@ static double at(sl_closure__family f, double h, double k) {
  * a few rows, and fits anything. */
 static const double STEEPEST = 12;
 
-bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_closure__curve *k,
-                      double constant) {
+bool sl_search__closure_bend(sl_search__closure_values *room, const sl_closure *c,
+                             const sl_search__closure_curve *k, double constant) {
     const bool steep = k->family == SL_CLOSURE__RATE || k->family == SL_CLOSURE__WAVE;
     if (steep && fabs(constant) > STEEPEST) return false;
     for (int r = 0; r < c->rows; r++) {
@@ -48,24 +48,28 @@ bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_cl
     return true;
 }
 
-const sl_node *sl_closure__write_curve(sl_write *w, const sl_closure__curve *k, int i,
-                                       const sl_node *constant) {
+const sl_node *sl_search__closure_write_curve(sl_write *w, const sl_search__closure_curve *k, int i,
+                                              const sl_node *constant) {
     const sl_node *h = k->argument;
     const sl_rat half = { 1, 2 };
     switch (k->family) {
-    case SL_CLOSURE__RATE: return sl_write_function(w, SL_OP_EXP, sl_write_times(w, constant, h));
+    case SL_CLOSURE__RATE:
+        return sl_search_write_function(w, SL_OP_EXP, sl_search_write_times(w, constant, h));
     case SL_CLOSURE__WAVE:
-        return sl_write_function(w, i ? SL_OP_COS : SL_OP_SIN, sl_write_times(w, constant, h));
+        return sl_search_write_function(w, i ? SL_OP_COS : SL_OP_SIN,
+                                        sl_search_write_times(w, constant, h));
     case SL_CLOSURE__ROOT:
     case SL_CLOSURE__ROOT_DOWN:
-        if (k->family == SL_CLOSURE__ROOT_DOWN) h = sl_write_times(w, sl_write_int(w, -1), h);
-        h = sl_write_power(w, sl_write_plus(w, h, constant), half);
-        return i ? sl_write_times(w, k->argument, h) : h;
+        if (k->family == SL_CLOSURE__ROOT_DOWN)
+            h = sl_search_write_times(w, sl_search_write_int(w, -1), h);
+        h = sl_search_write_power(w, sl_search_write_plus(w, h, constant), half);
+        return i ? sl_search_write_times(w, k->argument, h) : h;
     case SL_CLOSURE__RATE_ROOT:
     case SL_CLOSURE__FALL_ROOT:
-        h = sl_write_power(w, sl_write_plus(w, h, constant), half);
-        if (k->family == SL_CLOSURE__FALL_ROOT) h = sl_write_times(w, sl_write_int(w, -1), h);
-        return sl_write_function(w, SL_OP_EXP, h);
+        h = sl_search_write_power(w, sl_search_write_plus(w, h, constant), half);
+        if (k->family == SL_CLOSURE__FALL_ROOT)
+            h = sl_search_write_times(w, sl_search_write_int(w, -1), h);
+        return sl_search_write_function(w, SL_OP_EXP, h);
     }
     return NULL;
 }
@@ -78,13 +82,13 @@ static const double shifts[] = {
 
 enum { FREQUENCIES = 40, RATES = 48 };
 
-static int points(sl_closure__family f) {
+static int points(sl_search__closure_family f) {
     if (f == SL_CLOSURE__RATE) return RATES;
     return f == SL_CLOSURE__WAVE ? FREQUENCIES : SL_LEN(shifts);
 }
 
 /* Point i of the grid; 0: there is none. */
-static double point(const sl_closure__curve *k, int i) {
+static double point(const sl_search__closure_curve *k, int i) {
     const double range = k->high - k->low, most = 9.5;
     if (k->family == SL_CLOSURE__RATE) {
         double rate = 2 / range * (i / 2 + 0.35);
@@ -99,17 +103,18 @@ static double point(const sl_closure__curve *k, int i) {
 }
 
 static void add_point(sl_closure *c, int curve, double constant) {
-    const sl_closure__curve *k = &c->curve[curve];
-    const int parts = sl_closure__curve_parts(k);
+    const sl_search__closure_curve *k = &c->curve[curve];
+    const int parts = sl_search__closure_curve_parts(k);
     if (constant == 0 || c->parts + parts > SL_CLOSURE__PARTS || c->atoms == SL_CLOSURE__ATOMS)
         return;
-    if (!sl_closure__bend(c->value + c->parts, c, k, constant)) return;
-    c->atom[c->atoms++] = (sl_closure__atom){ { c->parts, c->parts + 1 }, parts, curve, constant };
+    if (!sl_search__closure_bend(c->value + c->parts, c, k, constant)) return;
+    c->atom[c->atoms++] =
+        (sl_search__closure_atom){ { c->parts, c->parts + 1 }, parts, curve, constant };
     c->parts += parts;
 }
 
-static sl_status add_curve(sl_closure *c, sl_closure__family f, const char *argument) {
-    sl_closure__curve *k = &c->curve[c->curves];
+static sl_status add_curve(sl_closure *c, sl_search__closure_family f, const char *argument) {
+    sl_search__closure_curve *k = &c->curve[c->curves];
     SL_ASSERT(c->curves < SL_CLOSURE__CURVES);
     k->family = f;
     SL_TRY(sl_expr_parse(&k->argument, &c->arena, SL_FORMAT_INFIX, argument, strlen(argument), NULL,
@@ -129,11 +134,11 @@ static sl_status add_curve(sl_closure *c, sl_closure__family f, const char *argu
 
 static sl_status add_families(sl_closure *c, const char *argument) {
     for (int f = SL_CLOSURE__RATE; f <= SL_CLOSURE__ROOT_DOWN; f++)
-        SL_TRY(add_curve(c, (sl_closure__family)f, argument));
+        SL_TRY(add_curve(c, (sl_search__closure_family)f, argument));
     return SL_OK;
 }
 
-sl_status sl_closure__make_curves(sl_closure *c) {
+sl_status sl_search__closure_make_curves(sl_closure *c) {
     static const char *const one[] = { "sqrt(x%d)", "sqrt(-x%d)", "exp(x%d)", "x%d^2", "sin(x%d)" };
     static const char *const two[] = { "x%d*x%d", "x%d/x%d", "x%d+x%d", "x%d-x%d" };
     char argument[48];

@@ -33,75 +33,75 @@ enum {
     X(RATE_ROOT) /* exp(sqrt(h + k))                                  */         \
     X(FALL_ROOT) /* exp(-sqrt(h + k))                                 */
 
-typedef enum sl_closure__family {
+typedef enum sl_search__closure_family {
 #define X(id) SL_CLOSURE__##id,
     SL_CLOSURE__FAMILIES(X)
 #undef X
-} sl_closure__family;
+} sl_search__closure_family;
 
-typedef struct sl_closure__curve {
-    sl_closure__family family;
+typedef struct sl_search__closure_curve {
+    sl_search__closure_family family;
     const sl_node *argument;
     double h[SL_CLOSURE__ROWS], low, high; // the argument in the rows, its ends
-} sl_closure__curve;
+} sl_search__closure_curve;
 
 /* parts: columns that come together, as sin and cos of one argument do: sin(u + b) is a
  * combination of both. The first is sure to be in every formula with the atom. No parts: the atom
  * is left out. */
-typedef struct sl_closure__atom {
+typedef struct sl_search__closure_atom {
     int part[2], parts;
     int curve;       // -1: none; else its place
     double constant; // inside the curve
-} sl_closure__atom;
+} sl_search__closure_atom;
 
 /* Atoms by their places: [begin, end). */
-typedef struct sl_closure__list {
+typedef struct sl_search__closure_list {
     int begin, end;
-} sl_closure__list;
+} sl_search__closure_list;
 
-typedef double sl_closure__values[SL_CLOSURE__ROWS];
+typedef double sl_search__closure_values[SL_CLOSURE__ROWS];
 
 typedef struct sl_closure {
     sl_search__job *job;
     int rows, fitted; // in all, and those that are not held out
     int variables;
     const double *x[SL_UNIVERSE_MAX_VARS], *y;
-    sl_closure__values side[2]; // weights of the rows in N; and times y, in D
+    sl_search__closure_values side[2]; // weights of the rows in N; and times y, in D
     int parts, atoms, curves;
-    sl_closure__values *value;  // by part
-    const sl_node **expr;       // by part; NULL for those of curves
-    sl_closure__atom *atom;
-    sl_closure__curve *curve;
-    sl_closure__list simple;    // the atom without parts first, falling exponentials last
-    int falling;                // so many of these
-    sl_closure__list nested;    // functions of two inputs and of functions
-    sl_closure__list grid;        // curves of one input at points of a grid
-    sl_closure__list nested_grid; // and of functions of inputs
+    sl_search__closure_values *value; // by part
+    const sl_node **expr;             // by part; NULL for those of curves
+    sl_search__closure_atom *atom;
+    sl_search__closure_curve *curve;
+    sl_search__closure_list simple; // the atom without parts first, falling exponentials last
+    int falling;                    // so many of these
+    sl_search__closure_list nested; // functions of two inputs and of functions
+    sl_search__closure_list grid;        // curves of one input at points of a grid
+    sl_search__closure_list nested_grid; // and of functions of inputs
     sl_arena arena;
 } sl_closure;
 
 /* What it may hold. */
-#define SL_CLOSURE__BYTES                                                                     \
-    ((int64_t)(sizeof(sl_closure) + SL_CLOSURE__PARTS * (sizeof(sl_closure__values) + 8) +    \
-               SL_CLOSURE__ATOMS * sizeof(sl_closure__atom) +                                 \
-               SL_CLOSURE__CURVES * sizeof(sl_closure__curve) + 200000))
+#define SL_CLOSURE__BYTES                                                                         \
+    ((int64_t)(sizeof(sl_closure) + SL_CLOSURE__PARTS * (sizeof(sl_search__closure_values) + 8) + \
+               SL_CLOSURE__ATOMS * sizeof(sl_search__closure_atom) +                              \
+               SL_CLOSURE__CURVES * sizeof(sl_search__closure_curve) + 200000))
 
 /* Fills the lists. */
-SL_NODISCARD sl_status sl_closure__make_atoms(sl_closure *c);  // closure_atoms.c
-SL_NODISCARD sl_status sl_closure__make_curves(sl_closure *c); // closure_curves.c
+SL_NODISCARD sl_status sl_search__closure_make_atoms(sl_closure *c);  // closure_atoms.c
+SL_NODISCARD sl_status sl_search__closure_make_curves(sl_closure *c); // closure_curves.c
 /* room[0 .. parts) := the curve with this constant; false where it is no moderate number. Answers
- * the number of its parts by sl_closure__curve_parts. */
-bool sl_closure__bend(sl_closure__values *room, const sl_closure *c, const sl_closure__curve *k,
-                      double constant);
-int sl_closure__curve_parts(const sl_closure__curve *k);
+ * the number of its parts by sl_search__closure_curve_parts. */
+bool sl_search__closure_bend(sl_search__closure_values *room, const sl_closure *c,
+                             const sl_search__closure_curve *k, double constant);
+int sl_search__closure_curve_parts(const sl_search__closure_curve *k);
 /* Part i of the curve; the constant is noted as a free one by each call. */
-const sl_node *sl_closure__write_curve(sl_write *w, const sl_closure__curve *k, int i,
+const sl_node *sl_search__closure_write_curve(sl_write *w, const sl_search__closure_curve *k, int i,
                                        const sl_node *constant);
 
 /* ---------------------------------------------------------------- shapes -------------------- */
 
 /* y D = N. A space is the product of the spans {1, atom} of its slots, by bits. */
-typedef struct sl_closure__shape {
+typedef struct sl_search__closure_shape {
     int slots;    // that are filled
     int need;     // of them these with an atom: without it is a case of another shape
     int below;    // the space of D
@@ -113,104 +113,110 @@ typedef struct sl_closure__shape {
     } order[3]; // atoms of these slots may change places: only first <= second is looked at
     int orders;
     bool twice; // slots 4 and 5 have the atoms of 2 and 3
-} sl_closure__shape;
+} sl_search__closure_shape;
 
-extern const sl_closure__shape sl_closure__halves[], sl_closure__nested[];
-extern const int sl_closure__halves_count, sl_closure__nested_count;
+extern const sl_search__closure_shape sl_search__closure_halves[], sl_search__closure_nested[];
+extern const int sl_search__closure_halves_count, sl_search__closure_nested_count;
 
 /* A product of parts; in D times y. */
-typedef struct sl_closure__column {
+typedef struct sl_search__closure_column {
     int16_t part[SL_CLOSURE__SLOTS]; // descending; -1: none
     bool below;
-} sl_closure__column;
+} sl_search__closure_column;
 
 /* A shape with atoms in its slots. */
-typedef struct sl_closure__choice {
-    const sl_closure__shape *shape;
+typedef struct sl_search__closure_choice {
+    const sl_search__closure_shape *shape;
     int atom[SL_CLOSURE__SLOTS];
-} sl_closure__choice;
+} sl_search__closure_choice;
 
 /* out[] := the columns over the slots `filled` that hold a part of one of the slots `with` (0:
  * all of them), at most `room`, but for the leading one. Answers how many, or room + 1 where
  * there are more. */
-int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
-                        const sl_closure__choice *k, int filled, int with);
+int sl_search__closure_columns(sl_search__closure_column *out, int room, const sl_closure *c,
+                        const sl_search__closure_choice *k, int filled, int with);
 /* The product of the first parts of the slots that lead. */
-sl_closure__column sl_closure__lead(const sl_closure *c, const sl_closure__choice *k);
+sl_search__closure_column sl_search__closure_lead(const sl_closure *c,
+                                                  const sl_search__closure_choice *k);
 /* A curve with a constant between the points of the grid: values in place of those of its parts. */
-typedef struct sl_closure__bent {
+typedef struct sl_search__closure_bent {
     int part, parts;
-    sl_closure__values value[2];
-} sl_closure__bent;
+    sl_search__closure_values value[2];
+} sl_search__closure_bent;
 /* v[0 .. rows) := the column, in weighted rows; bent may be NULL. */
-void sl_closure__evaluate(double *v, const sl_closure *c, sl_closure__column k,
-                          const sl_closure__bent *bent, int rows);
+void sl_search__closure_evaluate(double *v, const sl_closure *c, sl_search__closure_column k,
+                          const sl_search__closure_bent *bent, int rows);
 
 /* ---------------------------------------------------------------- towers -------------------- */
 
 /* Orthonormal columns, one on the other. */
-typedef struct sl_closure__tower {
+typedef struct sl_search__closure_tower {
     const sl_closure *c;
-    const sl_closure__kernels *kernels;
-    const sl_closure__bent *bent; // NULL: none
-    int rows, padded;             // padded: for the kernels, with zeros
+    const sl_search__closure_kernels *kernels;
+    const sl_search__closure_bent *bent; // NULL: none
+    int rows, padded;                    // padded: for the kernels, with zeros
     int n;
     double q[SL_CLOSURE__COLUMNS][SL_CLOSURE__ROWS];
-} sl_closure__tower;
+} sl_search__closure_tower;
 
 /* A tower of columns over the first rows. */
-void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
-                       const sl_closure__bent *bent);
+void sl_search__closure_clear(sl_search__closure_tower *t, const sl_closure *c, int rows,
+                       const sl_search__closure_bent *bent);
 /* Adds what is outside of the span of the others; next to nothing: adds nothing. */
-void sl_closure__push(sl_closure__tower *t, sl_closure__column k);
+void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_column k);
 /* v[0 .. padded) := the lead outside of the span, in parts of its length outside of `below`, the
  * span of the other columns of D. Answers the length of v; infinite where D makes the lead. */
-double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure__tower *below,
-                        sl_closure__column lead);
+double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
+                               const sl_search__closure_tower *below,
+                               sl_search__closure_column lead);
 
 /* ---------------------------------------------------------------- the search ---------------- */
 
 /* A choice that leaves little. */
-typedef struct sl_closure__hit {
-    sl_closure__choice choice;
+typedef struct sl_search__closure_hit {
+    sl_search__closure_choice choice;
     int columns;
     double rest;  // of the lead, in parts of its length
     double score; // the lower the better
     double constant;
-} sl_closure__hit;
+} sl_search__closure_hit;
 
 enum { SL_CLOSURE__BEST = 16 }; // hits of one part of the work
 
 /* What is scanned: a shape, one slot from a list of its own (-1: none), the others from the first
  * of the simple list. */
-typedef struct sl_closure__scan {
-    const sl_closure__shape *shape;
+typedef struct sl_search__closure_scan {
+    const sl_search__closure_shape *shape;
     int special;
-    sl_closure__list list;
+    sl_search__closure_list list;
     int simple;         // so many of these
     int atoms, columns; // at most so many of them with parts, and so many columns
     int rows;           // of those that are fitted
-} sl_closure__scan;
+} sl_search__closure_scan;
 
 /* Parts that a scan is cut into, and part `number`: its best choices into best[], by score. Answers
  * how many, at most SL_CLOSURE__BEST. tower: room for it. From any thread. */
-int sl_closure__works(const sl_closure__scan *s);
-int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *s,
-                    sl_closure__tower tower[2], int number);
+int sl_search__closure_works(const sl_search__closure_scan *s);
+int sl_search__closure_run(sl_search__closure_hit *best, const sl_closure *c,
+                           const sl_search__closure_scan *s, sl_search__closure_tower tower[2],
+                           int number);
 
 /* Moves the constant inside a curve to where least of the lead is left outside of the span of the
  * columns; answers that. From any thread. */
-double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
-                          sl_closure__column lead, const sl_closure__column *list, int n);
+double sl_search__closure_refine(double *constant, const sl_closure *c,
+                                 const sl_search__closure_atom *curve,
+                                 sl_search__closure_column lead,
+                                 const sl_search__closure_column *list, int n);
 /* The atom of the choice that is a curve; NULL: none. */
-const sl_closure__atom *sl_closure__curve_of(const sl_closure *c, const sl_closure__choice *k);
+const sl_search__closure_atom *sl_search__closure_curve_of(const sl_closure *c,
+                                                           const sl_search__closure_choice *k);
 /* All columns of a choice: into out[SL_CLOSURE__COLUMNS]. */
-int sl_closure__all_columns(sl_closure__column *out, const sl_closure *c,
-                            const sl_closure__choice *k);
+int sl_search__closure_all_columns(sl_search__closure_column *out, const sl_closure *c,
+                            const sl_search__closure_choice *k);
 
 /* Solves for the coefficients, leaves out what is not needed, and offers the formula. */
-SL_NODISCARD sl_status sl_closure__settle(bool *kept, sl_closure *c, const sl_closure__hit *h,
-                                          int level);
+SL_NODISCARD sl_status sl_search__closure_settle(bool *kept, sl_closure *c,
+                                                 const sl_search__closure_hit *h, int level);
 
 /* Below this the lead is in the span, up to rounding. */
 static const double SL_CLOSURE__NOTHING = 1e-9;

@@ -1,12 +1,12 @@
 /* The kernels for every CPU, and the choice between all. */
-#define KERNELS      sl_closure__kernels_base
+#define KERNELS      sl_search__closure_kernels_base
 #define VECTOR_BYTES 16
 #include "search/closure_kernels_body.h"
 
-const sl_closure__kernels *sl_closure__kernels_at(sl_isa isa) {
+const sl_search__closure_kernels *sl_search__closure_kernels_at(sl_isa isa) {
     switch (isa) {
-    case SL_ISA_AVX512: return &sl_closure__kernels_avx512;
-    case SL_ISA_AVX2: return &sl_closure__kernels_avx2;
-    default: return &sl_closure__kernels_base;
+    case SL_ISA_AVX512: return &sl_search__closure_kernels_avx512;
+    case SL_ISA_AVX2: return &sl_search__closure_kernels_avx2;
+    default: return &sl_search__closure_kernels_base;
     }
 }

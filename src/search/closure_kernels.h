@@ -9,14 +9,14 @@
 
 enum { SL_CLOSURE__LANES = 8 }; // partial sums of a dot product; columns are padded to a multiple
 
-typedef struct sl_closure__kernels {
+typedef struct sl_search__closure_kernels {
     /* v := v - sum of (q[i] . v) q[i] over n orthonormal columns q[i] = q + i stride of `rows`
      * numbers, a multiple of SL_CLOSURE__LANES. Answers v . v. */
     double (*project)(double *v, const double *q, int n, int rows, int stride);
-} sl_closure__kernels;
+} sl_search__closure_kernels;
 
-extern const sl_closure__kernels sl_closure__kernels_base, sl_closure__kernels_avx2,
-    sl_closure__kernels_avx512;
-const sl_closure__kernels *sl_closure__kernels_at(sl_isa isa);
+extern const sl_search__closure_kernels sl_search__closure_kernels_base,
+    sl_search__closure_kernels_avx2, sl_search__closure_kernels_avx512;
+const sl_search__closure_kernels *sl_search__closure_kernels_at(sl_isa isa);
 
 #endif

@@ -55,4 +55,4 @@ static double project(double *v, const double *q, int n, int rows, int stride) {
     return dot(v, v, rows);
 }
 
-const sl_closure__kernels KERNELS = { project };
+const sl_search__closure_kernels KERNELS = { project };

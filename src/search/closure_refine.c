@@ -10,33 +10,33 @@
 
 typedef struct line {
     const sl_closure *c;
-    const sl_closure__curve *curve;
-    sl_closure__tower tower, below; // all columns, and those of D; what does not bend first
-    sl_closure__bent bent;
+    const sl_search__closure_curve *curve;
+    sl_search__closure_tower tower, below; // all columns, and those of D; what does not bend first
+    sl_search__closure_bent bent;
     int fixed, fixed_below;
-    sl_closure__column lead, list[SL_CLOSURE__COLUMNS];
+    sl_search__closure_column lead, list[SL_CLOSURE__COLUMNS];
     int bending;
 } line;
 
-static bool bends(const line *l, sl_closure__column k) {
+static bool bends(const line *l, sl_search__closure_column k) {
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++)
         if (k.part[i] >= l->bent.part && k.part[i] < l->bent.part + l->bent.parts) return true;
     return false;
 }
 
-static void push(line *l, sl_closure__column k) {
-    sl_closure__push(&l->tower, k);
-    if (k.below) sl_closure__push(&l->below, k);
+static void push(line *l, sl_search__closure_column k) {
+    sl_search__closure_push(&l->tower, k);
+    if (k.below) sl_search__closure_push(&l->below, k);
 }
 
-static void begin(line *l, const sl_closure *c, const sl_closure__atom *curve,
-                  const sl_closure__column *list, int n) {
+static void begin(line *l, const sl_closure *c, const sl_search__closure_atom *curve,
+                  const sl_search__closure_column *list, int n) {
     l->c = c;
     l->curve = &c->curve[curve->curve];
     l->bent.part = curve->part[0], l->bent.parts = curve->parts;
     l->bending = 0;
-    sl_closure__clear(&l->tower, c, c->fitted, &l->bent);
-    sl_closure__clear(&l->below, c, c->fitted, &l->bent);
+    sl_search__closure_clear(&l->tower, c, c->fitted, &l->bent);
+    sl_search__closure_clear(&l->below, c, c->fitted, &l->bent);
     for (int i = 0; i < n; i++) {
         if (bends(l, list[i]))
             l->list[l->bending++] = list[i];
@@ -48,10 +48,10 @@ static void begin(line *l, const sl_closure *c, const sl_closure__atom *curve,
 
 /* v := what is left of the lead; answers its length, infinite outside of the domain. */
 static double rest_at(double *v, line *l, double constant) {
-    if (!sl_closure__bend(l->bent.value, l->c, l->curve, constant)) return INFINITY;
+    if (!sl_search__closure_bend(l->bent.value, l->c, l->curve, constant)) return INFINITY;
     l->tower.n = l->fixed, l->below.n = l->fixed_below;
     for (int i = 0; i < l->bending; i++) push(l, l->list[i]);
-    return sl_closure__rest(v, &l->tower, &l->below, l->lead);
+    return sl_search__closure_rest(v, &l->tower, &l->below, l->lead);
 }
 
 /* The step that Gauss's method takes; 0: none. */
@@ -88,8 +88,10 @@ static double descend(double *constant, line *l) {
     return left;
 }
 
-double sl_closure__refine(double *constant, const sl_closure *c, const sl_closure__atom *curve,
-                          sl_closure__column lead, const sl_closure__column *list, int n) {
+double sl_search__closure_refine(double *constant, const sl_closure *c,
+                                 const sl_search__closure_atom *curve,
+                                 sl_search__closure_column lead,
+                                 const sl_search__closure_column *list, int n) {
     line l;
     l.lead = lead;
     begin(&l, c, curve, list, n);

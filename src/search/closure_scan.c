@@ -14,14 +14,14 @@
 static const double DEPENDENT = 1e-7, LOSSY = 1e-2,
                     TRIVIAL = 1e-5; // of a column outside of the span
 
-static void put(double *v, const sl_closure__tower *t, sl_closure__column k) {
-    sl_closure__evaluate(v, t->c, k, t->bent, t->rows);
+static void put(double *v, const sl_search__closure_tower *t, sl_search__closure_column k) {
+    sl_search__closure_evaluate(v, t->c, k, t->bent, t->rows);
     for (int r = t->rows; r < t->padded; r++) v[r] = 0;
 }
 
 /* Projects v, again if little was left of it; answers the part of its length that is left. *after:
  * that length. */
-static double project(double *v, double *after, const sl_closure__tower *t) {
+static double project(double *v, double *after, const sl_search__closure_tower *t) {
     const int rows = t->padded, stride = SL_CLOSURE__ROWS;
     const double before = t->kernels->project(v, t->q[0], 0, rows, stride);
     double left = t->kernels->project(v, t->q[0], t->n, rows, stride);
@@ -30,17 +30,17 @@ static double project(double *v, double *after, const sl_closure__tower *t) {
     return before > 0 ? sqrt(left / before) : 0;
 }
 
-void sl_closure__clear(sl_closure__tower *t, const sl_closure *c, int rows,
-                       const sl_closure__bent *bent) {
+void sl_search__closure_clear(sl_search__closure_tower *t, const sl_closure *c, int rows,
+                              const sl_search__closure_bent *bent) {
     t->c = c;
-    t->kernels = sl_closure__kernels_at(sl_cpu());
+    t->kernels = sl_search__closure_kernels_at(sl_cpu());
     t->bent = bent;
     t->rows = rows;
     t->padded = (rows + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     t->n = 0;
 }
 
-void sl_closure__push(sl_closure__tower *t, sl_closure__column k) {
+void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_column k) {
     double *v = t->q[t->n], length;
     if (t->n == SL_CLOSURE__COLUMNS) return;
     put(v, t, k);
@@ -49,8 +49,8 @@ void sl_closure__push(sl_closure__tower *t, sl_closure__column k) {
     t->n++;
 }
 
-double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure__tower *below,
-                        sl_closure__column k) {
+double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
+                               const sl_search__closure_tower *below, sl_search__closure_column k) {
     double own, length;
     put(v, below, k);
     if (!(project(v, &own, below) > TRIVIAL)) return INFINITY;
@@ -63,19 +63,19 @@ double sl_closure__rest(double *v, const sl_closure__tower *t, const sl_closure_
 
 typedef struct scanner {
     const sl_closure *c;
-    const sl_closure__scan *scan;
-    sl_closure__tower *tower, *below; // of all columns, and of those of D
-    int order[SL_CLOSURE__SLOTS];     // slots as they are filled
-    int below_slots;                  // of them so many are of D, but for the special one
+    const sl_search__closure_scan *scan;
+    sl_search__closure_tower *tower, *below; // of all columns, and of those of D
+    int order[SL_CLOSURE__SLOTS];            // slots as they are filled
+    int below_slots;                         // of them so many are of D, but for the special one
     int filled, atoms;
-    sl_closure__choice choice;
-    sl_closure__hit *best;
+    sl_search__closure_choice choice;
+    sl_search__closure_hit *best;
     int n_best;
     int64_t looks;
 } scanner;
 
 static void order_slots(scanner *s) {
-    const sl_closure__shape *shape = s->scan->shape;
+    const sl_search__closure_shape *shape = s->scan->shape;
     int n = 0;
     for (int i = 0; i < shape->slots; i++)
         if (i != s->scan->special && shape->below >> i & 1) s->order[n++] = i;
@@ -87,7 +87,7 @@ static void order_slots(scanner *s) {
 
 /* May the slot have this atom beside those that are filled? */
 static bool in_order(const scanner *s, int slot, int atom) {
-    const sl_closure__shape *shape = s->scan->shape;
+    const sl_search__closure_shape *shape = s->scan->shape;
     if (shape->need >> slot & 1 && s->c->atom[atom].parts == 0) return false;
     for (int i = 0; i < shape->orders; i++) {
         int first = shape->order[i].first, second = shape->order[i].second;
@@ -97,7 +97,7 @@ static bool in_order(const scanner *s, int slot, int atom) {
     return true;
 }
 
-static void keep(scanner *s, const sl_closure__hit *h) {
+static void keep(scanner *s, const sl_search__closure_hit *h) {
     int i = s->n_best < SL_CLOSURE__BEST ? s->n_best++ : SL_CLOSURE__BEST;
     for (; i > 0 && h->score < s->best[i - 1].score; i--)
         if (i < SL_CLOSURE__BEST) s->best[i] = s->best[i - 1];
@@ -105,13 +105,14 @@ static void keep(scanner *s, const sl_closure__hit *h) {
 }
 
 /* All slots are filled. */
-static void look(scanner *s, sl_closure__hit *curve_best) {
+static void look(scanner *s, sl_search__closure_hit *curve_best) {
     double v[SL_CLOSURE__ROWS];
     s->looks++;
-    const sl_closure__atom *special =
+    const sl_search__closure_atom *special =
         s->scan->special < 0 ? NULL : &s->c->atom[s->choice.atom[s->scan->special]];
-    sl_closure__hit h = { s->choice, s->tower->n, .score = s->tower->n };
-    h.rest = sl_closure__rest(v, s->tower, s->below, sl_closure__lead(s->c, &s->choice));
+    sl_search__closure_hit h = { s->choice, s->tower->n, .score = s->tower->n };
+    h.rest =
+        sl_search__closure_rest(v, s->tower, s->below, sl_search__closure_lead(s->c, &s->choice));
     if (!(h.rest < INFINITY)) return;
     if (!special || special->curve < 0) {
         if (h.rest < SL_CLOSURE__NOTHING) keep(s, &h);
@@ -129,13 +130,14 @@ static void look(scanner *s, sl_closure__hit *curve_best) {
 
 /* Adds the columns that hold a part of these slots (0: all); false if they are too many. */
 static bool push_columns(scanner *s, int with) {
-    sl_closure__column list[SL_CLOSURE__COLUMNS];
+    sl_search__closure_column list[SL_CLOSURE__COLUMNS];
     const int most = SL_MIN(s->scan->columns, 2 * s->scan->rows / 3);
-    int n = sl_closure__columns(list, SL_CLOSURE__COLUMNS, s->c, &s->choice, s->filled, with);
+    int n =
+        sl_search__closure_columns(list, SL_CLOSURE__COLUMNS, s->c, &s->choice, s->filled, with);
     if (s->tower->n + n > most) return false;
     for (int i = 0; i < n; i++) {
-        sl_closure__push(s->tower, list[i]);
-        if (list[i].below) sl_closure__push(s->below, list[i]);
+        sl_search__closure_push(s->tower, list[i]);
+        if (list[i].below) sl_search__closure_push(s->below, list[i]);
     }
     return true;
 }
@@ -152,7 +154,8 @@ static void put_atom(scanner *s, int slot, int atom) {
     if (s->scan->shape->twice && slot >= 2) s->choice.atom[slot + 2] = atom;
 }
 
-static void fill_with(scanner *s, int depth, int atom, int number, sl_closure__hit *curve_best) {
+static void fill_with(scanner *s, int depth, int atom, int number,
+                      sl_search__closure_hit *curve_best) {
     const int slot = s->order[depth], bits = bits_of(s, slot), atoms = s->atoms;
     const int mark = s->tower->n, below = s->below->n;
     const bool last = depth + 1 == s->scan->shape->slots;
@@ -171,11 +174,12 @@ static void fill_with(scanner *s, int depth, int atom, int number, sl_closure__h
 }
 
 static void fill(scanner *s, int depth, int number) {
-    const sl_closure__list simple = { s->c->simple.begin, s->c->simple.begin + s->scan->simple };
+    const sl_search__closure_list simple = { s->c->simple.begin,
+                                             s->c->simple.begin + s->scan->simple };
     const int n = s->scan->simple, slot = s->order[depth];
     const bool special = slot == s->scan->special;
-    sl_closure__list list = special ? s->scan->list : simple;
-    sl_closure__hit curve_best = { .columns = 0 };
+    sl_search__closure_list list = special ? s->scan->list : simple;
+    sl_search__closure_hit curve_best = { .columns = 0 };
     if (depth < 2) {
         list.begin = simple.begin + (depth == 0 ? number / n : number % n);
         list.end = list.begin + 1;
@@ -186,12 +190,13 @@ static void fill(scanner *s, int depth, int number) {
     if (!special) put_atom(s, slot, simple.begin);
 }
 
-int sl_closure__works(const sl_closure__scan *s) { return s->simple * s->simple; }
+int sl_search__closure_works(const sl_search__closure_scan *s) { return s->simple * s->simple; }
 
-int sl_closure__run(sl_closure__hit *best, const sl_closure *c, const sl_closure__scan *scan,
-                    sl_closure__tower tower[2], int number) {
+int sl_search__closure_run(sl_search__closure_hit *best, const sl_closure *c,
+                           const sl_search__closure_scan *scan, sl_search__closure_tower tower[2],
+                           int number) {
     scanner s = { c, scan, &tower[0], &tower[1], .choice = { .shape = scan->shape }, .best = best };
-    for (int i = 0; i < 2; i++) sl_closure__clear(&tower[i], c, scan->rows, NULL);
+    for (int i = 0; i < 2; i++) sl_search__closure_clear(&tower[i], c, scan->rows, NULL);
     order_slots(&s);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) s.choice.atom[i] = c->simple.begin;
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);

@@ -16,11 +16,11 @@ static const double CANCELLED = 1e-7; // a D that is less of its terms is roundi
 
 typedef struct equation {
     const sl_closure *c;
-    sl_closure__column lead, column[COLUMNS];
+    sl_search__closure_column lead, column[COLUMNS];
     int columns;
-    const sl_closure__atom *curve; // NULL: none
+    const sl_search__closure_atom *curve; // NULL: none
     double constant;
-    sl_closure__bent bent;
+    sl_search__closure_bent bent;
     double target[ROWS], value[COLUMNS][ROWS];
     double coefficient[COLUMNS];
 } equation;
@@ -29,15 +29,15 @@ typedef struct equation {
 
 static void evaluate(equation *s) {
     const sl_closure *c = s->c;
-    const sl_closure__bent *bent = s->curve ? &s->bent : NULL;
+    const sl_search__closure_bent *bent = s->curve ? &s->bent : NULL;
     if (s->curve) {
         s->bent.part = s->curve->part[0], s->bent.parts = s->curve->parts;
-        if (!sl_closure__bend(s->bent.value, c, &c->curve[s->curve->curve], s->constant))
+        if (!sl_search__closure_bend(s->bent.value, c, &c->curve[s->curve->curve], s->constant))
             s->columns = 0; // then nothing holds
     }
-    sl_closure__evaluate(s->target, c, s->lead, bent, c->rows);
+    sl_search__closure_evaluate(s->target, c, s->lead, bent, c->rows);
     for (int k = 0; k < s->columns; k++)
-        sl_closure__evaluate(s->value[k], c, s->column[k], bent, c->rows);
+        sl_search__closure_evaluate(s->value[k], c, s->column[k], bent, c->rows);
 }
 
 static sl_status solve(equation *s, const bool *use, sl_arena *scratch) {
@@ -49,7 +49,7 @@ static sl_status solve(equation *s, const bool *use, sl_arena *scratch) {
         s->coefficient[k] = 0;
         if (use[k]) place[n] = k, list[n++] = s->value[k];
     }
-    SL_TRY(sl_lsq_fit(&lsq, found, NULL, scratch, list, s->target, NULL, s->c->fitted, n));
+    SL_TRY(sl_num_lsq_fit(&lsq, found, NULL, scratch, list, s->target, NULL, s->c->fitted, n));
     for (int i = 0; i < n; i++) s->coefficient[place[i]] = lsq.rank > 0 ? found[i] : 0;
     return SL_OK;
 }
@@ -104,7 +104,7 @@ static sl_status polish(equation *s, bool *use, sl_arena *scratch) {
         if (use[k]) s->column[n++] = s->column[k];
     s->columns = n;
     for (int k = 0; k < n; k++) use[k] = true;
-    if (s->curve) sl_closure__refine(&s->constant, s->c, s->curve, s->lead, s->column, n);
+    if (s->curve) sl_search__closure_refine(&s->constant, s->c, s->curve, s->lead, s->column, n);
     evaluate(s);
     return solve(s, use, scratch);
 }
@@ -112,32 +112,33 @@ static sl_status polish(equation *s, bool *use, sl_arena *scratch) {
 /* ---------------------------------------------------------------- formulas ------------------ */
 
 static const sl_node *write_column(sl_write *w, const equation *s, const sl_node *e,
-                                   sl_closure__column k, const sl_node *inside) {
+                                   sl_search__closure_column k, const sl_node *inside) {
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) {
         if (k.part[i] < 0) continue;
         const sl_node *part = s->c->expr[k.part[i]];
         for (int n = 0; s->curve && n < s->curve->parts; n++)
             if (k.part[i] == s->curve->part[n])
-                part = sl_closure__write_curve(w, &s->c->curve[s->curve->curve], n, inside);
-        e = sl_write_times(w, e, part);
+                part = sl_search__closure_write_curve(w, &s->c->curve[s->curve->curve], n, inside);
+        e = sl_search_write_times(w, e, part);
     }
     return e;
 }
 
 static sl_status offer(bool *kept, sl_closure *c, const equation *s, int level) {
     sl_write w = { .arena = &c->arena };
-    const sl_node *inside = s->curve ? sl_write_constant(&w, s->constant) : NULL, *above = NULL;
-    const sl_node *below = write_column(&w, s, sl_write_int(&w, 1), s->lead, inside);
+    const sl_node *inside = s->curve ? sl_search_write_constant(&w, s->constant) : NULL,
+                  *above = NULL;
+    const sl_node *below = write_column(&w, s, sl_search_write_int(&w, 1), s->lead, inside);
     for (int k = 0; k < s->columns; k++) {
         if (s->coefficient[k] == 0) continue;
         double coefficient = s->column[k].below ? -s->coefficient[k] : s->coefficient[k];
         const sl_node *term =
-            write_column(&w, s, sl_write_constant(&w, coefficient), s->column[k], inside);
+            write_column(&w, s, sl_search_write_constant(&w, coefficient), s->column[k], inside);
         const sl_node **sum = s->column[k].below ? &below : &above;
-        *sum = *sum ? sl_write_plus(&w, *sum, term) : term;
+        *sum = *sum ? sl_search_write_plus(&w, *sum, term) : term;
     }
     *kept = false;
-    SL_TRY(sl_write_status(&w));
+    SL_TRY(sl_search_write_status(&w));
     if (!above || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     const sl_node *e = sl_expr_apply(&c->arena, SL_OPERATOR_DIV, above, below);
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula of a closure");
@@ -156,15 +157,16 @@ static sl_status settle(bool *kept, equation *s, sl_closure *c, int level, sl_ar
     return holds(s) ? offer(kept, c, s, level) : SL_OK;
 }
 
-sl_status sl_closure__settle(bool *kept, sl_closure *c, const sl_closure__hit *h, int level) {
+sl_status sl_search__closure_settle(bool *kept, sl_closure *c, const sl_search__closure_hit *h,
+                                    int level) {
     sl_arena scratch = { 0 };
     equation *s = sl_malloc(1, sizeof *s);
     *kept = false;
     if (!s) return sl_fail_memory(1, sizeof *s, "a formula of a closure");
     s->c = c;
-    s->lead = sl_closure__lead(c, &h->choice);
-    s->columns = sl_closure__all_columns(s->column, c, &h->choice);
-    s->curve = sl_closure__curve_of(c, &h->choice);
+    s->lead = sl_search__closure_lead(c, &h->choice);
+    s->columns = sl_search__closure_all_columns(s->column, c, &h->choice);
+    s->curve = sl_search__closure_curve_of(c, &h->choice);
     s->constant = h->constant;
     sl_status st = settle(kept, s, c, level, &scratch);
     sl_arena_clear(&scratch);

@@ -23,7 +23,7 @@ enum {
 
 /* Two halves of two atoms each. By row: slots, those needed, D, its leading slots, those apart, N,
  * orders. */
-const sl_closure__shape sl_closure__halves[] = {
+const sl_search__closure_shape sl_search__closure_halves[] = {
     // y = P Q + R S
     { 4, 0, 0, 0, { 0 }, { PQ, RS }, { { 0, 1 }, { 2, 3 }, { 0, 2 } }, 3, 0 },
     // y = P Q / (R S)
@@ -53,10 +53,10 @@ const sl_closure__shape sl_closure__halves[] = {
     // y = P / (R + S) + Q / (R + S), the sums with coefficients of their own
     { 4, R, RS | RS2, R | R2, { RS, RS2 }, { P | RS, Q | RS }, { { 0, 1 }, { 2, 3 } }, 2, 1 },
 };
-const int sl_closure__halves_count = SL_LEN(sl_closure__halves);
+const int sl_search__closure_halves_count = SL_LEN(sl_search__closure_halves);
 
 /* One half is one atom, in the third slot. */
-const sl_closure__shape sl_closure__nested[] = {
+const sl_search__closure_shape sl_search__closure_nested[] = {
     // y = P Q + R
     { 3, 0, 0, 0, { 0 }, { PQ, R }, { { 0, 1 } }, 1, 0 },
     // y = P Q / R
@@ -74,11 +74,11 @@ const sl_closure__shape sl_closure__nested[] = {
     // y = P / (Q R)
     { 3, Q, Q | R, Q | R, { 0 }, { P }, { { 0 } }, 0, 0 },
 };
-const int sl_closure__nested_count = SL_LEN(sl_closure__nested);
+const int sl_search__closure_nested_count = SL_LEN(sl_search__closure_nested);
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
-static void sort_parts(sl_closure__column *k) {
+static void sort_parts(sl_search__closure_column *k) {
     for (int i = 1; i < SL_CLOSURE__SLOTS; i++)
         for (int j = i; j > 0 && k->part[j] > k->part[j - 1]; j--) {
             int16_t swap = k->part[j];
@@ -86,35 +86,36 @@ static void sort_parts(sl_closure__column *k) {
         }
 }
 
-static sl_closure__column none(bool below) {
-    return (sl_closure__column){ { -1, -1, -1, -1, -1, -1 }, below };
+static sl_search__closure_column none(bool below) {
+    return (sl_search__closure_column){ { -1, -1, -1, -1, -1, -1 }, below };
 }
 
-sl_closure__column sl_closure__lead(const sl_closure *c, const sl_closure__choice *k) {
-    sl_closure__column lead = none(true);
+sl_search__closure_column sl_search__closure_lead(const sl_closure *c,
+                                                  const sl_search__closure_choice *k) {
+    sl_search__closure_column lead = none(true);
     for (int s = 0; s < SL_CLOSURE__SLOTS; s++) {
-        const sl_closure__atom *a = &c->atom[k->atom[s]];
+        const sl_search__closure_atom *a = &c->atom[k->atom[s]];
         if (k->shape->lead >> s & 1 && a->parts > 0) lead.part[s] = (int16_t)a->part[0];
     }
     sort_parts(&lead);
     return lead;
 }
 
-static bool same(const sl_closure__column *a, const sl_closure__column *b) {
+static bool same(const sl_search__closure_column *a, const sl_search__closure_column *b) {
     return a->below == b->below && memcmp(a->part, b->part, sizeof a->part) == 0;
 }
 
 typedef struct list {
-    sl_closure__column *out;
+    sl_search__closure_column *out;
     int n, room;
     const sl_closure *c;
-    const sl_closure__choice *k;
-    sl_closure__column lead;
+    const sl_search__closure_choice *k;
+    sl_search__closure_column lead;
 } list;
 
 /* A product of D that its shape does not have? */
-static bool is_apart(const list *l, const sl_closure__column *k) {
-    const sl_closure__shape *s = l->k->shape;
+static bool is_apart(const list *l, const sl_search__closure_column *k) {
+    const sl_search__closure_shape *s = l->k->shape;
     int slots = 0;
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) slots |= (k->part[i] >= 0) << i;
     for (int i = 0; i < 2; i++)
@@ -123,7 +124,7 @@ static bool is_apart(const list *l, const sl_closure__column *k) {
     return false;
 }
 
-static void add(list *l, sl_closure__column k) {
+static void add(list *l, sl_search__closure_column k) {
     if (is_apart(l, &k)) return;
     sort_parts(&k);
     if (same(&k, &l->lead)) return;
@@ -135,13 +136,13 @@ static void add(list *l, sl_closure__column k) {
 
 /* The products of one space from slot s on; with: slots of which one must have a part, 0: it has.
  */
-static void add_space(list *l, int space, int with, int s, sl_closure__column k) {
+static void add_space(list *l, int space, int with, int s, sl_search__closure_column k) {
     if (l->n > l->room || (with && !(with >> s))) return;
     if (s == SL_CLOSURE__SLOTS) {
         add(l, k);
         return;
     }
-    const sl_closure__atom *a = &l->c->atom[l->k->atom[s]];
+    const sl_search__closure_atom *a = &l->c->atom[l->k->atom[s]];
     add_space(l, space, with, s + 1, k);
     if (!(space >> s & 1)) return;
     if (with >> s & 1) with = 0;
@@ -151,31 +152,32 @@ static void add_space(list *l, int space, int with, int s, sl_closure__column k)
     }
 }
 
-int sl_closure__columns(sl_closure__column *out, int room, const sl_closure *c,
-                        const sl_closure__choice *k, int filled, int with) {
-    const sl_closure__shape *s = k->shape;
-    list l = { out, 0, room, c, k, .lead = sl_closure__lead(c, k) };
+int sl_search__closure_columns(sl_search__closure_column *out, int room, const sl_closure *c,
+                               const sl_search__closure_choice *k, int filled, int with) {
+    const sl_search__closure_shape *s = k->shape;
+    list l = { out, 0, room, c, k, .lead = sl_search__closure_lead(c, k) };
     for (int i = 0; i < SL_LEN(s->above); i++)
         if (!with || s->above[i] & with) add_space(&l, s->above[i] & filled, with, 0, none(false));
     if (!with || s->below & with) add_space(&l, s->below & filled, with, 0, none(true));
     return l.n;
 }
 
-int sl_closure__all_columns(sl_closure__column *out, const sl_closure *c,
-                            const sl_closure__choice *k) {
+int sl_search__closure_all_columns(sl_search__closure_column *out, const sl_closure *c,
+                                   const sl_search__closure_choice *k) {
     const int n =
-        sl_closure__columns(out, SL_CLOSURE__COLUMNS, c, k, (1 << SL_CLOSURE__SLOTS) - 1, 0);
+        sl_search__closure_columns(out, SL_CLOSURE__COLUMNS, c, k, (1 << SL_CLOSURE__SLOTS) - 1, 0);
     return SL_MIN(n, SL_CLOSURE__COLUMNS);
 }
 
-const sl_closure__atom *sl_closure__curve_of(const sl_closure *c, const sl_closure__choice *k) {
+const sl_search__closure_atom *sl_search__closure_curve_of(const sl_closure *c,
+                                                           const sl_search__closure_choice *k) {
     for (int s = 0; s < k->shape->slots; s++)
         if (c->atom[k->atom[s]].curve >= 0) return &c->atom[k->atom[s]];
     return NULL;
 }
 
-void sl_closure__evaluate(double *v, const sl_closure *c, sl_closure__column k,
-                          const sl_closure__bent *bent, int rows) {
+void sl_search__closure_evaluate(double *v, const sl_closure *c, sl_search__closure_column k,
+                                 const sl_search__closure_bent *bent, int rows) {
     memcpy(v, c->side[k.below], (size_t)rows * sizeof *v);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) {
         if (k.part[i] < 0) break;

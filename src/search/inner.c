@@ -33,7 +33,7 @@ enum { BATCH = 32 }; // pairs between two looks at the clock
 /* ---------------------------------------------------------------- pairs --------------------- */
 
 typedef struct pair {
-    sl_inner__family family;
+    sl_search__inner_family family;
     int z, monomials;
 } pair;
 
@@ -42,17 +42,17 @@ typedef struct work {
     pair *pair;
     int pairs, slots, frequencies; // slots: candidates of one pair
     int64_t first;                 // pair of the batch
-    sl_inner__candidate *candidate;
+    sl_search__inner_candidate *candidate;
 } work;
 
-static int inner_constants(sl_inner__family f) {
-    return sl_inner__traits_of[f].coordinate[1] == SL_INNER__NONE ? 1 : 2;
+static int inner_constants(sl_search__inner_family f) {
+    return sl_search__inner_traits_of[f].coordinate[1] == SL_INNER__NONE ? 1 : 2;
 }
 
 /* Logarithms of tanh and of exp - 1 need a z of one sign. */
-static bool fits(const sl_inner *s, sl_inner__family f, int z) {
-    const sl_inner__range *r = &s->monomial[z].range;
-    if (!(s->job->o->ops >> sl_inner__traits_of[f].op & 1)) return false;
+static bool fits(const sl_inner *s, sl_search__inner_family f, int z) {
+    const sl_search__inner_range *r = &s->monomial[z].range;
+    if (!(s->job->o->ops >> sl_search__inner_traits_of[f].op & 1)) return false;
     if (f == SL_INNER__TANHS || f == SL_INNER__EXPM1) return r->low > 0 || r->high < 0;
     return true;
 }
@@ -60,14 +60,14 @@ static bool fits(const sl_inner *s, sl_inner__family f, int z) {
 static void list_pairs(work *w, const struct effort *e) {
     const sl_inner *s = w->s;
     for (int f = 0; f < SL_INNER__FAMILY_COUNT; f++) {
-        bool two = inner_constants((sl_inner__family)f) == 2;
-        bool product = sl_inner__traits_of[f].side == SL_SIDE_PRODUCT;
+        bool two = inner_constants((sl_search__inner_family)f) == 2;
+        bool product = sl_search__inner_traits_of[f].side == SL_SIDE_PRODUCT;
         int zs = SL_MIN(two ? e->z_two : e->z, s->monomials - 1);
         int ms = product ? 1 : SL_MIN(two ? e->m_two : e->m, s->monomials);
-        if (s->span[sl_inner__traits_of[f].side].targets == 0) continue;
+        if (s->span[sl_search__inner_traits_of[f].side].targets == 0) continue;
         for (int z = 1; z <= zs; z++)
-            if (fits(s, (sl_inner__family)f, z))
-                w->pair[w->pairs++] = (pair){ (sl_inner__family)f, z, ms };
+            if (fits(s, (sl_search__inner_family)f, z))
+                w->pair[w->pairs++] = (pair){ (sl_search__inner_family)f, z, ms };
     }
 }
 
@@ -76,15 +76,15 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     (void)worker;
     for (int64_t i = w->first + begin; i < w->first + end; i++) {
         const pair *p = &w->pair[i];
-        sl_inner__candidate *to = w->candidate + i * w->slots;
+        sl_search__inner_candidate *to = w->candidate + i * w->slots;
         for (int k = 0; k < w->slots; k++)
-            to[k] = (sl_inner__candidate){ p->family,
-                                           p->z,
-                                           k / SL_INNER__TARGETS,
-                                           k % SL_INNER__TARGETS,
-                                           .left = INFINITY,
-                                           .number = (int)(i * w->slots) + k };
-        sl_inner__scan(to, w->s, p->family, p->z, p->monomials, w->frequencies);
+            to[k] = (sl_search__inner_candidate){ p->family,
+                                                  p->z,
+                                                  k / SL_INNER__TARGETS,
+                                                  k % SL_INNER__TARGETS,
+                                                  .left = INFINITY,
+                                                  .number = (int)(i * w->slots) + k };
+        sl_search__inner_scan(to, w->s, p->family, p->z, p->monomials, w->frequencies);
     }
     return SL_OK;
 }
@@ -93,7 +93,7 @@ static sl_status settle_part(int64_t begin, int64_t end, int worker, void *paylo
     const work *w = payload;
     (void)worker;
     for (int64_t i = begin; i < end && !sl_search__stop(w->s->job, false); i++)
-        sl_inner__settle(&w->candidate[i], w->s);
+        sl_search__inner_settle(&w->candidate[i], w->s);
     return SL_OK;
 }
 
@@ -102,21 +102,21 @@ static sl_status solve_part(int64_t begin, int64_t end, int worker, void *payloa
     double coefficient[SL_INNER__BASE + 2];
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        SL_TRY(sl_inner__solve(coefficient, &w->candidate[i], w->s));
+        SL_TRY(sl_search__inner_solve(coefficient, &w->candidate[i], w->s));
     return SL_OK;
 }
 
 /* ---------------------------------------------------------------- order --------------------- */
 
 static int by_bits(const void *a, const void *b) {
-    const sl_inner__candidate *p = a, *q = b;
+    const sl_search__inner_candidate *p = a, *q = b;
     if (p->bits != q->bits) return p->bits < q->bits ? -1 : 1;
     return p->number - q->number;
 }
 
 /* Sorts n candidates by what they leave and cost, squares of `rows` residuals counting; answers how
  * many leave a finite part. */
-static int sort(sl_inner__candidate *c, int n, const sl_inner *s, double rows) {
+static int sort(sl_search__inner_candidate *c, int n, const sl_inner *s, double rows) {
     static const int transform_bits[] = { [SL_INNER__SAME] = 0,
                                           [SL_INNER__SQUARED] = 5,
                                           [SL_INNER__INVERTED] = 5,
@@ -125,8 +125,8 @@ static int sort(sl_inner__candidate *c, int n, const sl_inner *s, double rows) {
     int finite = 0;
     for (int i = 0; i < n; i++) {
         if (!(c[i].left < INFINITY)) continue;
-        const sl_inner__traits *traits = &sl_inner__traits_of[c[i].family];
-        const sl_inner__target *t = &s->span[traits->side].target[c[i].target];
+        const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c[i].family];
+        const sl_search__inner_target *t = &s->span[traits->side].target[c[i].target];
         c[finite] = c[i];
         c[finite++].bits = 0.5 * rows * log2(SL_MAX(c[i].left, 0x1p-60)) + traits->bits +
                            s->monomial[c[i].z].bits + s->monomial[c[i].m].bits +
@@ -138,7 +138,7 @@ static int sort(sl_inner__candidate *c, int n, const sl_inner *s, double rows) {
 
 /* ---------------------------------------------------------------- a level ------------------- */
 
-static sl_status offer_best(sl_inner *s, const sl_inner__candidate *c, int n,
+static sl_status offer_best(sl_inner *s, const sl_search__inner_candidate *c, int n,
                             const struct effort *e) {
     enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits what is left of any other formula
     bool noise = !s->job->o->exact_only && s->rows >= ROWS_LEAST, exact;
@@ -148,7 +148,7 @@ static sl_status offer_best(sl_inner *s, const sl_inner__candidate *c, int n,
         bool approximate = noise && noisy < e->noisy && s->job->exact == 0;
         if (!close && !approximate) continue;
         tried += close, noisy += approximate;
-        SL_TRY(sl_inner__offer(&exact, s, &c[i], approximate));
+        SL_TRY(sl_search__inner_offer(&exact, s, &c[i], approximate));
     }
     return SL_OK;
 }
@@ -220,7 +220,7 @@ static sl_status open_inner(void **state, sl_search__job *j) {
     sl_status st = SL_OK;
     if (sl_search__reserve(j, bytes)) {
         s->bytes = bytes;
-        st = sl_inner__prepare(s);
+        st = sl_search__inner_prepare(s);
     }
     if (st != SL_OK) {
         close_inner(s);

@@ -29,14 +29,14 @@ extern const sl_search__method sl_search__inner;
  *   CENTER      the middle of the range, plus R t
  *   EXPONENT    t
  *   NONE        no such coordinate */
-typedef enum sl_inner__coordinate {
+typedef enum sl_search__inner_coordinate {
     SL_INNER__NONE,
     SL_INNER__FREQUENCY,
     SL_INNER__RATE,
     SL_INNER__SHIFT,
     SL_INNER__CENTER,
     SL_INNER__EXPONENT,
-} sl_inner__coordinate;
+} sl_search__inner_coordinate;
 
 /* id, side, coordinates, signs, columns, bits, operator that must be allowed: u(z)
  * v is z + d or d - z, positive in all rows. A wave has two columns, so that its phase is linear. */
@@ -56,93 +56,94 @@ typedef enum sl_inner__coordinate {
     X(STEP,    SUM,     CENTER,    RATE,     1, 1, 14, TANH) /* tanh(c (z - d))             */       \
     X(DAMPED,  SUM,     FREQUENCY, RATE,     2, 2, 16, SIN)  /* exp(k z) sin(c z + phase)   */
 
-typedef enum sl_inner__family {
+typedef enum sl_search__inner_family {
 #define X(id, side, one, two, signs, columns, bits, op) SL_INNER__##id,
     SL_INNER__FAMILIES(X)
 #undef X
     SL_INNER__FAMILY_COUNT
-} sl_inner__family;
+} sl_search__inner_family;
 
-typedef struct sl_inner__traits {
+typedef struct sl_search__inner_traits {
     sl_side side;
-    sl_inner__coordinate coordinate[SL_INNER__COORDINATES];
+    sl_search__inner_coordinate coordinate[SL_INNER__COORDINATES];
     int signs, columns, bits, op;
-} sl_inner__traits;
-extern const sl_inner__traits sl_inner__traits_of[SL_INNER__FAMILY_COUNT];
+} sl_search__inner_traits;
+extern const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT];
 
 /* z over the rows. */
-typedef struct sl_inner__range {
+typedef struct sl_search__inner_range {
     double low, high;
-} sl_inner__range;
+} sl_search__inner_range;
 
 /* Inner constants: the coordinates, and which sign. */
-typedef struct sl_inner__point {
+typedef struct sl_search__inner_point {
     double t[SL_INNER__COORDINATES];
     int sign;    // 1 or -1
     int quarter; // phase of a wave in quarters of a turn, 1 .. 4; 0: free
-} sl_inner__point;
+} sl_search__inner_point;
 
 enum { SL_INNER__PHASE = 2 }; // place of a free phase among the constants that are written
 
 /* Points of a grid along one coordinate; frequencies: so many. */
-int sl_inner__grid_size(sl_inner__coordinate c, int frequencies);
-double sl_inner__grid(sl_inner__coordinate c, int i);
-double sl_inner__grid_step(sl_inner__coordinate c);
-bool sl_inner__inside(sl_inner__coordinate c, double t);
+int sl_search__inner_grid_size(sl_search__inner_coordinate c, int frequencies);
+double sl_search__inner_grid(sl_search__inner_coordinate c, int i);
+double sl_search__inner_grid_step(sl_search__inner_coordinate c);
+bool sl_search__inner_inside(sl_search__inner_coordinate c, double t);
 
 /* column[0 .. columns)[0 .. n) := u(z), scaled so that it is of moderate size; on the side of products
  * its logarithm. May be no number where u is not real. */
-void sl_inner__columns(double *const *column, sl_inner__family f, const sl_inner__point *at,
-                       const double *z, const sl_inner__range *r, int n);
+void sl_search__inner_columns(double *const *column, sl_search__inner_family f,
+                              const sl_search__inner_point *at, const double *z,
+                              const sl_search__inner_range *r, int n);
 
 /* coefficient[] times u(z), or on the side of products u(z) to the power coefficient[0], as an expression
  * with free constants. */
-const sl_node *sl_inner__write(sl_write *w, sl_inner__family f, const sl_inner__point *at,
-                               const sl_node *z, const sl_inner__range *r,
-                               const double *coefficient);
+const sl_node *sl_search__inner_write(sl_write *w, sl_search__inner_family f,
+                                      const sl_search__inner_point *at, const sl_node *z,
+                                      const sl_search__inner_range *r, const double *coefficient);
 
 /* ---------------------------------------------------------------- the search ---------------- */
 
 /* T(y). y is positive in all but the first and third. */
-typedef enum sl_inner__transform {
+typedef enum sl_search__inner_transform {
     SL_INNER__SAME,
     SL_INNER__SQUARED,
     SL_INNER__INVERTED, // y is not 0
     SL_INNER__LOGARITHM,
     SL_INNER__FACTORS,  // log|y| on the side of products; y has one sign
-} sl_inner__transform;
+} sl_search__inner_transform;
 
-typedef struct sl_inner__target {
-    sl_inner__transform transform;
+typedef struct sl_search__inner_target {
+    sl_search__inner_transform transform;
     const double *value;           // in all rows
     double left[SL_INNER__PROBES]; // of it at the probes, of unit length
-} sl_inner__target;
+} sl_search__inner_target;
 
-typedef struct sl_inner__span {
+typedef struct sl_search__inner_span {
     int base;
     const double *column[SL_INNER__BASE]; // in all rows
     int variable[SL_INNER__BASE];         // -1: the constant
     double unit[SL_INNER__BASE][SL_INNER__PROBES]; // orthonormal at the probes
     int targets;
-    sl_inner__target target[SL_INNER__TARGETS];
-} sl_inner__span;
+    sl_search__inner_target target[SL_INNER__TARGETS];
+} sl_search__inner_span;
 
 /* A monomial. */
-typedef struct sl_inner__monomial {
+typedef struct sl_search__inner_monomial {
     int8_t power[SL_DATA_MAX_INPUTS];
     int bits;
     const double *value; // in all rows, then zeros up to PROBES
-    sl_inner__range range;
-} sl_inner__monomial;
+    sl_search__inner_range range;
+} sl_search__inner_monomial;
 
-typedef struct sl_inner__candidate {
-    sl_inner__family family;
+typedef struct sl_search__inner_candidate {
+    sl_search__inner_family family;
     int z, m, target;
-    sl_inner__point at;
+    sl_search__inner_point at;
     double left;  // part of T(y) that is left, squared; then of y in all rows
     double bits;
     int number;   // place on the grid's list, so that the order is total
-} sl_inner__candidate;
+} sl_search__inner_candidate;
 
 typedef struct sl_inner {
     sl_search__job *job;
@@ -150,27 +151,27 @@ typedef struct sl_inner {
     int64_t bytes;    // reserved
     int rows, probes; // probes: padded with zeros up to PROBES
     int level;
-    sl_inner__span span[2]; // by side
-    int monomials;          // 1 first, then by rank
-    sl_inner__monomial *monomial;
+    sl_search__inner_span span[2]; // by side
+    int monomials;                 // 1 first, then by rank
+    sl_search__inner_monomial *monomial;
 } sl_inner;
 
 /* Opens spans, targets and monomials. */
-SL_NODISCARD sl_status sl_inner__prepare(sl_inner *s);
+SL_NODISCARD sl_status sl_search__inner_prepare(sl_inner *s);
 
 /* The best point of the grid for a family, a monomial z, and each m < monomials and target: into
  * best[m * SL_INNER__TARGETS + target], left infinite where there is none. From any thread. */
-void sl_inner__scan(sl_inner__candidate *best, const sl_inner *s, sl_inner__family f, int z,
-                    int monomials, int frequencies);
+void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
+                           sl_search__inner_family f, int z, int monomials, int frequencies);
 /* Moves the point to the least squares at the probes. From any thread. */
-void sl_inner__settle(sl_inner__candidate *c, const sl_inner *s);
+void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s);
 
 /* coefficient[] of the base, then of the columns, by least squares of T(y) in all rows, c->left := the
  * part of y that is left there, or infinite. */
-SL_NODISCARD sl_status sl_inner__solve(double *coefficient, sl_inner__candidate *c,
+SL_NODISCARD sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate *c,
                                        const sl_inner *s);
 /* Fits a candidate in all rows, leaves out what it does not need, and offers it. */
-SL_NODISCARD sl_status sl_inner__offer(bool *exact, const sl_inner *s,
-                                       const sl_inner__candidate *c, bool noisy);
+SL_NODISCARD sl_status sl_search__inner_offer(bool *exact, const sl_inner *s,
+                                       const sl_search__inner_candidate *c, bool noisy);
 
 #endif

@@ -11,7 +11,7 @@ static const double INSIGNIFICANT = 2; // standard errors: a coefficient that ma
 /* ---------------------------------------------------------------- coefficients -------------- */
 
 /* Squares of T(y) weighted so that they are squares of y, to first order. */
-static double weight(sl_inner__transform t, double y) {
+static double weight(sl_search__inner_transform t, double y) {
     switch (t) {
     case SL_INNER__SAME: return 1;
     case SL_INNER__SQUARED: return 0.25 / (y * y);
@@ -23,7 +23,7 @@ static double weight(sl_inner__transform t, double y) {
 }
 
 /* y of T(y); of the sign of y where T has lost it. */
-static double undone(sl_inner__transform t, double sum, double y) {
+static double undone(sl_search__inner_transform t, double sum, double y) {
     switch (t) {
     case SL_INNER__SAME: return sum;
     case SL_INNER__SQUARED: return sum >= 0 ? sqrt(sum) : 0;
@@ -35,10 +35,10 @@ static double undone(sl_inner__transform t, double sum, double y) {
 }
 
 /* Part of y's variance that is left in all rows. */
-static double part_left(const sl_inner *s, const sl_inner__target *t, const double *const *column,
-                        const double *coefficient, int n) {
+static double part_left(const sl_inner *s, const sl_search__inner_target *t,
+                        const double *const *column, const double *coefficient, int n) {
     const double *y = s->job->rows.y;
-    double mean = sl_mean(y, s->rows), left = 0, all = 0;
+    double mean = sl_num_mean(y, s->rows), left = 0, all = 0;
     for (int i = 0; i < s->rows; i++) {
         double sum = 0;
         for (int k = 0; k < n; k++) sum += coefficient[k] * column[k][i];
@@ -48,11 +48,11 @@ static double part_left(const sl_inner *s, const sl_inner__target *t, const doub
     return left / all;
 }
 
-static sl_status solve(double *coefficient, sl_inner__candidate *c, const sl_inner *s,
+static sl_status solve(double *coefficient, sl_search__inner_candidate *c, const sl_inner *s,
                        sl_arena *a) {
-    const sl_inner__traits *traits = &sl_inner__traits_of[c->family];
-    const sl_inner__span *p = &s->span[traits->side];
-    const sl_inner__target *t = &p->target[c->target];
+    const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
+    const sl_search__inner_span *p = &s->span[traits->side];
+    const sl_search__inner_target *t = &p->target[c->target];
     const double *column[SL_INNER__BASE + 2], *m = s->monomial[c->m].value;
     size_t rows = (size_t)s->rows;
     double *room = sl_arena_alloc(a, 3 * rows * sizeof *room);
@@ -61,20 +61,21 @@ static sl_status solve(double *coefficient, sl_inner__candidate *c, const sl_inn
     sl_lsq fit;
     int n = p->base + traits->columns;
     memcpy(column, p->column, sizeof p->column);
-    sl_inner__columns(own, c->family, &c->at, s->monomial[c->z].value, &s->monomial[c->z].range,
-                      s->rows);
+    sl_search__inner_columns(own, c->family, &c->at, s->monomial[c->z].value,
+                             &s->monomial[c->z].range, s->rows);
     for (int k = 0; k < traits->columns; k++) {
         for (int i = 0; i < s->rows; i++) own[k][i] *= m[i];
         column[p->base + k] = own[k];
     }
     for (int i = 0; i < s->rows; i++) w[i] = weight(t->transform, s->job->rows.y[i]);
-    SL_TRY(sl_lsq_fit(&fit, coefficient, NULL, a, column, t->value, w, s->rows, n));
+    SL_TRY(sl_num_lsq_fit(&fit, coefficient, NULL, a, column, t->value, w, s->rows, n));
     c->left = part_left(s, t, column, coefficient, n);
     if (!isfinite(c->left)) c->left = INFINITY;
     return SL_OK;
 }
 
-sl_status sl_inner__solve(double *coefficient, sl_inner__candidate *c, const sl_inner *s) {
+sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate *c,
+                                 const sl_inner *s) {
     sl_arena a = { 0 };
     sl_status st = solve(coefficient, c, s, &a);
     sl_arena_clear(&a);
@@ -90,46 +91,48 @@ typedef struct formula {
     bool used[SL_INNER__BASE];
 } formula;
 
-static const sl_node *undo(sl_write *w, const sl_node *sum, sl_inner__transform t) {
+static const sl_node *undo(sl_write *w, const sl_node *sum, sl_search__inner_transform t) {
     switch (t) {
-    case SL_INNER__SQUARED: return sl_write_power(w, sum, (sl_rat){ 1, 2 });
-    case SL_INNER__INVERTED: return sl_write_power(w, sum, SL_RAT(-1));
-    case SL_INNER__LOGARITHM: return sl_write_function(w, SL_OP_EXP, sum);
+    case SL_INNER__SQUARED: return sl_search_write_power(w, sum, (sl_rat){ 1, 2 });
+    case SL_INNER__INVERTED: return sl_search_write_power(w, sum, SL_RAT(-1));
+    case SL_INNER__LOGARITHM: return sl_search_write_function(w, SL_OP_EXP, sum);
     default: return sum;
     }
 }
 
-static const sl_node *write_base(formula *f, const sl_inner *s, const sl_inner__span *p, int k,
-                                 double coefficient, bool product) {
+static const sl_node *write_base(formula *f, const sl_inner *s, const sl_search__inner_span *p,
+                                 int k, double coefficient, bool product) {
     sl_write *w = &f->write;
     f->base[k] = w->params;
     if (p->variable[k] < 0) {
         double sign = s->job->rows.y[0] < 0 ? -1 : 1;
-        return sl_write_constant(w, product ? sign * exp(coefficient) : coefficient);
+        return sl_search_write_constant(w, product ? sign * exp(coefficient) : coefficient);
     }
-    const sl_node *x = sl_write_variable(w, p->variable[k] + 1);
-    if (product) return sl_write_real_power(w, x, coefficient);
-    return sl_write_times(w, sl_write_constant(w, coefficient), x);
+    const sl_node *x = sl_search_write_variable(w, p->variable[k] + 1);
+    if (product) return sl_search_write_real_power(w, x, coefficient);
+    return sl_search_write_times(w, sl_search_write_constant(w, coefficient), x);
 }
 
-static sl_status write_formula(formula *f, const sl_inner *s, const sl_inner__candidate *c,
+static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
                                const double *coefficient, sl_arena *a) {
-    sl_side side = sl_inner__traits_of[c->family].side;
-    const sl_inner__span *p = &s->span[side];
-    const sl_inner__monomial *z = &s->monomial[c->z], *m = &s->monomial[c->m];
+    sl_side side = sl_search__inner_traits_of[c->family].side;
+    const sl_search__inner_span *p = &s->span[side];
+    const sl_search__inner_monomial *z = &s->monomial[c->z], *m = &s->monomial[c->m];
     int inputs = s->job->rows.inputs;
     sl_write *w = &f->write;
     *w = (sl_write){ .arena = a };
-    const sl_node *e = sl_inner__write(w, c->family, &c->at, sl_write_monomial(w, z->power, inputs),
-                                       &z->range, coefficient + p->base);
-    e = sl_write_times(w, e, sl_write_monomial(w, m->power, inputs));
+    const sl_node *e =
+        sl_search__inner_write(w, c->family, &c->at, sl_search_write_monomial(w, z->power, inputs),
+                               &z->range, coefficient + p->base);
+    e = sl_search_write_times(w, e, sl_search_write_monomial(w, m->power, inputs));
     for (int k = 0; k < p->base; k++) {
         if (!f->used[k]) continue;
         const sl_node *b = write_base(f, s, p, k, coefficient[k], side == SL_SIDE_PRODUCT);
-        e = side == SL_SIDE_PRODUCT ? sl_write_times(w, b, e) : sl_write_plus(w, e, b);
+        e = side == SL_SIDE_PRODUCT ? sl_search_write_times(w, b, e)
+                                    : sl_search_write_plus(w, e, b);
     }
     f->e = undo(w, e, p->target[c->target].transform);
-    return sl_write_status(w);
+    return sl_search_write_status(w);
 }
 
 /* ---------------------------------------------------------------- the offer ----------------- */
@@ -138,10 +141,10 @@ static bool stop_fit(void *payload) { return sl_search__stop(payload, false); }
 
 /* Marks base columns that the fit does not need; answers whether there were any. A product's factor
  * stays: made 1 it costs nothing. */
-static bool leave_out(formula *f, const sl_inner *s, const sl_inner__candidate *c,
+static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
                       const sl_fit *fit) {
-    const sl_inner__span *p = &s->span[sl_inner__traits_of[c->family].side];
-    const sl_inner__target *t = &p->target[c->target];
+    const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];
+    const sl_search__inner_target *t = &p->target[c->target];
     bool any = false;
     double largest = 0;
     for (int i = 0; i < s->rows; i++) largest = SL_MAX(largest, fabs(t->value[i]));
@@ -156,8 +159,8 @@ static bool leave_out(formula *f, const sl_inner *s, const sl_inner__candidate *
 }
 
 /* Makes the phase of a wave whole quarters of a turn where the fit says so: sin or cos. */
-static bool settle_phase(sl_inner__candidate *c, const sl_inner *s, const sl_fit *fit) {
-    if (sl_inner__traits_of[c->family].columns < 2 || c->at.quarter) return false;
+static bool settle_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
+    if (sl_search__inner_traits_of[c->family].columns < 2 || c->at.quarter) return false;
     static const double QUARTER = 1.57079632679489661923;
     double phase = fit->value[SL_INNER__PHASE], whole = rint(phase / QUARTER);
     double off = fabs(phase - whole * QUARTER);
@@ -168,18 +171,18 @@ static bool settle_phase(sl_inner__candidate *c, const sl_inner *s, const sl_fit
     return true;
 }
 
-static sl_status offer(bool *exact, const sl_inner *s, const sl_inner__candidate *c, bool noisy,
-                       sl_arena *a) {
+static sl_status offer(bool *exact, const sl_inner *s, const sl_search__inner_candidate *c,
+                       bool noisy, sl_arena *a) {
     sl_search__job *j = s->job;
     const sl_refine_options o = {
         .evaluations = 100, .restarts = -1, .stop = stop_fit, .payload = j
     };
     double coefficient[SL_INNER__BASE + 2];
-    sl_inner__candidate copy = *c;
+    sl_search__inner_candidate copy = *c;
     formula f;
     sl_fit fit;
     bool kept, steady;
-    SL_TRY(sl_inner__solve(coefficient, &copy, s));
+    SL_TRY(sl_search__inner_solve(coefficient, &copy, s));
     for (int k = 0; k < SL_INNER__BASE; k++) f.used[k] = true;
     for (int pass = 0; pass < 3; pass++) {
         SL_TRY(write_formula(&f, s, &copy, coefficient, a));
@@ -196,8 +199,8 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_inner__candidate
     return sl_search__offer_noisy(&kept, j, fit.expr, fit.value, fit.params, "inner", s->level);
 }
 
-sl_status sl_inner__offer(bool *exact, const sl_inner *s, const sl_inner__candidate *c,
-                          bool noisy) {
+sl_status sl_search__inner_offer(bool *exact, const sl_inner *s,
+                                 const sl_search__inner_candidate *c, bool noisy) {
     sl_arena a = { 0 };
     *exact = false;
     sl_status st = offer(exact, s, c, noisy, &a);

@@ -24,7 +24,7 @@ static bool all_finite(const double *v, int n) {
 /* ---------------------------------------------------------------- spans --------------------- */
 
 /* v := what the units leave of it; answers which part of its length. */
-static double leave(double *v, const sl_inner__span *p, int units) {
+static double leave(double *v, const sl_search__inner_span *p, int units) {
     double before = 0, after = 0;
     for (int i = 0; i < SL_INNER__PROBES; i++) before += v[i] * v[i];
     for (int repeat = 0; repeat < 2; repeat++) {
@@ -39,7 +39,7 @@ static double leave(double *v, const sl_inner__span *p, int units) {
     return before > 0 && isfinite(before) ? sqrt(after / before) : 0;
 }
 
-static void add_base(sl_inner__span *p, const sl_inner *s, const double *v, int variable) {
+static void add_base(sl_search__inner_span *p, const sl_inner *s, const double *v, int variable) {
     double *unit = p->unit[p->base];
     for (int i = 0; i < SL_INNER__PROBES; i++) unit[i] = i < s->probes ? v[i] : 0;
     if (leave(unit, p, p->base) < 1e-9) return;
@@ -48,7 +48,7 @@ static void add_base(sl_inner__span *p, const sl_inner *s, const double *v, int 
 }
 
 static sl_status open_span(sl_inner *s, sl_side side) {
-    sl_inner__span *p = &s->span[side];
+    sl_search__inner_span *p = &s->span[side];
     const sl_search__job *j = s->job;
     double *v;
     SL_TRY(column(&v, s));
@@ -67,7 +67,7 @@ static sl_status open_span(sl_inner *s, sl_side side) {
 
 /* ---------------------------------------------------------------- targets ------------------- */
 
-static double transformed(sl_inner__transform t, double y) {
+static double transformed(sl_search__inner_transform t, double y) {
     switch (t) {
     case SL_INNER__SAME: return y;
     case SL_INNER__SQUARED: return y * y;
@@ -79,10 +79,11 @@ static double transformed(sl_inner__transform t, double y) {
 }
 
 /* Only where the operator that undoes it may be used. */
-static sl_status add_target(sl_inner *s, sl_side side, sl_inner__transform transform, int op) {
-    sl_inner__span *p = &s->span[side];
+static sl_status add_target(sl_inner *s, sl_side side, sl_search__inner_transform transform,
+                            int op) {
+    sl_search__inner_span *p = &s->span[side];
     if (!(s->job->o->ops >> op & 1)) return SL_OK;
-    sl_inner__target *t = &p->target[p->targets];
+    sl_search__inner_target *t = &p->target[p->targets];
     double *v;
     SL_TRY(column(&v, s));
     for (int i = 0; i < s->rows; i++) v[i] = transformed(transform, s->job->rows.y[i]);
@@ -118,10 +119,10 @@ static sl_status open_targets(sl_inner *s) {
 static sl_status add_monomial(sl_inner *s, const int8_t *power, int bits) {
     if (s->monomials == MONOMIALS_MAX) return SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
-    sl_inner__monomial *m = &s->monomial[s->monomials];
+    sl_search__inner_monomial *m = &s->monomial[s->monomials];
     double *v;
     SL_TRY(column(&v, s));
-    *m = (sl_inner__monomial){ .bits = bits, .value = v, .range = { INFINITY, -INFINITY } };
+    *m = (sl_search__inner_monomial){ .bits = bits, .value = v, .range = { INFINITY, -INFINITY } };
     memcpy(m->power, power, sizeof m->power);
     for (int i = 0; i < s->rows; i++) {
         v[i] = 1;
@@ -169,7 +170,7 @@ static sl_status open_monomials(sl_inner *s) {
     return SL_OK;
 }
 
-sl_status sl_inner__prepare(sl_inner *s) {
+sl_status sl_search__inner_prepare(sl_inner *s) {
     s->rows = (int)s->job->rows.rows;
     s->probes = SL_MIN(s->rows, (int)SL_INNER__PROBES);
     if (s->job->rows.inputs == 0 || s->probes < 1 + SPARE) return SL_OK;

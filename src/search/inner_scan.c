@@ -28,11 +28,11 @@ typedef struct columns {
     int n;
 } columns;
 
-static void evaluate(columns *c, const sl_inner *s, sl_inner__family f, const sl_inner__point *at,
-                     int z) {
+static void evaluate(columns *c, const sl_inner *s, sl_search__inner_family f,
+                     const sl_search__inner_point *at, int z) {
     double *const column[2] = { c->value[0], c->value[1] };
-    c->n = sl_inner__traits_of[f].columns;
-    sl_inner__columns(column, f, at, s->monomial[z].value, &s->monomial[z].range, s->probes);
+    c->n = sl_search__inner_traits_of[f].columns;
+    sl_search__inner_columns(column, f, at, s->monomial[z].value, &s->monomial[z].range, s->probes);
     for (int k = 0; k < c->n; k++)
         for (int i = s->probes; i < N; i++) c->value[k][i] = 0;
 }
@@ -50,7 +50,7 @@ typedef struct gram {
     double first, cross, second;
 } gram;
 
-static bool make_gram(gram *g, const sl_inner__span *p, const columns *c) {
+static bool make_gram(gram *g, const sl_search__inner_span *p, const columns *c) {
     const double *a = c->value[0], *b = c->value[1];
     double all = dot(a, a), other = 0;
     *g = (gram){ .first = all };
@@ -77,9 +77,9 @@ static double explained(const gram *g, const columns *c, const double *target) {
 }
 
 /* One point: all m and targets. */
-static void look(sl_inner__candidate *best, const sl_inner *s, sl_inner__family f,
-                 const sl_inner__point *at, int z, int monomials) {
-    const sl_inner__span *p = &s->span[sl_inner__traits_of[f].side];
+static void look(sl_search__inner_candidate *best, const sl_inner *s, sl_search__inner_family f,
+                 const sl_search__inner_point *at, int z, int monomials) {
+    const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[f].side];
     columns plain, c;
     gram g;
     evaluate(&plain, s, f, at, z);
@@ -91,25 +91,25 @@ static void look(sl_inner__candidate *best, const sl_inner *s, sl_inner__family 
         if (!make_gram(&g, p, &c)) continue;
         for (int t = 0; t < p->targets; t++) {
             double left = 1 - explained(&g, &c, p->target[t].left);
-            sl_inner__candidate *to = &best[m * SL_INNER__TARGETS + t];
+            sl_search__inner_candidate *to = &best[m * SL_INNER__TARGETS + t];
             if (left < to->left) to->left = left, to->at = *at;
         }
     }
 }
 
-void sl_inner__scan(sl_inner__candidate *best, const sl_inner *s, sl_inner__family f, int z,
-                    int monomials, int frequencies) {
-    const sl_inner__traits *traits = &sl_inner__traits_of[f];
+void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
+                           sl_search__inner_family f, int z, int monomials, int frequencies) {
+    const sl_search__inner_traits *traits = &sl_search__inner_traits_of[f];
     int sizes[SL_INNER__COORDINATES];
     for (int k = 0; k < SL_INNER__COORDINATES; k++)
-        sizes[k] = sl_inner__grid_size(traits->coordinate[k], frequencies);
+        sizes[k] = sl_search__inner_grid_size(traits->coordinate[k], frequencies);
     for (int sign = 1; sign > -traits->signs; sign -= 2) {
         for (int i = 0; i < sizes[0]; i++) {
             if (sl_search__stop(s->job, false)) return;
             for (int k = 0; k < sizes[1]; k++) {
-                sl_inner__point at = { .sign = sign };
-                at.t[0] = sl_inner__grid(traits->coordinate[0], i);
-                at.t[1] = sl_inner__grid(traits->coordinate[1], k);
+                sl_search__inner_point at = { .sign = sign };
+                at.t[0] = sl_search__inner_grid(traits->coordinate[0], i);
+                at.t[1] = sl_search__inner_grid(traits->coordinate[1], k);
                 look(best, s, f, &at, z, monomials);
             }
         }
@@ -137,8 +137,9 @@ static bool separate(double *c, const double (*unit)[N], int n, const double *al
 }
 
 /* Part of the target that is left at a point, infinite where there is no such point. */
-static double left_at(const sl_inner *s, const sl_inner__candidate *c, const sl_inner__point *at) {
-    const sl_inner__span *p = &s->span[sl_inner__traits_of[c->family].side];
+static double left_at(const sl_inner *s, const sl_search__inner_candidate *c,
+                      const sl_search__inner_point *at) {
+    const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];
     columns plain, column;
     double rest[N];
     evaluate(&plain, s, c->family, at, c->z);
@@ -154,10 +155,11 @@ static double left_at(const sl_inner *s, const sl_inner__candidate *c, const sl_
 }
 
 /* Takes a point if it is inside and leaves less. */
-static bool move_to(sl_inner__candidate *c, const sl_inner *s, const sl_inner__point *at) {
-    const sl_inner__traits *traits = &sl_inner__traits_of[c->family];
+static bool move_to(sl_search__inner_candidate *c, const sl_inner *s,
+                    const sl_search__inner_point *at) {
+    const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
     for (int k = 0; k < SL_INNER__COORDINATES; k++)
-        if (!sl_inner__inside(traits->coordinate[k], at->t[k])) return false;
+        if (!sl_search__inner_inside(traits->coordinate[k], at->t[k])) return false;
     double left = left_at(s, c, at);
     if (!(left < c->left)) return false;
     c->left = left, c->at = *at;
@@ -166,18 +168,18 @@ static bool move_to(sl_inner__candidate *c, const sl_inner *s, const sl_inner__p
 
 /* The search of Hooke and Jeeves: steps along each coordinate, then the same way once more, because
  * two constants often have a narrow valley; steps are halved where none leads down. */
-void sl_inner__settle(sl_inner__candidate *c, const sl_inner *s) {
-    const sl_inner__traits *traits = &sl_inner__traits_of[c->family];
+void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s) {
+    const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
     const int rounds = traits->coordinate[1] == SL_INNER__NONE ? 40 : 120;
     double part = 0.5;
     c->left = left_at(s, c, &c->at);
     for (int round = 0; round < rounds && part > 1e-7 && c->left > 1e-20; round++) {
-        sl_inner__point before = c->at, further;
+        sl_search__inner_point before = c->at, further;
         bool moved = false;
         for (int k = 0; k < SL_INNER__COORDINATES; k++) {
-            double step = part * sl_inner__grid_step(traits->coordinate[k]);
+            double step = part * sl_search__inner_grid_step(traits->coordinate[k]);
             for (int way = -1; step > 0 && way <= 1; way += 2) {
-                sl_inner__point at = c->at;
+                sl_search__inner_point at = c->at;
                 at.t[k] += way * step;
                 moved |= move_to(c, s, &at);
             }

@@ -39,7 +39,7 @@ static void choose_probes(int *row, const sl_problem *p) {
     int rows = (int)p->rows, order[400] = { 0 };
     double size[400], sorted[400];
     for (int i = 0; i < rows; i++) sorted[i] = fabs(p->y[i]);
-    sl_sort(sorted, rows);
+    sl_num_sort(sorted, rows);
     double middle = sorted[rows * 2 / 5];
     if (middle == 0) middle = sorted[rows - 1];
     for (int i = 0; i < rows; i++) {
@@ -108,7 +108,7 @@ static sl_status choose_rows(sl_lattice *l) {
     return SL_OK;
 }
 
-double sl_lattice__error_at(const sl_lattice *l, int row) {
+double sl_search__lattice_error_at(const sl_lattice *l, int row) {
     double part = fabs((l->y[row] - l->y[0]) / (l->y[1] - l->y[0]));
     return l->rounding[row] + l->rounding[0] + part * (l->rounding[1] + l->rounding[0]);
 }
@@ -135,7 +135,7 @@ static sl_status set_precision(sl_lattice *l) {
     double step = fabs(l->y[1] - l->y[0]);
     for (int k = 0; k < SL_LATTICE__PROBES; k++) {
         l->error[k] = l->rounding[k] / fabs(l->y[k]);
-        l->project_error[k] = sl_lattice__error_at(l, k);
+        l->project_error[k] = sl_search__lattice_error_at(l, k);
         l->flat_project += l->project_error[k] / step;
         if (k < 5) l->flat_affine += 4 * l->error[k]; // the probes of an affine key
     }
@@ -147,24 +147,24 @@ static sl_status set_precision(sl_lattice *l) {
 static void close_lattice(void *state) {
     sl_lattice *l = state;
     if (!l) return;
-    sl_lattice__set *set[] = { &l->full, &l->scale, &l->shifted, &l->affine };
+    sl_search__lattice_set *set[] = { &l->full, &l->scale, &l->shifted, &l->affine };
     for (int i = 0; i < SL_LEN(set); i++)
-        sl_lattice__free(l, set[i]->slot, (size_t)set[i]->size, sizeof *set[i]->slot);
+        sl_search__lattice_free(l, set[i]->slot, (size_t)set[i]->size, sizeof *set[i]->slot);
     for (int i = 0; i < SL_LATTICE__LISTS; i++) {
-        sl_lattice__list *list = &l->list[i];
-        sl_lattice__free(l, list->id, (size_t)list->room, sizeof *list->id);
+        sl_search__lattice_list *list = &l->list[i];
+        sl_search__lattice_free(l, list->id, (size_t)list->room, sizeof *list->id);
         for (int k = 0; k < SL_LATTICE__PROBES; k++)
-            sl_lattice__free(l, list->value[k], (size_t)list->value_room[k], sizeof(double));
+            sl_search__lattice_free(l, list->value[k], (size_t)list->value_room[k], sizeof(double));
     }
-    sl_lattice__free(l, l->inner, (size_t)l->inner_room, sizeof *l->inner);
-    sl_lattice__free(l, l->atom, (size_t)l->atom_room, sizeof *l->atom);
-    sl_lattice__free(l, l->ratio, (size_t)l->ratio_room, sizeof *l->ratio);
-    sl_lattice__table_clear(l, &l->sums);
-    sl_lattice__table_clear(l, &l->products);
-    sl_lattice__table_clear(l, &l->scales);
+    sl_search__lattice_free(l, l->inner, (size_t)l->inner_room, sizeof *l->inner);
+    sl_search__lattice_free(l, l->atom, (size_t)l->atom_room, sizeof *l->atom);
+    sl_search__lattice_free(l, l->ratio, (size_t)l->ratio_room, sizeof *l->ratio);
+    sl_search__lattice_table_clear(l, &l->sums);
+    sl_search__lattice_table_clear(l, &l->products);
+    sl_search__lattice_table_clear(l, &l->scales);
     sl_free(l->factor);
     if (l->hits)
-        for (int w = 0; w < sl_pool_threads(l->job->pool); w++) sl_free(l->hits[w].hit);
+        for (int w = 0; w < sl_par_pool_threads(l->job->pool); w++) sl_free(l->hits[w].hit);
     sl_free(l->hits);
     sl_free(l->scratch);
     sl_free(l);
@@ -184,19 +184,20 @@ static sl_status open_lattice(void **state, sl_search__job *j) {
     sl_lattice *l = sl_calloc(1, sizeof *l);
     if (!l) return sl_fail_memory(1, sizeof *l, "the lattice search");
     l->job = j;
-    l->kernels = sl_lattice__kernels_at(sl_cpu());
+    l->kernels = sl_search__lattice_kernels_at(sl_cpu());
     l->grammar = *j->o->grammar;
     l->variables = j->rows.inputs;
-    int workers = sl_pool_threads(j->pool);
+    int workers = sl_par_pool_threads(j->pool);
     l->hits = sl_calloc((size_t)workers, sizeof *l->hits);
-    l->scratch = sl_malloc_wide((size_t)workers, sizeof(sl_lattice__scratch));
+    l->scratch = sl_malloc_wide((size_t)workers, sizeof(sl_search__lattice_scratch));
     if (!l->hits || !l->scratch) {
-        st = sl_fail_memory((size_t)workers, sizeof(sl_lattice__scratch), "the lattice search");
+        st = sl_fail_memory((size_t)workers, sizeof(sl_search__lattice_scratch),
+                            "the lattice search");
         goto done;
     }
     SL_GO(choose_rows(l));
     SL_GO(set_precision(l));
-    SL_GO(sl_lattice__atoms(l));
+    SL_GO(sl_search__lattice_atoms(l));
     *state = l;
     return SL_OK;
 done:
@@ -207,7 +208,7 @@ done:
 /* ---------------------------------------------------------------- a level ------------------- */
 
 static int cmp_hit(const void *a, const void *b) {
-    const sl_lattice__hit *p = a, *q = b;
+    const sl_search__lattice_hit *p = a, *q = b;
     if (p->good != q->good) return p->good ? -1 : 1;
     if (p->good && p->sure != q->sure) return p->sure ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
@@ -223,7 +224,7 @@ static int cmp_hit(const void *a, const void *b) {
 
 typedef struct checking {
     sl_lattice *l;
-    sl_lattice__hits all;
+    sl_search__lattice_hits all;
 } checking;
 
 static sl_status check_part(int64_t begin, int64_t end, int worker, void *payload) {
@@ -232,7 +233,7 @@ static sl_status check_part(int64_t begin, int64_t end, int worker, void *payloa
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(c->l->job, worker == 0)) break;
-        st = sl_lattice__check(&c->all.hit[i], &scratch, c->l);
+        st = sl_search__lattice_check(&c->all.hit[i], &scratch, c->l);
     }
     sl_arena_clear(&scratch);
     return st;
@@ -240,9 +241,9 @@ static sl_status check_part(int64_t begin, int64_t end, int worker, void *payloa
 
 /* The partner of a sum's half is what the table has by now under the key: the same whatever thread
  * came first. Where that is the half itself or its like, the one it was seen with. */
-static void settle_partner(sl_lattice *l, sl_lattice__hit *h) {
+static void settle_partner(sl_lattice *l, sl_search__lattice_hit *h) {
     if (h->form != SL_LATTICE__FORM_SUM || l->noise > 0) return;
-    uint64_t word = sl_lattice__table_get(&l->sums, h->key);
+    uint64_t word = sl_search__lattice_table_get(&l->sums, h->key);
     uint16_t tag = (uint16_t)word;
     if (tag == h->tag_f) h->f = h->g, h->tag_f = h->tag_g;
     h->g = word >> 16, h->tag_g = tag;
@@ -251,11 +252,11 @@ static void settle_partner(sl_lattice *l, sl_lattice__hit *h) {
 static sl_status gather_hits(checking *c) {
     sl_lattice *l = c->l;
     int64_t n = 0;
-    for (int w = 0; w < sl_pool_threads(l->job->pool); w++) n += l->hits[w].count;
+    for (int w = 0; w < sl_par_pool_threads(l->job->pool); w++) n += l->hits[w].count;
     if (n == 0) return SL_OK;
     c->all.hit = sl_malloc((size_t)n, sizeof *c->all.hit);
     if (!c->all.hit) return sl_fail_memory((size_t)n, sizeof *c->all.hit, "the hits of a search");
-    for (int w = 0; w < sl_pool_threads(l->job->pool); w++) {
+    for (int w = 0; w < sl_par_pool_threads(l->job->pool); w++) {
         if (l->hits[w].count)
             memcpy(c->all.hit + c->all.count, l->hits[w].hit,
                    (size_t)l->hits[w].count * sizeof *c->all.hit);
@@ -274,14 +275,14 @@ static sl_status offer_best(checking *c, int level) {
     l->job->precision = SL_MAX(precision, l->noise); // a formula is exact that holds up to rounding
     if (c->all.count) qsort(c->all.hit, (size_t)c->all.count, sizeof *c->all.hit, cmp_hit);
     for (int64_t i = 0, offers = 0; i < c->all.count && c->all.hit[i].good; i++) {
-        const sl_lattice__hit *h = &c->all.hit[i];
+        const sl_search__lattice_hit *h = &c->all.hit[i];
         if (i > 0 && cmp_hit(h, h - 1) == 0) continue;
         if (offers++ == OFFERS) break;
         const sl_node *e;
         double value[SL_LATTICE__COLUMNS];
         int params;
         bool kept;
-        SL_GO(sl_lattice__expr(&e, value, &params, &a, l, h));
+        SL_GO(sl_search__lattice_expr(&e, value, &params, &a, l, h));
         if (h->sure)
             SL_GO(
                 sl_search__offer(&kept, l->job, e, value, params, sl_search__lattice.name, level));
@@ -304,51 +305,51 @@ static sl_status settle_hits(sl_lattice *l, int level) {
 }
 
 /* Room for further halves in a table. */
-static sl_status make_room(bool *done, sl_lattice *l, sl_lattice__table *t, int64_t halves) {
-    SL_TRY(sl_lattice__table_grow(done, l, t, t->count + halves));
-    if (t->size) sl_lattice__table_open(t, l);
+static sl_status make_room(bool *done, sl_lattice *l, sl_search__lattice_table *t, int64_t halves) {
+    SL_TRY(sl_search__lattice_table_grow(done, l, t, t->count + halves));
+    if (t->size) sl_search__lattice_table_open(t, l);
     return SL_OK;
 }
 
 /* Halves of so many constants: stored where there is room, else looked up. */
 static sl_status run_halves(sl_lattice *l, int constants) {
     bool done = false, stored = false;
-    SL_TRY(sl_lattice__extend(&done, l, constants));
+    SL_TRY(sl_search__lattice_extend(&done, l, constants));
     if (sl_search__stop(l->job, true)) return SL_OK;
-    int64_t halves = sl_lattice__halves(l, constants, SL_LATTICE__STORE);
+    int64_t halves = sl_search__lattice_halves(l, constants, SL_LATTICE__STORE);
     SL_TRY(make_room(&stored, l, &l->sums, halves));
     if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
     if (!l->sums.size || !l->products.size) return SL_OK;
-    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE));
+    if (stored) SL_TRY(sl_search__lattice_walk(l, constants, SL_LATTICE__STORE));
     bool again = stored && l->noise > 0; // sums that met in the pass that stored them were not seen
     for (int c = again ? 0 : constants; c <= constants && (!stored || again); c++)
-        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_SUMS));
+        SL_TRY(sl_search__lattice_walk(l, c, SL_LATTICE__LOOK_SUMS));
     for (int c = stored ? 0 : constants; c <= constants; c++)
-        SL_TRY(sl_lattice__walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
+        SL_TRY(sl_search__lattice_walk(l, c, SL_LATTICE__LOOK_PRODUCTS));
     return SL_OK;
 }
 
 /* Halves of so many constants past the tables: the first kind makes the inner expressions too. */
-static sl_status look_up_halves(sl_lattice *l, int constants, sl_lattice__pass what) {
+static sl_status look_up_halves(sl_lattice *l, int constants, sl_search__lattice_pass what) {
     bool done;
     if (!l->sums.size || !l->products.size) return SL_OK;
-    if (l->levels == constants) SL_TRY(sl_lattice__extend(&done, l, constants));
+    if (l->levels == constants) SL_TRY(sl_search__lattice_extend(&done, l, constants));
     if (sl_search__stop(l->job, true)) return SL_OK;
-    return sl_lattice__walk(l, constants, what);
+    return sl_search__lattice_walk(l, constants, what);
 }
 
 /* Products of three factors. */
 static sl_status run_triples(sl_lattice *l, int constants) {
     bool stored = false;
-    SL_TRY(sl_lattice__factors(l, constants));
+    SL_TRY(sl_search__lattice_factors(l, constants));
     if (constants < SL_LATTICE__STORED) {
         SL_TRY(make_room(&stored, l, &l->sums,
-                         sl_lattice__halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
+                         sl_search__lattice_halves(l, constants, SL_LATTICE__STORE_TRIPLES)));
     }
     if (!l->sums.size) return SL_OK;
-    if (stored) SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__STORE_TRIPLES));
+    if (stored) SL_TRY(sl_search__lattice_walk(l, constants, SL_LATTICE__STORE_TRIPLES));
     if (stored && l->noise == 0) return SL_OK;
-    return sl_lattice__walk(l, constants, SL_LATTICE__LOOK_TRIPLES);
+    return sl_search__lattice_walk(l, constants, SL_LATTICE__LOOK_TRIPLES);
 }
 
 /* ---------------------------------------------------------------- the list of levels -------- */
@@ -364,7 +365,7 @@ typedef enum kind {
     SUMS,
     PEEL,
     INVERSE,
-    SQUARES, // fixed: terms; see sl_lattice__sums
+    SQUARES, // fixed: terms; see sl_search__lattice_sums
 } kind;
 
 /* From cheap to dear. What comes in one level is offered together. */
@@ -372,7 +373,7 @@ static const struct stage {
     int level;
     kind kind;
     int constants, fixed;
-    bool near; // see sl_lattice__terms
+    bool near; // see sl_search__lattice_terms
 } stages[] = {
     { 0, HALVES, 0, 0, false },
     { 0, TRIPLES, 0, 0, false },
@@ -409,13 +410,14 @@ static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     switch (s->kind) {
     case HALVES: return run_halves(l, s->constants);
     case TRIPLES: return run_triples(l, s->constants);
-    case SQUARES: return sl_lattice__sums(l, s->fixed, s->constants);
-    case INVERSE: return sl_lattice__invert(l, s->constants);
-    case PEEL: return sl_lattice__peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
+    case SQUARES: return sl_search__lattice_sums(l, s->fixed, s->constants);
+    case INVERSE: return sl_search__lattice_invert(l, s->constants);
+    case PEEL:
+        return sl_search__lattice_peel(l, s->constants, s->fixed, s->near ? 1 : 2, s->near ? 1 : 9);
     case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);
     case TRIPLE_PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_TRIPLE_PRODUCTS);
     case SUMS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_SUMS);
-    default: return sl_lattice__terms(l, s->fixed, s->constants, s->near);
+    default: return sl_search__lattice_terms(l, s->fixed, s->constants, s->near);
     }
 }
 

@@ -10,10 +10,10 @@
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
+sl_status sl_search__lattice_add_hit(sl_search__lattice_hits *h, sl_search__lattice_hit hit) {
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
-        sl_lattice__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        sl_search__lattice_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
         if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
         h->hit = more;
         h->room = room;
@@ -24,18 +24,18 @@ sl_status sl_lattice__add_hit(sl_lattice__hits *h, sl_lattice__hit hit) {
 
 /* The key of halves that have no ratios: SL_LATTICE__ONE, which explain y alone, or NONE. */
 static uint64_t key_of(float mark, int shift) {
-    uint32_t cell = sl_lattice__cell(mark, shift);
-    return sl_lattice__key(cell, cell, cell);
+    uint32_t cell = sl_search__lattice_cell(mark, shift);
+    return sl_search__lattice_key(cell, cell, cell);
 }
 
-void sl_lattice__table_open(sl_lattice__table *t, const sl_lattice *l) {
+void sl_search__lattice_table_open(sl_search__lattice_table *t, const sl_lattice *l) {
     uint32_t bit = (uint32_t)(key_of(SL_LATTICE__ONE, l->shift) >> (64 - SL_LATTICE__FILTER_BITS));
     atomic_fetch_or(&t->filter[bit >> 5], 1u << (bit & 31));
 }
 
 /* ---------------------------------------------------------------- a block ------------------- */
 
-static sl_lattice__code code_of(const sl_lattice__batch *b, int k) {
+static sl_search__lattice_code code_of(const sl_search__lattice_batch *b, int k) {
     uint64_t p = b->p, q = (uint64_t)b->id[k];
     bool function = b->family >= SL_LATTICE__HALF_EXP && b->family < SL_LATTICE__HALF_TIMES;
     if (b->family == SL_LATTICE__HALF_SINGLE || function)
@@ -47,37 +47,37 @@ static sl_lattice__code code_of(const sl_lattice__batch *b, int k) {
     return SL_LATTICE__CODE(b->constants, b->family, p, q);
 }
 
-static uint16_t tag_of(const sl_lattice__batch *b, int k) {
-    return (uint16_t)(sl_lattice__mix(sl_lattice__cell(b->s->keys.tag[k], 6)) >> 16);
+static uint16_t tag_of(const sl_search__lattice_batch *b, int k) {
+    return (uint16_t)(sl_search__lattice_mix(sl_search__lattice_cell(b->s->keys.tag[k], 6)) >> 16);
 }
 
-static uint64_t key_at(const sl_lattice__keys *keys, int k) {
+static uint64_t key_at(const sl_search__lattice_keys *keys, int k) {
     uint64_t key = (uint64_t)keys->high[k] << 32 | keys->low[k];
     return key ? key : 1;
 }
 
-static void pointers(const double **v, const sl_lattice__block *block) {
+static void pointers(const double **v, const sl_search__lattice_block *block) {
     for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = block->v[k];
 }
 
-static sl_status found(const sl_lattice__batch *b, int k, uint64_t key, uint64_t word,
-                       sl_lattice__form form) {
-    return sl_lattice__add_hit(b->hits, (sl_lattice__hit){ .key = key,
-                                                           .f = code_of(b, k),
-                                                           .tag_f = tag_of(b, k),
-                                                           .g = word >> 16,
-                                                           .tag_g = (uint16_t)word,
-                                                           .form = (uint8_t)form });
+static sl_status found(const sl_search__lattice_batch *b, int k, uint64_t key, uint64_t word,
+                       sl_search__lattice_form form) {
+    return sl_search__lattice_add_hit(b->hits, (sl_search__lattice_hit){ .key = key,
+                                                                         .f = code_of(b, k),
+                                                                         .tag_f = tag_of(b, k),
+                                                                         .g = word >> 16,
+                                                                         .tag_g = (uint16_t)word,
+                                                                         .form = (uint8_t)form });
 }
 
-int sl_lattice__around(uint64_t key[SL_LATTICE__AROUND], const sl_lattice__keys *keys, int k,
-                       int shift) {
+int sl_search__lattice_around(uint64_t key[SL_LATTICE__AROUND], const sl_search__lattice_keys *keys,
+                              int k, int shift) {
     uint32_t cell[3][2];
     int n[3], count = 0;
     for (int axis = 0; axis < 3; axis++) {
         float r = keys->ratio[axis][k], e = keys->error[axis][k];
-        cell[axis][0] = sl_lattice__cell(r - e, shift);
-        cell[axis][1] = sl_lattice__cell(r + e, shift);
+        cell[axis][0] = sl_search__lattice_cell(r - e, shift);
+        cell[axis][1] = sl_search__lattice_cell(r + e, shift);
         uint32_t apart = cell[axis][1] - cell[axis][0];
         if (apart > 1) return 0;
         n[axis] = 1 + (int)apart;
@@ -85,33 +85,33 @@ int sl_lattice__around(uint64_t key[SL_LATTICE__AROUND], const sl_lattice__keys 
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++)
             for (int m = 0; m < n[2]; m++)
-                key[count++] = sl_lattice__key(cell[0][i], cell[1][j], cell[2][m]);
+                key[count++] = sl_search__lattice_key(cell[0][i], cell[1][j], cell[2][m]);
     return count;
 }
 
-uint64_t sl_lattice__find(uint64_t *key, const sl_lattice__table *t, const sl_lattice__keys *keys,
-                          int k, const sl_lattice *l) {
+uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *t,
+                                 const sl_search__lattice_keys *keys, int k, const sl_lattice *l) {
     uint64_t around[SL_LATTICE__AROUND], word;
-    if (l->noise == 0) return sl_lattice__table_find(key, t, keys, k);
+    if (l->noise == 0) return sl_search__lattice_table_find(key, t, keys, k);
     float ratio = keys->ratio[0][k];
     if (ratio == SL_LATTICE__ONE || ratio == SL_LATTICE__NONE) return 0;
-    const int n = sl_lattice__around(around, keys, k, l->shift);
+    const int n = sl_search__lattice_around(around, keys, k, l->shift);
     for (int i = 0; i < n; i++) {
         *key = around[i];
-        if (!sl_lattice__table_may_hold(t, (uint32_t)(*key >> 32))) continue;
-        if ((word = sl_lattice__table_get(t, *key))) return word;
+        if (!sl_search__lattice_table_may_hold(t, (uint32_t)(*key >> 32))) continue;
+        if ((word = sl_search__lattice_table_get(t, *key))) return word;
     }
     return 0;
 }
 
 /* All cells around the ratios of half k. */
-static sl_status look_around(const sl_lattice__batch *b, const sl_lattice__table *t, int k,
-                             sl_lattice__form form) {
+static sl_status look_around(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
+                             int k, sl_search__lattice_form form) {
     uint64_t key[SL_LATTICE__AROUND];
-    int n = sl_lattice__around(key, &b->s->keys, k, b->l->shift);
+    int n = sl_search__lattice_around(key, &b->s->keys, k, b->l->shift);
     for (int i = 0; i < n; i++) {
-        if (!sl_lattice__table_may_hold(t, (uint32_t)(key[i] >> 32))) continue;
-        uint64_t word = sl_lattice__table_get(t, key[i]);
+        if (!sl_search__lattice_table_may_hold(t, (uint32_t)(key[i] >> 32))) continue;
+        uint64_t word = sl_search__lattice_table_get(t, key[i]);
         bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
         if (word && !same) SL_TRY(found(b, k, key[i], word, form));
     }
@@ -119,43 +119,44 @@ static sl_status look_around(const sl_lattice__batch *b, const sl_lattice__table
 }
 
 /* Half k, whose key may be in the table. */
-static sl_status look_at(const sl_lattice__batch *b, const sl_lattice__table *t, int k,
-                         sl_lattice__form form, sl_lattice__form alone) {
-    const sl_lattice__keys *keys = &b->s->keys;
+static sl_status look_at(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
+                         int k, sl_search__lattice_form form, sl_search__lattice_form alone) {
+    const sl_search__lattice_keys *keys = &b->s->keys;
     if (keys->ratio[0][k] == SL_LATTICE__NONE) return SL_OK;
     if (keys->ratio[0][k] == SL_LATTICE__ONE) return found(b, k, 0, 0, alone);
     if (b->l->noise > 0 && b->s->border[k]) return look_around(b, t, k, form);
-    uint64_t key = key_at(keys, k), word = sl_lattice__table_get(t, key);
+    uint64_t key = key_at(keys, k), word = sl_search__lattice_table_get(t, key);
     bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
     return word && !same ? found(b, k, key, word, form) : SL_OK;
 }
 
 /* Looks the block's keys up. form: what a hit means; alone: what LATTICE_ONE means. */
-static sl_status look_up(const sl_lattice__batch *b, const sl_lattice__table *t,
-                         sl_lattice__form form, sl_lattice__form alone) {
+static sl_status look_up(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
+                         sl_search__lattice_form form, sl_search__lattice_form alone) {
     const sl_lattice *l = b->l;
-    sl_lattice__scratch *s = b->s;
+    sl_search__lattice_scratch *s = b->s;
     int n = 0;
     l->kernels->hash(&s->keys, b->n, l->shift);
     if (l->noise > 0) l->kernels->border(s->border, &s->keys, b->n, l->shift);
     for (int k = 0; k < b->n; k++) {
         s->chosen[n] = k;
-        bool may = sl_lattice__table_may_hold(t, s->keys.high[k]);
+        bool may = sl_search__lattice_table_may_hold(t, s->keys.high[k]);
         bool one = s->keys.ratio[0][k] == SL_LATTICE__ONE;
         n += l->noise > 0 && !one ? (may && s->border[k] == 0) || s->border[k] == 1 : may;
     }
-    for (int i = 0; i < n; i++) sl_lattice__table_prefetch(t, key_at(&s->keys, s->chosen[i]));
+    for (int i = 0; i < n; i++)
+        sl_search__lattice_table_prefetch(t, key_at(&s->keys, s->chosen[i]));
     for (int i = 0; i < n; i++) SL_TRY(look_at(b, t, s->chosen[i], form, alone));
     return SL_OK;
 }
 
 /* Stores the block by its keys; under exact data a half that meets one of another tag is a hit. */
-static sl_status put_sums(const sl_lattice__batch *b, sl_lattice__table *t) {
+static sl_status put_sums(const sl_search__lattice_batch *b, sl_search__lattice_table *t) {
     const sl_lattice *l = b->l;
-    sl_lattice__keys *keys = &b->s->keys;
+    sl_search__lattice_keys *keys = &b->s->keys;
     const uint64_t none = key_of(SL_LATTICE__NONE, l->shift);
     l->kernels->hash(keys, b->n, l->shift);
-    for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
         uint64_t key = key_at(keys, k);
         if (key == none) continue;
@@ -163,33 +164,36 @@ static sl_status put_sums(const sl_lattice__batch *b, sl_lattice__table *t) {
             SL_TRY(found(b, k, 0, 0, SL_LATTICE__FORM_ONE));
             continue;
         }
-        uint64_t word = sl_lattice__table_put(t, key, code_of(b, k) << 16 | tag_of(b, k));
+        uint64_t word = sl_search__lattice_table_put(t, key, code_of(b, k) << 16 | tag_of(b, k));
         if (word && (uint16_t)word != tag_of(b, k) && l->noise == 0)
             SL_TRY(found(b, k, key, word, SL_LATTICE__FORM_SUM));
     }
     return SL_OK;
 }
 
-static void put_plain(const sl_lattice__batch *b, sl_lattice__table *t, int shift) {
+static void put_plain(const sl_search__lattice_batch *b, sl_search__lattice_table *t, int shift) {
     const sl_lattice *l = b->l;
-    sl_lattice__keys *keys = &b->s->keys;
+    sl_search__lattice_keys *keys = &b->s->keys;
     const uint64_t none = key_of(SL_LATTICE__NONE, shift), one = key_of(SL_LATTICE__ONE, shift);
     l->kernels->hash(keys, b->n, shift);
-    for (int k = 0; k < b->n; k++) sl_lattice__table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
         uint64_t key = key_at(keys, k);
-        if (key != none && key != one) (void)sl_lattice__table_put(t, key, code_of(b, k) << 16);
+        if (key != none && key != one)
+            (void)sl_search__lattice_table_put(t, key, code_of(b, k) << 16);
     }
 }
 
-static sl_status look_products(const sl_lattice__batch *b) {
-    static const sl_lattice__form form[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
-                                             SL_LATTICE__FORM_OVER, SL_LATTICE__FORM_INVERSE };
-    static const sl_lattice__form alone[] = { SL_LATTICE__FORM_RECIPROCAL, SL_LATTICE__FORM_FACTOR,
-                                              SL_LATTICE__FORM_FACTOR,
-                                              SL_LATTICE__FORM_RECIPROCAL };
+static sl_status look_products(const sl_search__lattice_batch *b) {
+    static const sl_search__lattice_form form[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
+                                                    SL_LATTICE__FORM_OVER,
+                                                    SL_LATTICE__FORM_INVERSE };
+    static const sl_search__lattice_form alone[] = { SL_LATTICE__FORM_RECIPROCAL,
+                                                     SL_LATTICE__FORM_FACTOR,
+                                                     SL_LATTICE__FORM_FACTOR,
+                                                     SL_LATTICE__FORM_RECIPROCAL };
     const sl_lattice *l = b->l;
-    sl_lattice__scratch *s = b->s;
+    sl_search__lattice_scratch *s = b->s;
     const double *v[SL_LATTICE__PROBES];
     enum { USED = 5 }; // probes of an affine key
     pointers(v, &s->product);
@@ -207,7 +211,7 @@ static sl_status look_products(const sl_lattice__batch *b) {
     return SL_OK;
 }
 
-sl_status sl_lattice__deal_with(const sl_lattice__batch *b) {
+sl_status sl_search__lattice_deal_with(const sl_search__lattice_batch *b) {
     sl_lattice *l = b->l;
     const double *v[SL_LATTICE__PROBES];
     pointers(v, &b->s->block);

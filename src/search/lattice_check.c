@@ -17,14 +17,14 @@ enum { FIRST_ROWS = 12 };
 /* ---------------------------------------------------------------- values -------------------- */
 
 static double atom_at(const sl_lattice *l, int32_t i, int row) {
-    const sl_lattice__atom *t = &l->atom[i];
+    const sl_search__lattice_atom *t = &l->atom[i];
     return t->factor * l->x[t->variable][row] + t->summand;
 }
 
 static double inner_at(const sl_lattice *l, uint32_t id, int row) {
-    const sl_lattice__inner *e = &l->inner[id];
+    const sl_search__lattice_inner *e = &l->inner[id];
     double p = atom_at(l, e->left, row);
-    switch ((sl_lattice__op)e->op) {
+    switch ((sl_search__lattice_op)e->op) {
     case SL_LATTICE__ATOM: return p;
     case SL_LATTICE__SUM: return p + atom_at(l, e->right, row);
     case SL_LATTICE__DIFFERENCE: return p - atom_at(l, e->right, row);
@@ -39,12 +39,12 @@ static double inner_at(const sl_lattice *l, uint32_t id, int row) {
 
 typedef struct half {
     int constants;
-    sl_lattice__family family;
+    sl_search__lattice_family family;
     uint32_t p, q;
 } half;
 
-static half half_of(sl_lattice__code h) {
-    return (half){ sl_lattice__constants_of(h), sl_lattice__family_of(h),
+static half half_of(sl_search__lattice_code h) {
+    return (half){ sl_search__lattice_constants_of(h), sl_search__lattice_family_of(h),
                    (uint32_t)(h >> 20) & 0x1FFFFF, (uint32_t)h & 0xFFFFF };
 }
 
@@ -67,49 +67,49 @@ static double combined(const sl_lattice *l, half h, double p, double q) {
     }
 }
 
-static bool is_binary(sl_lattice__family family) {
+static bool is_binary(sl_search__lattice_family family) {
     return family >= SL_LATTICE__HALF_SUM && family <= SL_LATTICE__HALF_QUOTIENT;
 }
 
 /* Three factors: the half f and the inner expression d. */
-static double of_three(sl_lattice__family family, double f, double d) {
+static double of_three(sl_search__lattice_family family, double f, double d) {
     return family == SL_LATTICE__HALF_TIMES ? f * d
            : family == SL_LATTICE__HALF_PER ? f / d
                                             : d / f;
 }
 
-double sl_lattice__half_at(const sl_lattice *l, sl_lattice__code code, int row) {
+double sl_search__lattice_half_at(const sl_lattice *l, sl_search__lattice_code code, int row) {
     half h = half_of(code);
     if (h.family >= SL_LATTICE__HALF_TIMES)
-        return of_three(h.family, sl_lattice__half_at(l, l->factor[h.p], row),
+        return of_three(h.family, sl_search__lattice_half_at(l, l->factor[h.p], row),
                         inner_at(l, h.q, row));
     return combined(l, h, inner_at(l, h.p, row), is_binary(h.family) ? inner_at(l, h.q, row) : 0);
 }
 
-double sl_lattice__half_probe(const sl_lattice *l, sl_lattice__code code, int k) {
+double sl_search__lattice_half_probe(const sl_lattice *l, sl_search__lattice_code code, int k) {
     const double *value = l->list[SL_LATTICE__FULL].value[k];
     half h = half_of(code);
     if (h.family >= SL_LATTICE__HALF_TIMES)
-        return of_three(h.family, sl_lattice__half_probe(l, l->factor[h.p], k), value[h.q]);
+        return of_three(h.family, sl_search__lattice_half_probe(l, l->factor[h.p], k), value[h.q]);
     return combined(l, h, value[h.p], is_binary(h.family) ? value[h.q] : 0);
 }
 
 /* ---------------------------------------------------------------- a form as a linear fit ---- */
 
-typedef sl_lattice__linear linear;
+typedef sl_search__lattice_linear linear;
 
-static bool has_two(sl_lattice__form form) {
+static bool has_two(sl_search__lattice_form form) {
     return form != SL_LATTICE__FORM_ONE && form != SL_LATTICE__FORM_FACTOR &&
            form != SL_LATTICE__FORM_RECIPROCAL;
 }
 
-static bool is_linear(sl_lattice__form form) {
+static bool is_linear(sl_search__lattice_form form) {
     return form == SL_LATTICE__FORM_SUM || form == SL_LATTICE__FORM_ONE ||
            form == SL_LATTICE__FORM_FACTOR || form == SL_LATTICE__FORM_TERMS;
 }
 
 /* What the affine part has to be in a row where y and f have these values. */
-static double target(sl_lattice__form form, double y, double f, double r) {
+static double target(sl_search__lattice_form form, double y, double f, double r) {
     switch (form) {
     case SL_LATTICE__FORM_EXP_TIMES: return sl_log(fabs(y / f - r));
     case SL_LATTICE__FORM_EXP_PER: return sl_log(fabs(y * f - r));
@@ -125,7 +125,7 @@ static double target(sl_lattice__form form, double y, double f, double r) {
 }
 
 /* How much of it an error of y moves. */
-static double slope(sl_lattice__form form, double y, double f, double r) {
+static double slope(sl_search__lattice_form form, double y, double f, double r) {
     switch (form) {
     case SL_LATTICE__FORM_EXP_TIMES: return 1 / (y - r * f);
     case SL_LATTICE__FORM_EXP_PER: return f / (y * f - r);
@@ -140,10 +140,10 @@ static double slope(sl_lattice__form form, double y, double f, double r) {
     }
 }
 
-static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, int r) {
-    double f = sl_lattice__half_at(l, h->f, r), y = l->y[r], one = 1;
-    if (h->peeled) y -= h->peeled * sl_lattice__half_at(l, h->others[0], r);
-    double g = has_two(h->form) ? sl_lattice__half_at(l, h->g, r) : 0;
+static bool set_row(linear *m, const sl_lattice *l, const sl_search__lattice_hit *h, int r) {
+    double f = sl_search__lattice_half_at(l, h->f, r), y = l->y[r], one = 1;
+    if (h->peeled) y -= h->peeled * sl_search__lattice_half_at(l, h->others[0], r);
+    double g = has_two(h->form) ? sl_search__lattice_half_at(l, h->g, r) : 0;
     double t = target(h->form, y, f, h->beside);
     const double *part[SL_LATTICE__COLUMNS];
     double other[SL_LATTICE__OTHERS];
@@ -152,7 +152,7 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     if (has_two(h->form)) part[m->columns++] = &g;
     if (h->form != SL_LATTICE__FORM_FACTOR) part[m->columns++] = &one;
     for (int k = 0; k < h->n_others; k++) {
-        other[k] = sl_lattice__half_at(l, h->others[k], r);
+        other[k] = sl_search__lattice_half_at(l, h->others[k], r);
         part[m->columns++] = &other[k];
     }
     for (int k = 0; k < m->columns; k++) {
@@ -171,7 +171,7 @@ static bool set_row(linear *m, const sl_lattice *l, const sl_lattice__hit *h, in
     return fabs(t) < 1e150 && m->w[r] < 1e300 && m->w[r] > 1e-300;
 }
 
-bool sl_lattice__holds(const linear *m, const double *coefficient, int from) {
+bool sl_search__lattice_holds(const linear *m, const double *coefficient, int from) {
     for (int r = from; r < m->rows; r++) {
         double sum = 0, size = 0;
         for (int k = 0; k < m->columns; k++) {
@@ -188,8 +188,9 @@ static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const l
     sl_lsq lsq;
     const double *column[SL_LATTICE__COLUMNS];
     for (int k = 0; k < SL_LATTICE__COLUMNS; k++) column[k] = m->column[k];
-    SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, m->t, m->w, m->rows, m->columns));
-    *good = lsq.rank == m->columns && sl_lattice__holds(m, coefficient, 0);
+    SL_TRY(
+        sl_num_lsq_fit(&lsq, coefficient, NULL, scratch, column, m->t, m->w, m->rows, m->columns));
+    *good = lsq.rank == m->columns && sl_search__lattice_holds(m, coefficient, 0);
     return SL_OK;
 }
 
@@ -210,8 +211,8 @@ static double price_of(double v) {
 }
 
 /* Coefficients by their place: of f, of g, the summand. */
-static void settle(sl_lattice__hit *h, const linear *m, const double *coefficient,
-                   const sl_lattice__number *number) {
+static void settle(sl_search__lattice_hit *h, const linear *m, const double *coefficient,
+                   const sl_search__lattice_number *number) {
     bool there[SL_LATTICE__COLUMNS] = { is_linear(h->form), has_two(h->form),
                                         h->form != SL_LATTICE__FORM_FACTOR };
     for (int i = 0; i < h->n_others; i++) there[3 + i] = true;
@@ -220,7 +221,7 @@ static void settle(sl_lattice__hit *h, const linear *m, const double *coefficien
     if (h->peeled) h->price += half_of(h->others[0]).constants + price_of(h->peeled);
     for (int i = 0, k = 0; i < SL_LATTICE__COLUMNS; i++) {
         h->coefficient[i] = 0;
-        h->number[i] = (sl_lattice__number){ .degree = 1 };
+        h->number[i] = (sl_search__lattice_number){ .degree = 1 };
         if (!there[i]) continue;
         h->coefficient[i] = tidy(coefficient[k], m->column[k], m);
         h->number[i] = number[k];
@@ -229,10 +230,11 @@ static void settle(sl_lattice__hit *h, const linear *m, const double *coefficien
     }
 }
 
-sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_lattice *l) {
+sl_status sl_search__lattice_check(sl_search__lattice_hit *hit, sl_arena *scratch,
+                                   const sl_lattice *l) {
     linear m = { .rows = SL_MIN(FIRST_ROWS, l->rows) };
     double coefficient[SL_LATTICE__COLUMNS] = { 0 };
-    sl_lattice__number number[SL_LATTICE__COLUMNS] = { 0 };
+    sl_search__lattice_number number[SL_LATTICE__COLUMNS] = { 0 };
     hit->good = false;
     hit->sure = true;
     for (int r = 0; r < m.rows; r++)
@@ -244,7 +246,7 @@ sl_status sl_lattice__check(sl_lattice__hit *hit, sl_arena *scratch, const sl_la
         if (!set_row(&m, l, hit, m.rows)) return SL_OK;
     SL_TRY(fit(&good, coefficient, scratch, &m));
     if (!good) return SL_OK;
-    if (l->noise > 0) SL_TRY(sl_lattice__snap(&hit->sure, coefficient, number, scratch, &m));
+    if (l->noise > 0) SL_TRY(sl_search__lattice_snap(&hit->sure, coefficient, number, scratch, &m));
     settle(hit, &m, coefficient, number);
     hit->good = true;
     return SL_OK;
@@ -266,7 +268,7 @@ static const sl_node *two(builder *b, sl_op op, const sl_node *p, const sl_node 
 }
 
 static const sl_node *apply(builder *b, sl_operator o, const sl_node *p, const sl_node *q) {
-    return p && (q || sl_operator_operands(o) == 1) ? sl_expr_apply(b->a, o, p, q) : NULL;
+    return p && (q || sl_expr_operator_operands(o) == 1) ? sl_expr_apply(b->a, o, p, q) : NULL;
 }
 
 static const sl_node *with_constants(builder *b, const sl_node *u, int64_t factor,
@@ -277,12 +279,12 @@ static const sl_node *with_constants(builder *b, const sl_node *u, int64_t facto
 }
 
 static const sl_node *atom_expr(builder *b, int32_t i) {
-    const sl_lattice__atom *t = &b->l->atom[i];
+    const sl_search__lattice_atom *t = &b->l->atom[i];
     return with_constants(b, sl_expr_var(b->a, t->variable + 1), t->factor, t->summand);
 }
 
 static const sl_node *inner_expr(builder *b, uint32_t id) {
-    const sl_lattice__inner *e = &b->l->inner[id];
+    const sl_search__lattice_inner *e = &b->l->inner[id];
     const sl_node *p = atom_expr(b, e->left);
     static const sl_operator operators[] = {
         [SL_LATTICE__SUM] = SL_OPERATOR_ADD,     [SL_LATTICE__DIFFERENCE] = SL_OPERATOR_SUB,
@@ -296,7 +298,7 @@ static const sl_node *inner_expr(builder *b, uint32_t id) {
     return with_constants(b, apply(b, operators[e->op], p, NULL), e->factor, e->summand);
 }
 
-static const sl_node *half_expr(builder *b, sl_lattice__code code);
+static const sl_node *half_expr(builder *b, sl_search__lattice_code code);
 
 static const sl_node *triple_expr(builder *b, half h) {
     const sl_node *f = half_expr(b, b->l->factor[h.p]), *d = inner_expr(b, h.q);
@@ -305,7 +307,8 @@ static const sl_node *triple_expr(builder *b, half h) {
                                             : apply(b, SL_OPERATOR_DIV, d, f);
 }
 
-static const sl_node *function_expr(builder *b, sl_lattice__family family, const sl_node *p) {
+static const sl_node *function_expr(builder *b, sl_search__lattice_family family,
+                                    const sl_node *p) {
     switch (family) {
     case SL_LATTICE__HALF_EXP:
     case SL_LATTICE__HALF_EXP_NEGATIVE: return apply(b, SL_OPERATOR_EXP, p, NULL);
@@ -317,7 +320,7 @@ static const sl_node *function_expr(builder *b, sl_lattice__family family, const
     }
 }
 
-static const sl_node *half_expr(builder *b, sl_lattice__code code) {
+static const sl_node *half_expr(builder *b, sl_search__lattice_code code) {
     half h = half_of(code);
     if (h.family >= SL_LATTICE__HALF_TIMES) return triple_expr(b, h);
     const sl_node *p = inner_expr(b, h.p);
@@ -333,15 +336,15 @@ static const sl_node *half_expr(builder *b, sl_lattice__code code) {
     default: break;
     }
     p = function_expr(b, h.family, p);
-    const sl_lattice__ratio *r = &b->l->ratio[h.q];
+    const sl_search__lattice_ratio *r = &b->l->ratio[h.q];
     if (r->num == 0) return p;
-    return sl_rat_make(&ratio, r->num, r->den) ? two(b, SL_OP_ADD, p, sl_expr_num(b->a, ratio))
-                                               : NULL;
+    return sl_expr_rat_make(&ratio, r->num, r->den) ? two(b, SL_OP_ADD, p, sl_expr_num(b->a, ratio))
+                                                    : NULL;
 }
 
 /* Coefficient i times u; u NULL: the coefficient alone. NULL is also an empty term: *there says
  * which. */
-static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, int i,
+static const sl_node *term(builder *b, bool *there, const sl_search__lattice_hit *h, int i,
                            const sl_node *u, bool alone) {
     const double coefficient = h->coefficient[i];
     *there = coefficient != 0;
@@ -350,7 +353,7 @@ static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, in
     if (!alone && coefficient == -1) return apply(b, SL_OPERATOR_NEG, u, NULL);
     const sl_node *c;
     if (h->number[i].times.den) {
-        c = sl_lattice__number_expr(b->a, h->number[i]);
+        c = sl_search__lattice_number_expr(b->a, h->number[i]);
     } else {
         b->value[b->params++] = coefficient;
         c = sl_expr_par(b->a, b->params);
@@ -359,7 +362,7 @@ static const sl_node *term(builder *b, bool *there, const sl_lattice__hit *h, in
 }
 
 /* coefficient[0] f + coefficient[1] g + coefficient[2], without what is 0. */
-static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl_node *f,
+static const sl_node *affine_expr(builder *b, const sl_search__lattice_hit *h, const sl_node *f,
                                   const sl_node *g) {
     const sl_node *part[SL_LATTICE__COLUMNS] = { NULL }, *sum = NULL;
     bool there[SL_LATTICE__COLUMNS] = { false }, any = false;
@@ -377,10 +380,10 @@ static const sl_node *affine_expr(builder *b, const sl_lattice__hit *h, const sl
 }
 
 /* The function of an affine half, with the sign that it has in the first row, and r. */
-static const sl_node *inverse_expr(builder *b, const sl_lattice__hit *h, const sl_node *g) {
+static const sl_node *inverse_expr(builder *b, const sl_search__lattice_hit *h, const sl_node *g) {
     bool times = h->form == SL_LATTICE__FORM_EXP_TIMES || h->form == SL_LATTICE__FORM_ROOT_TIMES;
     bool root = h->form == SL_LATTICE__FORM_ROOT_TIMES || h->form == SL_LATTICE__FORM_ROOT_PER;
-    double f = sl_lattice__half_at(b->l, h->f, 0), y = b->l->y[0];
+    double f = sl_search__lattice_half_at(b->l, h->f, 0), y = b->l->y[0];
     bool negative = (times ? y / f : y * f) - h->beside < 0;
     const sl_node *u =
         apply(b, root ? SL_OPERATOR_SQRT : SL_OPERATOR_EXP, affine_expr(b, h, NULL, g), NULL);
@@ -388,10 +391,10 @@ static const sl_node *inverse_expr(builder *b, const sl_lattice__hit *h, const s
     return h->beside ? two(b, SL_OP_ADD, u, sl_expr_int(b->a, h->beside)) : u;
 }
 
-static const sl_node *build(builder *b, const sl_lattice__hit *h) {
+static const sl_node *build(builder *b, const sl_search__lattice_hit *h) {
     const sl_node *f = half_expr(b, h->f), *g = has_two(h->form) ? half_expr(b, h->g) : NULL;
     if (!f || (has_two(h->form) && !g)) return NULL;
-    switch ((sl_lattice__form)h->form) {
+    switch ((sl_search__lattice_form)h->form) {
     case SL_LATTICE__FORM_SUM:
     case SL_LATTICE__FORM_ONE:
     case SL_LATTICE__FORM_TERMS:
@@ -411,8 +414,8 @@ static const sl_node *build(builder *b, const sl_lattice__hit *h) {
     }
 }
 
-sl_status sl_lattice__expr(const sl_node **out, double *value, int *params, sl_arena *a,
-                           const sl_lattice *l, const sl_lattice__hit *hit) {
+sl_status sl_search__lattice_expr(const sl_node **out, double *value, int *params, sl_arena *a,
+                                  const sl_lattice *l, const sl_search__lattice_hit *hit) {
     builder b = { a, l, value, 0 };
     const sl_node *e = build(&b, hit);
     if (hit->peeled) {

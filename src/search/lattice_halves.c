@@ -18,7 +18,7 @@
 enum { UNIT = 4 * SL_LATTICE__BLOCK, RUNS_MAX = 128, GRAIN = 8 };
 
 typedef struct run {
-    sl_lattice__family family;
+    sl_search__lattice_family family;
     int left, right; // lists
     int32_t p, p_end, q, q_end;
     bool triangle;            // only q at or behind p
@@ -30,7 +30,7 @@ typedef struct run {
 typedef struct walk {
     sl_lattice *l;
     int constants;
-    sl_lattice__pass what;
+    sl_search__lattice_pass what;
     bool affine;
     int runs;
     run run[RUNS_MAX];
@@ -56,7 +56,7 @@ static int32_t end_of(const walk *w, int list, int c) { return w->l->list[list].
 static bool has(const walk *w, sl_operator o) { return w->l->grammar.ops >> o & 1; }
 
 /* Functions, or operands alone: no left operand. */
-static void add_unary(walk *w, sl_lattice__family family, int list, int32_t q, int32_t q_end,
+static void add_unary(walk *w, sl_search__lattice_family family, int list, int32_t q, int32_t q_end,
                       int ratios) {
     const int32_t *begin = w->l->ratio_begin;
     add_run(w, (run){ .family = family,
@@ -146,7 +146,7 @@ static void add_triples(walk *w, int c1, int c2) {
     if (r.families) add_run(w, r);
 }
 
-static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
+static void plan(walk *w, sl_lattice *l, int c, sl_search__lattice_pass what) {
     bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES ||
                    what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS;
     *w = (walk){ .l = l,
@@ -169,7 +169,7 @@ static void plan(walk *w, sl_lattice *l, int c, sl_lattice__pass what) {
         if (c - ratios < l->levels) add_functions(w, c - ratios, ratios);
 }
 
-int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what) {
+int64_t sl_search__lattice_halves(sl_lattice *l, int constants, sl_search__lattice_pass what) {
     walk w;
     int64_t n = 0;
     plan(&w, l, constants, what);
@@ -185,15 +185,15 @@ int64_t sl_lattice__halves(sl_lattice *l, int constants, sl_lattice__pass what) 
 
 /* ---------------------------------------------------------------- values of a block --------- */
 
-static sl_status do_binary(sl_lattice__batch *b, const run *r, int32_t i, int32_t q) {
+static sl_status do_binary(sl_search__lattice_batch *b, const run *r, int32_t i, int32_t q) {
     const sl_lattice *l = b->l;
-    static const sl_lattice__family family[] = { SL_LATTICE__HALF_SUM, SL_LATTICE__HALF_DIFFERENCE,
-                                                 SL_LATTICE__HALF_PRODUCT,
-                                                 SL_LATTICE__HALF_QUOTIENT,
-                                                 SL_LATTICE__HALF_QUOTIENT };
-    static const sl_lattice__family family_of_three[] = { 0, 0, SL_LATTICE__HALF_TIMES,
-                                                          SL_LATTICE__HALF_UNDER,
-                                                          SL_LATTICE__HALF_PER };
+    static const sl_search__lattice_family family[] = {
+        SL_LATTICE__HALF_SUM, SL_LATTICE__HALF_DIFFERENCE, SL_LATTICE__HALF_PRODUCT,
+        SL_LATTICE__HALF_QUOTIENT, SL_LATTICE__HALF_QUOTIENT
+    };
+    static const sl_search__lattice_family family_of_three[] = { 0, 0, SL_LATTICE__HALF_TIMES,
+                                                                 SL_LATTICE__HALF_UNDER,
+                                                                 SL_LATTICE__HALF_PER };
     const bool triple = r->right == SL_LATTICE__FACTOR;
     b->p = (uint32_t)l->list[r->left].id[i];
     for (int op = 0; op < SL_LEN(family); op++) {
@@ -203,14 +203,14 @@ static sl_status do_binary(sl_lattice__batch *b, const run *r, int32_t i, int32_
                                 l->list[r->right].value[k] + q, b->n, op);
         b->family = triple ? family_of_three[op] : family[op];
         b->swapped = op == 4 || triple;
-        SL_TRY(sl_lattice__deal_with(b));
+        SL_TRY(sl_search__lattice_deal_with(b));
     }
     return SL_OK;
 }
 
 /* out := the function of the family of q[]. */
-static void apply(double *out, const sl_lattice *l, sl_lattice__family family, const double *q,
-                  int n) {
+static void apply(double *out, const sl_lattice *l, sl_search__lattice_family family,
+                  const double *q, int n) {
     bool negative =
         family == SL_LATTICE__HALF_EXP_NEGATIVE || family == SL_LATTICE__HALF_SQRT_NEGATIVE;
     for (int i = 0; i < n; i++) out[i] = negative ? -q[i] : q[i];
@@ -234,16 +234,16 @@ static void apply(double *out, const sl_lattice *l, sl_lattice__family family, c
     }
 }
 
-static sl_status do_unary(sl_lattice__batch *b, const run *r, int32_t q) {
+static sl_status do_unary(sl_search__lattice_batch *b, const run *r, int32_t q) {
     const sl_lattice *l = b->l;
-    sl_lattice__block *u = &b->s->function;
+    sl_search__lattice_block *u = &b->s->function;
     b->family = r->family;
     for (int k = 0; k < SL_LATTICE__PROBES; k++)
         apply(u->v[k], l, r->family, l->list[r->right].value[k] + q, b->n);
     for (b->ratio = r->ratio; b->ratio < r->ratio_end; b->ratio++) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++)
             l->kernels->combine(b->s->block.v[k], l->ratio[b->ratio].value, u->v[k], b->n, 0);
-        SL_TRY(sl_lattice__deal_with(b));
+        SL_TRY(sl_search__lattice_deal_with(b));
     }
     return SL_OK;
 }
@@ -254,21 +254,21 @@ static const run *run_of(const walk *w, int64_t unit) {
     return &w->run[i];
 }
 
-static sl_status do_unit(const walk *w, int64_t unit, sl_lattice__scratch *s,
-                         sl_lattice__hits *hits) {
+static sl_status do_unit(const walk *w, int64_t unit, sl_search__lattice_scratch *s,
+                         sl_search__lattice_hits *hits) {
     const run *r = run_of(w, unit);
     int64_t blocks = blocks_of(r), at = unit - r->unit;
     int32_t i = r->p + (int32_t)(at / blocks), q = r->q + (int32_t)(at % blocks) * UNIT;
     int32_t end = SL_MIN(q + UNIT, r->q_end);
     if (r->triangle) q = SL_MAX(q, i);
     for (; q < end; q += SL_LATTICE__BLOCK) {
-        sl_lattice__batch b = { .l = w->l,
-                                .constants = w->constants,
-                                .what = w->what,
-                                .s = s,
-                                .hits = hits,
-                                .n = SL_MIN(SL_LATTICE__BLOCK, end - q),
-                                .id = w->l->list[r->right].id + q };
+        sl_search__lattice_batch b = { .l = w->l,
+                                       .constants = w->constants,
+                                       .what = w->what,
+                                       .s = s,
+                                       .hits = hits,
+                                       .n = SL_MIN(SL_LATTICE__BLOCK, end - q),
+                                       .id = w->l->list[r->right].id + q };
         if (r->families)
             SL_TRY(do_binary(&b, r, i, q));
         else
@@ -279,7 +279,7 @@ static sl_status do_unit(const walk *w, int64_t unit, sl_lattice__scratch *s,
 
 static sl_status do_units(int64_t begin, int64_t end, int worker, void *payload) {
     const walk *w = payload;
-    sl_lattice__scratch *s = (sl_lattice__scratch *)w->l->scratch + worker;
+    sl_search__lattice_scratch *s = (sl_search__lattice_scratch *)w->l->scratch + worker;
     for (int64_t unit = begin; unit < end; unit++) {
         if (sl_search__stop(w->l->job, worker == 0)) return SL_OK;
         SL_TRY(do_unit(w, unit, s, &w->l->hits[worker]));
@@ -288,7 +288,7 @@ static sl_status do_units(int64_t begin, int64_t end, int worker, void *payload)
     return SL_OK;
 }
 
-sl_status sl_lattice__walk(sl_lattice *l, int constants, sl_lattice__pass what) {
+sl_status sl_search__lattice_walk(sl_lattice *l, int constants, sl_search__lattice_pass what) {
     walk w;
     plan(&w, l, constants, what);
     return sl_par_for(l->job->pool, w.units, GRAIN, do_units, &w);

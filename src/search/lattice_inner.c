@@ -13,7 +13,7 @@ enum { KEY_SHIFT = 6, RAW_MAX = 1 << 23, ATOMS_MAX = 1 << 16 };
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
-sl_status sl_lattice__alloc(void **out, sl_lattice *l, size_t count, size_t size) {
+sl_status sl_search__lattice_alloc(void **out, sl_lattice *l, size_t count, size_t size) {
     *out = NULL;
     if (!sl_search__reserve(l->job, (int64_t)(count * size))) return SL_OK;
     *out = sl_malloc_wide(count, size);
@@ -24,7 +24,7 @@ sl_status sl_lattice__alloc(void **out, sl_lattice *l, size_t count, size_t size
     return SL_OK;
 }
 
-void sl_lattice__free(sl_lattice *l, void *p, size_t count, size_t size) {
+void sl_search__lattice_free(sl_lattice *l, void *p, size_t count, size_t size) {
     if (!p) return;
     sl_free(p);
     sl_search__release(l->job, (int64_t)(count * size));
@@ -35,10 +35,10 @@ static sl_status grow(bool *done, sl_lattice *l, void **p, int64_t count, int64_
                       int64_t want, size_t size) {
     void *more;
     *done = false;
-    SL_TRY(sl_lattice__alloc(&more, l, (size_t)want, size));
+    SL_TRY(sl_search__lattice_alloc(&more, l, (size_t)want, size));
     if (!more) return SL_OK;
     if (count) memcpy(more, *p, (size_t)count * size);
-    sl_lattice__free(l, *p, (size_t)room, size);
+    sl_search__lattice_free(l, *p, (size_t)room, size);
     *p = more;
     *done = true;
     return SL_OK;
@@ -83,39 +83,39 @@ static sl_status make_ratios(sl_lattice *l) {
     const sl_search_grammar *g = &l->grammar;
     int64_t room = 1 + pairs_of(g, 1) + pairs_of(g, 2);
     void *p;
-    SL_TRY(sl_lattice__alloc(&p, l, (size_t)room, sizeof *l->ratio));
+    SL_TRY(sl_search__lattice_alloc(&p, l, (size_t)room, sizeof *l->ratio));
     if (!p) return SL_OK;
     l->ratio = p;
     l->ratio_room = room;
     int32_t n = 0;
-    l->ratio[n++] = (sl_lattice__ratio){ 0, 1, 0 };
+    l->ratio[n++] = (sl_search__lattice_ratio){ 0, 1, 0 };
     l->ratio_begin[1] = n;
     for (int b = g->low; b <= g->high; b++)
-        if (b != 0) l->ratio[n++] = (sl_lattice__ratio){ b, 1, b };
+        if (b != 0) l->ratio[n++] = (sl_search__lattice_ratio){ b, 1, b };
     l->ratio_begin[2] = n;
     for (int a = 2; a <= SL_MAX(g->high, -g->low); a++)
         for (int b = g->low; b <= g->high; b++)
             if (b != 0 && gcd(b, a) == 1 && n < room)
-                l->ratio[n++] = (sl_lattice__ratio){ b, a, (double)b / a };
+                l->ratio[n++] = (sl_search__lattice_ratio){ b, a, (double)b / a };
     l->ratio_begin[3] = n;
     return SL_OK;
 }
 
-sl_status sl_lattice__atoms(sl_lattice *l) {
+sl_status sl_search__lattice_atoms(sl_lattice *l) {
     const sl_search_grammar *g = &l->grammar;
     int64_t room = 0;
     int most = 2;
     while (most > 0 && l->variables * pairs_of(g, most) > ATOMS_MAX) most--;
     for (int c = 0; c <= most; c++) room += l->variables * pairs_of(g, c);
     void *p;
-    SL_TRY(sl_lattice__alloc(&p, l, (size_t)room, sizeof *l->atom));
+    SL_TRY(sl_search__lattice_alloc(&p, l, (size_t)room, sizeof *l->atom));
     if (!p) return SL_OK;
     l->atom = p;
     l->atom_room = room;
     for (int c = 0; c <= 2; c++) {
         l->atom_begin[c] = l->atoms;
         for (int v = 0; v < l->variables && c <= most; v++) EACH_PAIR(g, a, b, c)
-        l->atom[l->atoms++] = (sl_lattice__atom){ a, b, (int8_t)v, (int8_t)c };
+        l->atom[l->atoms++] = (sl_search__lattice_atom){ a, b, (int8_t)v, (int8_t)c };
     }
     l->atom_begin[3] = l->atoms;
     return make_ratios(l);
@@ -127,7 +127,7 @@ static uint64_t key_of(const double *w) {
     uint64_t h = 0x9E3779B97F4A7C15u;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) {
         double r = fabs(w[k]) < 1e-9 ? 0 : w[k];
-        h = (h ^ sl_lattice__cell((float)r, KEY_SHIFT)) * 0xD6E8FEB86659FD93u;
+        h = (h ^ sl_search__lattice_cell((float)r, KEY_SHIFT)) * 0xD6E8FEB86659FD93u;
         h ^= h >> 32;
     }
     return h ? h : 1;
@@ -170,13 +170,13 @@ static bool set_insert(uint64_t *slot, int64_t size, uint64_t key) {
 }
 
 /* Room for so many more keys. */
-static sl_status set_reserve(bool *done, sl_lattice *l, sl_lattice__set *set, int64_t more) {
+static sl_status set_reserve(bool *done, sl_lattice *l, sl_search__lattice_set *set, int64_t more) {
     int64_t size = SL_MAX(set->size, 1024);
     *done = true;
     while (size < 2 * (set->count + more)) size *= 2;
     if (size == set->size) return SL_OK;
     void *p;
-    SL_TRY(sl_lattice__alloc(&p, l, (size_t)size, sizeof *set->slot));
+    SL_TRY(sl_search__lattice_alloc(&p, l, (size_t)size, sizeof *set->slot));
     if (!p) {
         *done = false;
         return SL_OK;
@@ -184,13 +184,13 @@ static sl_status set_reserve(bool *done, sl_lattice *l, sl_lattice__set *set, in
     memset(p, 0, (size_t)size * sizeof *set->slot);
     for (int64_t i = 0; i < set->size; i++)
         if (set->slot[i]) set_insert(p, size, set->slot[i]);
-    sl_lattice__free(l, set->slot, (size_t)set->size, sizeof *set->slot);
+    sl_search__lattice_free(l, set->slot, (size_t)set->size, sizeof *set->slot);
     set->slot = p;
     set->size = size;
     return SL_OK;
 }
 
-static bool set_add(sl_lattice__set *set, uint64_t key) {
+static bool set_add(sl_search__lattice_set *set, uint64_t key) {
     bool fresh = set_insert(set->slot, set->size, key);
     set->count += fresh;
     return fresh;
@@ -200,7 +200,7 @@ static bool set_add(sl_lattice__set *set, uint64_t key) {
 
 /* One that is new, with what it is new up to. */
 typedef struct fresh {
-    sl_lattice__inner inner;
+    sl_search__lattice_inner inner;
     bool scale, shift, affine;
     double v[SL_LATTICE__PROBES];
 } fresh;
@@ -237,7 +237,7 @@ static sl_status make_room(maker *m) {
     return SL_OK;
 }
 
-static sl_status propose(maker *m, const double *v, sl_lattice__inner inner) {
+static sl_status propose(maker *m, const double *v, sl_search__lattice_inner inner) {
     if (!m->done || !is_good(v)) return SL_OK;
     if (m->count == m->room) SL_TRY(make_room(m));
     if (!m->done || !set_add(&m->l->full, key_full(v))) return SL_OK;
@@ -254,7 +254,8 @@ static sl_status propose_atoms(maker *m) {
     const sl_lattice *l = m->l;
     if (m->constants > 2) return SL_OK;
     for (int32_t i = l->atom_begin[m->constants]; i < l->atom_begin[m->constants + 1]; i++)
-        SL_TRY(propose(m, m->atom[i], (sl_lattice__inner){ .op = SL_LATTICE__ATOM, .left = i }));
+        SL_TRY(propose(m, m->atom[i],
+                       (sl_search__lattice_inner){ .op = SL_LATTICE__ATOM, .left = i }));
     return SL_OK;
 }
 
@@ -264,12 +265,13 @@ static sl_status propose_squares(maker *m) {
     if (m->constants > 2 || !has(l, SL_OPERATOR_MUL)) return SL_OK;
     for (int32_t i = l->atom_begin[m->constants]; i < l->atom_begin[m->constants + 1]; i++) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = m->atom[i][k] * m->atom[i][k];
-        SL_TRY(propose(m, v, (sl_lattice__inner){ .op = SL_LATTICE__SQUARE, .left = i }));
+        SL_TRY(propose(m, v, (sl_search__lattice_inner){ .op = SL_LATTICE__SQUARE, .left = i }));
     }
     return SL_OK;
 }
 
-static sl_status propose_pair(maker *m, int32_t i, int32_t j, sl_operator o, sl_lattice__op op) {
+static sl_status propose_pair(maker *m, int32_t i, int32_t j, sl_operator o,
+                              sl_search__lattice_op op) {
     double v[SL_LATTICE__PROBES];
     if (!has(m->l, o)) return SL_OK;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) {
@@ -279,7 +281,7 @@ static sl_status propose_pair(maker *m, int32_t i, int32_t j, sl_operator o, sl_
                : op == SL_LATTICE__PRODUCT    ? p * q
                                               : p / q;
     }
-    return propose(m, v, (sl_lattice__inner){ .op = (uint8_t)op, .left = i, .right = j });
+    return propose(m, v, (sl_search__lattice_inner){ .op = (uint8_t)op, .left = i, .right = j });
 }
 
 static sl_status propose_pairs(maker *m, int left, int right) {
@@ -298,11 +300,11 @@ static sl_status propose_pairs(maker *m, int left, int right) {
     return SL_OK;
 }
 
-static double function_at(sl_lattice__op op, double x) {
+static double function_at(sl_search__lattice_op op, double x) {
     return op == SL_LATTICE__EXP ? sl_exp(x) : op == SL_LATTICE__SIN ? sl_sin(x) : sqrt(x);
 }
 
-static sl_status propose_function(maker *m, int32_t i, sl_operator o, sl_lattice__op op,
+static sl_status propose_function(maker *m, int32_t i, sl_operator o, sl_search__lattice_op op,
                                   int outer) {
     double u[SL_LATTICE__PROBES], v[SL_LATTICE__PROBES];
     if (!has(m->l, o) || (op == SL_LATTICE__SQRT && !m->root[i])) return SL_OK;
@@ -310,7 +312,8 @@ static sl_status propose_function(maker *m, int32_t i, sl_operator o, sl_lattice
     EACH_PAIR(&m->l->grammar, a, b, outer) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = a * u[k] + b;
         SL_TRY(propose(
-            m, v, (sl_lattice__inner){ .op = (uint8_t)op, .left = i, .factor = a, .summand = b }));
+            m, v,
+            (sl_search__lattice_inner){ .op = (uint8_t)op, .left = i, .factor = a, .summand = b }));
     }
     return SL_OK;
 }
@@ -346,7 +349,7 @@ static sl_status value_atoms(maker *m, sl_arena *a) {
     if (!m->atom || !m->root)
         return sl_fail_memory((size_t)l->atoms, sizeof *m->atom, "the lattice search");
     for (int32_t i = 0; i < l->atoms; i++) {
-        const sl_lattice__atom *t = &l->atom[i];
+        const sl_search__lattice_atom *t = &l->atom[i];
         const double *x = l->x[t->variable];
         m->root[i] = true;
         for (int r = 0; r < l->rows; r++)
@@ -371,8 +374,8 @@ static sl_status mark_fresh(int64_t begin, int64_t end, int worker, void *payloa
     return SL_OK;
 }
 
-sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *list,
-                                   int64_t more) {
+sl_status sl_search__lattice_list_reserve(bool *done, sl_lattice *l, sl_search__lattice_list *list,
+                                          int64_t more) {
     int64_t want = SL_MAX(list->room, 1024);
     *done = true;
     while (want < list->count + more) want *= 2;
@@ -392,7 +395,7 @@ sl_status sl_lattice__list_reserve(bool *done, sl_lattice *l, sl_lattice__list *
     return SL_OK;
 }
 
-void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v) {
+void sl_search__lattice_list_add(sl_search__lattice_list *list, int32_t id, const double *v) {
     list->id[list->count] = id;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) list->value[k][list->count] = v[k];
     list->count++;
@@ -400,14 +403,14 @@ void sl_lattice__list_add(sl_lattice__list *list, int32_t id, const double *v) {
 
 /* FULL: primitive ones first; their order is that of sl_lattice.inner. */
 static void append_full(sl_lattice *l, maker *m, int32_t *id) {
-    sl_lattice__list *list = &l->list[SL_LATTICE__FULL];
+    sl_search__lattice_list *list = &l->list[SL_LATTICE__FULL];
     list->begin[m->constants] = (int32_t)list->count;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < m->count; i++) {
             if (m->list[i].scale != (pass == 0)) continue;
             id[i] = (int32_t)l->inners;
             l->inner[l->inners++] = m->list[i].inner;
-            sl_lattice__list_add(list, id[i], m->list[i].v);
+            sl_search__lattice_list_add(list, id[i], m->list[i].v);
         }
         if (pass == 0) list->middle[m->constants] = (int32_t)list->count;
     }
@@ -415,23 +418,23 @@ static void append_full(sl_lattice *l, maker *m, int32_t *id) {
 }
 
 static void append_shift(sl_lattice *l, maker *m, const int32_t *id) {
-    sl_lattice__list *list = &l->list[SL_LATTICE__SHIFT];
+    sl_search__lattice_list *list = &l->list[SL_LATTICE__SHIFT];
     list->begin[m->constants] = (int32_t)list->count;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < m->count; i++)
             if (m->list[i].shift && m->list[i].affine == (pass == 0))
-                sl_lattice__list_add(list, id[i], m->list[i].v);
+                sl_search__lattice_list_add(list, id[i], m->list[i].v);
         if (pass == 0) list->middle[m->constants] = (int32_t)list->count;
     }
     list->begin[m->constants + 1] = (int32_t)list->count;
 }
 
 static sl_status reserve_all(bool *done, sl_lattice *l, int64_t more) {
-    sl_lattice__set *set[] = { &l->scale, &l->shifted, &l->affine };
+    sl_search__lattice_set *set[] = { &l->scale, &l->shifted, &l->affine };
     *done = l->inners + more <= SL_LATTICE__INNERS;
     for (int i = 0; i < SL_LEN(set) && *done; i++) SL_TRY(set_reserve(done, l, set[i], more));
     for (int i = 0; i < SL_LATTICE__FACTOR && *done; i++)
-        SL_TRY(sl_lattice__list_reserve(done, l, &l->list[i], more));
+        SL_TRY(sl_search__lattice_list_reserve(done, l, &l->list[i], more));
     if (!*done || l->inners + more <= l->inner_room) return SL_OK;
     int64_t want = SL_MAX(l->inners + more, 2 * l->inner_room);
     void *p = l->inner;
@@ -465,7 +468,7 @@ static double raw_count(const sl_lattice *l, int constants) {
     return n;
 }
 
-sl_status sl_lattice__extend(bool *done, sl_lattice *l, int constants) {
+sl_status sl_search__lattice_extend(bool *done, sl_lattice *l, int constants) {
     sl_status st;
     sl_arena a = { 0 };
     maker m = { .l = l, .constants = constants, .done = true };
@@ -479,7 +482,7 @@ sl_status sl_lattice__extend(bool *done, sl_lattice *l, int constants) {
         if (m.done) l->levels = constants + 1;
     }
 done:
-    sl_lattice__free(l, m.list, (size_t)m.room, sizeof *m.list);
+    sl_search__lattice_free(l, m.list, (size_t)m.room, sizeof *m.list);
     sl_arena_clear(&a);
     return st;
 }

@@ -21,7 +21,7 @@ typedef struct pair {
 
 typedef struct inverting {
     sl_lattice *l;
-    const sl_lattice__list *list;
+    const sl_search__lattice_list *list;
     int64_t count;
     bool factors; // the list FACTOR
     int pairs;
@@ -31,41 +31,41 @@ typedef struct inverting {
 /* Functions, and their forms: y = f (u + r), y = (u + r) / f. */
 static const struct {
     sl_operator op;
-    sl_lattice__form form[2];
+    sl_search__lattice_form form[2];
 } functions[] = {
     { SL_OPERATOR_EXP, { SL_LATTICE__FORM_EXP_TIMES, SL_LATTICE__FORM_EXP_PER } },
     { SL_OPERATOR_SQRT, { SL_LATTICE__FORM_ROOT_TIMES, SL_LATTICE__FORM_ROOT_PER } },
 };
 
 /* The code of f, number i of the list. */
-static sl_lattice__code code_of(const inverting *p, int64_t i) {
+static sl_search__lattice_code code_of(const inverting *p, int64_t i) {
     int32_t id = p->list->id[i];
     return p->factors ? p->l->factor[id]
                       : SL_LATTICE__CODE(p->l->inner[id].constants, SL_LATTICE__HALF_SINGLE, id, 0);
 }
 
-static sl_status look_up(const inverting *p, int worker, sl_lattice__keys *keys, int64_t from,
-                         int n, sl_lattice__form form, int r) {
+static sl_status look_up(const inverting *p, int worker, sl_search__lattice_keys *keys,
+                         int64_t from, int n, sl_search__lattice_form form, int r) {
     const sl_lattice *l = p->l;
-    const sl_lattice__table *t = &l->products;
+    const sl_search__lattice_table *t = &l->products;
     l->kernels->hash(keys, n, l->shift);
     for (int k = 0; k < n; k++) {
-        uint64_t key, word = sl_lattice__find(&key, t, keys, k, l);
+        uint64_t key, word = sl_search__lattice_find(&key, t, keys, k, l);
         if (!word) continue;
-        sl_lattice__hit hit = { .key = key,
-                                .f = code_of(p, from + k),
-                                .g = word >> 16,
-                                .form = (uint8_t)form,
-                                .beside = (int8_t)r };
-        SL_TRY(sl_lattice__add_hit(&l->hits[worker], hit));
+        sl_search__lattice_hit hit = { .key = key,
+                                       .f = code_of(p, from + k),
+                                       .g = word >> 16,
+                                       .form = (uint8_t)form,
+                                       .beside = (int8_t)r };
+        SL_TRY(sl_search__lattice_add_hit(&l->hits[worker], hit));
     }
     return SL_OK;
 }
 
 /* Combinations of two plain terms that give u. */
-static sl_status look_for_pairs(const inverting *p, int worker, const sl_lattice__block *u,
-                                const sl_lattice__block *sizes, int64_t from, int n,
-                                sl_lattice__form form, int r) {
+static sl_status look_for_pairs(const inverting *p, int worker, const sl_search__lattice_block *u,
+                                const sl_search__lattice_block *sizes, int64_t from, int n,
+                                sl_search__lattice_form form, int r) {
     const sl_lattice *l = p->l;
     double size[SL_LATTICE__BLOCK], left[SL_LATTICE__BLOCK]; // size: what rounding leaves
     for (int i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static sl_status look_for_pairs(const inverting *p, int worker, const sl_lattice
         }
         for (int i = 0; i < n; i++) {
             if (!(left[i] < size[i])) continue;
-            sl_lattice__hit hit = {
+            sl_search__lattice_hit hit = {
                 .f = code_of(p, from + i),
                 .g = SL_LATTICE__CODE(0, SL_LATTICE__HALF_SINGLE, p->pair[m].p, 0),
                 .others = { SL_LATTICE__CODE(0, SL_LATTICE__HALF_SINGLE, p->pair[m].q, 0) },
@@ -92,14 +92,14 @@ static sl_status look_for_pairs(const inverting *p, int worker, const sl_lattice
                 .beside = (int8_t)r,
                 .n_others = 1
             };
-            SL_TRY(sl_lattice__add_hit(&p->l->hits[worker], hit));
+            SL_TRY(sl_search__lattice_add_hit(&p->l->hits[worker], hit));
         }
     }
     return SL_OK;
 }
 
 /* What is orthogonal to 1, p and q at the probes; answers false where these are dependent. */
-static bool set_pair(pair *out, const sl_lattice__list *list, int32_t p, int32_t q) {
+static bool set_pair(pair *out, const sl_search__lattice_list *list, int32_t p, int32_t q) {
     double basis[3 + LEFT][USED];
     int n = 0;
     *out = (pair){ .p = list->id[p], .q = list->id[q] };
@@ -126,7 +126,7 @@ static bool set_pair(pair *out, const sl_lattice__list *list, int32_t p, int32_t
 }
 
 static int list_pairs(pair *out, const sl_lattice *l) {
-    const sl_lattice__list *list = &l->list[SL_LATTICE__SHIFT];
+    const sl_search__lattice_list *list = &l->list[SL_LATTICE__SHIFT];
     int n = 0;
     for (int32_t p = 0; p < list->middle[0]; p++)
         for (int32_t q = p + 1; q < list->middle[0] && n < PAIRS_MAX; q++)
@@ -135,8 +135,8 @@ static int list_pairs(pair *out, const sl_lattice *l) {
 }
 
 /* z[] := y f - r or y / f - r at the probes; NaN where the sign changes. */
-static void subtract(sl_lattice__block *z, const inverting *p, int64_t from, int n, bool over,
-                     int r) {
+static void subtract(sl_search__lattice_block *z, const inverting *p, int64_t from, int n,
+                     bool over, int r) {
     const sl_lattice *l = p->l;
     for (int k = 0; k < USED; k++) {
         const double *f = p->list->value[k] + from;
@@ -149,8 +149,8 @@ static void subtract(sl_lattice__block *z, const inverting *p, int64_t from, int
 }
 
 /* What a relative error of y is multiplied by in log|z| or z^2. */
-static void set_sizes(sl_lattice__block *out, const sl_lattice__block *z, int n, int r,
-                      bool square) {
+static void set_sizes(sl_search__lattice_block *out, const sl_search__lattice_block *z, int n,
+                      int r, bool square) {
     for (int k = 0; k < USED; k++)
         for (int i = 0; i < n; i++) {
             double v = z->v[k][i];
@@ -160,8 +160,8 @@ static void set_sizes(sl_lattice__block *out, const sl_lattice__block *z, int n,
 
 static sl_status invert_block(const inverting *p, int worker, int64_t from, int n, int r) {
     const sl_lattice *l = p->l;
-    sl_lattice__block z, u, sizes;
-    sl_lattice__keys keys;
+    sl_search__lattice_block z, u, sizes;
+    sl_search__lattice_keys keys;
     const double *v[SL_LATTICE__PROBES], *size[SL_LATTICE__PROBES];
     for (int k = 0; k < SL_LATTICE__PROBES; k++) v[k] = u.v[k], size[k] = sizes.v[k];
     for (int over = 0; over < 2; over++) {
@@ -173,7 +173,7 @@ static sl_status invert_block(const inverting *p, int worker, int64_t from, int 
                 if (i == 0) sl_log_array(u.v[k], u.v[k], n);
                 if (i == 1) l->kernels->square(u.v[k], u.v[k], n);
             }
-            sl_lattice__form form = functions[i].form[1 - over];
+            sl_search__lattice_form form = functions[i].form[1 - over];
             if (l->noise > 0) {
                 set_sizes(&sizes, &z, n, r, i == 1);
                 l->kernels->affine_rounded(&keys, v, n, l->error, size, 0);
@@ -203,9 +203,9 @@ static sl_status invert_part(int64_t begin, int64_t end, int worker, void *paylo
     return SL_OK;
 }
 
-sl_status sl_lattice__invert(sl_lattice *l, int constants) {
+sl_status sl_search__lattice_invert(sl_lattice *l, int constants) {
     if (!l->products.size || l->levels <= constants) return SL_OK;
-    const sl_lattice__list *full = &l->list[SL_LATTICE__FULL];
+    const sl_search__lattice_list *full = &l->list[SL_LATTICE__FULL];
     pair pairs[PAIRS_MAX];
     int n = list_pairs(pairs, l);
     inverting list[] = {

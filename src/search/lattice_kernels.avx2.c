@@ -1,3 +1,3 @@
 /* The kernels for CPUs with AVX2. */
-#define KERNELS sl_lattice__kernels_avx2
+#define KERNELS sl_search__lattice_kernels_avx2
 #include "search/lattice_kernels_body.h"

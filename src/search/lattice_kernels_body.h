@@ -36,7 +36,7 @@ static inline float settle(double r, bool none, bool one) {
     return (float)r;
 }
 
-static void affine(sl_lattice__keys *restrict keys, const double *const *v, int n) {
+static void affine(sl_search__lattice_keys *restrict keys, const double *const *v, int n) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
                            *restrict v4 = v[4];
     for (int i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static void affine(sl_lattice__keys *restrict keys, const double *const *v, int 
     }
 }
 
-static void project(sl_lattice__keys *restrict keys, const double *const *v, int n,
+static void project(sl_search__lattice_keys *restrict keys, const double *const *v, int n,
                     const double *p) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
                            *restrict v4 = v[4], *restrict v5 = v[5];
@@ -92,7 +92,7 @@ static inline float settle_part(double part, bool none, bool one) {
 }
 
 /* Errors of the three parts where those of the four differences are these. */
-static inline void set_errors(sl_lattice__keys *restrict keys, int i, const double *error,
+static inline void set_errors(sl_search__lattice_keys *restrict keys, int i, const double *error,
                               double inverse) {
     double all = sqrt(error[0] * error[0] + error[1] * error[1] + error[2] * error[2] +
                       error[3] * error[3]);
@@ -102,7 +102,7 @@ static inline void set_errors(sl_lattice__keys *restrict keys, int i, const doub
     }
 }
 
-static void affine_rounded(sl_lattice__keys *restrict keys, const double *const *v, int n,
+static void affine_rounded(sl_search__lattice_keys *restrict keys, const double *const *v, int n,
                            const double *error, const double *const *size, double flat) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
                            *restrict v4 = v[4];
@@ -125,7 +125,7 @@ static void affine_rounded(sl_lattice__keys *restrict keys, const double *const 
     }
 }
 
-static void project_rounded(sl_lattice__keys *restrict keys, const double *const *v, int n,
+static void project_rounded(sl_search__lattice_keys *restrict keys, const double *const *v, int n,
                             const double *p, const double *error, double flat) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
                            *restrict v4 = v[4], *restrict v5 = v[5];
@@ -148,7 +148,7 @@ static void project_rounded(sl_lattice__keys *restrict keys, const double *const
     }
 }
 
-static void scale(sl_lattice__keys *restrict keys, const double *const *v, int n) {
+static void scale(sl_search__lattice_keys *restrict keys, const double *const *v, int n) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
     for (int i = 0; i < n; i++) {
         double inverse = 1 / v0[i];
@@ -236,23 +236,24 @@ static void square(double *out, const double *v, int n) {
     for (int i = 0; i < n; i++) out[i] = v[i] * v[i];
 }
 
-static void hash(sl_lattice__keys *restrict keys, int n, int shift) {
+static void hash(sl_search__lattice_keys *restrict keys, int n, int shift) {
     for (int i = 0; i < n; i++) {
-        uint32_t a = sl_lattice__cell(keys->ratio[0][i], shift);
-        uint32_t b = sl_lattice__cell(keys->ratio[1][i], shift);
-        uint32_t c = sl_lattice__cell(keys->ratio[2][i], shift);
-        keys->high[i] = sl_lattice__high(a, b, c);
-        keys->low[i] = sl_lattice__low(a, b, c);
+        uint32_t a = sl_search__lattice_cell(keys->ratio[0][i], shift);
+        uint32_t b = sl_search__lattice_cell(keys->ratio[1][i], shift);
+        uint32_t c = sl_search__lattice_cell(keys->ratio[2][i], shift);
+        keys->high[i] = sl_search__lattice_high(a, b, c);
+        keys->low[i] = sl_search__lattice_low(a, b, c);
     }
 }
 
-static void border(uint32_t *restrict out, const sl_lattice__keys *restrict keys, int n,
+static void border(uint32_t *restrict out, const sl_search__lattice_keys *restrict keys, int n,
                    int shift) {
     for (int i = 0; i < n; i++) {
         uint32_t apart = 0;
         for (int k = 0; k < 3; k++) {
             float r = keys->ratio[k][i], e = keys->error[k][i];
-            uint32_t cells = sl_lattice__cell(r + e, shift) - sl_lattice__cell(r - e, shift);
+            uint32_t cells =
+                sl_search__lattice_cell(r + e, shift) - sl_search__lattice_cell(r - e, shift);
             cells = cells + 1 < 3 ? cells & 1 : 2; // 0, 1 and -1; more
             apart = cells > apart ? cells : apart;
         }
@@ -273,16 +274,17 @@ static void dots(double *out, int64_t stride, const double *restrict v,
     for (int64_t k = 0; k < n; k++) out[k * stride] = dot(v, vectors + k * rows, rows);
 }
 
-static int64_t explained(const sl_lattice__meeting *m, const double *const *part, int n) {
+static int64_t explained(const sl_search__lattice_meeting *m, const double *const *part, int n) {
     const double *restrict y = part[0], *restrict norm = part[1], *restrict t = part[2],
                  *restrict u = part[3];
-    const sl_lattice__meeting k = *m;
+    const sl_search__lattice_meeting k = *m;
     int64_t found = 0;
-    for (int i = 0; i < n; i++) found += sl_lattice__explains(&k, y[i], norm[i], t[i], u[i]);
+    for (int i = 0; i < n; i++) found += sl_search__lattice_explains(&k, y[i], norm[i], t[i], u[i]);
     return found;
 }
 
-const sl_lattice__kernels KERNELS = { combine, affine,  project, affine_rounded, project_rounded,
-                                      against, invert,  root,    square,         scale,
-                                      reduce,  reduce_rounded,   hash,           border,
-                                      dots,    explained };
+const sl_search__lattice_kernels KERNELS = {
+    combine, affine, project, affine_rounded, project_rounded, against,
+    invert,  root,   square,  scale,          reduce,          reduce_rounded,
+    hash,    border, dots,    explained
+};

@@ -13,7 +13,7 @@ enum { USED = 5 }; // probes of an affine key
 
 typedef struct peeling {
     sl_lattice *l;
-    const sl_lattice__code *term;
+    const sl_search__lattice_code *term;
     int64_t terms;
     int least, most;           // |a|
     int32_t count;             // of h and of 1 / h
@@ -21,16 +21,16 @@ typedef struct peeling {
     const double *value[USED]; // h, then 1 / h
 } peeling;
 
-static sl_status look_up(const peeling *p, int worker, sl_lattice__keys *keys, int32_t from, int n,
-                         sl_lattice__code term, int a) {
+static sl_status look_up(const peeling *p, int worker, sl_search__lattice_keys *keys, int32_t from,
+                         int n, sl_search__lattice_code term, int a) {
     const sl_lattice *l = p->l;
-    const sl_lattice__table *t = &l->products;
+    const sl_search__lattice_table *t = &l->products;
     l->kernels->hash(keys, n, l->shift);
     for (int k = 0; k < n; k++) {
-        uint64_t key, word = sl_lattice__find(&key, t, keys, k, l);
+        uint64_t key, word = sl_search__lattice_find(&key, t, keys, k, l);
         if (!word) continue;
         int32_t id = p->id[(from + k) % (p->count / 2)];
-        sl_lattice__hit hit = {
+        sl_search__lattice_hit hit = {
             .key = key,
             .f = SL_LATTICE__CODE(l->inner[id].constants, SL_LATTICE__HALF_SINGLE, id, 0),
             .g = word >> 16,
@@ -38,17 +38,17 @@ static sl_status look_up(const peeling *p, int worker, sl_lattice__keys *keys, i
             .form = from + k < p->count / 2 ? SL_LATTICE__FORM_OVER : SL_LATTICE__FORM_INVERSE,
             .peeled = (int8_t)a
         };
-        SL_TRY(sl_lattice__add_hit(&l->hits[worker], hit));
+        SL_TRY(sl_search__lattice_add_hit(&l->hits[worker], hit));
     }
     return SL_OK;
 }
 
 /* All h against y less a times a term. */
-static sl_status peel(const peeling *p, int worker, sl_lattice__code term, const double *value,
-                      int a) {
+static sl_status peel(const peeling *p, int worker, sl_search__lattice_code term,
+                      const double *value, int a) {
     const sl_lattice *l = p->l;
-    sl_lattice__block block;
-    sl_lattice__keys keys;
+    sl_search__lattice_block block;
+    sl_search__lattice_keys keys;
     const double *v[SL_LATTICE__PROBES];
     double left[USED], error[USED];
     for (int k = 0; k < USED; k++) {
@@ -75,7 +75,8 @@ static sl_status peel_part(int64_t begin, int64_t end, int worker, void *payload
     double value[USED];
     for (int64_t i = begin; i < end; i++) {
         if (sl_search__stop(p->l->job, worker == 0)) return SL_OK;
-        for (int k = 0; k < USED; k++) value[k] = sl_lattice__half_probe(p->l, p->term[i], k);
+        for (int k = 0; k < USED; k++)
+            value[k] = sl_search__lattice_half_probe(p->l, p->term[i], k);
         for (int a = p->least; a <= p->most; a++)
             for (int sign = -1; sign <= 1; sign += 2)
                 SL_TRY(peel(p, worker, p->term[i], value, sign * a));
@@ -87,20 +88,22 @@ static sl_status peel_part(int64_t begin, int64_t end, int worker, void *payload
 }
 
 /* Those of so many constants that are worth it: all without constants, quotients by a sum. */
-static int64_t choose(sl_lattice__code *code, int64_t n, const sl_lattice *l, int constants) {
+static int64_t choose(sl_search__lattice_code *code, int64_t n, const sl_lattice *l,
+                      int constants) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        sl_lattice__family family = sl_lattice__family_of(code[i]);
+        sl_search__lattice_family family = sl_search__lattice_family_of(code[i]);
         bool quotient = family == SL_LATTICE__HALF_UNDER &&
-                        sl_lattice__is_sum(l->factor[code[i] >> 20 & 0x1FFFFF]);
-        if (!sl_lattice__is_sum(code[i]) && (constants == 0 || quotient)) code[kept++] = code[i];
+                        sl_search__lattice_is_sum(l->factor[code[i] >> 20 & 0x1FFFFF]);
+        if (!sl_search__lattice_is_sum(code[i]) && (constants == 0 || quotient))
+            code[kept++] = code[i];
     }
     return kept;
 }
 
 /* Values of h and of 1 / h, h with so many constants at most. */
 static sl_status fill(peeling *p, sl_arena *a, int constants) {
-    const sl_lattice__list *list = &p->l->list[SL_LATTICE__FULL];
+    const sl_search__lattice_list *list = &p->l->list[SL_LATTICE__FULL];
     int32_t n = 0, at = 0;
     for (int c = 0; c <= constants; c++) n += list->middle[c] - list->begin[c];
     int32_t *id = sl_arena_alloc(a, (size_t)SL_MAX(n, 1) * sizeof *id);
@@ -122,13 +125,13 @@ static sl_status fill(peeling *p, sl_arena *a, int constants) {
     return SL_OK;
 }
 
-sl_status sl_lattice__peel(sl_lattice *l, int constants, int inner, int least, int most) {
-    sl_lattice__code *code = NULL;
+sl_status sl_search__lattice_peel(sl_lattice *l, int constants, int inner, int least, int most) {
+    sl_search__lattice_code *code = NULL;
     sl_arena a = { 0 };
     peeling p = { .l = l, .least = least, .most = SL_MIN(most, l->grammar.high) };
     if (!l->products.size || l->levels <= inner || l->variables > 2) return SL_OK;
     if (!(l->grammar.ops >> SL_OPERATOR_DIV & 1)) return SL_OK;
-    sl_status st = sl_lattice__codes(&code, &p.terms, &l->sums, constants, constants);
+    sl_status st = sl_search__lattice_codes(&code, &p.terms, &l->sums, constants, constants);
     if (st == SL_OK) p.terms = choose(code, p.terms, l, constants);
     p.term = code;
     if (st == SL_OK) st = fill(&p, &a, inner);

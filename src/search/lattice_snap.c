@@ -23,11 +23,11 @@ static const double FUNCTION = 14; // bits of the cheapest root or power
 
 /* ---------------------------------------------------------------- numbers ------------------- */
 
-typedef sl_lattice__fraction fraction;
+typedef sl_search__lattice_fraction fraction;
 
 static double value_of(fraction f) { return (double)f.num / f.den; }
 
-double sl_lattice__number_value(sl_lattice__number n) {
+double sl_search__lattice_number_value(sl_search__lattice_number n) {
     double v = value_of(n.times);
     if (n.degree > 1) v *= pow(value_of(n.root), 1.0 / n.degree);
     return n.power.num ? v * sl_exp(value_of(n.power)) : v;
@@ -35,10 +35,10 @@ double sl_lattice__number_value(sl_lattice__number n) {
 
 static const sl_node *fraction_expr(sl_arena *a, fraction f) {
     sl_rat r;
-    return sl_rat_make(&r, f.num, f.den) ? sl_expr_num(a, r) : NULL;
+    return sl_expr_rat_make(&r, f.num, f.den) ? sl_expr_num(a, r) : NULL;
 }
 
-const sl_node *sl_lattice__number_expr(sl_arena *a, sl_lattice__number n) {
+const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n) {
     const sl_node *factor[3] = { fraction_expr(a, n.times) }, *inner;
     int factors = 1;
     if (n.degree > 1) {
@@ -60,7 +60,7 @@ static double bits_of_fraction(fraction f) {
 }
 
 /* Nodes as fit.h prices them: product 2.3, root 3 + 2.5 + 4, exp 6 + 4. */
-static double bits_of(sl_lattice__number n) {
+static double bits_of(sl_search__lattice_number n) {
     double bits = bits_of_fraction(n.times);
     if (n.degree > 1) bits += 11.8 + bits_of_fraction(n.root);
     if (n.power.num) bits += 12.3 + bits_of_fraction(n.power);
@@ -81,24 +81,24 @@ static bool near_fraction(fraction *out, double v, double reach) {
 /* The cheapest number so far of fewer bits than `most`. */
 typedef struct nearest {
     double v, reach, most;
-    sl_lattice__number number;
+    sl_search__lattice_number number;
     bool found;
 } nearest;
 
 /* n with the factor that brings it to v. */
-static void try_times(nearest *b, sl_lattice__number n, double unit) {
+static void try_times(nearest *b, sl_search__lattice_number n, double unit) {
     if (!near_fraction(&n.times, b->v / unit, b->reach / unit) || !(bits_of(n) < b->most)) return;
     b->number = n, b->most = bits_of(n), b->found = true;
 }
 
 static void try_roots(nearest *b) {
     static const int8_t roots[] = { 2, 3, 5, 6, 7, 10, 14, 15, 21, 30, 35, 42 };
-    sl_lattice__number n = { .degree = 2 };
+    sl_search__lattice_number n = { .degree = 2 };
     for (int i = 0; i < SL_LEN(roots); i++) {
         n.root = (fraction){ roots[i], 1 };
         try_times(b, n, sqrt(roots[i]));
     }
-    n = (sl_lattice__number){ .degree = 4, .times = { b->v < 0 ? -1 : 1, 1 } };
+    n = (sl_search__lattice_number){ .degree = 4, .times = { b->v < 0 ? -1 : 1, 1 } };
     const double cube = fabs(b->v * b->v * b->v);
     if (!near_fraction(&n.root, cube * fabs(b->v), 4 * cube * b->reach)) return;
     if (bits_of(n) < b->most) b->number = n, b->most = bits_of(n), b->found = true;
@@ -108,7 +108,7 @@ static void try_powers(nearest *b) {
     enum { MOST = 54, DENOMINATOR = 3 };
     for (int den = 1; den <= DENOMINATOR; den++) {
         for (int num = -MOST; num <= MOST; num++) {
-            sl_lattice__number n = { .degree = 1, .power = { num, den } };
+            sl_search__lattice_number n = { .degree = 1, .power = { num, den } };
             if (num == 0 || (den > 1 && num % den == 0)) continue;
             try_times(b, n, sl_exp((double)num / den));
         }
@@ -116,9 +116,9 @@ static void try_powers(nearest *b) {
 }
 
 /* The cheapest number within reach of v that costs less than `most` bits. */
-static bool near_number(sl_lattice__number *out, double v, double reach, double most) {
+static bool near_number(sl_search__lattice_number *out, double v, double reach, double most) {
     nearest b = { .v = v, .reach = reach, .most = most };
-    try_times(&b, (sl_lattice__number){ .degree = 1 }, 1);
+    try_times(&b, (sl_search__lattice_number){ .degree = 1 }, 1);
     if (b.most > FUNCTION) try_roots(&b), try_powers(&b);
     *out = b.number;
     return b.found;
@@ -127,15 +127,15 @@ static bool near_number(sl_lattice__number *out, double v, double reach, double 
 /* ---------------------------------------------------------------- a formula ----------------- */
 
 typedef struct snapping {
-    const sl_lattice__linear *m;
+    const sl_search__lattice_linear *m;
     bool decided[COLUMNS]; // a number, or a constant that is none
     double coefficient[COLUMNS], error[COLUMNS];
-    sl_lattice__number number[COLUMNS];
+    sl_search__lattice_number number[COLUMNS];
 } snapping;
 
 /* Fits the columns that are not decided, or have no number, with the others as they are. */
 static sl_status fit_others(bool *holds, snapping *s, sl_arena *scratch) {
-    const sl_lattice__linear *m = s->m;
+    const sl_search__lattice_linear *m = s->m;
     const double *column[COLUMNS] = { NULL };
     double left[SL_LATTICE__ROWS], found[COLUMNS], error[COLUMNS];
     int place[COLUMNS], n = 0;
@@ -148,9 +148,9 @@ static sl_status fit_others(bool *holds, snapping *s, sl_arena *scratch) {
         }
         for (int r = 0; r < m->rows; r++) left[r] -= s->coefficient[k] * m->column[k][r];
     }
-    SL_TRY(sl_lsq_fit(&lsq, found, error, scratch, column, left, m->w, m->rows, n));
+    SL_TRY(sl_num_lsq_fit(&lsq, found, error, scratch, column, left, m->w, m->rows, n));
     for (int i = 0; i < n; i++) s->coefficient[place[i]] = found[i], s->error[place[i]] = error[i];
-    *holds = lsq.rank == n && sl_lattice__holds(m, s->coefficient, 0);
+    *holds = lsq.rank == n && sl_search__lattice_holds(m, s->coefficient, 0);
     return SL_OK;
 }
 
@@ -161,12 +161,12 @@ static double digits_of(const snapping *s, int k) {
 }
 
 /* The coefficient whose number is least likely to be chance, and that number; -1: none is left. */
-static int choose(sl_lattice__number *out, const snapping *s) {
+static int choose(sl_search__lattice_number *out, const snapping *s) {
     int best = -1;
     double most = 0;
     for (int k = 0; k < s->m->columns; k++) {
         const double v = s->coefficient[k], reach = ERRORS * s->error[k];
-        sl_lattice__number n = { .times = { 0, 1 }, .degree = 1 };
+        sl_search__lattice_number n = { .times = { 0, 1 }, .degree = 1 };
         if (s->decided[k] || !(reach < INFINITY)) continue;
         const double digits = digits_of(s, k) + 4; // as a free constant costs
         const bool zero = fabs(v) <= reach;
@@ -177,10 +177,11 @@ static int choose(sl_lattice__number *out, const snapping *s) {
     return best;
 }
 
-sl_status sl_lattice__snap(bool *sure, double *coefficient, sl_lattice__number *number,
-                           sl_arena *scratch, const sl_lattice__linear *m) {
+sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
+                                  sl_search__lattice_number *number, sl_arena *scratch,
+                                  const sl_search__lattice_linear *m) {
     snapping s = { .m = m };
-    sl_lattice__number n;
+    sl_search__lattice_number n;
     bool holds;
     double least = INFINITY;
     int real = 0;
@@ -191,7 +192,7 @@ sl_status sl_lattice__snap(bool *sure, double *coefficient, sl_lattice__number *
         const double digits = n.times.num ? digits_of(&s, k) : INFINITY;
         s.decided[k] = true;
         s.number[k] = n;
-        s.coefficient[k] = sl_lattice__number_value(n);
+        s.coefficient[k] = sl_search__lattice_number_value(n);
         SL_TRY(fit_others(&holds, &s, scratch));
         if (holds) least = fmin(least, digits);
         if (holds) continue;

@@ -32,7 +32,7 @@ typedef struct products {
 
 typedef struct sums {
     sl_lattice *l;
-    const sl_lattice__code *code;
+    const sl_search__lattice_code *code;
     int64_t count; // terms that the last of a sum is of
     int64_t first; // the others are of these
     int taken;     // so many terms are taken out before two meet the last
@@ -62,7 +62,7 @@ static void scale(double *v, double by) {
 
 /* value[] := the terms that are finite in every row and differ from a constant, in units of y's
  * last digit; their codes are kept, in order. */
-static void set_values(sums *s, sl_lattice__code *code) {
+static void set_values(sums *s, sl_search__lattice_code *code) {
     const sl_lattice *l = s->l;
     int64_t kept = 0, first = 0;
     vector weight = { 0 }, one[1];
@@ -72,7 +72,8 @@ static void set_values(sums *s, sl_lattice__code *code) {
     for (int64_t i = 0; i < s->count; i++) {
         double *v = s->value[kept];
         memset(v, 0, sizeof(vector));
-        for (int r = 0; r < l->rows; r++) v[r] = weight[r] * sl_lattice__half_at(l, code[i], r);
+        for (int r = 0; r < l->rows; r++)
+            v[r] = weight[r] * sl_search__lattice_half_at(l, code[i], r);
         const double before = sl_search__dot(v, v, ROWS), after = take_out(v, one, 1);
         if (!(before < 1e200 && after > 1e-16 * before)) continue;
         scale(v, 1 / sqrt(after));
@@ -91,14 +92,14 @@ static void set_values(sums *s, sl_lattice__code *code) {
 
 static sl_status add_hit(const sums *s, int worker, const int64_t *term, int n) {
     if (atomic_fetch_add(s->hits, 1) >= HITS_MAX) return SL_OK;
-    sl_lattice__hit hit = { .f = s->code[term[0]],
-                            .form = SL_LATTICE__FORM_TERMS,
-                            .n_others = (int8_t)SL_MAX(n - 2, 0) };
+    sl_search__lattice_hit hit = { .f = s->code[term[0]],
+                                   .form = SL_LATTICE__FORM_TERMS,
+                                   .n_others = (int8_t)SL_MAX(n - 2, 0) };
     if (n == 1) hit.form = SL_LATTICE__FORM_ONE;
     if (n == 2) hit.form = SL_LATTICE__FORM_SUM;
     if (n > 1) hit.g = s->code[term[1]];
     for (int k = 2; k < n; k++) hit.others[k - 2] = s->code[term[k]];
-    return sl_lattice__add_hit(&s->l->hits[worker], hit);
+    return sl_search__lattice_add_hit(&s->l->hits[worker], hit);
 }
 
 static bool is_over(const sums *s, int worker) {
@@ -126,11 +127,12 @@ static bool fix(fixed *f, const sums *s, int64_t term) {
 }
 
 /* The last terms from .. from + n that explain what is needed. */
-static sl_status add_last(const sums *s, int worker, fixed *f, const sl_lattice__meeting *m,
+static sl_status add_last(const sums *s, int worker, fixed *f, const sl_search__lattice_meeting *m,
                           const double *const *part, int64_t from, int n) {
     if (s->l->kernels->explained(m, part, n) == 0) return SL_OK;
     for (int i = 0; i < n; i++) {
-        if (!sl_lattice__explains(m, part[0][i], part[1][i], part[2][i], part[3][i])) continue;
+        if (!sl_search__lattice_explains(m, part[0][i], part[1][i], part[2][i], part[3][i]))
+            continue;
         vector left;
         memcpy(left, s->y, sizeof left);
         const int before = f->n;
@@ -151,7 +153,7 @@ static sl_status meet(const sums *s, int worker, const products *p, fixed *f, in
     const double squares = take_out(left, f->basis, f->n);
     if (squares <= s->limit) return add_hit(s, worker, f->term, f->n);
     // dot products without t have no part of it, then those of u have none
-    sl_lattice__meeting m = { .need = squares - s->limit, .over_t = 1 / p->norm[t] };
+    sl_search__lattice_meeting m = { .need = squares - s->limit, .over_t = 1 / p->norm[t] };
     m.t_in_u = gt[u] * m.over_t;
     m.over_u = 1 / (p->norm[u] - gt[u] * m.t_in_u);
     m.of_u = (p->with_y[u] - m.t_in_u * p->with_y[t]) * m.over_u;
@@ -249,7 +251,7 @@ static sl_status meet_one(const sums *s, int worker, int64_t t) {
     double with_t[CHUNK];
     fixed f = { .n = 0 };
     if (!fix(&f, s, t) || !(p->norm[t] > 1e-9)) return SL_OK;
-    sl_lattice__meeting m = { .over_t = 1 / p->norm[t] };
+    sl_search__lattice_meeting m = { .over_t = 1 / p->norm[t] };
     m.of_t = p->with_y[t] * m.over_t;
     m.need = sl_search__dot(s->brief_y, s->brief_y, SHORT) - m.of_t * p->with_y[t] - s->limit;
     for (int64_t from = t + 1; from < s->count; from += CHUNK) {
@@ -292,9 +294,9 @@ static sl_status gram_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-static sl_status run(sums *s, sl_lattice__code *code, int terms, sl_arena *a) {
+static sl_status run(sums *s, sl_search__lattice_code *code, int terms, sl_arena *a) {
     sl_pool *pool = s->l->job->pool;
-    const int rooms = 1 + (s->taken > 0 ? TAKEN_MAX * sl_pool_threads(pool) : 0);
+    const int rooms = 1 + (s->taken > 0 ? TAKEN_MAX * sl_par_pool_threads(pool) : 0);
     bool enough = true;
     s->value = sl_arena_alloc(a, (size_t)s->count * sizeof *s->value);
     s->room = sl_arena_alloc(a, (size_t)rooms * sizeof *s->room);
@@ -315,13 +317,13 @@ static sl_status run(sums *s, sl_lattice__code *code, int terms, sl_arena *a) {
 
 /* Sums are halves of their own, and found term by term. *plain: those without constants come first,
  * of two factors at most where `two`. */
-static int64_t choose_terms(sl_lattice__code *code, int64_t n, int64_t *plain, bool two) {
+static int64_t choose_terms(sl_search__lattice_code *code, int64_t n, int64_t *plain, bool two) {
     int64_t kept = 0;
     *plain = 0;
     for (int64_t i = 0; i < n; i++) {
-        const int constants = sl_lattice__constants_of(code[i]);
-        const bool triple = sl_lattice__family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
-        if (sl_lattice__is_sum(code[i]) || (triple && constants > 0)) continue;
+        const int constants = sl_search__lattice_constants_of(code[i]);
+        const bool triple = sl_search__lattice_family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
+        if (sl_search__lattice_is_sum(code[i]) || (triple && constants > 0)) continue;
         code[kept++] = code[i];
         if (constants == 0 && !(two && triple)) *plain = kept;
     }
@@ -333,16 +335,16 @@ static const struct {
     int first, last;
 } sizes[] = { [2] = { 8000, 30000 }, [3] = { 150, 30000 }, [4] = { 80, 2000 }, [5] = { 40, 1000 } };
 
-sl_status sl_lattice__sums(sl_lattice *l, int terms, int constants) {
-    sl_lattice__code *code = NULL;
+sl_status sl_search__lattice_sums(sl_lattice *l, int terms, int constants) {
+    sl_search__lattice_code *code = NULL;
     sl_arena a = { 0 };
     sums s = { .l = l, .taken = SL_MAX(terms - 3, 0) };
     _Atomic int64_t hits = 0;
-    const int workers = sl_pool_threads(l->job->pool);
+    const int workers = sl_par_pool_threads(l->job->pool);
     if (l->noise == 0 || l->rows < ROWS_LEAST) return SL_OK;
     for (int w = 0; w < workers; w++) l->hits[w].mark = l->hits[w].count;
     s.hits = &hits;
-    sl_status st = sl_lattice__codes(&code, &s.count, &l->sums, 0, constants);
+    sl_status st = sl_search__lattice_codes(&code, &s.count, &l->sums, 0, constants);
     if (st == SL_OK) s.count = choose_terms(code, s.count, &s.first, terms > 2);
     s.code = code;
     s.count = SL_MIN(s.count, sizes[terms].last);

@@ -14,18 +14,18 @@
 
 enum { FILTER_WORDS = (1 << SL_LATTICE__FILTER_BITS) / 32 };
 
-static uint64_t place_of(const sl_lattice__table *t, uint64_t key) {
+static uint64_t place_of(const sl_search__lattice_table *t, uint64_t key) {
     return key & (uint64_t)(t->size - 1);
 }
 
-static void set_filter(sl_lattice__table *t, uint64_t key) {
+static void set_filter(sl_search__lattice_table *t, uint64_t key) {
     uint32_t bit = (uint32_t)(key >> (64 - SL_LATTICE__FILTER_BITS));
     atomic_fetch_or_explicit(&t->filter[bit >> 5], 1u << (bit & 31), memory_order_relaxed);
 }
 
-uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word) {
+uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, uint64_t key, uint64_t word) {
     const uint64_t mine = ~word;
-    sl_lattice__slot *s;
+    sl_search__lattice_slot *s;
     for (uint64_t at = place_of(t, key);; at++) {
         s = &t->slot[at & (uint64_t)(t->size - 1)];
         uint64_t seen = atomic_load_explicit(&s->key, memory_order_relaxed);
@@ -44,52 +44,54 @@ uint64_t sl_lattice__table_put(sl_lattice__table *t, uint64_t key, uint64_t word
     return old ? ~old : 0;
 }
 
-uint64_t sl_lattice__table_get(const sl_lattice__table *t, uint64_t key) {
+uint64_t sl_search__lattice_table_get(const sl_search__lattice_table *t, uint64_t key) {
     for (uint64_t at = place_of(t, key);; at++) {
-        const sl_lattice__slot *s = &t->slot[at & (uint64_t)(t->size - 1)];
+        const sl_search__lattice_slot *s = &t->slot[at & (uint64_t)(t->size - 1)];
         uint64_t seen = atomic_load_explicit(&s->key, memory_order_relaxed);
         if (seen == key) return ~atomic_load_explicit(&s->word, memory_order_relaxed);
         if (seen == 0) return 0;
     }
 }
 
-void sl_lattice__table_clear(sl_lattice *l, sl_lattice__table *t) {
-    sl_lattice__free(l, t->slot, (size_t)t->size, sizeof *t->slot);
-    sl_lattice__free(l, t->filter, FILTER_WORDS, sizeof *t->filter);
-    *t = (sl_lattice__table){ 0 };
+void sl_search__lattice_table_clear(sl_lattice *l, sl_search__lattice_table *t) {
+    sl_search__lattice_free(l, t->slot, (size_t)t->size, sizeof *t->slot);
+    sl_search__lattice_free(l, t->filter, FILTER_WORDS, sizeof *t->filter);
+    *t = (sl_search__lattice_table){ 0 };
 }
 
 static sl_status clear_part(int64_t begin, int64_t end, int worker, void *payload) {
     (void)worker;
-    sl_lattice__slot *slot = payload;
+    sl_search__lattice_slot *slot = payload;
     memset(slot + begin, 0, (size_t)(end - begin) * sizeof *slot);
     return SL_OK;
 }
 
-sl_status sl_lattice__table_grow(bool *done, sl_lattice *l, sl_lattice__table *t, int64_t halves) {
+sl_status sl_search__lattice_table_grow(bool *done, sl_lattice *l, sl_search__lattice_table *t,
+                                        int64_t halves) {
     int64_t size = 1 << 16;
     while (size < halves + halves / 8) size *= 2;
     *done = true;
     if (size <= t->size) return SL_OK;
-    sl_lattice__table next = { .size = size };
+    sl_search__lattice_table next = { .size = size };
     void *p;
     *done = false;
-    SL_TRY(sl_lattice__alloc(&p, l, (size_t)size, sizeof *next.slot));
+    SL_TRY(sl_search__lattice_alloc(&p, l, (size_t)size, sizeof *next.slot));
     if (!p) return SL_OK;
     next.slot = p;
     sl_status st;
-    SL_GO(sl_lattice__alloc(&p, l, FILTER_WORDS, sizeof *next.filter));
+    SL_GO(sl_search__lattice_alloc(&p, l, FILTER_WORDS, sizeof *next.filter));
     next.filter = p;
     if (!p) goto done;
     memset((void *)next.filter, 0, FILTER_WORDS * sizeof *next.filter);
     SL_GO(sl_par_for(l->job->pool, size, 1 << 16, clear_part, next.slot));
     for (int64_t i = 0; i < t->size; i++)
-        if (t->slot[i].key) (void)sl_lattice__table_put(&next, t->slot[i].key, ~t->slot[i].word);
+        if (t->slot[i].key)
+            (void)sl_search__lattice_table_put(&next, t->slot[i].key, ~t->slot[i].word);
     *done = true;
-    sl_lattice__table_clear(l, t);
+    sl_search__lattice_table_clear(l, t);
     *t = next;
     return SL_OK;
 done:
-    sl_lattice__table_clear(l, &next);
+    sl_search__lattice_table_clear(l, &next);
     return st;
 }

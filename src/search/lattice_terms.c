@@ -19,7 +19,7 @@
 enum { DIGITS = 1 << 16 };
 
 /* Sorts codes, 48 bits, by three digits of 16. */
-static void sort_codes(sl_lattice__code *code, sl_lattice__code *room, int64_t n) {
+static void sort_codes(sl_search__lattice_code *code, sl_search__lattice_code *room, int64_t n) {
     int64_t *begin = (int64_t *)(room + n), count;
     for (int shift = 0; shift < 48; shift += 16) {
         memset(begin, 0, (DIGITS + 1) * sizeof *begin);
@@ -30,45 +30,46 @@ static void sort_codes(sl_lattice__code *code, sl_lattice__code *room, int64_t n
     }
 }
 
-bool sl_lattice__is_sum(sl_lattice__code code) {
-    sl_lattice__family family = sl_lattice__family_of(code);
+bool sl_search__lattice_is_sum(sl_search__lattice_code code) {
+    sl_search__lattice_family family = sl_search__lattice_family_of(code);
     return family == SL_LATTICE__HALF_SUM || family == SL_LATTICE__HALF_DIFFERENCE;
 }
 
-sl_status sl_lattice__codes(sl_lattice__code **out, int64_t *n, const sl_lattice__table *t,
-                            int least, int most) {
+sl_status sl_search__lattice_codes(sl_search__lattice_code **out, int64_t *n,
+                                   const sl_search__lattice_table *t, int least, int most) {
     int64_t count = atomic_load(&t->count);
     *out = sl_malloc((size_t)(2 * count + DIGITS + 1), sizeof **out);
     if (!*out) return sl_fail_memory((size_t)count, 2 * sizeof **out, "the lattice search");
     *n = 0;
     for (int64_t i = 0; i < t->size; i++) {
         if (!t->slot[i].key) continue;
-        sl_lattice__code code = ~t->slot[i].word >> 16;
-        int constants = sl_lattice__constants_of(code);
+        sl_search__lattice_code code = ~t->slot[i].word >> 16;
+        int constants = sl_search__lattice_constants_of(code);
         if (constants >= least && constants <= most) (*out)[(*n)++] = code;
     }
     sort_codes(*out, *out + count, *n);
     return SL_OK;
 }
 
-static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code *code, int64_t n,
-                              int constants) {
-    sl_lattice__list *list = &l->list[SL_LATTICE__FACTOR];
+static sl_status keep_factors(bool *done, sl_lattice *l, const sl_search__lattice_code *code,
+                              int64_t n, int constants) {
+    sl_search__lattice_list *list = &l->list[SL_LATTICE__FACTOR];
     *done = list->count + n < SL_LATTICE__FACTORS;
-    if (*done) SL_TRY(sl_lattice__list_reserve(done, l, list, n));
+    if (*done) SL_TRY(sl_search__lattice_list_reserve(done, l, list, n));
     if (!*done) return SL_OK;
-    sl_lattice__code *more = sl_realloc(l->factor, (size_t)(list->count + n + 1), sizeof *more);
+    sl_search__lattice_code *more =
+        sl_realloc(l->factor, (size_t)(list->count + n + 1), sizeof *more);
     if (!more) return sl_fail_memory((size_t)n, sizeof *more, "the lattice search");
     l->factor = more;
     list->begin[constants] = (int32_t)list->count;
     for (int sums = 0; sums < 2; sums++) {
         for (int64_t i = 0; i < n; i++) {
             double v[SL_LATTICE__PROBES];
-            if (sl_lattice__is_sum(code[i]) != (sums == 1)) continue;
+            if (sl_search__lattice_is_sum(code[i]) != (sums == 1)) continue;
             for (int k = 0; k < SL_LATTICE__PROBES; k++)
-                v[k] = sl_lattice__half_probe(l, code[i], k);
+                v[k] = sl_search__lattice_half_probe(l, code[i], k);
             more[list->count] = code[i];
-            sl_lattice__list_add(list, (int32_t)list->count, v);
+            sl_search__lattice_list_add(list, (int32_t)list->count, v);
         }
         if (sums == 0) list->middle[constants] = (int32_t)list->count;
     }
@@ -77,17 +78,17 @@ static sl_status keep_factors(bool *done, sl_lattice *l, const sl_lattice__code 
     return SL_OK;
 }
 
-sl_status sl_lattice__factors(sl_lattice *l, int constants) {
-    sl_lattice__table *t = &l->scales;
-    sl_lattice__code *code = NULL;
+sl_status sl_search__lattice_factors(sl_lattice *l, int constants) {
+    sl_search__lattice_table *t = &l->scales;
+    sl_search__lattice_code *code = NULL;
     int64_t n;
     bool done;
     if (l->factor_levels != constants) return SL_OK;
-    SL_TRY(sl_lattice__table_grow(
-        &done, l, t, t->count + sl_lattice__halves(l, constants, SL_LATTICE__COLLECT)));
+    SL_TRY(sl_search__lattice_table_grow(
+        &done, l, t, t->count + sl_search__lattice_halves(l, constants, SL_LATTICE__COLLECT)));
     if (!done) return SL_OK;
-    SL_TRY(sl_lattice__walk(l, constants, SL_LATTICE__COLLECT));
-    sl_status st = sl_lattice__codes(&code, &n, t, constants, constants);
+    SL_TRY(sl_search__lattice_walk(l, constants, SL_LATTICE__COLLECT));
+    sl_status st = sl_search__lattice_codes(&code, &n, t, constants, constants);
     if (st == SL_OK) st = keep_factors(&done, l, code, n, constants);
     sl_free(code);
     return st;
@@ -101,7 +102,7 @@ typedef struct terms {
     sl_lattice *l;
     int fixed;                    // terms that are taken out besides 1 and y
     int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
-    const sl_lattice__code *code;
+    const sl_search__lattice_code *code;
     double *value[ROWS]; // less those at row 0, y taken out: 6 are left; 1: how much of y it was
     int64_t size;        // slots of a table
     uint64_t *key;       // by worker
@@ -114,8 +115,8 @@ static void reduce(terms *t, int64_t i) {
     const sl_lattice *l = t->l;
     double v[ROWS];
     for (int r = 0; r < ROWS; r++)
-        v[r] = r < SL_LATTICE__PROBES ? sl_lattice__half_probe(l, t->code[i], r)
-                                      : sl_lattice__half_at(l, t->code[i], r);
+        v[r] = r < SL_LATTICE__PROBES ? sl_search__lattice_half_probe(l, t->code[i], r)
+                                      : sl_search__lattice_half_at(l, t->code[i], r);
     double step = l->y[1] - l->y[0];
     t->value[1][i] = (v[1] - v[0]) / step;
     for (int r = 2; r < ROWS; r++)
@@ -182,7 +183,7 @@ static void fill_ratios(float *ratio, const terms *t, const elimination *e, int6
         w[k][0] = e->weight[k][0];
         w[k][1] = t->fixed > 1 ? e->weight[k][1] : 0;
     }
-    const sl_lattice__kernels *kernels = t->l->kernels;
+    const sl_search__lattice_kernels *kernels = t->l->kernels;
     if (t->l->noise > 0)
         kernels->reduce_rounded(ratio, v, p0, p1, (const double(*)[2])w, (int)n, (int)t->count);
     else
@@ -228,12 +229,12 @@ static uint64_t place_of(const meeting *m, uint64_t key) {
 static sl_status add_meeting(const meeting *m, int64_t i, int64_t other) {
     const terms *t = m->t;
     if (!needs_y(t, &m->e, i, other)) return SL_OK;
-    sl_lattice__hit hit = { .f = t->code[i],
-                            .g = t->code[other],
-                            .form = SL_LATTICE__FORM_TERMS,
-                            .n_others = (int8_t)t->fixed };
+    sl_search__lattice_hit hit = { .f = t->code[i],
+                                   .g = t->code[other],
+                                   .form = SL_LATTICE__FORM_TERMS,
+                                   .n_others = (int8_t)t->fixed };
     for (int k = 0; k < t->fixed; k++) hit.others[k] = t->code[m->fixed[k]];
-    return sl_lattice__add_hit(&t->l->hits[m->worker], hit);
+    return sl_search__lattice_add_hit(&t->l->hits[m->worker], hit);
 }
 
 /* Cells of term i along one axis: its own first, then that which rounding of y may have moved it
@@ -241,12 +242,12 @@ static sl_status add_meeting(const meeting *m, int64_t i, int64_t other) {
 static int cells_of(uint32_t cell[2], const meeting *m, int axis, int64_t i) {
     const terms *t = m->t;
     float r = m->ratio[axis * t->count + i];
-    cell[0] = sl_lattice__cell(r, t->l->shift);
+    cell[0] = sl_search__lattice_cell(r, t->l->shift);
     if (t->l->noise == 0) return 1;
     double e = (m->error[axis + 1] + m->error_all * fabs((double)r - 2)) *
                (double)m->ratio[3 * t->count + i];
-    uint32_t low = sl_lattice__cell((float)(r - e), t->l->shift);
-    uint32_t high = sl_lattice__cell((float)(r + e), t->l->shift);
+    uint32_t low = sl_search__lattice_cell((float)(r - e), t->l->shift);
+    uint32_t high = sl_search__lattice_cell((float)(r + e), t->l->shift);
     cell[1] = low != cell[0] ? low : high;
     return cell[1] == cell[0] ? 1 : 2;
 }
@@ -257,8 +258,8 @@ static sl_status meet_term(const meeting *m, int64_t i) {
     if (m->ratio[i] == SL_LATTICE__NONE) return SL_OK;
     for (int axis = 0; axis < 3; axis++) n[axis] = cells_of(cell[axis], m, axis, i);
     for (int way = n[0] * n[1] * n[2] - 1; way >= 0; way--) {
-        uint64_t key = sl_lattice__key(cell[0][way % n[0]], cell[1][way / n[0] % n[1]],
-                                       cell[2][way / (n[0] * n[1])]);
+        uint64_t key = sl_search__lattice_key(cell[0][way % n[0]], cell[1][way / n[0] % n[1]],
+                                              cell[2][way / (n[0] * n[1])]);
         uint64_t at = place_of(m, key);
         if (m->key[at]) {
             SL_TRY(add_meeting(m, i, m->term[at]));
@@ -273,9 +274,9 @@ static sl_status meet_term(const meeting *m, int64_t i) {
 static void set_errors(meeting *m) {
     const sl_lattice *l = m->t->l;
     for (int k = 0; k < 4 && l->noise > 0; k++) {
-        m->error[k] = sl_lattice__error_at(l, m->e.row[k]);
+        m->error[k] = sl_search__lattice_error_at(l, m->e.row[k]);
         for (int j = 0; j < m->t->fixed; j++)
-            m->error[k] += fabs(m->e.weight[k][j]) * sl_lattice__error_at(l, m->e.pivot[j]);
+            m->error[k] += fabs(m->e.weight[k][j]) * sl_search__lattice_error_at(l, m->e.pivot[j]);
     }
     m->error_all = sqrt(sl_search__dot(m->error, m->error, 4));
 }
@@ -321,7 +322,7 @@ static sl_status reduce_part(int64_t begin, int64_t end, int worker, void *paylo
 
 static sl_status run_terms(terms *t, sl_arena *a) {
     sl_lattice *l = t->l;
-    size_t workers = (size_t)sl_pool_threads(l->job->pool);
+    size_t workers = (size_t)sl_par_pool_threads(l->job->pool);
     t->size = 1024;
     while (t->size < 2 * t->count) t->size *= 2;
     int64_t bytes = (ROWS * 8 + (int64_t)workers * 16) * t->count + (int64_t)workers * 12 * t->size;
@@ -344,12 +345,12 @@ static sl_status run_terms(terms *t, sl_arena *a) {
 }
 
 /* Terms of a sum: no sums, and products of three factors only where they have so few constants. */
-static int64_t choose_terms(sl_lattice__code *code, int64_t n, int triples) {
+static int64_t choose_terms(sl_search__lattice_code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool triple = sl_lattice__family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
-        if (!sl_lattice__is_sum(code[i]) &&
-            !(triple && sl_lattice__constants_of(code[i]) > triples))
+        bool triple = sl_search__lattice_family_of(code[i]) >= SL_LATTICE__HALF_TIMES;
+        if (!sl_search__lattice_is_sum(code[i]) &&
+            !(triple && sl_search__lattice_constants_of(code[i]) > triples))
             code[kept++] = code[i];
     }
     return kept;
@@ -362,17 +363,17 @@ static void choose_fixed(terms *t, bool near) {
         t->simple++;
     t->first = t->simple;
     while (near && t->first > 0 &&
-           sl_lattice__family_of(t->code[t->first - 1]) != SL_LATTICE__HALF_SINGLE)
+           sl_search__lattice_family_of(t->code[t->first - 1]) != SL_LATTICE__HALF_SINGLE)
         t->first--;
 }
 
-sl_status sl_lattice__terms(sl_lattice *l, int fixed, int constants, bool near) {
-    sl_lattice__code *code = NULL;
+sl_status sl_search__lattice_terms(sl_lattice *l, int fixed, int constants, bool near) {
+    sl_search__lattice_code *code = NULL;
     sl_arena a = { 0 };
     const bool inputs = fixed == 0;
     terms t = { .l = l, .fixed = inputs ? SL_MIN(l->variables, FIXED_MAX) : fixed };
     if (l->rows < ROWS + 2) return SL_OK;
-    sl_status st = sl_lattice__codes(&code, &t.count, &l->sums, 0, constants);
+    sl_status st = sl_search__lattice_codes(&code, &t.count, &l->sums, 0, constants);
     t.code = code;
     int triples = inputs ? 1 : fixed > 1 ? -1 : near ? 1 : 0;
     if (st == SL_OK) t.count = choose_terms(code, t.count, triples);

@@ -14,7 +14,7 @@
 #include "search/noise_impl.h"
 
 /* Work of a level. */
-static const sl_noise__effort efforts[] = {
+static const sl_search__noise_effort efforts[] = {
     { .terms = 1024,
       .pair_terms = 256,
       .keep_one = 64,
@@ -54,14 +54,14 @@ static const sl_noise__effort efforts[] = {
 };
 
 typedef struct state {
-    sl_noise__parts parts;
+    sl_search__noise_parts parts;
     sl_arena arena;
 } state;
 
 /* Families, and the most columns of each.   side  link  degree */
 static const struct family {
     sl_side side;
-    sl_noise__link link;
+    sl_search__noise_link link;
     int degree;
 } families[] = {
     { SL_SIDE_PRODUCT, SL_NOISE__LOG, 0 },        { SL_SIDE_SUM, SL_NOISE__IDENTITY, 1 },
@@ -75,7 +75,7 @@ static const struct family {
 
 /* Does T(y) have a value that may be inverted? Even powers lose the sign of y. */
 static bool fits_family(const sl_search__job *j, const struct family *f) {
-    int base = sl_noise__span_base(j, f->side, f->degree);
+    int base = sl_search__noise_span_base(j, f->side, f->degree);
     if (base > SL_NOISE__COLUMNS - SL_NOISE__TERMS || base > j->rows.rows - 3) return false;
     if (f->link != SL_NOISE__SQUARE && f->link != SL_NOISE__INVERSE_SQUARE) return true;
     double sum = 0, size = 0;
@@ -85,7 +85,7 @@ static bool fits_family(const sl_search__job *j, const struct family *f) {
 
 /* Weights of rows: 1/sigma, in units of the typical one where sigma is known. */
 static sl_status make_weights(state *s, sl_search__job *j) {
-    sl_noise__parts *p = &s->parts;
+    sl_search__noise_parts *p = &s->parts;
     p->sigma = j->o->sigma;
     double size = 0;
     for (int i = 0; i < p->rows; i++) size += j->rows.y[i] * j->rows.y[i];
@@ -109,8 +109,9 @@ static sl_status make_weights(state *s, sl_search__job *j) {
 
 static void close_noise(void *payload) {
     state *s = payload;
-    for (int side = 0; side < 2; side++) sl_noise__terms_clear(&s->parts.terms[side], s->parts.j);
-    if (s->parts.store) sl_store_close(s->parts.store);
+    for (int side = 0; side < 2; side++)
+        sl_search__noise_terms_clear(&s->parts.terms[side], s->parts.j);
+    if (s->parts.store) sl_search_store_close(s->parts.store);
     sl_arena_clear(&s->arena);
     sl_free(s);
 }
@@ -119,15 +120,16 @@ static sl_status open_noise(void **out, sl_search__job *j) {
     sl_status st;
     state *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "a search under noise");
-    sl_noise__parts *p = &s->parts;
+    sl_search__noise_parts *p = &s->parts;
     p->j = j;
     p->rows = (int)j->rows.rows;
     SL_GO(make_weights(s, j));
-    SL_GO(sl_store_open(&p->store, j, SL_MIN(p->rows, SL_NOISE__PROBES)));
+    SL_GO(sl_search_store_open(&p->store, j, SL_MIN(p->rows, SL_NOISE__PROBES)));
     for (int k = 0; k < SL_LEN(families); k++) {
         if (!fits_family(j, &families[k])) continue;
-        SL_GO(sl_noise__span_make(&p->span[p->spans++], &s->arena, j, p->weight, families[k].side,
-                                  families[k].link, families[k].degree, sl_store_stride(p->store)));
+        SL_GO(sl_search__noise_span_make(&p->span[p->spans++], &s->arena, j, p->weight,
+                                         families[k].side, families[k].link, families[k].degree,
+                                         sl_search_store_stride(p->store)));
     }
     *out = s;
     return SL_OK;
@@ -139,14 +141,14 @@ done:
 /* ---------------------------------------------------------------- candidates ---------------- */
 
 typedef struct list {
-    sl_noise__candidate *item;
+    sl_search__noise_candidate *item;
     int n, room;
 } list;
 
-static sl_status append(list *l, const sl_noise__candidate *item, int n) {
+static sl_status append(list *l, const sl_search__noise_candidate *item, int n) {
     if (l->n + n > l->room) {
         int room = SL_MAX(2 * l->room, l->n + n);
-        sl_noise__candidate *grown = sl_realloc(l->item, (size_t)room, sizeof *grown);
+        sl_search__noise_candidate *grown = sl_realloc(l->item, (size_t)room, sizeof *grown);
         if (!grown) return sl_fail_memory((size_t)room, sizeof *grown, "candidates under noise");
         l->item = grown, l->room = room;
     }
@@ -156,12 +158,12 @@ static sl_status append(list *l, const sl_noise__candidate *item, int n) {
 }
 
 /* The span alone, and y^p z in the span for monomials z. */
-static sl_status add_closures(list *l, const sl_noise__parts *p, int span, int monomials) {
+static sl_status add_closures(list *l, const sl_search__noise_parts *p, int span, int monomials) {
     int n = 0;
     if (p->span[span].side == SL_SIDE_SUM && p->span[span].base <= 36)
-        SL_TRY(sl_store_monomials(&n, p->store, monomials));
+        SL_TRY(sl_search_store_monomials(&n, p->store, monomials));
     for (int z = -1; z < n; z++) {
-        sl_noise__candidate c = { .span = span, .monomial = z };
+        sl_search__noise_candidate c = { .span = span, .monomial = z };
         if (z == 0) continue; // the monomial 1
         SL_TRY(append(l, &c, 1));
     }
@@ -169,14 +171,14 @@ static sl_status add_closures(list *l, const sl_noise__parts *p, int span, int m
 }
 
 /* A polynomial times a power of a term of products. */
-static sl_status add_factors(list *l, const sl_noise__parts *p, int span, int factors) {
+static sl_status add_factors(list *l, const sl_search__noise_parts *p, int span, int factors) {
     static const int powers[] = { 2, -2, 1, -1 };
-    const sl_noise__terms *t = &p->terms[SL_SIDE_PRODUCT];
-    const sl_noise__span *s = &p->span[span];
+    const sl_search__noise_terms *t = &p->terms[SL_SIDE_PRODUCT];
+    const sl_search__noise_span *s = &p->span[span];
     if (s->side != SL_SIDE_SUM || s->link != SL_NOISE__IDENTITY || s->base > 36) return SL_OK;
     for (int k = 0; k < SL_MIN(t->n, factors); k++) {
         for (int e = 0; e < SL_LEN(powers); e++) {
-            sl_noise__candidate c = {
+            sl_search__noise_candidate c = {
                 .span = span, .monomial = -1, .power = powers[e], .at = { t->order[k] }
             };
             SL_TRY(append(l, &c, 1));
@@ -185,32 +187,33 @@ static sl_status add_factors(list *l, const sl_noise__parts *p, int span, int fa
     return SL_OK;
 }
 
-static sl_status screen_span(list *l, const sl_noise__parts *p, int span,
-                             const sl_noise__effort *e) {
+static sl_status screen_span(list *l, const sl_search__noise_parts *p, int span,
+                             const sl_search__noise_effort *e) {
     const int keep[SL_NOISE__TERMS] = { e->keep_one, e->keep_two, e->keep_three };
-    sl_noise__top top[SL_NOISE__TERMS];
-    sl_noise__candidate *room = NULL;
+    sl_search__noise_top top[SL_NOISE__TERMS];
+    sl_search__noise_candidate *room = NULL;
     int total = 0;
     for (int k = 0; k < SL_NOISE__TERMS; k++) total += keep[k];
     room = sl_malloc((size_t)total, sizeof *room);
     if (!room) return sl_fail_memory((size_t)total, sizeof *room, "candidates under noise");
     for (int k = 0, at = 0; k < SL_NOISE__TERMS; at += keep[k++]) {
-        top[k] = (sl_noise__top){ .room = keep[k], .worst = INFINITY, .list = room + at };
+        top[k] = (sl_search__noise_top){ .room = keep[k], .worst = INFINITY, .list = room + at };
     }
     sl_status st =
-        sl_noise__screen(top, p->j, &p->span[span], span, &p->terms[p->span[span].side], e);
+        sl_search__noise_screen(top, p->j, &p->span[span], span, &p->terms[p->span[span].side], e);
     for (int k = 0; k < SL_NOISE__TERMS && st == SL_OK; k++) {
-        sl_noise__top_finish(&top[k]);
+        sl_search__noise_top_finish(&top[k]);
         st = append(l, top[k].list, top[k].n);
     }
     sl_free(room);
     return st;
 }
 
-static sl_status gather_candidates(list *l, state *s, const sl_noise__effort *e) {
-    sl_noise__parts *p = &s->parts;
+static sl_status gather_candidates(list *l, state *s, const sl_search__noise_effort *e) {
+    sl_search__noise_parts *p = &s->parts;
     for (int side = 0; side < 2; side++) {
-        SL_TRY(sl_noise__terms_gather(&p->terms[side], p->j, p->store, (sl_side)side, e->terms));
+        SL_TRY(sl_search__noise_terms_gather(&p->terms[side], p->j, p->store, (sl_side)side,
+                                             e->terms));
     }
     for (int k = 0; k < p->spans && !sl_search__stop(p->j, true); k++) {
         SL_TRY(add_closures(l, p, k, e->monomials));
@@ -223,25 +226,26 @@ static sl_status gather_candidates(list *l, state *s, const sl_noise__effort *e)
 /* ---------------------------------------------------------------- offers -------------------- */
 
 /* Nearly the same sum of squares at nearly the same price is the same formula found twice. */
-static bool is_repeated(const sl_noise__outcome *o, sl_noise__outcome *const *chosen, int n) {
+static bool is_repeated(const sl_search__noise_outcome *o, sl_search__noise_outcome *const *chosen,
+                        int n) {
     for (int k = 0; k < n; k++) {
-        const sl_noise__fit *f = &chosen[k]->fit;
+        const sl_search__noise_fit *f = &chosen[k]->fit;
         if (fabs(f->rss - o->fit.rss) <= 1e-6 * f->rss) return true;
     }
     return false;
 }
 
 static int cmp_price(const void *a, const void *b) {
-    const sl_noise__outcome *p = *(sl_noise__outcome *const *)a;
-    const sl_noise__outcome *q = *(sl_noise__outcome *const *)b;
+    const sl_search__noise_outcome *p = *(sl_search__noise_outcome *const *)a;
+    const sl_search__noise_outcome *q = *(sl_search__noise_outcome *const *)b;
     if (p->fit.price != q->fit.price) return p->fit.price < q->fit.price ? -1 : 1;
-    return sl_noise__outcome_cmp(p, q);
+    return sl_search__noise_outcome_cmp(p, q);
 }
 
 /* chosen[] := the best by bits, then the front of price against error; outcomes are sorted by bits.
  */
-static int choose(sl_noise__outcome **chosen, sl_noise__outcome *o, sl_noise__outcome **order,
-                  int n, int offers) {
+static int choose(sl_search__noise_outcome **chosen, sl_search__noise_outcome *o,
+                  sl_search__noise_outcome **order, int n, int offers) {
     int taken = 0, finite = 0;
     while (finite < n && isfinite(o[finite].fit.bits)) order[finite] = &o[finite], finite++;
     for (int k = 0; k < finite && taken < offers / 2; k++) {
@@ -257,13 +261,13 @@ static int choose(sl_noise__outcome **chosen, sl_noise__outcome *o, sl_noise__ou
     return taken;
 }
 
-static sl_status offer(state *s, const sl_noise__outcome *o, int level) {
+static sl_status offer(state *s, const sl_search__noise_outcome *o, int level) {
     sl_arena arena = { 0 };
     const sl_node *e;
     double value[SL_NOISE__COLUMNS + 4];
     int params;
     bool kept;
-    sl_status st = sl_noise__expr(&e, value, &params, &arena, &s->parts, o);
+    sl_status st = sl_search__noise_expr(&e, value, &params, &arena, &s->parts, o);
     if (st == SL_OK && params <= SL_FIT_MAX_PARAMS) {
         st = sl_search__offer(&kept, s->parts.j, e, value, params, "noise", level);
         if (st == SL_OK && !kept)
@@ -274,25 +278,25 @@ static sl_status offer(state *s, const sl_noise__outcome *o, int level) {
 }
 
 /* One step of a fit is enough to tell which candidates matter. Those are fitted to the end. */
-static sl_status fit_closely(state *s, sl_noise__outcome *outcome, sl_noise__outcome **chosen,
-                             int n) {
-    sl_noise__candidate *again = sl_malloc((size_t)n, sizeof *again);
+static sl_status fit_closely(state *s, sl_search__noise_outcome *outcome,
+                             sl_search__noise_outcome **chosen, int n) {
+    sl_search__noise_candidate *again = sl_malloc((size_t)n, sizeof *again);
     if (!again) return sl_fail_memory((size_t)n, sizeof *again, "candidates under noise");
     for (int k = 0; k < n; k++) again[k] = chosen[k]->candidate;
-    sl_status st = sl_noise__fit_all(outcome, &s->parts, again, n, 8);
+    sl_status st = sl_search__noise_fit_all(outcome, &s->parts, again, n, 8);
     sl_free(again);
-    if (st == SL_OK) qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
+    if (st == SL_OK) qsort(outcome, (size_t)n, sizeof *outcome, sl_search__noise_outcome_cmp);
     return st;
 }
 
-static sl_status offer_best(state *s, sl_noise__outcome *outcome, int n, int level) {
+static sl_status offer_best(state *s, sl_search__noise_outcome *outcome, int n, int level) {
     enum { CLOSELY = 8 }; // times as many are fitted closely as are offered
     int offers = efforts[level].offers;
-    sl_noise__outcome **order = sl_malloc((size_t)(n + offers * CLOSELY), sizeof *order);
+    sl_search__noise_outcome **order = sl_malloc((size_t)(n + offers * CLOSELY), sizeof *order);
     if (!order) return sl_fail_memory((size_t)n, sizeof *order, "candidates under noise");
-    sl_noise__outcome **chosen = order + n;
+    sl_search__noise_outcome **chosen = order + n;
     sl_status st;
-    qsort(outcome, (size_t)n, sizeof *outcome, sl_noise__outcome_cmp);
+    qsort(outcome, (size_t)n, sizeof *outcome, sl_search__noise_outcome_cmp);
     int taken = choose(chosen, outcome, order, n, offers * CLOSELY);
     SL_GO(fit_closely(s, outcome, chosen, taken));
     taken = choose(chosen, outcome, order, taken, offers);
@@ -329,7 +333,7 @@ static sl_status end_if_found(state *s, uint64_t before) {
     double sigma;
     if (!best || hash_of_best(j) != before || best->exact) return SL_OK;
     SL_TRY(sl_search__judge_noise(&sigma, &within, j, best));
-    if (within) SL_TRY(sl_noise__is_certain(&within, j, best));
+    if (within) SL_TRY(sl_search__noise_is_certain(&within, j, best));
     if (within) sl_search__end(j, SL_SEARCH_FOUND);
     return SL_OK;
 }
@@ -340,7 +344,7 @@ static sl_status run_level(bool *more, void *payload, int level) {
     state *s = payload;
     sl_search__job *j = s->parts.j;
     list l = { 0 };
-    sl_noise__outcome *outcome = NULL;
+    sl_search__noise_outcome *outcome = NULL;
     int64_t bytes = 0;
     sl_status st;
     uint64_t before = hash_of_best(j);
@@ -356,7 +360,7 @@ static sl_status run_level(bool *more, void *payload, int level) {
         st = sl_fail_memory((size_t)l.n, sizeof *outcome, "fits of the search under noise");
         goto done;
     }
-    SL_GO(sl_noise__fit_all(outcome, &s->parts, l.item, l.n, 1));
+    SL_GO(sl_search__noise_fit_all(outcome, &s->parts, l.item, l.n, 1));
     SL_GO(offer_best(s, outcome, l.n, level));
     if (level > 0 && !sl_search__stop(j, true)) st = end_if_found(s, before);
 done:

@@ -13,10 +13,10 @@ static const double TERM_BITS = 12;
 enum { ROOM = 3 + SL_NOISE__SCRATCH };
 
 typedef struct work {
-    const sl_noise__parts *p;
-    const sl_noise__candidate *candidate;
-    sl_noise__outcome *out;
-    sl_noise__column *column;
+    const sl_search__noise_parts *p;
+    const sl_search__noise_candidate *candidate;
+    sl_search__noise_outcome *out;
+    sl_search__noise_column *column;
     int columns;
     int steps;     // of Gauss and Newton
     int *place[2]; // by side: of a term among the columns, -1: none
@@ -27,9 +27,9 @@ typedef struct work {
 
 /* ---------------------------------------------------------------- columns of terms ---------- */
 
-static int named_terms(const sl_noise__candidate *c) { return c->power ? 1 : c->n; }
+static int named_terms(const sl_search__noise_candidate *c) { return c->power ? 1 : c->n; }
 
-static sl_side named_side(const sl_noise__parts *p, const sl_noise__candidate *c) {
+static sl_side named_side(const sl_search__noise_parts *p, const sl_search__noise_candidate *c) {
     return c->power ? SL_SIDE_PRODUCT : p->span[c->span].side;
 }
 
@@ -46,13 +46,13 @@ static sl_status list_columns(work *w, int n) {
     w->column = sl_calloc((size_t)total, sizeof *w->column);
     if (!w->column) return sl_fail_memory((size_t)total, sizeof *w->column, "terms of models");
     for (int k = 0; k < n; k++) {
-        const sl_noise__candidate *c = &w->candidate[k];
+        const sl_search__noise_candidate *c = &w->candidate[k];
         sl_side side = named_side(w->p, c);
         for (int t = 0; t < named_terms(c); t++) {
             int *place = &w->place[side][c->at[t]];
             if (*place >= 0) continue;
             *place = w->columns;
-            w->column[w->columns++] = (sl_noise__column){ .at = c->at[t], .side = side };
+            w->column[w->columns++] = (sl_search__noise_column){ .at = c->at[t], .side = side };
         }
     }
     size_t cells = (size_t)w->columns * (size_t)w->p->rows;
@@ -64,7 +64,7 @@ static sl_status list_columns(work *w, int n) {
 }
 
 /* Signs of a term, then its logarithm. */
-static void take_logarithm(sl_noise__column *c, int rows) {
+static void take_logarithm(sl_search__noise_column *c, int rows) {
     bool positive = true, negative = true;
     for (int i = 0; i < rows; i++) {
         c->signs[i] = c->value[i] < 0 ? -1 : 1;
@@ -76,27 +76,27 @@ static void take_logarithm(sl_noise__column *c, int rows) {
     sl_log_array(c->value, c->value, rows);
 }
 
-static void set_positive(sl_noise__column *c, int rows) {
+static void set_positive(sl_search__noise_column *c, int rows) {
     memset(c->signs, 1, (size_t)rows);
     c->sign = 1;
 }
 
 static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payload) {
     work *w = payload;
-    const sl_noise__parts *p = w->p;
+    const sl_search__noise_parts *p = w->p;
     sl_arena arena = { 0 };
     sl_status st = SL_OK;
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
-        sl_noise__column *c = &w->column[k];
+        sl_search__noise_column *c = &w->column[k];
         sl_term term = p->terms[c->side].term[c->at];
         const sl_node *e;
         double probe[SL_NOISE__PROBES + 8];
         c->value = w->block + k * p->rows;
         c->signs = w->sign_block + k * p->rows;
         sl_arena_rewind(&arena, 0);
-        bool known = sl_store_value(probe, &c->rate, p->store, term);
-        SL_GO(sl_store_expr(&e, &arena, p->store, term));
+        bool known = sl_search_store_value(probe, &c->rate, p->store, term);
+        SL_GO(sl_search_store_expr(&e, &arena, p->store, term));
         // the logarithm at once: the exponential may be beyond any number
         bool exponential = c->rate && e->op == SL_OP_EXP;
         if (exponential) e = e + 1;
@@ -154,16 +154,16 @@ static void choose_signs(double *scale, uint32_t *odd, int *overall, const signs
     }
 }
 
-static void add_column(sl_noise__model *m, const double *column, sl_noise__kind kind,
+static void add_column(sl_search__noise_model *m, const double *column, sl_search__noise_kind kind,
                        double price) {
     m->column[m->columns] = column;
     m->kind[m->columns] = kind;
     m->price[m->columns++] = price;
 }
 
-static void product_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, const work *w,
-                          const sl_noise__candidate *c) {
-    const sl_noise__span *s = &w->p->span[c->span];
+static void product_model(sl_search__noise_model *m, double *scale, sl_search__noise_outcome *o,
+                          const work *w, const sl_search__noise_candidate *c) {
+    const sl_search__noise_span *s = &w->p->span[c->span];
     signs list = { .n = 0 };
     for (int b = 0; b < s->base; b++) {
         int v = s->variable[b];
@@ -175,7 +175,7 @@ static void product_model(sl_noise__model *m, double *scale, sl_noise__outcome *
     }
     list.inputs = list.n;
     for (int t = 0; t < c->n; t++) {
-        const sl_noise__column *f = &w->column[w->place[s->side][c->at[t]]];
+        const sl_search__noise_column *f = &w->column[w->place[s->side][c->at[t]]];
         if (f->sign == 0) {
             list.at[list.n] = m->columns;
             list.term[list.n++ - list.inputs] = f->signs;
@@ -191,15 +191,15 @@ static void product_model(sl_noise__model *m, double *scale, sl_noise__outcome *
 }
 
 /* z^(-1/p) by row for y^p z in the span, with y's sign where p is even. */
-static bool closure_scale(double *scale, sl_noise__outcome *o, const work *w,
-                          const sl_noise__candidate *c, sl_noise__link link) {
-    const sl_noise__parts *p = w->p;
+static bool closure_scale(double *scale, sl_search__noise_outcome *o, const work *w,
+                          const sl_search__noise_candidate *c, sl_search__noise_link link) {
+    const sl_search__noise_parts *p = w->p;
     bool even = link == SL_NOISE__SQUARE || link == SL_NOISE__INVERSE_SQUARE;
     double sum = 0, sign = 1;
     for (int i = 0; i < p->rows; i++) sum += p->j->rows.y[i];
     if (even && sum < 0) sign = o->sign = -1;
     const int8_t *power =
-        c->monomial < 0 ? NULL : sl_store_monomial_exponents(p->store, c->monomial);
+        c->monomial < 0 ? NULL : sl_search_store_monomial_exponents(p->store, c->monomial);
     for (int i = 0; i < p->rows; i++) {
         double z = 1;
         for (int v = 0; power && v < p->j->rows.inputs; v++) {
@@ -221,8 +221,8 @@ static bool closure_scale(double *scale, sl_noise__outcome *o, const work *w,
 }
 
 /* f^(power/2) by row; false where it is not real. */
-static bool factor_scale(double *scale, const work *w, const sl_noise__candidate *c) {
-    const sl_noise__column *f = &w->column[w->place[SL_SIDE_PRODUCT][c->at[0]]];
+static bool factor_scale(double *scale, const work *w, const sl_search__noise_candidate *c) {
+    const sl_search__noise_column *f = &w->column[w->place[SL_SIDE_PRODUCT][c->at[0]]];
     if (f->sign == 0 && c->power % 2) return false;
     for (int i = 0; i < w->p->rows; i++) {
         double size = sl_exp(0.5 * c->power * f->value[i]);
@@ -232,16 +232,16 @@ static bool factor_scale(double *scale, const work *w, const sl_noise__candidate
     return true;
 }
 
-static bool sum_model(sl_noise__model *m, double *scale, sl_noise__outcome *o, const work *w,
-                      const sl_noise__candidate *c) {
-    const sl_noise__span *s = &w->p->span[c->span];
+static bool sum_model(sl_search__noise_model *m, double *scale, sl_search__noise_outcome *o,
+                      const work *w, const sl_search__noise_candidate *c) {
+    const sl_search__noise_span *s = &w->p->span[c->span];
     for (int b = 0; b < s->base; b++) {
         int degree = 0;
         for (int v = 0; v < w->p->j->rows.inputs; v++) degree += s->power[b][v];
         add_column(m, s->column[b], SL_NOISE__COEFFICIENT, degree ? log2(s->base) : 0.5);
     }
     for (int t = 0; t < c->n; t++) {
-        const sl_noise__column *f = &w->column[w->place[s->side][c->at[t]]];
+        const sl_search__noise_column *f = &w->column[w->place[s->side][c->at[t]]];
         add_column(m, f->value, SL_NOISE__COEFFICIENT,
                    w->p->terms[s->side].cost[c->at[t]] + TERM_BITS);
     }
@@ -258,10 +258,11 @@ static const double RELATIVE_SLACK = 0.1;
 
 /* weight[] := 1/|mu|, of geometric mean 1; false where errors relative to mu are much worse an
  * explanation of the residuals than errors of one size, or mu is 0. */
-static bool relative_weights(double *weight, const sl_noise__model *m, const sl_noise__fit *f) {
+static bool relative_weights(double *weight, const sl_search__noise_model *m,
+                             const sl_search__noise_fit *f) {
     const sl_problem p = { .rows = m->rows, .y = m->y };
     double logs = 0, squares = 0, plain = 0;
-    sl_noise__predict(weight, m, f);
+    sl_search__noise_predict(weight, m, f);
     for (int i = 0; i < m->rows; i++) plain += (m->y[i] - weight[i]) * (m->y[i] - weight[i]);
     double *mu = weight + m->rows;
     memcpy(mu, weight, (size_t)m->rows * sizeof *mu);
@@ -280,10 +281,11 @@ static bool relative_weights(double *weight, const sl_noise__model *m, const sl_
 
 /* The same model by relative errors, where that is the shorter description. weight: room for two
  * columns. */
-static void fit_relative(sl_noise__outcome *o, const sl_noise__fit *free, const sl_noise__model *m,
-                         int steps, double *weight, double *scratch) {
-    sl_noise__model relative = *m;
-    sl_noise__fit fit = *free;
+static void fit_relative(sl_search__noise_outcome *o, const sl_search__noise_fit *free,
+                         const sl_search__noise_model *m, int steps, double *weight,
+                         double *scratch) {
+    sl_search__noise_model relative = *m;
+    sl_search__noise_fit fit = *free;
     double all = 0, weighted = 0;
     if (!isfinite(free->rss) || !relative_weights(weight, m, free)) return;
     for (int i = 0; i < m->rows; i++) {
@@ -292,32 +294,32 @@ static void fit_relative(sl_noise__outcome *o, const sl_noise__fit *free, const 
     }
     relative.weight = weight;
     relative.least = m->least * weighted / all;
-    sl_noise__fit_run(&fit, &relative, false, steps, scratch);
-    sl_noise__simplify(&fit, &relative, steps, scratch);
+    sl_search__noise_fit_run(&fit, &relative, false, steps, scratch);
+    sl_search__noise_simplify(&fit, &relative, steps, scratch);
     fit.bits += RELATIVE_BITS, fit.price += RELATIVE_BITS;
     if (fit.bits < o->fit.bits) o->fit = fit;
 }
 
-static void fit_model(sl_noise__outcome *o, const sl_noise__model *m, const work *w, double *weight,
-                      double *scratch) {
-    sl_noise__fit_run(&o->fit, m, true, w->steps, scratch);
-    sl_noise__fit free = o->fit;
-    sl_noise__simplify(&o->fit, m, w->steps, scratch);
+static void fit_model(sl_search__noise_outcome *o, const sl_search__noise_model *m, const work *w,
+                      double *weight, double *scratch) {
+    sl_search__noise_fit_run(&o->fit, m, true, w->steps, scratch);
+    sl_search__noise_fit free = o->fit;
+    sl_search__noise_simplify(&o->fit, m, w->steps, scratch);
     if (!m->weight && m->sigma == 0) fit_relative(o, &free, m, w->steps, weight, scratch);
 }
 
-static void fit_one(sl_noise__outcome *o, const work *w, const sl_noise__candidate *c,
+static void fit_one(sl_search__noise_outcome *o, const work *w, const sl_search__noise_candidate *c,
                     double *room) {
-    const sl_noise__parts *p = w->p;
-    const sl_noise__span *s = &p->span[c->span];
+    const sl_search__noise_parts *p = w->p;
+    const sl_search__noise_span *s = &p->span[c->span];
     double *scale = room, *weight = room + p->rows, *scratch = room + 3 * p->rows;
-    sl_noise__model m = { .link = s->link,
-                          .rows = p->rows,
-                          .y = p->j->rows.y,
-                          .weight = p->weight,
-                          .sigma = p->sigma,
-                          .least = p->least };
-    *o = (sl_noise__outcome){ .candidate = *c, .sign = 1 };
+    sl_search__noise_model m = { .link = s->link,
+                                 .rows = p->rows,
+                                 .y = p->j->rows.y,
+                                 .weight = p->weight,
+                                 .sigma = p->sigma,
+                                 .least = p->least };
+    *o = (sl_search__noise_outcome){ .candidate = *c, .sign = 1 };
     o->fit.rss = o->fit.bits = o->fit.price = INFINITY;
     for (int t = 0; t < named_terms(c); t++) {
         if (!w->column[w->place[named_side(p, c)][c->at[t]]].real) return;
@@ -339,7 +341,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
     double *room = w->scratch + (int64_t)worker * w->p->rows * ROOM;
     for (int64_t k = begin; k < end; k++) {
         if (sl_search__stop(w->p->j, false)) {
-            w->out[k] = (sl_noise__outcome){ .candidate = w->candidate[k] };
+            w->out[k] = (sl_search__noise_outcome){ .candidate = w->candidate[k] };
             w->out[k].fit.bits = w->out[k].fit.rss = INFINITY;
         } else {
             fit_one(&w->out[k], w, &w->candidate[k], room);
@@ -350,7 +352,7 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
 
 static sl_status run(work *w, int n) {
     sl_pool *pool = w->p->j->pool;
-    size_t threads = (size_t)SL_MAX(sl_pool_threads(pool), 1);
+    size_t threads = (size_t)SL_MAX(sl_par_pool_threads(pool), 1);
     SL_TRY(list_columns(w, n));
     w->scratch = sl_malloc(threads * (size_t)w->p->rows, ROOM * sizeof(double));
     if (!w->scratch)
@@ -359,8 +361,8 @@ static sl_status run(work *w, int n) {
     return sl_par_for(pool, n, 16, fit_some, w);
 }
 
-sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
-                            const sl_noise__candidate *candidate, int n, int steps) {
+sl_status sl_search__noise_fit_all(sl_search__noise_outcome *out, const sl_search__noise_parts *p,
+                                   const sl_search__noise_candidate *candidate, int n, int steps) {
     work w = { .p = p, .candidate = candidate, .out = out, .steps = steps };
     sl_status st = run(&w, n);
     sl_free(w.place[0]), sl_free(w.place[1]), sl_free(w.column);
@@ -368,8 +370,8 @@ sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
     return st;
 }
 
-int sl_noise__outcome_cmp(const void *a, const void *b) {
-    const sl_noise__outcome *p = a, *q = b;
+int sl_search__noise_outcome_cmp(const void *a, const void *b) {
+    const sl_search__noise_outcome *p = a, *q = b;
     if (p->fit.bits != q->fit.bits) return p->fit.bits < q->fit.bits ? -1 : 1;
-    return sl_noise__candidate_cmp(&p->candidate, &q->candidate);
+    return sl_search__noise_candidate_cmp(&p->candidate, &q->candidate);
 }

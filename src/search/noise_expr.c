@@ -7,9 +7,9 @@
 
 typedef struct builder {
     sl_arena *a;
-    const sl_noise__parts *p;
-    const sl_noise__outcome *o;
-    const sl_noise__span *s;
+    const sl_search__noise_parts *p;
+    const sl_search__noise_outcome *o;
+    const sl_search__noise_span *s;
     double *value; // of the free constants
     int params;
     const sl_node *part[SL_NOISE__COLUMNS + 4]; // factors or summands
@@ -39,12 +39,12 @@ static sl_rat rational(double value) {
         double num = rint(value * den);
         if (fabs(value * den - num) < 1e-9) {
             sl_rat r = SL_RAT(0);
-            (void)sl_rat_make(&r, (int64_t)num, den);
+            (void)sl_expr_rat_make(&r, (int64_t)num, den);
             return r;
         }
     }
     sl_rat r = SL_RAT(0);
-    (void)sl_rat_make(&r, (int64_t)rint(value * 1e4), 10000);
+    (void)sl_expr_rat_make(&r, (int64_t)rint(value * 1e4), 10000);
     return r;
 }
 
@@ -53,7 +53,7 @@ static const sl_node *number(builder *b, double value) {
 }
 
 static const sl_node *power(builder *b, const sl_node *base, sl_rat exponent) {
-    if (!base || sl_rat_is(exponent, 1)) return base;
+    if (!base || sl_expr_rat_is(exponent, 1)) return base;
     return sl_expr_pow(b->a, base, exponent);
 }
 
@@ -62,7 +62,7 @@ static const sl_node *power(builder *b, const sl_node *base, sl_rat exponent) {
 static const sl_node *real_power(builder *b, const sl_node *base, bool negative, double exponent,
                                  bool fixed) {
     sl_rat r = rational(exponent);
-    if (negative && !(fixed && sl_rat_is_int(r))) base = times(b, sl_expr_int(b->a, -1), base);
+    if (negative && !(fixed && sl_expr_rat_is_int(r))) base = times(b, sl_expr_int(b->a, -1), base);
     if (fixed || !base) return power(b, base, r);
     const sl_node *by = free_constant(b, exponent);
     return by ? sl_expr_power(b->a, base, by) : NULL;
@@ -71,7 +71,7 @@ static const sl_node *real_power(builder *b, const sl_node *base, bool negative,
 /* Does base^exponent turn the sign of a negative base? */
 static bool turns_sign(double exponent, bool fixed) {
     sl_rat r = rational(exponent);
-    return fixed && sl_rat_is_int(r) && r.num % 2 != 0;
+    return fixed && sl_expr_rat_is_int(r) && r.num % 2 != 0;
 }
 
 static bool all_negative(const double *x, int rows) {
@@ -96,13 +96,13 @@ static const sl_node *exponential(builder *b, const sl_node *e, double rate, boo
 /* A base's sign times |base|^p is base^p for whole p; where |base|^p was fitted with p whole but of
  * the other parity, the kinds of noise_simplify.c have not allowed it. */
 static sl_status product_term(builder *b, int t, double exponent, bool fixed, int *sign) {
-    const sl_noise__terms *terms = &b->p->terms[SL_SIDE_PRODUCT];
+    const sl_search__noise_terms *terms = &b->p->terms[SL_SIDE_PRODUCT];
     sl_term term = terms->term[b->o->candidate.at[t]];
     double probe[SL_NOISE__PROBES + 8];
     const sl_node *e;
     bool rate;
-    if (!sl_store_value(probe, &rate, b->p->store, term)) return SL_OK;
-    SL_TRY(sl_store_expr(&e, b->a, b->p->store, term));
+    if (!sl_search_store_value(probe, &rate, b->p->store, term)) return SL_OK;
+    SL_TRY(sl_search_store_expr(&e, b->a, b->p->store, term));
     if (rate) {
         b->part[b->parts++] = exponential(b, e, exponent, fixed);
         return SL_OK;
@@ -114,7 +114,7 @@ static sl_status product_term(builder *b, int t, double exponent, bool fixed, in
 }
 
 static sl_status product(builder *b) {
-    const sl_noise__fit *f = &b->o->fit;
+    const sl_search__noise_fit *f = &b->o->fit;
     int sign = b->o->sign;
     for (int c = 1; c < b->s->base; c++) {
         if (f->coefficient[c] == 0) continue;
@@ -143,14 +143,14 @@ static const sl_node *monomial(builder *b, const int8_t *halves) {
     int n = 0;
     for (int v = 0; v < b->p->j->rows.inputs; v++) {
         sl_rat r;
-        if (!halves[v] || !sl_rat_make(&r, halves[v], 2)) continue;
+        if (!halves[v] || !sl_expr_rat_make(&r, halves[v], 2)) continue;
         factor[n++] = power(b, sl_expr_var(b->a, v + 1), r);
     }
     return n ? join(b, SL_OP_MUL, factor, n) : sl_expr_int(b->a, 1);
 }
 
 static const sl_node *summand(builder *b, const sl_node *e, int c) {
-    const sl_noise__fit *f = &b->o->fit;
+    const sl_search__noise_fit *f = &b->o->fit;
     if (!e || (f->fixed[c] && f->coefficient[c] == 1)) return e;
     const sl_node *by =
         f->fixed[c] ? number(b, f->coefficient[c]) : free_constant(b, f->coefficient[c]);
@@ -158,7 +158,7 @@ static const sl_node *summand(builder *b, const sl_node *e, int c) {
 }
 
 static sl_status summands(builder *b) {
-    const sl_noise__fit *f = &b->o->fit;
+    const sl_search__noise_fit *f = &b->o->fit;
     for (int c = 0; c < b->s->base; c++) {
         int8_t halves[SL_DATA_MAX_INPUTS];
         if (f->coefficient[c] == 0) continue;
@@ -169,8 +169,8 @@ static sl_status summands(builder *b) {
         const sl_node *e;
         int c = b->s->base + t;
         if (f->coefficient[c] == 0) continue;
-        SL_TRY(sl_store_expr(&e, b->a, b->p->store,
-                             b->p->terms[SL_SIDE_SUM].term[b->o->candidate.at[t]]));
+        SL_TRY(sl_search_store_expr(&e, b->a, b->p->store,
+                                    b->p->terms[SL_SIDE_SUM].term[b->o->candidate.at[t]]));
         b->part[b->parts++] = summand(b, e, c);
     }
     if (!b->parts) b->part[b->parts++] = sl_expr_int(b->a, 0);
@@ -190,12 +190,12 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
     int monomial_at = b->o->candidate.monomial;
     if (monomial_at > 0) {
         int8_t halves[SL_DATA_MAX_INPUTS];
-        const int8_t *z = sl_store_monomial_exponents(b->p->store, monomial_at);
+        const int8_t *z = sl_search_store_monomial_exponents(b->p->store, monomial_at);
         for (int v = 0; v < b->p->j->rows.inputs; v++) halves[v] = (int8_t)-z[v];
         eta = times(b, monomial(b, halves), eta);
     }
     sl_rat r = SL_RAT(1);
-    (void)sl_rat_make(&r, inverse[b->s->link].num, inverse[b->s->link].den);
+    (void)sl_expr_rat_make(&r, inverse[b->s->link].num, inverse[b->s->link].den);
     const sl_node *e = power(b, eta, r);
     if (e && factor) e = times(b, factor, e);
     return e && b->o->sign < 0 ? times(b, sl_expr_int(b->a, -1), e) : e;
@@ -205,9 +205,9 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
 static sl_status factor_power(const sl_node **out, builder *b) {
     sl_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
     double probe[SL_NOISE__PROBES + 8];
-    bool rate, real = sl_store_value(probe, &rate, b->p->store, term);
+    bool rate, real = sl_search_store_value(probe, &rate, b->p->store, term);
     const sl_node *e;
-    SL_TRY(sl_store_expr(&e, b->a, b->p->store, term));
+    SL_TRY(sl_search_store_expr(&e, b->a, b->p->store, term));
     bool negative = real && !rate && all_negative(probe, SL_MIN(b->p->rows, SL_NOISE__PROBES));
     *out = real_power(b, e, negative, 0.5 * b->o->candidate.power, true);
     return *out ? SL_OK : sl_fail(SL_ENOMEM, "no memory for a factor");
@@ -215,8 +215,9 @@ static sl_status factor_power(const sl_node **out, builder *b) {
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,
-                         const sl_noise__parts *p, const sl_noise__outcome *o) {
+sl_status sl_search__noise_expr(const sl_node **out, double *value, int *params, sl_arena *a,
+                                const sl_search__noise_parts *p,
+                                const sl_search__noise_outcome *o) {
     builder b = { .a = a, .p = p, .o = o, .s = &p->span[o->candidate.span], .value = value };
     bool is_product = b.s->side == SL_SIDE_PRODUCT;
     const sl_node *factor = NULL;

@@ -12,11 +12,11 @@
 
 #include "search/noise_impl.h"
 
-typedef sl_noise__equations equations;
+typedef sl_search__noise_equations equations;
 
 /* mu = m(eta) and its derivative. Outside the domain roots are those of a small positive number:
  * the fit may pass there, the answer is looked at again in all rows. */
-static inline void respond(double *mu, double *slope, sl_noise__link link, double eta) {
+static inline void respond(double *mu, double *slope, sl_search__noise_link link, double eta) {
     const double small = 1e-12;
     double u;
     switch (link) {
@@ -35,7 +35,7 @@ static inline void respond(double *mu, double *slope, sl_noise__link link, doubl
 }
 
 /* T(y) and by how much an error of y is larger there; false where it has no value. */
-static inline bool transform(double *t, double *slope, sl_noise__link link, double y) {
+static inline bool transform(double *t, double *slope, sl_search__noise_link link, double y) {
     switch (link) {
     case SL_NOISE__LOG: *t = sl_log(y), *slope = 1 / y; return y > 0;
     case SL_NOISE__INVERSE: *t = 1 / y, *slope = 1 / (y * y); return y != 0;
@@ -45,10 +45,14 @@ static inline bool transform(double *t, double *slope, sl_noise__link link, doub
     }
 }
 
-static double row_weight(const sl_noise__model *m, int i) { return m->weight ? m->weight[i] : 1; }
-static double row_scale(const sl_noise__model *m, int i) { return m->scale ? m->scale[i] : 1; }
+static double row_weight(const sl_search__noise_model *m, int i) {
+    return m->weight ? m->weight[i] : 1;
+}
+static double row_scale(const sl_search__noise_model *m, int i) {
+    return m->scale ? m->scale[i] : 1;
+}
 
-static void linear_part(double *eta, const sl_noise__model *m, const double *coefficient) {
+static void linear_part(double *eta, const sl_search__noise_model *m, const double *coefficient) {
     for (int i = 0; i < m->rows; i++) eta[i] = 0;
     for (int j = 0; j < m->columns; j++) {
         double b = coefficient[j];
@@ -59,8 +63,8 @@ static void linear_part(double *eta, const sl_noise__model *m, const double *coe
 }
 
 /* residual and slope by row, both weighted, at these coefficients; returns the sum of squares. */
-static double residuals(double *residual, double *slope, double *eta, const sl_noise__model *m,
-                        const double *coefficient) {
+static double residuals(double *residual, double *slope, double *eta,
+                        const sl_search__noise_model *m, const double *coefficient) {
     linear_part(eta, m, coefficient);
     double rss = 0;
     for (int i = 0; i < m->rows; i++) {
@@ -73,7 +77,8 @@ static double residuals(double *residual, double *slope, double *eta, const sl_n
     return isfinite(rss) ? rss : INFINITY;
 }
 
-void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit *f) {
+void sl_search__noise_predict(double *mu, const sl_search__noise_model *m,
+                              const sl_search__noise_fit *f) {
     linear_part(mu, m, f->coefficient);
     for (int i = 0; i < m->rows; i++) {
         double slope;
@@ -83,7 +88,7 @@ void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit
 }
 
 /* Normal equations of residual = sum_j delta_j slope column_j, over columns that are not fixed. */
-static void assemble(equations *e, const sl_noise__model *m, const bool *fixed,
+static void assemble(equations *e, const sl_search__noise_model *m, const bool *fixed,
                      const double *residual, const double *slope, double *work) {
     e->n = 0;
     for (int j = 0; j < m->columns; j++) {
@@ -143,7 +148,8 @@ static void solve(double *x, equations *e) {
 }
 
 /* The weighted linear fit of T(y); fixed columns are taken to the other side. */
-static void fit_transformed(sl_noise__fit *f, const sl_noise__model *m, double *scratch) {
+static void fit_transformed(sl_search__noise_fit *f, const sl_search__noise_model *m,
+                            double *scratch) {
     double *residual = scratch, *slope = scratch + m->rows, *work = scratch + 2 * m->rows;
     equations e;
     double x[SL_NOISE__COLUMNS];
@@ -171,8 +177,8 @@ static void fit_transformed(sl_noise__fit *f, const sl_noise__model *m, double *
     for (int a = 0; a < e.n; a++) f->coefficient[e.column[a]] = x[a];
 }
 
-void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, int steps,
-                       double *scratch) {
+void sl_search__noise_fit_run(sl_search__noise_fit *f, const sl_search__noise_model *m, bool start,
+                              int steps, double *scratch) {
     double *residual = scratch, *slope = scratch + m->rows, *eta = scratch + 2 * m->rows;
     double *work = scratch + 3 * m->rows, x[SL_NOISE__COLUMNS], moved[SL_NOISE__COLUMNS];
     equations e;
@@ -199,8 +205,8 @@ void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, i
     }
 }
 
-void sl_noise__equations_at(equations *e, const sl_noise__model *m, const sl_noise__fit *f,
-                            double *scratch) {
+void sl_search__noise_equations_at(equations *e, const sl_search__noise_model *m,
+                                   const sl_search__noise_fit *f, double *scratch) {
     double *residual = scratch, *slope = scratch + m->rows, *work = scratch + 2 * m->rows;
     residuals(residual, slope, work, m, f->coefficient);
     assemble(e, m, f->fixed, residual, slope, work);

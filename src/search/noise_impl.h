@@ -20,43 +20,43 @@
     X(SQUARE,         "y^2")                      \
     X(INVERSE_SQUARE, "1/y^2")
 
-typedef enum sl_noise__link {
+typedef enum sl_search__noise_link {
 #define X(id, name) SL_NOISE__##id,
     SL_NOISE__LINKS(X)
 #undef X
     SL_NOISE__LINK_COUNT
-} sl_noise__link;
+} sl_search__noise_link;
 
 /* What the coefficient of a column may become, and for how many bits. */
-typedef enum sl_noise__kind {
+typedef enum sl_search__noise_kind {
     SL_NOISE__FACTOR,      // logarithm of a factor: free, or 0 for a factor of 1
     SL_NOISE__COEFFICIENT, // of a term of a sum: free, 1, -1, or 0 for no such term
     SL_NOISE__EXPONENT,    // rational, of small denominator; dear where it is not
     SL_NOISE__ODD,         // of a base of both signs whose sign counts: 1, -1, 3, -3
     SL_NOISE__EVEN,        // of a base of both signs whose sign does not: 0, 2, -2
     SL_NOISE__RATE,        // factor of the argument of exp: free or rational, not 0
-} sl_noise__kind;
+} sl_search__noise_kind;
 
-typedef struct sl_noise__model {
-    sl_noise__link link;
+typedef struct sl_search__noise_model {
+    sl_search__noise_link link;
     int rows, columns;
     const double *column[SL_NOISE__COLUMNS]; // rows each
-    sl_noise__kind kind[SL_NOISE__COLUMNS];
+    sl_search__noise_kind kind[SL_NOISE__COLUMNS];
     double price[SL_NOISE__COLUMNS]; // bits of the column itself, paid unless its coefficient is 0
     const double *scale;                     // by row; NULL: 1
     const double *y;
     const double *weight;                    // 1/standard deviation up to a factor; NULL: 1
     double sigma;                            // of y where the weight is 1; 0: not known
     double least;                            // a sum of squares that is only rounding
-} sl_noise__model;
+} sl_search__noise_model;
 
-typedef struct sl_noise__fit {
+typedef struct sl_search__noise_fit {
     double coefficient[SL_NOISE__COLUMNS];
     bool fixed[SL_NOISE__COLUMNS];
     double rss;   // weighted sum of squares in the space of y; infinite where there is no fit
     double bits;  // of the residuals and of the coefficients and columns
     double price; // of these the coefficients' and columns'
-} sl_noise__fit;
+} sl_search__noise_fit;
 
 /* Rows that work of one thread needs for models of so many rows: 4 columns of them. */
 #define SL_NOISE__SCRATCH 4
@@ -64,33 +64,35 @@ typedef struct sl_noise__fit {
 /* Coefficients of least squares in the space of y, those that are fixed left alone: a weighted
  * linear fit of T(y) where `start`, then at most `steps` steps of Gauss and Newton, never
  * uphill. */
-void sl_noise__fit_run(sl_noise__fit *f, const sl_noise__model *m, bool start, int steps,
-                       double *scratch);
+void sl_search__noise_fit_run(sl_search__noise_fit *f, const sl_search__noise_model *m, bool start,
+                              int steps, double *scratch);
 
 /* Makes coefficients simple numbers, or drops their columns, as long as the description gets
  * shorter; then fits the others again, by at most `steps`. */
-void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch);
+void sl_search__noise_simplify(sl_search__noise_fit *f, const sl_search__noise_model *m, int steps,
+                               double *scratch);
 
 /* The normal equations at f: matrix[a][b] (lower half) of the columns column[0 .. n) that are not
  * fixed. */
-typedef struct sl_noise__equations {
+typedef struct sl_search__noise_equations {
     int n;
     int column[SL_NOISE__COLUMNS];
     double matrix[SL_NOISE__COLUMNS][SL_NOISE__COLUMNS];
     double right[SL_NOISE__COLUMNS];
-} sl_noise__equations;
-void sl_noise__equations_at(sl_noise__equations *e, const sl_noise__model *m,
-                            const sl_noise__fit *f, double *scratch);
+} sl_search__noise_equations;
+void sl_search__noise_equations_at(sl_search__noise_equations *e, const sl_search__noise_model *m,
+                            const sl_search__noise_fit *f, double *scratch);
 
 /* mu[] := the model's y by row. */
-void sl_noise__predict(double *mu, const sl_noise__model *m, const sl_noise__fit *f);
+void sl_search__noise_predict(double *mu, const sl_search__noise_model *m,
+                              const sl_search__noise_fit *f);
 
 /* Bits of residuals of this weighted sum of squares: by chi-square if sigma is known. */
-double sl_noise__residual_bits(const sl_noise__model *m, double rss);
+double sl_search__noise_residual_bits(const sl_search__noise_model *m, double rss);
 
 /* Bits of a coefficient of this kind at this value. error: its standard error where it was
  * fitted; 0: it is exact. */
-double sl_noise__price(sl_noise__kind kind, double value, double error, int rows);
+double sl_search__noise_price(sl_search__noise_kind kind, double value, double error, int rows);
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
@@ -101,9 +103,9 @@ extern const sl_search__method sl_search__noise;
 
 /* A family of models: its link, and the columns that every model of it may have. A product has 1
  * and log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
-typedef struct sl_noise__span {
+typedef struct sl_search__noise_span {
     sl_side side;
-    sl_noise__link link;
+    sl_search__noise_link link;
     int degree;
     int base;                                       // columns
     const double *column[SL_NOISE__COLUMNS];        // in all rows
@@ -114,95 +116,96 @@ typedef struct sl_noise__span {
     double weight[SL_NOISE__PROBES];
     float target[SL_NOISE__DIMS];                   // of T(y), unit length
     double target_square;                           // its squared length before
-} sl_noise__span;
+} sl_search__noise_span;
 
 /* Over the first rows of the job; columns and projector in the arena. dims is 0 where too few
  * rows are left, or y is inside the span. */
-SL_NODISCARD sl_status sl_noise__span_make(sl_noise__span *out, sl_arena *a,
+SL_NODISCARD sl_status sl_search__noise_span_make(sl_search__noise_span *out, sl_arena *a,
                                            const sl_search__job *j, const double *weight,
-                                           sl_side side, sl_noise__link link, int degree,
+                                           sl_side side, sl_search__noise_link link, int degree,
                                            int stride);
 /* How many columns it would have. */
-int sl_noise__span_base(const sl_search__job *j, sl_side side, int degree);
+int sl_search__noise_span_base(const sl_search__job *j, sl_side side, int degree);
 
 /* q[0 .. dims) := what is left of values at the probes, scaled to unit length; false where nothing
  * is. */
-bool sl_noise__project(float *q, const sl_noise__span *s, const double *value);
+bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const double *value);
 
 /* ---------------------------------------------------------------- terms and candidates ------ */
 
 /* The first terms of a side of the store: their values at the probes, logarithms on the product
  * side. */
-typedef struct sl_noise__terms {
+typedef struct sl_search__noise_terms {
     int n, room, stride;
     sl_term *term;
     float *cost;
     double *value;   // stride each
     int *order;      // by cost
     int level;       // of the store that comes next
-} sl_noise__terms;
+} sl_search__noise_terms;
 
 /* Terms of a side, whole levels of the store until there are `want`; further calls with a larger
  * want go on where the last one ended. Terms that are not real at a probe are left out. */
-SL_NODISCARD sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s,
-                                              sl_side side, int want);
-void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j);
+SL_NODISCARD sl_status sl_search__noise_terms_gather(sl_search__noise_terms *t, sl_search__job *j,
+                                                     sl_store *s, sl_side side, int want);
+void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j);
 
-/* A model to be fitted: terms of the store (places in sl_noise__terms); or a monomial z such that
+/* A model to be fitted: terms of the store (places in sl_search__noise_terms); or a monomial z such that
  * y^p z is in the span (place in the store's list; -1: none); or a term f of products such that
  * y f^(-power/2) is in the span of a sum. The smaller score the better. */
-typedef struct sl_noise__candidate {
+typedef struct sl_search__noise_candidate {
     double score;
     int span, n;
     int at[SL_NOISE__TERMS]; // terms of the span's side; with a power at[0] is f, and n is 0
     int monomial;
     int power;               // of f, in halves; 0: there is none
-} sl_noise__candidate;
+} sl_search__noise_candidate;
 
 /* The order of candidates: by score, then by terms, so that it is total. */
-int sl_noise__candidate_cmp(const void *a, const void *b);
+int sl_search__noise_candidate_cmp(const void *a, const void *b);
 
 /* A list of the best `room` candidates. */
-typedef struct sl_noise__top {
+typedef struct sl_search__noise_top {
     int n, room;
     double worst; // score that a further one has to be below
-    sl_noise__candidate *list; // a heap while it is full
-} sl_noise__top;
-void sl_noise__top_add(sl_noise__top *t, const sl_noise__candidate *c);
-void sl_noise__top_finish(sl_noise__top *t); // sorted; nothing is added after that
+    sl_search__noise_candidate *list; // a heap while it is full
+} sl_search__noise_top;
+void sl_search__noise_top_add(sl_search__noise_top *t, const sl_search__noise_candidate *c);
+void sl_search__noise_top_finish(sl_search__noise_top *t); // sorted; nothing is added after that
 
 /* How much of each: terms alone, pairs among the first so many terms, and how many of the best are
  * kept. */
-typedef struct sl_noise__effort {
+typedef struct sl_search__noise_effort {
     int terms, pair_terms, keep_one, keep_two, keep_three, triple_pairs;
     int monomials, factors; // that polynomials are multiplied by
     int offers;
-} sl_noise__effort;
+} sl_search__noise_effort;
 
 /* The best candidates of a span by projected residuals: of one, two and three terms. Appends to
  * top[0 .. 3). */
-SL_NODISCARD sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
-                                        const sl_noise__span *s, int span,
-                                        const sl_noise__terms *t, const sl_noise__effort *e);
+SL_NODISCARD sl_status sl_search__noise_screen(sl_search__noise_top top[SL_NOISE__TERMS],
+                                               sl_search__job *j, const sl_search__noise_span *s,
+                                               int span, const sl_search__noise_terms *t,
+                                               const sl_search__noise_effort *e);
 
 /* ---------------------------------------------------------------- fits in all rows ---------- */
 
 #define SL_NOISE__SPANS 12
 
 /* What models are made of: spans, terms and monomials, in all rows of the job. */
-typedef struct sl_noise__parts {
+typedef struct sl_search__noise_parts {
     sl_search__job *j;
     sl_store *store;
     int rows;
     const double *weight; // by row; NULL: 1
-    double sigma, least;  // as in sl_noise__model
+    double sigma, least;  // as in sl_search__noise_model
     int spans;
-    sl_noise__span span[SL_NOISE__SPANS];
-    sl_noise__terms terms[2]; // by side
-} sl_noise__parts;
+    sl_search__noise_span span[SL_NOISE__SPANS];
+    sl_search__noise_terms terms[2]; // by side
+} sl_search__noise_parts;
 
 /* A term that candidates use, in all rows: its value, or its logarithm on the product side. */
-typedef struct sl_noise__column {
+typedef struct sl_search__noise_column {
     int at;       // place in terms
     sl_side side;
     bool real;    // in all rows
@@ -210,38 +213,41 @@ typedef struct sl_noise__column {
     int sign;     // of the term: 1, -1, 0 for both
     double *value;
     int8_t *signs; // by row, where sign is 0
-} sl_noise__column;
+} sl_search__noise_column;
 
 /* A fitted candidate. scale_sign: of y in front of everything; odd: bit k, the sign of base
  * variable or term k counts (variables first). */
-typedef struct sl_noise__outcome {
-    sl_noise__candidate candidate;
-    sl_noise__fit fit;
+typedef struct sl_search__noise_outcome {
+    sl_search__noise_candidate candidate;
+    sl_search__noise_fit fit;
     int sign;
     uint32_t odd;
-} sl_noise__outcome;
+} sl_search__noise_outcome;
 
 /* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that
  * cannot be have infinite bits. */
-SL_NODISCARD sl_status sl_noise__fit_all(sl_noise__outcome *out, const sl_noise__parts *p,
-                                         const sl_noise__candidate *candidate, int n, int steps);
+SL_NODISCARD sl_status sl_search__noise_fit_all(sl_search__noise_outcome *out,
+                                                const sl_search__noise_parts *p,
+                                                const sl_search__noise_candidate *candidate, int n,
+                                                int steps);
 
-int sl_noise__outcome_cmp(const void *a, const void *b); // by bits
+int sl_search__noise_outcome_cmp(const void *a, const void *b); // by bits
 
 /* *out := do residuals of neighbouring rows go together, more than independent ones would with that
  * probability? fitted: the formula's values. */
-SL_NODISCARD sl_status sl_noise__has_structure(bool *out, const double *r,
+SL_NODISCARD sl_status sl_search__noise_has_structure(bool *out, const double *r,
                                                const double *const *x, int inputs,
                                                const double *fitted, int n, double probability,
                                                sl_arena *scratch);
 /* *out := may a formula within the noise end the search? y of six digits and more may have been
  * computed, and a wrong formula may leave something that passes for noise. There the answer is yes only for few
  * constants, and residuals without doubt: the search that goes on loses nothing but time. */
-SL_NODISCARD sl_status sl_noise__is_certain(bool *out, const sl_search__job *j,
+SL_NODISCARD sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
                                             const sl_search_formula *f);
 
 /* An outcome as an expression with free constants of these values. */
-SL_NODISCARD sl_status sl_noise__expr(const sl_node **out, double *value, int *params, sl_arena *a,
-                                      const sl_noise__parts *p, const sl_noise__outcome *o);
+SL_NODISCARD sl_status sl_search__noise_expr(const sl_node **out, double *value, int *params,
+                                             sl_arena *a, const sl_search__noise_parts *p,
+                                             const sl_search__noise_outcome *o);
 
 #endif

@@ -49,7 +49,7 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
                             int *nearest) {
     double scale[SL_DATA_MAX_INPUTS], products = 0, squares = 0;
     for (int v = 0; v < inputs; v++) {
-        double s = sqrt(sl_variance(x[v], n));
+        double s = sqrt(sl_num_variance(x[v], n));
         scale[v] = s > 0 ? 1 / s : 0;
     }
     for (int i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static sl_status polynomial_columns(int *out, const double **column, sl_arena *a
     double *unit[SL_DATA_MAX_INPUTS];
     int columns = 0;
     for (int v = 0; v < inputs; v++) {
-        double mean = sl_mean(x[v], n), s = sqrt(sl_variance(x[v], n));
+        double mean = sl_num_mean(x[v], n), s = sqrt(sl_num_variance(x[v], n));
         unit[v] = sl_arena_alloc(a, (size_t)n * sizeof(double));
         if (!unit[v]) return sl_fail_memory((size_t)n, sizeof(double), "a polynomial");
         for (int i = 0; i < n; i++) unit[v][i] = s > 0 ? (x[v][i] - mean) / s : 0;
@@ -110,21 +110,21 @@ static sl_status follows_polynomial(bool *out, const double *r, const double *co
     SL_TRY(polynomial_columns(&columns, column, a, x, inputs, n));
     for (int i = 0; i < n; i++) squares += r[i] * r[i];
     if (!columns) return SL_OK;
-    SL_TRY(sl_lsq_fit(&fit, coefficient, NULL, a, column, r, NULL, n, columns));
+    SL_TRY(sl_num_lsq_fit(&fit, coefficient, NULL, a, column, r, NULL, n, columns));
     if (!fit.rank || !(fit.sse > 0)) return SL_OK;
     double statistic = (n - 1 - 0.5 * (fit.rank + 1)) * log(squares / fit.sse);
-    *out = sl_chi2_tail(statistic, fit.rank) < probability;
+    *out = sl_num_chi2_tail(statistic, fit.rank) < probability;
     return SL_OK;
 }
 
-sl_status sl_noise__has_structure(bool *out, const double *r, const double *const *x, int inputs,
-                                  const double *fitted, int n, double probability,
-                                  sl_arena *scratch) {
+sl_status sl_search__noise_has_structure(bool *out, const double *r, const double *const *x,
+                                         int inputs, const double *fitted, int n,
+                                         double probability, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
     if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
-    double each = probability / (inputs + 3), limit = -sl_normal_quantile(each);
+    double each = probability / (inputs + 3), limit = -sl_num_normal_quantile(each);
     bool found = along_input(r, fitted, n, room) > limit;
     for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
     if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
@@ -172,7 +172,7 @@ static sl_status is_rounding(bool *out, sl_arena *a, const sl_search__job *j,
         const double d = j->all->y[i] - fitted[i];
         squares += 12 * d * d / units[i];
     }
-    *out = sl_chi2_tail(squares, n) > PROBABILITY;
+    *out = sl_num_chi2_tail(squares, n) > PROBABILITY;
     return SL_OK;
 }
 
@@ -207,14 +207,14 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
         *sigma = known && !p->sigma ? j->o->sigma : sqrt(squares / freedom);
         if (known) {
             double unit = p->sigma ? 1 : j->o->sigma;
-            *within = sl_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
+            *within = sl_num_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
         } else {
             int n = (int)SL_MIN(p->rows, ROWS_MAX);
             bool structure = false;
             st = is_rounding(within, &a, j, f, fitted, n);
             if (st == SL_OK && !*within)
-                st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, PROBABILITY,
-                                             &a);
+                st = sl_search__noise_has_structure(&structure, r, p->x, p->inputs, fitted, n,
+                                                    PROBABILITY, &a);
             *within = *within || !structure;
         }
         if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;
@@ -235,7 +235,7 @@ static bool is_normal(const double *r, int n, double probability) {
         m2 += d * d / n, m3 += d * d * d / n, m4 += d * d * d * d / n;
     }
     double skewness = m3 / pow(m2, 1.5), excess = m4 / (m2 * m2) - 3;
-    return sl_chi2_tail(n / 6.0 * (skewness * skewness + excess * excess / 4), 2) > probability;
+    return sl_num_chi2_tail(n / 6.0 * (skewness * skewness + excess * excess / 4), 2) > probability;
 }
 
 /* Has it a constant that is nearly a simple fraction? The true one may be that. */
@@ -250,7 +250,8 @@ static bool has_nearly_simple(const sl_fit *f) {
     return false;
 }
 
-sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_search_formula *f) {
+sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
+                                      const sl_search_formula *f) {
     static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
     enum { CONSTANTS = 3 };
     const sl_problem *p = j->all;
@@ -267,7 +268,7 @@ sl_status sl_noise__is_certain(bool *out, const sl_search__job *j, const sl_sear
     if (*out)
         structure = false;
     else if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
-        st = sl_noise__has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);
+        st = sl_search__noise_has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);
     *out = !structure;
     sl_arena_clear(&a);
     return st;

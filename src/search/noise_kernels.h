@@ -14,17 +14,17 @@
  *
  *   x[dims]; a = x.y; b[SL_NOISE__TILE]; tile[dims][SL_NOISE__TILE], one dimension after the other
  */
-typedef int (*sl_noise__pairs_fn)(float *left, const float *x, float a, const float *tile,
+typedef int (*sl_search__noise_pairs_fn)(float *left, const float *x, float a, const float *tile,
                                   const float *b, int dims, float most);
 
 #define SL_NOISE__PARALLEL 1e-4f
 
-int sl_noise__pairs_base(float *left, const float *x, float a, const float *tile, const float *b,
-                         int dims, float most);
-int sl_noise__pairs_avx2(float *left, const float *x, float a, const float *tile, const float *b,
-                         int dims, float most);
-int sl_noise__pairs_avx512(float *left, const float *x, float a, const float *tile, const float *b,
-                           int dims, float most);
-sl_noise__pairs_fn sl_noise__pairs_at(sl_isa isa);
+int sl_search__noise_pairs_base(float *left, const float *x, float a, const float *tile,
+                                const float *b, int dims, float most);
+int sl_search__noise_pairs_avx2(float *left, const float *x, float a, const float *tile,
+                                const float *b, int dims, float most);
+int sl_search__noise_pairs_avx512(float *left, const float *x, float a, const float *tile,
+                                  const float *b, int dims, float most);
+sl_search__noise_pairs_fn sl_search__noise_pairs_at(sl_isa isa);
 
 #endif

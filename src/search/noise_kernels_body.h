@@ -1,4 +1,4 @@
-/* The text of sl_noise__pairs_*: PAIRS its name, VECTOR_BYTES the width, RUN how many terms of the
+/* The text of sl_search__noise_pairs_*: PAIRS its name, VECTOR_BYTES the width, RUN how many terms of the
  * tile are in registers at a time. Sums run over dimensions in order, one term a lane, so the width
  * does not change a bit. */
 #include "search/noise_kernels.h"

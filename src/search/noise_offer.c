@@ -63,7 +63,7 @@ static sl_status snap(attempt *best, sl_search__job *j) {
     sl_fit snapped = best->fit;
     sl_bits shorter;
     int n;
-    SL_TRY(sl_snap(&snapped, &n, &j->result->arena, &best->p, &o));
+    SL_TRY(sl_fit_snap(&snapped, &n, &j->result->arena, &best->p, &o));
     if (n == 0) return SL_OK;
     SL_TRY(sl_fit_describe(&shorter, &snapped, j->all, &noise));
     if (shorter.total < best->bits.total) best->fit = snapped, best->bits = shorter;

@@ -14,9 +14,9 @@
 
 typedef struct screen {
     sl_search__job *j;
-    const sl_noise__span *s;
-    const sl_noise__terms *t;
-    const sl_noise__effort *e;
+    const sl_search__noise_span *s;
+    const sl_search__noise_terms *t;
+    const sl_search__noise_effort *e;
     int span;
     int n;       // terms that stick out of the span and are unlike those before them
     int *at;     // place in t of each
@@ -25,8 +25,8 @@ typedef struct screen {
     float *tile; // the first pair_terms, SL_NOISE__TILE at a time, dimension by dimension
     float *tile_y;
     int tiles;
-    sl_noise__top *block; // of pairs, by tile
-    sl_noise__pairs_fn pairs;
+    sl_search__noise_top *block; // of pairs, by tile
+    sl_search__noise_pairs_fn pairs;
     double unit;  // bits of all of T(y)
     float *worth; // 2^(-2 bits/dims) of each term: the part of y that its bits are worth
 } screen;
@@ -69,7 +69,7 @@ static sl_status project_terms(int64_t begin, int64_t end, int worker, void *pay
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
         p->outside[k] =
-            sl_noise__project(p->raw + k * c->s->dims, c->s, c->t->value + k * c->t->stride);
+            sl_search__noise_project(p->raw + k * c->s->dims, c->s, c->t->value + k * c->t->stride);
     }
     return SL_OK;
 }
@@ -125,12 +125,14 @@ static sl_status make_vectors(screen *c) {
 
 /* ---------------------------------------------------------------- one and two terms --------- */
 
-static void one_term(sl_noise__top *top, const screen *c) {
+static void one_term(sl_search__noise_top *top, const screen *c) {
     for (int k = 0; k < c->n; k++) {
         double left = 1 - (double)c->y[k] * c->y[k];
-        sl_noise__candidate x = { .span = c->span, .n = 1, .at = { c->at[k] }, .monomial = -1 };
+        sl_search__noise_candidate x = {
+            .span = c->span, .n = 1, .at = { c->at[k] }, .monomial = -1
+        };
         x.score = score_of(c, left, c->t->cost[c->at[k]]);
-        sl_noise__top_add(top, &x);
+        sl_search__noise_top_add(top, &x);
     }
 }
 
@@ -152,7 +154,7 @@ static void make_tiles(screen *c) {
 
 /* A block's list, and the part of y that a pair of no bits may leave at most to be kept there. */
 typedef struct block {
-    sl_noise__top *top;
+    sl_search__noise_top *top;
     double worst, most; // `most` is that for this score
 } block;
 
@@ -178,9 +180,11 @@ static void pairs_of(block *b, const screen *c, int i, int tile) {
     for (int k = 0; k < SL_NOISE__TILE && first + k < i; k++) {
         if (!(left[k] < most)) continue;
         int g = c->at[first + k];
-        sl_noise__candidate x = { .span = c->span, .n = 2, .at = { g, c->at[i] }, .monomial = -1 };
+        sl_search__noise_candidate x = {
+            .span = c->span, .n = 2, .at = { g, c->at[i] }, .monomial = -1
+        };
         x.score = score_of(c, left[k], cost + c->t->cost[g]);
-        sl_noise__top_add(b->top, &x);
+        sl_search__noise_top_add(b->top, &x);
     }
 }
 
@@ -202,25 +206,26 @@ static sl_status pairs_of_block(int64_t begin, int64_t end, int worker, void *pa
 }
 
 /* Pairs that one block keeps: a part of all, because the best are of many blocks. */
-static int block_room(const sl_noise__effort *e) { return SL_MAX(e->keep_two / 4, 64); }
+static int block_room(const sl_search__noise_effort *e) { return SL_MAX(e->keep_two / 4, 64); }
 
-static sl_status two_terms(sl_noise__top *top, screen *c) {
+static sl_status two_terms(sl_search__noise_top *top, screen *c) {
     int room = block_room(c->e);
-    sl_noise__candidate *lists = sl_malloc((size_t)c->tiles * (size_t)room, sizeof *lists);
+    sl_search__noise_candidate *lists = sl_malloc((size_t)c->tiles * (size_t)room, sizeof *lists);
     c->block = sl_malloc((size_t)c->tiles, sizeof *c->block);
     sl_status st = SL_OK;
     if (!lists || !c->block) {
         st = sl_fail_memory((size_t)(c->tiles * room), sizeof *lists, "pairs of terms");
     } else {
         for (int b = 0; b < c->tiles; b++) {
-            c->block[b] = (sl_noise__top){ .room = room,
-                                           .worst = INFINITY,
-                                           .list = lists + (size_t)b * (size_t)room };
+            c->block[b] = (sl_search__noise_top){ .room = room,
+                                                  .worst = INFINITY,
+                                                  .list = lists + (size_t)b * (size_t)room };
         }
         make_tiles(c);
         st = sl_par_for(c->j->pool, c->tiles, 1, pairs_of_block, c);
         for (int b = 0; b < c->tiles && st == SL_OK; b++) {
-            for (int k = 0; k < c->block[b].n; k++) sl_noise__top_add(top, &c->block[b].list[k]);
+            for (int k = 0; k < c->block[b].n; k++)
+                sl_search__noise_top_add(top, &c->block[b].list[k]);
         }
     }
     sl_free(lists), sl_free(c->block);
@@ -231,13 +236,14 @@ static sl_status two_terms(sl_noise__top *top, screen *c) {
 
 typedef struct triples {
     const screen *c;
-    const sl_noise__candidate *pair;
-    const int *place;          // of a term of t among the projected ones
-    sl_noise__candidate *best; // one for each pair
+    const sl_search__noise_candidate *pair;
+    const int *place;                 // of a term of t among the projected ones
+    sl_search__noise_candidate *best; // one for each pair
 } triples;
 
 /* The best third term of a pair. */
-static sl_noise__candidate third_term(const triples *p, const sl_noise__candidate *pair) {
+static sl_search__noise_candidate third_term(const triples *p,
+                                             const sl_search__noise_candidate *pair) {
     const screen *c = p->c;
     int dims = c->s->dims;
     float f[SL_NOISE__DIMS], g[SL_NOISE__DIMS], y[SL_NOISE__DIMS];
@@ -251,7 +257,7 @@ static sl_noise__candidate third_term(const triples *p, const sl_noise__candidat
         y[d] = c->s->target[d] - fy * f[d] - gy * g[d];
         rest += y[d] * y[d];
     }
-    sl_noise__candidate best = { .score = INFINITY, .n = 3 };
+    sl_search__noise_candidate best = { .score = INFINITY, .n = 3 };
     double bits = c->t->cost[pair->at[0]] + c->t->cost[pair->at[1]];
     for (int k = 0; k < SL_MIN(c->n, c->tiles * SL_NOISE__TILE); k++) {
         const float *h = c->q + (size_t)k * (size_t)dims;
@@ -276,10 +282,10 @@ static sl_status third_terms(int64_t begin, int64_t end, int worker, void *paylo
     return SL_OK;
 }
 
-static sl_status three_terms(sl_noise__top *top, screen *c, const sl_noise__candidate *pair,
-                             int n) {
+static sl_status three_terms(sl_search__noise_top *top, screen *c,
+                             const sl_search__noise_candidate *pair, int n) {
     int *place = sl_malloc((size_t)c->t->n, sizeof *place);
-    sl_noise__candidate *best = sl_malloc((size_t)n, sizeof *best);
+    sl_search__noise_candidate *best = sl_malloc((size_t)n, sizeof *best);
     sl_status st = SL_OK;
     if (!place || !best) {
         st = sl_fail_memory((size_t)c->t->n, sizeof *place, "three terms");
@@ -290,7 +296,7 @@ static sl_status three_terms(sl_noise__top *top, screen *c, const sl_noise__cand
         st = sl_par_for(c->j->pool, n, 4, third_terms, &p);
         atomic_fetch_add(&c->j->tried, (int64_t)n * c->n);
         for (int k = 0; k < n && st == SL_OK; k++) {
-            if (isfinite(best[k].score)) sl_noise__top_add(top, &best[k]);
+            if (isfinite(best[k].score)) sl_search__noise_top_add(top, &best[k]);
         }
     }
     sl_free(place), sl_free(best);
@@ -305,7 +311,7 @@ static int pair_terms(const screen *c) {
     return (int)SL_MIN(most, SL_MIN(c->n, c->e->pair_terms));
 }
 
-static sl_status run(sl_noise__top *top, screen *c) {
+static sl_status run(sl_search__noise_top *top, screen *c) {
     SL_TRY(make_vectors(c));
     one_term(&top[0], c);
     int terms = pair_terms(c);
@@ -313,25 +319,27 @@ static sl_status run(sl_noise__top *top, screen *c) {
     c->n = SL_MIN(c->n, (terms + SL_NOISE__TILE - 1) / SL_NOISE__TILE * SL_NOISE__TILE);
     c->tiles = (c->n + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     SL_TRY(two_terms(&top[1], c));
-    sl_noise__top_finish(&top[1]);
+    sl_search__noise_top_finish(&top[1]);
     int pairs = SL_MIN(top[1].n, c->e->triple_pairs);
     bool chance = log2((double)c->n * c->n * c->n / 6) > choice_bits(c->s->dims, 3);
     if (chance || !pairs || sl_search__stop(c->j, true)) return SL_OK;
     return three_terms(&top[2], c, top[1].list, pairs);
 }
 
-sl_status sl_noise__screen(sl_noise__top top[SL_NOISE__TERMS], sl_search__job *j,
-                           const sl_noise__span *s, int span, const sl_noise__terms *t,
-                           const sl_noise__effort *e) {
+sl_status sl_search__noise_screen(sl_search__noise_top top[SL_NOISE__TERMS], sl_search__job *j,
+                                  const sl_search__noise_span *s, int span,
+                                  const sl_search__noise_terms *t,
+                                  const sl_search__noise_effort *e) {
     screen c = {
-        .j = j, .s = s, .t = t, .e = e, .span = span, .pairs = sl_noise__pairs_at(sl_cpu())
+        .j = j, .s = s, .t = t, .e = e, .span = span, .pairs = sl_search__noise_pairs_at(sl_cpu())
     };
     if (s->dims < 2 || !t->n) return SL_OK;
     c.unit = 0.5 * s->dims * log2(s->target_square);
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;
     size_t dims = (size_t)s->dims, n = (size_t)t->n, paired = (size_t)tiles * SL_NOISE__TILE;
-    int64_t bytes = (int64_t)(n * (dims * 8 + 28) + paired * (dims * 4 + 4) +
-                              (size_t)tiles * (size_t)block_room(e) * sizeof(sl_noise__candidate));
+    int64_t bytes =
+        (int64_t)(n * (dims * 8 + 28) + paired * (dims * 4 + 4) +
+                  (size_t)tiles * (size_t)block_room(e) * sizeof(sl_search__noise_candidate));
     if (!sl_search__reserve(j, bytes)) return SL_OK;
     c.at = sl_malloc(n, sizeof *c.at);
     c.y = sl_malloc(n, sizeof *c.y);

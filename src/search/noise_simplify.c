@@ -42,7 +42,7 @@ static const struct {
     [SL_NOISE__RATE] = { rates, SL_LEN(rates), 2 },
 };
 
-double sl_noise__price(sl_noise__kind kind, double value, double error, int rows) {
+double sl_search__noise_price(sl_search__noise_kind kind, double value, double error, int rows) {
     const double most = 52; // digits of a double
     if (error == 0) {
         for (int k = 0; k < tables[kind].n; k++) {
@@ -55,7 +55,7 @@ double sl_noise__price(sl_noise__kind kind, double value, double error, int rows
     return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].dear;
 }
 
-double sl_noise__residual_bits(const sl_noise__model *m, double rss) {
+double sl_search__noise_residual_bits(const sl_search__noise_model *m, double rss) {
     if (rss < m->least) rss = m->least;
     if (m->sigma > 0) return rss / (2 * m->sigma * m->sigma * 0.69314718055994531);
     return 0.5 * m->rows * log2(rss / m->rows);
@@ -63,7 +63,7 @@ double sl_noise__residual_bits(const sl_noise__model *m, double rss) {
 
 /* C := inverse of the normal matrix, full. Columns that the data do not determine are fixed at 0
  * first. */
-static void invert(sl_noise__equations *e, sl_noise__fit *f) {
+static void invert(sl_search__noise_equations *e, sl_search__noise_fit *f) {
     int n = e->n;
     double scale[SL_NOISE__COLUMNS];
     for (int a = 0; a < n; a++) {
@@ -112,23 +112,24 @@ typedef struct step {
 } step;
 
 /* Standard error of free coefficient a, of which the normal equations have n. */
-static double error_of(const sl_noise__equations *e, const sl_noise__model *m, double rss, int a) {
+static double error_of(const sl_search__noise_equations *e, const sl_search__noise_model *m,
+                       double rss, int a) {
     double variance =
         m->sigma > 0 ? m->sigma * m->sigma : SL_MAX(rss, m->least) / SL_MAX(m->rows - e->n, 1);
     return SL_MAX(sqrt(variance * e->matrix[a][a]), 1e-300);
 }
 
 /* Bits of column j with this coefficient, column included; error 0: it is fixed. */
-static double column_bits(const sl_noise__model *m, int j, double value, double error) {
-    double bits = sl_noise__price(m->kind[j], value, error, m->rows);
+static double column_bits(const sl_search__noise_model *m, int j, double value, double error) {
+    double bits = sl_search__noise_price(m->kind[j], value, error, m->rows);
     return error == 0 && value == 0 ? bits : bits + m->price[j];
 }
 
 /* The step that shortens the description most; drop: among values of 0. */
-static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
-                      const sl_noise__fit *f, bool drop) {
+static step best_step(const sl_search__noise_equations *e, const sl_search__noise_model *m,
+                      const sl_search__noise_fit *f, bool drop) {
     step best = { .at = -1, .gain = 1e-9 };
-    double now = sl_noise__residual_bits(m, f->rss);
+    double now = sl_search__noise_residual_bits(m, f->rss);
     for (int a = 0; a < e->n; a++) {
         int j = e->column[a];
         double b = f->coefficient[j], paid = column_bits(m, j, b, error_of(e, m, f->rss, a));
@@ -137,7 +138,8 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
             if (drop && v != 0) continue;
             if (b < 0) v = 0 - v;
             double rss = f->rss + (v - b) * (v - b) / e->matrix[a][a];
-            double gain = now + paid - sl_noise__residual_bits(m, rss) - column_bits(m, j, v, 0);
+            double gain =
+                now + paid - sl_search__noise_residual_bits(m, rss) - column_bits(m, j, v, 0);
             if (gain > best.gain) best = (step){ a, v, gain, rss };
         }
     }
@@ -145,7 +147,7 @@ static step best_step(const sl_noise__equations *e, const sl_noise__model *m,
 }
 
 /* Coefficient `at` := value, the others to their best places, and C without its row and column. */
-static void take(sl_noise__equations *e, sl_noise__fit *f, const step *s) {
+static void take(sl_search__noise_equations *e, sl_search__noise_fit *f, const step *s) {
     int k = s->at, j = e->column[k];
     double pivot = e->matrix[k][k], by = (s->value - f->coefficient[j]) / pivot;
     for (int a = 0; a < e->n; a++) {
@@ -169,7 +171,8 @@ static void take(sl_noise__equations *e, sl_noise__fit *f, const step *s) {
     }
 }
 
-static void count_bits(sl_noise__fit *f, const sl_noise__model *m, const sl_noise__equations *e) {
+static void count_bits(sl_search__noise_fit *f, const sl_search__noise_model *m,
+                       const sl_search__noise_equations *e) {
     f->price = 0;
     for (int j = 0; j < m->columns; j++) {
         if (f->fixed[j]) f->price += column_bits(m, j, f->coefficient[j], 0);
@@ -178,15 +181,15 @@ static void count_bits(sl_noise__fit *f, const sl_noise__model *m, const sl_nois
         int j = e->column[a];
         f->price += column_bits(m, j, f->coefficient[j], error_of(e, m, f->rss, a));
     }
-    f->bits = sl_noise__residual_bits(m, f->rss) + f->price;
+    f->bits = sl_search__noise_residual_bits(m, f->rss) + f->price;
     if (!isfinite(f->bits)) f->bits = INFINITY;
 }
 
 /* Steps as long as there are any. A step that looks best at first may stand in the way of a better
  * end, as a needless column with a coefficient of 1 does: with drop_first columns go as long as
  * that shortens the description, before others become simple. */
-static void walk(sl_noise__equations *e, const sl_noise__model *m, sl_noise__fit *f,
-                 bool drop_first) {
+static void walk(sl_search__noise_equations *e, const sl_search__noise_model *m,
+                 sl_search__noise_fit *f, bool drop_first) {
     for (int drop = drop_first; drop >= 0; drop--) {
         for (step s = best_step(e, m, f, drop); s.at >= 0; s = best_step(e, m, f, drop))
             take(e, f, &s);
@@ -194,22 +197,23 @@ static void walk(sl_noise__equations *e, const sl_noise__model *m, sl_noise__fit
     count_bits(f, m, e);
 }
 
-void sl_noise__simplify(sl_noise__fit *f, const sl_noise__model *m, int steps, double *scratch) {
-    sl_noise__equations e;
+void sl_search__noise_simplify(sl_search__noise_fit *f, const sl_search__noise_model *m, int steps,
+                               double *scratch) {
+    sl_search__noise_equations e;
     if (!isfinite(f->rss)) {
         f->bits = f->price = INFINITY;
         return;
     }
-    sl_noise__equations_at(&e, m, f, scratch);
+    sl_search__noise_equations_at(&e, m, f, scratch);
     invert(&e, f);
-    sl_noise__fit first = *f;
-    sl_noise__equations left = e;
+    sl_search__noise_fit first = *f;
+    sl_search__noise_equations left = e;
     walk(&e, m, f, false);
     walk(&left, m, &first, true);
     if (first.bits < f->bits) {
         *f = first;
         e = left;
     }
-    sl_noise__fit_run(f, m, false, steps, scratch);
+    sl_search__noise_fit_run(f, m, false, steps, scratch);
     count_bits(f, m, &e);
 }

@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
-static double *new_column(sl_noise__span *s, sl_arena *a, int64_t rows) {
+static double *new_column(sl_search__noise_span *s, sl_arena *a, int64_t rows) {
     double *c = sl_arena_alloc(a, (size_t)rows * sizeof *c);
     if (c) s->column[s->base++] = c;
     return c;
@@ -24,7 +24,7 @@ static bool has_log(const double *x, int64_t rows) {
     return true;
 }
 
-static sl_status product_columns(sl_noise__span *s, sl_arena *a, const sl_search__job *j) {
+static sl_status product_columns(sl_search__noise_span *s, sl_arena *a, const sl_search__job *j) {
     int64_t rows = j->rows.rows;
     for (int v = -1; v < j->rows.inputs; v++) {
         if (v >= 0 && !has_log(j->columns[v], rows)) continue;
@@ -39,7 +39,7 @@ static sl_status product_columns(sl_noise__span *s, sl_arena *a, const sl_search
 }
 
 /* All monomials of a degree, in the order of their powers. */
-static sl_status monomial_columns(sl_noise__span *s, sl_arena *a, const sl_search__job *j,
+static sl_status monomial_columns(sl_search__noise_span *s, sl_arena *a, const sl_search__job *j,
                                   int8_t *power, int from, int left) {
     int64_t rows = j->rows.rows;
     if (left > 0) {
@@ -62,14 +62,14 @@ static sl_status monomial_columns(sl_noise__span *s, sl_arena *a, const sl_searc
     return SL_OK;
 }
 
-int sl_noise__span_base(const sl_search__job *j, sl_side side, int degree) {
+int sl_search__noise_span_base(const sl_search__job *j, sl_side side, int degree) {
     if (side == SL_SIDE_PRODUCT) return 1 + j->rows.inputs;
     double n = 1;
     for (int d = 1; d <= degree; d++) n = n * (j->rows.inputs + d) / d;
     return n > 1e6 ? 1000000 : (int)(n + 0.5);
 }
 
-static sl_status make_columns(sl_noise__span *s, sl_arena *a, const sl_search__job *j) {
+static sl_status make_columns(sl_search__noise_span *s, sl_arena *a, const sl_search__job *j) {
     if (s->side == SL_SIDE_PRODUCT) return product_columns(s, a, j);
     for (int d = 0; d <= s->degree; d++) {
         int8_t power[SL_DATA_MAX_INPUTS] = { 0 };
@@ -81,7 +81,7 @@ static sl_status make_columns(sl_noise__span *s, sl_arena *a, const sl_search__j
 /* ---------------------------------------------------------------- projector ----------------- */
 
 /* T(y) at a probe, and the row's weight; 0 where it has no value. */
-static double transformed(double *weight, sl_noise__link link, double y, double typical) {
+static double transformed(double *weight, sl_search__noise_link link, double y, double typical) {
     double size = fabs(y), t = y, slope = 1;
     switch (link) {
     case SL_NOISE__LOG: t = size > 0 ? sl_log(size) : 0, slope = 1 / size; break;
@@ -113,7 +113,7 @@ static bool orthogonalise(double (*basis)[SL_NOISE__PROBES], int n, const double
 
 /* Rows of the projector: random directions outside the weighted columns. Random, because fewer of
  * them than there are would else see some rows only. */
-static void make_projector(sl_noise__span *s) {
+static void make_projector(sl_search__noise_span *s) {
     double basis[SL_NOISE__PROBES + 1][SL_NOISE__PROBES], w[SL_NOISE__PROBES];
     int n = 0, inside;
     for (int c = 0; c < s->base; c++) {
@@ -133,7 +133,7 @@ static void make_projector(sl_noise__span *s) {
     }
 }
 
-static void project(double *q, const sl_noise__span *s, const double *value) {
+static void project(double *q, const sl_search__noise_span *s, const double *value) {
     for (int d = 0; d < s->dims; d++) {
         const double *row = s->projector + d * s->stride;
         double sum[8] = { 0 };
@@ -144,7 +144,7 @@ static void project(double *q, const sl_noise__span *s, const double *value) {
     }
 }
 
-bool sl_noise__project(float *q, const sl_noise__span *s, const double *value) {
+bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const double *value) {
     double v[SL_NOISE__DIMS], size = 0;
     for (int i = 0; i < s->probes; i++) {
         double w = s->weight[i] * value[i];
@@ -158,10 +158,10 @@ bool sl_noise__project(float *q, const sl_noise__span *s, const double *value) {
     return true;
 }
 
-sl_status sl_noise__span_make(sl_noise__span *out, sl_arena *a, const sl_search__job *j,
-                              const double *weight, sl_side side, sl_noise__link link, int degree,
-                              int stride) {
-    sl_noise__span s = { .side = side, .link = link, .degree = degree, .stride = stride };
+sl_status sl_search__noise_span_make(sl_search__noise_span *out, sl_arena *a,
+                                     const sl_search__job *j, const double *weight, sl_side side,
+                                     sl_search__noise_link link, int degree, int stride) {
+    sl_search__noise_span s = { .side = side, .link = link, .degree = degree, .stride = stride };
     double value[SL_NOISE__PROBES + 8] = { 0 }, q[SL_NOISE__DIMS], typical = 0;
     s.probes = (int)SL_MIN(j->rows.rows, SL_NOISE__PROBES);
     SL_TRY(make_columns(&s, a, j));

@@ -9,14 +9,14 @@ static int64_t bytes_of(int room, int stride) {
                                      (size_t)stride * sizeof(double));
 }
 
-void sl_noise__terms_clear(sl_noise__terms *t, sl_search__job *j) {
+void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j) {
     sl_free(t->term), sl_free(t->cost), sl_free(t->value), sl_free(t->order);
     if (t->room) sl_search__release(j, bytes_of(t->room, t->stride));
-    *t = (sl_noise__terms){ 0 };
+    *t = (sl_search__noise_terms){ 0 };
 }
 
 /* Room for so many terms; *enough: false where max_memory does not allow it. */
-static sl_status grow(bool *enough, sl_noise__terms *t, sl_search__job *j, int room) {
+static sl_status grow(bool *enough, sl_search__noise_terms *t, sl_search__job *j, int room) {
     *enough = sl_search__reserve(j, bytes_of(room, t->stride));
     if (!*enough) return SL_OK;
     sl_term *term = sl_realloc(t->term, (size_t)room, sizeof *term);
@@ -36,7 +36,7 @@ static sl_status grow(bool *enough, sl_noise__terms *t, sl_search__job *j, int r
 }
 
 typedef struct evaluation {
-    sl_noise__terms *t;
+    sl_search__noise_terms *t;
     const sl_store *store;
     sl_side side;
     bool *real; // by term, from t->n on
@@ -48,7 +48,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     for (int64_t k = begin; k < end; k++) {
         double *v = e->t->value + (e->t->n + k) * e->t->stride;
         bool exponent;
-        bool real = sl_store_value(v, &exponent, e->store, e->t->term[e->t->n + k]);
+        bool real = sl_search_store_value(v, &exponent, e->store, e->t->term[e->t->n + k]);
         if (real && e->side == SL_SIDE_PRODUCT && !exponent) {
             for (int i = 0; i < e->t->stride; i++) v[i] = fabs(v[i]);
             sl_log_array(v, v, e->t->stride);
@@ -61,7 +61,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
 }
 
 /* The n new terms behind t->n that are real become part of it. */
-static void compact(sl_noise__terms *t, const bool *real, int n) {
+static void compact(sl_search__noise_terms *t, const bool *real, int n) {
     int from = t->n;
     for (int k = 0; k < n; k++) {
         if (!real[k]) continue;
@@ -74,20 +74,20 @@ static void compact(sl_noise__terms *t, const bool *real, int n) {
 }
 
 /* One whole level of the store, as far as `most` terms allow. */
-static sl_status add_level(bool *enough, sl_noise__terms *t, sl_search__job *j, sl_store *s,
+static sl_status add_level(bool *enough, sl_search__noise_terms *t, sl_search__job *j, sl_store *s,
                            sl_side side, int most) {
     enum { BATCH = 2048 };
     bool real[BATCH];
     sl_store_walk w;
-    SL_TRY(sl_store_extend(s, t->level));
-    sl_store_walk_begin(&w, s, side, t->level);
+    SL_TRY(sl_search_store_extend(s, t->level));
+    sl_search_store_walk_begin(&w, s, side, t->level);
     for (int n; t->n < most;) {
         if (sl_search__stop(j, true)) return SL_OK;
         if (t->n + BATCH > t->room) {
             SL_TRY(grow(enough, t, j, SL_MAX(2 * t->room, 4 * BATCH)));
             if (!*enough) return SL_OK;
         }
-        n = sl_store_walk_next(t->term + t->n, t->cost + t->n, BATCH, &w);
+        n = sl_search_store_walk_next(t->term + t->n, t->cost + t->n, BATCH, &w);
         if (!n) break;
         evaluation e = { t, s, side, real };
         SL_TRY(sl_par_for(j->pool, n, 64, evaluate, &e));
@@ -111,7 +111,7 @@ static int by_cost(const void *a, const void *b) {
 }
 
 /* order[] := all terms, the cheap ones first: a level lists one family after the other. */
-static sl_status make_order(sl_noise__terms *t) {
+static sl_status make_order(sl_search__noise_terms *t) {
     priced *all = sl_malloc((size_t)t->n, sizeof *all);
     int *order = sl_realloc(t->order, (size_t)t->n, sizeof *order);
     if (order) t->order = order;
@@ -126,10 +126,10 @@ static sl_status make_order(sl_noise__terms *t) {
     return SL_OK;
 }
 
-sl_status sl_noise__terms_gather(sl_noise__terms *t, sl_search__job *j, sl_store *s, sl_side side,
-                                 int want) {
+sl_status sl_search__noise_terms_gather(sl_search__noise_terms *t, sl_search__job *j, sl_store *s,
+                                        sl_side side, int want) {
     enum { LEVELS = 24, SLACK = 4 };
-    t->stride = sl_store_stride(s);
+    t->stride = sl_search_store_stride(s);
     bool enough = true;
     while (t->n < want && t->level < LEVELS && enough && !sl_search__stop(j, true)) {
         SL_TRY(add_level(&enough, t, j, s, side, SLACK * want));

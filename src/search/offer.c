@@ -78,7 +78,7 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");
     SL_TRY(sl_expr_eval(got, scratch, e, p->x, p->rows, value));
     double size = small_size(p);
-    *out = (judged){ .r2 = sl_r2(got, p->y, p->rows) };
+    *out = (judged){ .r2 = sl_num_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
         double error = fabs(got[i] - p->y[i]), part = 0;
         if (error != 0) part = error / (is_rounded(j) ? unit_of(j, i) : fabs(p->y[i]) + size);

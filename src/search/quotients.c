@@ -46,19 +46,19 @@ static const struct level {
 /* Bytes of one thread. */
 static int64_t work_bytes(const struct level *l) {
     const int64_t value = SL_QUOTIENTS__PROBES * (int64_t)sizeof(double);
-    return l->tops * (value + (int64_t)sizeof(sl_quotients__top)) +
-           l->bottoms * (value + (int64_t)sizeof(sl_quotients__bottom)) +
+    return l->tops * (value + (int64_t)sizeof(sl_search__quotients_top)) +
+           l->bottoms * (value + (int64_t)sizeof(sl_search__quotients_bottom)) +
            l->flat * (value + 2 * (int64_t)sizeof(int32_t)) +
-           SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_quotients__code)) +
+           SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_search__quotients_code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
-           ((int64_t)sizeof(sl_quotients__slot) << l->slots) + SL_QUOTIENTS__MAP;
+           ((int64_t)sizeof(sl_search__quotients_slot) << l->slots) + SL_QUOTIENTS__MAP;
 }
 
-static void clear_list(sl_quotients__list *list) { sl_free(list->v[0]); }
+static void clear_list(sl_search__quotients_list *list) { sl_free(list->v[0]); }
 
 static void free_work(sl_quotients *q) {
     for (int i = 0; i < q->lanes && q->work; i++) {
-        sl_quotients__work *w = &q->work[i];
+        sl_search__quotients_work *w = &q->work[i];
         for (int p = 0; p < SL_QUOTIENTS__PARTS; p++)
             clear_list(&w->part[p]), sl_free(w->part_code[p]);
         clear_list(&w->tops), clear_list(&w->bottoms);
@@ -71,14 +71,14 @@ static void free_work(sl_quotients *q) {
 }
 
 /* One block for all probes. */
-static bool make_list(sl_quotients__list *list, int32_t room) {
+static bool make_list(sl_search__quotients_list *list, int32_t room) {
     double *v = sl_malloc_wide((size_t)room * SL_QUOTIENTS__PROBES, sizeof *v);
     for (int k = 0; k < SL_QUOTIENTS__PROBES && v; k++) list->v[k] = v + (int64_t)k * room;
     list->room = room;
     return v != NULL;
 }
 
-static bool make_flat(sl_quotients__flat *f, int32_t room) {
+static bool make_flat(sl_search__quotients_flat *f, int32_t room) {
     double *e = sl_malloc_wide((size_t)room * SL_LEN(f->e), sizeof *e);
     for (int k = 0; k < SL_LEN(f->e) && e; k++) f->e[k] = e + (int64_t)k * room;
     f->top = sl_malloc((size_t)room, sizeof *f->top);
@@ -87,7 +87,7 @@ static bool make_flat(sl_quotients__flat *f, int32_t room) {
     return e && f->top && f->bottom;
 }
 
-static bool make_work(sl_quotients__work *w, const struct level *l) {
+static bool make_work(sl_search__quotients_work *w, const struct level *l) {
     bool done = make_list(&w->tops, l->tops) && make_list(&w->bottoms, l->bottoms);
     for (int p = 0; p < SL_QUOTIENTS__PARTS && done; p++) {
         done = make_list(&w->part[p], l->parts);
@@ -108,7 +108,7 @@ static bool make_work(sl_quotients__work *w, const struct level *l) {
 /* *bytes := what was reserved, for as many threads as memory allows; 0: none. */
 static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct level *l) {
     const int64_t each = work_bytes(l), free = q->job->o->max_memory - q->job->memory;
-    const int64_t threads = sl_pool_threads(q->job->pool);
+    const int64_t threads = sl_par_pool_threads(q->job->pool);
     q->lanes = (int)SL_MAX(1, SL_MIN(threads, free / each));
     *bytes = q->lanes * each;
     if (!sl_search__reserve(q->job, *bytes)) {
@@ -128,7 +128,7 @@ static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct leve
 static void close_quotients(void *state) {
     sl_quotients *q = state;
     if (!q) return;
-    sl_quotients__free_factors(q);
+    sl_search__quotients_free_factors(q);
     sl_search__release(q->job, (int64_t)sizeof *q);
     sl_free(q);
 }
@@ -145,19 +145,21 @@ static bool applies(const sl_search__job *j) {
     return sl_search__digits(p->y, p->rows).kind == SL_DIGITS_FULL;
 }
 
-static void need(sl_quotients *q, const sl_quotients__product *p, sl_quotients__mode mode) {
-    sl_quotients__class class[SL_QUOTIENTS__FACTORS];
-    const int n = sl_quotients__factors_of(class, p);
-    for (int i = 0; i < n; i++) q->needed[sl_quotients__class_of(class[i])][mode] = true;
+static void need(sl_quotients *q, const sl_search__quotients_product *p,
+                 sl_search__quotients_mode mode) {
+    sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
+    const int n = sl_search__quotients_factors_of(class, p);
+    for (int i = 0; i < n; i++) q->needed[sl_search__quotients_class_of(class[i])][mode] = true;
 }
 
 static void need_all(sl_quotients *q) {
-    const sl_quotients__bases *b = &q->bases;
+    const sl_search__quotients_bases *b = &q->bases;
     for (int i = 0; i < b->structures; i++) {
-        const sl_quotients__structure *s = &b->structure[i];
+        const sl_search__quotients_structure *s = &b->structure[i];
         for (int k = 0; k < s->core.parts; k++) need(q, &s->core.part[k], SL_QUOTIENTS__FULL);
         for (int k = 0; k < b->numerators; k++) {
-            sl_quotients__product p = sl_quotients__times(b->numerator[k], s->product);
+            sl_search__quotients_product p =
+                sl_search__quotients_times(b->numerator[k], s->product);
             need(q, &p, SL_QUOTIENTS__SCALE);
         }
     }
@@ -184,12 +186,12 @@ static sl_status open_quotients(void **state, sl_search__job *j) {
         return sl_fail_memory(1, sizeof *q, "the search for quotients");
     }
     q->job = j;
-    q->kernels = sl_quotients__kernels_at(sl_cpu());
+    q->kernels = sl_search__quotients_kernels_at(sl_cpu());
     q->grammar = *j->o->grammar;
     q->variables = j->rows.inputs;
     q->constants = -1;
     take_rows(q);
-    sl_status st = sl_quotients__make_bases(&q->bases, &q->grammar, q->variables);
+    sl_status st = sl_search__quotients_make_bases(&q->bases, &q->grammar, q->variables);
     if (st != SL_OK) {
         close_quotients(q);
         return st;
@@ -208,8 +210,8 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
         for (;;) {
             int32_t i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
             if (i >= q->bases.structures || sl_search__stop(q->job, worker == 0)) break;
-            SL_TRY(q->terms == 3 ? sl_quotients__meet_three(q, (int)lane, i)
-                                 : sl_quotients__meet(q, (int)lane, i));
+            SL_TRY(q->terms == 3 ? sl_search__quotients_meet_three(q, (int)lane, i)
+                                 : sl_search__quotients_meet(q, (int)lane, i));
         }
     }
     return SL_OK;
@@ -217,8 +219,8 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
 
 static int cmp_code(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int cmp_term(const sl_quotients__term *p, const sl_quotients__term *q) {
-    const sl_quotients__bottom *b = &p->bottom, *c = &q->bottom;
+static int cmp_term(const sl_search__quotients_term *p, const sl_search__quotients_term *q) {
+    const sl_search__quotients_bottom *b = &p->bottom, *c = &q->bottom;
     if (p->top.numerator != q->top.numerator) return p->top.numerator < q->top.numerator ? -1 : 1;
     int order = cmp_code(p->top.code, q->top.code);
     for (int i = 0; i < SL_QUOTIENTS__PARTS && !order; i++) {
@@ -230,7 +232,7 @@ static int cmp_term(const sl_quotients__term *p, const sl_quotients__term *q) {
 }
 
 static int cmp_hit(const void *a, const void *b) {
-    const sl_quotients__hit *p = a, *q = b;
+    const sl_search__quotients_hit *p = a, *q = b;
     if (p->good != q->good) return p->good ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->structure != q->structure) return p->structure < q->structure ? -1 : 1;
@@ -242,7 +244,7 @@ static int cmp_hit(const void *a, const void *b) {
     return 0;
 }
 
-static sl_status check_hits(sl_quotients__hits *all, sl_quotients *q) {
+static sl_status check_hits(sl_search__quotients_hits *all, sl_quotients *q) {
     sl_status st = SL_OK;
     sl_arena scratch = { 0 };
     for (int w = 0; w < q->lanes; w++) all->room += q->hits[w].count;
@@ -250,9 +252,9 @@ static sl_status check_hits(sl_quotients__hits *all, sl_quotients *q) {
     if (!all->hit) return sl_fail_memory((size_t)all->room, sizeof *all->hit, "hits of a search");
     for (int w = 0; w < q->lanes && st == SL_OK; w++)
         for (int64_t i = 0; i < q->hits[w].count && st == SL_OK; i++) {
-            sl_quotients__hit *h = &all->hit[all->count];
+            sl_search__quotients_hit *h = &all->hit[all->count];
             *h = q->hits[w].hit[i];
-            st = sl_quotients__check(h, &scratch, q);
+            st = sl_search__quotients_check(h, &scratch, q);
             if (h->good) all->count++;
             if (sl_search__stop(q->job, true)) break;
         }
@@ -261,11 +263,11 @@ static sl_status check_hits(sl_quotients__hits *all, sl_quotients *q) {
 }
 
 static sl_status settle_hits(sl_quotients *q, int level) {
-    sl_quotients__hits all = { 0 };
+    sl_search__quotients_hits all = { 0 };
     sl_status st = check_hits(&all, q);
     if (st == SL_OK && all.count) qsort(all.hit, (size_t)all.count, sizeof *all.hit, cmp_hit);
     for (int64_t i = 0; i < SL_MIN(all.count, OFFERS) && st == SL_OK; i++)
-        st = sl_quotients__offer(q, &all.hit[i], level);
+        st = sl_search__quotients_offer(q, &all.hit[i], level);
     sl_free(all.hit);
     return st;
 }
@@ -286,7 +288,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     atomic_store(&q->next, 0);
     SL_GO(reserve_work(&bytes, q, l));
     if (bytes == 0) return SL_OK;
-    SL_GO(sl_quotients__make_factors(&done, q, SL_MAX(l->stored, l->streamed)));
+    SL_GO(sl_search__quotients_make_factors(&done, q, SL_MAX(l->stored, l->streamed)));
     if (done) SL_GO(sl_par_for(q->job->pool, q->lanes, 1, meet_part, q));
     if (done && !sl_search__stop(q->job, true)) st = settle_hits(q, level);
 done:

@@ -15,17 +15,17 @@ enum { HALVES_MAX = 4096 };
 
 /* What is read so far: structure times factor. */
 typedef struct reading {
-    sl_quotients__structure s;
+    sl_search__quotients_structure s;
     sl_rat factor;
 } reading;
 
 static bool read_factor(reading *r, const sl_node *e, sl_rat exponent);
 
 /* e as `factor` times a product without a core. */
-static bool read_product(sl_quotients__product *out, int8_t *factor, const sl_node *e) {
+static bool read_product(sl_search__quotients_product *out, int8_t *factor, const sl_node *e) {
     reading r = { .factor = SL_RAT(1) };
     if (!read_factor(&r, e, SL_RAT(1)) || r.s.core.parts > 0) return false;
-    if (!sl_rat_is_int(r.factor) || r.factor.num > 99 || r.factor.num < -99) return false;
+    if (!sl_expr_rat_is_int(r.factor) || r.factor.num > 99 || r.factor.num < -99) return false;
     *out = r.s.product;
     *factor = (int8_t)(r.factor.num < 0 ? -r.factor.num : r.factor.num);
     return true;
@@ -33,34 +33,35 @@ static bool read_product(sl_quotients__product *out, int8_t *factor, const sl_no
 
 /* The parts of a canonical sum come in an order that signs do not change: x1 - x2 and x2 - x1 are
  * one core. */
-static bool read_core(reading *r, const sl_node *sum, sl_quotients__kind kind, int64_t exponent) {
-    sl_quotients__core *c = &r->s.core;
+static bool read_core(reading *r, const sl_node *sum, sl_search__quotients_kind kind,
+                      int64_t exponent) {
+    sl_search__quotients_core *c = &r->s.core;
     if (c->parts > 0 || exponent < -4 || exponent > 4) return false;
     int n = sum->op == SL_OP_ADD ? sum->arg : 1;
     const sl_node *e = sum->op == SL_OP_ADD ? sum + 1 : sum;
     if (n > SL_QUOTIENTS__PARTS) return false;
     c->kind = (int8_t)kind;
     c->exponent = (int8_t)exponent;
-    for (int i = 0; i < n; i++, e = sl_next(e))
+    for (int i = 0; i < n; i++, e = sl_expr_next(e))
         if (!read_product(&c->part[i], &c->factor[i], e)) return false;
     c->parts = (int8_t)n;
     return true;
 }
 
 /* exp of a linear combination of inputs. */
-static bool read_rates(sl_quotients__product *p, const sl_node *argument, sl_rat exponent) {
-    sl_quotients__product got = *p;
+static bool read_rates(sl_search__quotients_product *p, const sl_node *argument, sl_rat exponent) {
+    sl_search__quotients_product got = *p;
     int n = argument->op == SL_OP_ADD ? argument->arg : 1;
     const sl_node *e = argument->op == SL_OP_ADD ? argument + 1 : argument;
-    for (int i = 0; i < n; i++, e = sl_next(e)) {
+    for (int i = 0; i < n; i++, e = sl_expr_next(e)) {
         sl_rat rate;
         const sl_node *x = e;
-        if (!sl_rat_mul(&rate, exponent, SL_RAT(2))) return false;
+        if (!sl_expr_rat_mul(&rate, exponent, SL_RAT(2))) return false;
         if (e->op == SL_OP_MUL && e->arg == 2 && (e + 1)->op == SL_OP_NUM) {
-            if (!sl_rat_mul(&rate, rate, sl_num_value(e + 1))) return false;
-            x = sl_next(e + 1);
+            if (!sl_expr_rat_mul(&rate, rate, sl_expr_num_value(e + 1))) return false;
+            x = sl_expr_next(e + 1);
         }
-        if (x->op != SL_OP_VAR || !sl_rat_is_int(rate) || rate.num > 8 || rate.num < -8)
+        if (x->op != SL_OP_VAR || !sl_expr_rat_is_int(rate) || rate.num > 8 || rate.num < -8)
             return false;
         got.rate[x->arg - 1] = (int8_t)(got.rate[x->arg - 1] + rate.num);
     }
@@ -70,12 +71,12 @@ static bool read_rates(sl_quotients__product *p, const sl_node *argument, sl_rat
 
 static bool read_exp(reading *r, const sl_node *argument, sl_rat exponent) {
     if (read_rates(&r->s.product, argument, exponent)) return true;
-    return sl_rat_is(exponent, 1) && read_core(r, argument, SL_QUOTIENTS__RATE, 2);
+    return sl_expr_rat_is(exponent, 1) && read_core(r, argument, SL_QUOTIENTS__RATE, 2);
 }
 
 static bool read_sin(reading *r, const sl_node *argument, sl_rat exponent) {
-    sl_quotients__product *p = &r->s.product;
-    if (!sl_rat_is_int(exponent) || exponent.num > 4 || exponent.num < -4) return false;
+    sl_search__quotients_product *p = &r->s.product;
+    if (!sl_expr_rat_is_int(exponent) || exponent.num > 4 || exponent.num < -4) return false;
     if (argument->op != SL_OP_VAR) return read_core(r, argument, SL_QUOTIENTS__SINE, exponent.num);
     p->sine[argument->arg - 1] = (int8_t)(p->sine[argument->arg - 1] + exponent.num);
     return true;
@@ -84,14 +85,14 @@ static bool read_sin(reading *r, const sl_node *argument, sl_rat exponent) {
 /* base^exponent, the exponent whole or in halves. */
 static bool read_power(reading *r, const sl_node *base, sl_rat exponent) {
     sl_rat halves;
-    if (!sl_rat_mul(&halves, exponent, SL_RAT(2)) || !sl_rat_is_int(halves)) return false;
+    if (!sl_expr_rat_mul(&halves, exponent, SL_RAT(2)) || !sl_expr_rat_is_int(halves)) return false;
     if (halves.num > 8 || halves.num < -8) return false;
     if (base->op == SL_OP_VAR) {
         int8_t *power = &r->s.product.power[base->arg - 1];
         *power = (int8_t)(*power + halves.num);
         return true;
     }
-    bool whole = sl_rat_is_int(exponent);
+    bool whole = sl_expr_rat_is_int(exponent);
     if (base->op == SL_OP_ADD || (base->op == SL_OP_SIN && !whole))
         return read_core(r, base, whole ? SL_QUOTIENTS__LINEAR : SL_QUOTIENTS__ROOT,
                          whole ? exponent.num : halves.num);
@@ -100,39 +101,40 @@ static bool read_power(reading *r, const sl_node *base, sl_rat exponent) {
 
 static bool read_number(reading *r, sl_rat value, sl_rat exponent) {
     sl_rat power;
-    return sl_rat_is_int(exponent) && sl_rat_pow(&power, value, exponent.num) &&
-           sl_rat_mul(&r->factor, r->factor, power);
+    return sl_expr_rat_is_int(exponent) && sl_expr_rat_pow(&power, value, exponent.num) &&
+           sl_expr_rat_mul(&r->factor, r->factor, power);
 }
 
 static bool read_factor(reading *r, const sl_node *e, sl_rat exponent) {
     const sl_node *operand = e + 1;
     sl_rat power;
     switch ((sl_op)e->op) {
-    case SL_OP_NUM: return read_number(r, sl_num_value(e), exponent);
+    case SL_OP_NUM: return read_number(r, sl_expr_num_value(e), exponent);
     case SL_OP_VAR:
     case SL_OP_ADD: return read_power(r, e, exponent);
     case SL_OP_EXP: return read_exp(r, operand, exponent);
     case SL_OP_SIN: return read_sin(r, operand, exponent);
     case SL_OP_MUL:
-        for (int i = 0; i < e->arg; i++, operand = sl_next(operand))
+        for (int i = 0; i < e->arg; i++, operand = sl_expr_next(operand))
             if (!read_factor(r, operand, exponent)) return false;
         return true;
     case SL_OP_POW:
-        if (!sl_rat_mul(&power, exponent, sl_num_value(sl_next(operand)))) return false;
-        return sl_rat_is(exponent, 1) && read_power(r, operand, power);
+        if (!sl_expr_rat_mul(&power, exponent, sl_expr_num_value(sl_expr_next(operand))))
+            return false;
+        return sl_expr_rat_is(exponent, 1) && read_power(r, operand, power);
     default: return false;
     }
 }
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
-static bool fits(const sl_quotients__product *p) {
-    sl_quotients__class list[SL_QUOTIENTS__FACTORS];
-    return sl_quotients__factors_of(list, p) >= 0;
+static bool fits(const sl_search__quotients_product *p) {
+    sl_search__quotients_class list[SL_QUOTIENTS__FACTORS];
+    return sl_search__quotients_factors_of(list, p) >= 0;
 }
 
-static void add_numerator(sl_quotients__bases *b, const sl_node *e) {
-    sl_quotients__product p;
+static void add_numerator(sl_search__quotients_bases *b, const sl_node *e) {
+    sl_search__quotients_product p;
     int8_t factor;
     if (!read_product(&p, &factor, e) || !fits(&p)) return;
     for (int i = 0; i < b->numerators; i++)
@@ -140,7 +142,7 @@ static void add_numerator(sl_quotients__bases *b, const sl_node *e) {
     if (b->numerators < SL_QUOTIENTS__NUMERATORS) b->numerator[b->numerators++] = p;
 }
 
-static void add_structure(sl_quotients__bases *b, const sl_node *e) {
+static void add_structure(sl_search__quotients_bases *b, const sl_node *e) {
     reading r = { .factor = SL_RAT(1) };
     if (e->op == SL_OP_ADD || !read_factor(&r, e, SL_RAT(1)) || !fits(&r.s.product)) return;
     for (int i = 0; i < b->structures; i++)
@@ -178,7 +180,7 @@ static sl_status extend(halves *h, uint32_t ops) {
     const int n = h->count;
     for (int o = 0; o < SL_OPERATOR_COUNT; o++) {
         if (!(ops >> o & 1)) continue;
-        bool one = sl_operator_operands((sl_operator)o) == 1;
+        bool one = sl_expr_operator_operands((sl_operator)o) == 1;
         for (int i = 0; i < n; i++)
             for (int k = 0; k < (one ? 1 : n); k++)
                 SL_TRY(add_half(h, (sl_operator)o, h->e[i], one ? NULL : h->e[k]));
@@ -187,18 +189,18 @@ static sl_status extend(halves *h, uint32_t ops) {
 }
 
 /* Numerators: terms of halves with two terms; those of sums first. */
-static void add_numerators(sl_quotients__bases *b, const halves *h, bool sums) {
+static void add_numerators(sl_search__quotients_bases *b, const halves *h, bool sums) {
     for (int i = 0; i < h->count; i++) {
         const sl_node *e = h->e[i];
         if (e->op != SL_OP_ADD || e->arg != 2 || h->sum[i] != sums) continue;
         add_numerator(b, e + 1);
-        add_numerator(b, sl_next(e + 1));
+        add_numerator(b, sl_expr_next(e + 1));
     }
 }
 
 /* The place of a numerator among the simple ones; -1: none. */
-static int place_of(const sl_quotients__bases *b, const sl_node *e) {
-    sl_quotients__product p;
+static int place_of(const sl_search__quotients_bases *b, const sl_node *e) {
+    sl_search__quotients_product p;
     int8_t factor;
     if (!read_product(&p, &factor, e)) return -1;
     for (int i = 0; i < b->simple; i++)
@@ -206,12 +208,12 @@ static int place_of(const sl_quotients__bases *b, const sl_node *e) {
     return -1;
 }
 
-static void add_triples(sl_quotients__bases *b, const halves *h) {
+static void add_triples(sl_search__quotients_bases *b, const halves *h) {
     for (int i = 0; i < h->count; i++) {
         const sl_node *e = h->e[i] + 1;
-        sl_quotients__triple t;
+        sl_search__quotients_triple t;
         bool good = h->e[i]->op == SL_OP_ADD && h->e[i]->arg == 3;
-        for (int k = 0; k < 3 && good; k++, e = sl_next(e)) {
+        for (int k = 0; k < 3 && good; k++, e = sl_expr_next(e)) {
             t.numerator[k] = (int16_t)place_of(b, e);
             good = t.numerator[k] >= 0;
         }
@@ -221,7 +223,7 @@ static void add_triples(sl_quotients__bases *b, const halves *h) {
     }
 }
 
-static sl_status add_structures(sl_quotients__bases *b, halves *h) {
+static sl_status add_structures(sl_search__quotients_bases *b, halves *h) {
     const sl_node *one = sl_expr_int(h->a, 1), *inverse;
     if (!one) return sl_fail(SL_ENOMEM, "no memory for the bases of quotients");
     for (int i = 0; i < h->count; i++) {
@@ -233,8 +235,8 @@ static sl_status add_structures(sl_quotients__bases *b, halves *h) {
     return SL_OK;
 }
 
-sl_status sl_quotients__make_bases(sl_quotients__bases *out, const sl_search_grammar *grammar,
-                                   int variables) {
+sl_status sl_search__quotients_make_bases(sl_search__quotients_bases *out,
+                                          const sl_search_grammar *grammar, int variables) {
     sl_arena a = { 0 };
     sl_status st = SL_OK;
     memset(out, 0, sizeof *out);

@@ -12,44 +12,45 @@ enum { FIRST_ROWS = 10 };
 
 /* ---------------------------------------------------------------- values -------------------- */
 
-static sl_quotients__variant variant_of(const sl_quotients *q, sl_quotients__class c,
-                                        sl_quotients__mode mode, int place) {
-    return q->factor[sl_quotients__class_of(c)][mode].variant[place];
+static sl_search__quotients_variant variant_of(const sl_quotients *q, sl_search__quotients_class c,
+                                               sl_search__quotients_mode mode, int place) {
+    return q->factor[sl_search__quotients_class_of(c)][mode].variant[place];
 }
 
-static double product_at(const sl_quotients *q, const sl_quotients__product *p,
-                         sl_quotients__mode mode, sl_quotients__code code, int row) {
-    sl_quotients__class class[SL_QUOTIENTS__FACTORS];
-    const int n = sl_quotients__factors_of(class, p);
+static double product_at(const sl_quotients *q, const sl_search__quotients_product *p,
+                         sl_search__quotients_mode mode, sl_search__quotients_code code, int row) {
+    sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
+    const int n = sl_search__quotients_factors_of(class, p);
     double v = 1;
     for (int i = 0; i < n; i++)
-        v *= sl_quotients__factor_at(class[i],
-                                     variant_of(q, class[i], mode, sl_quotients__place(code, i)),
-                                     q -> x[class[i].variable][row]);
+        v *= sl_search__quotients_factor_at(
+            class[i], variant_of(q, class[i], mode, sl_search__quotients_place(code, i)),
+            q -> x[class[i].variable][row]);
     return v;
 }
 
-static double core_at(const sl_quotients *q, const sl_quotients__core *c,
-                      const sl_quotients__bottom *b, int row) {
+static double core_at(const sl_quotients *q, const sl_search__quotients_core *c,
+                      const sl_search__quotients_bottom *b, int row) {
     double sum = 0;
     if (c->parts == 0) return 1;
     for (int i = 0; i < c->parts; i++)
         sum += b->sign[i] * c->factor[i] *
                product_at(q, &c->part[i], SL_QUOTIENTS__FULL, b->part[i], row);
     const bool outer = c->kind == SL_QUOTIENTS__LINEAR || c->kind == SL_QUOTIENTS__SINE;
-    double u = sl_quotients__function(c->kind, c->exponent, sum) + (double)b->summand / b->factor;
-    return sl_quotients__power(u, outer ? c->exponent : 1);
+    double u =
+        sl_search__quotients_function(c->kind, c->exponent, sum) + (double)b->summand / b->factor;
+    return sl_search__quotients_power(u, outer ? c->exponent : 1);
 }
 
-static sl_quotients__product top_product(const sl_quotients *q, const sl_quotients__hit *h,
-                                         int term) {
-    return sl_quotients__times(q->bases.numerator[h->term[term].top.numerator],
-                               q->bases.structure[h->structure].product);
+static sl_search__quotients_product top_product(const sl_quotients *q,
+                                                const sl_search__quotients_hit *h, int term) {
+    return sl_search__quotients_times(q->bases.numerator[h->term[term].top.numerator],
+                                      q->bases.structure[h->structure].product);
 }
 
-static double term_at(const sl_quotients *q, const sl_quotients__hit *h, int term, int row) {
-    const sl_quotients__term *t = &h->term[term];
-    sl_quotients__product p = top_product(q, h, term);
+static double term_at(const sl_quotients *q, const sl_search__quotients_hit *h, int term, int row) {
+    const sl_search__quotients_term *t = &h->term[term];
+    sl_search__quotients_product p = top_product(q, h, term);
     return product_at(q, &p, SL_QUOTIENTS__SCALE, t->top.code, row) *
            core_at(q, &q->bases.structure[h->structure].core, &t->bottom, row);
 }
@@ -94,13 +95,14 @@ static sl_status solve(bool *good, double *coefficient, sl_arena *scratch, const
     sl_lsq lsq;
     for (int r = 0; r < rows; r++) weight[r] = 1 / (q->y[r] * q->y[r]);
     size_t mark = sl_arena_mark(scratch);
-    SL_TRY(sl_lsq_fit(&lsq, coefficient, NULL, scratch, column, q->y, weight, rows, m->terms));
+    SL_TRY(sl_num_lsq_fit(&lsq, coefficient, NULL, scratch, column, q->y, weight, rows, m->terms));
     sl_arena_rewind(scratch, mark);
     *good = lsq.rank == m->terms && holds(m, coefficient, q, rows);
     return SL_OK;
 }
 
-sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch, const sl_quotients *q) {
+sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scratch,
+                                     const sl_quotients *q) {
     values m = { .terms = h->terms };
     bool good = false;
     h->good = false;
@@ -125,48 +127,51 @@ sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch, const sl_
 /* ---------------------------------------------------------------- the formula --------------- */
 
 static const sl_node *product_expr(sl_write *w, const sl_quotients *q,
-                                   const sl_quotients__product *p, sl_quotients__mode mode,
-                                   sl_quotients__code code) {
-    sl_quotients__class class[SL_QUOTIENTS__FACTORS];
-    const int n = sl_quotients__factors_of(class, p);
-    const sl_node *e = sl_write_int(w, 1);
+                                   const sl_search__quotients_product *p,
+                                   sl_search__quotients_mode mode, sl_search__quotients_code code) {
+    sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
+    const int n = sl_search__quotients_factors_of(class, p);
+    const sl_node *e = sl_search_write_int(w, 1);
     for (int i = 0; i < n; i++) {
-        sl_quotients__variant t = variant_of(q, class[i], mode, sl_quotients__place(code, i));
-        e = sl_write_times(w, e, sl_quotients__factor_expr(w, class[i], t));
+        sl_search__quotients_variant t =
+            variant_of(q, class[i], mode, sl_search__quotients_place(code, i));
+        e = sl_search_write_times(w, e, sl_search__quotients_factor_expr(w, class[i], t));
     }
     return e;
 }
 
-static const sl_node *core_expr(sl_write *w, const sl_quotients *q, const sl_quotients__core *c,
-                                const sl_quotients__bottom *b) {
+static const sl_node *core_expr(sl_write *w, const sl_quotients *q,
+                                const sl_search__quotients_core *c,
+                                const sl_search__quotients_bottom *b) {
     const sl_node *sum = NULL;
-    if (c->parts == 0) return sl_write_int(w, 1);
+    if (c->parts == 0) return sl_search_write_int(w, 1);
     for (int i = 0; i < c->parts; i++) {
         const sl_node *p = product_expr(w, q, &c->part[i], SL_QUOTIENTS__FULL, b->part[i]);
-        p = sl_write_times(w, sl_write_int(w, b->sign[i] * c->factor[i]), p);
-        sum = i == 0 ? p : sl_write_plus(w, sum, p);
+        p = sl_search_write_times(w, sl_search_write_int(w, b->sign[i] * c->factor[i]), p);
+        sum = i == 0 ? p : sl_search_write_plus(w, sum, p);
     }
     sl_rat summand = SL_RAT(0);
-    if (b->summand && !sl_rat_make(&summand, b->summand, b->factor)) return NULL;
-    return sl_quotients__function_expr(w, c->kind, c->exponent, sum, SL_RAT(1), summand);
+    if (b->summand && !sl_expr_rat_make(&summand, b->summand, b->factor)) return NULL;
+    return sl_search__quotients_function_expr(w, c->kind, c->exponent, sum, SL_RAT(1), summand);
 }
 
-sl_status sl_quotients__offer(sl_quotients *q, const sl_quotients__hit *h, int level) {
+sl_status sl_search__quotients_offer(sl_quotients *q, const sl_search__quotients_hit *h,
+                                     int level) {
     sl_arena a = { 0 };
     sl_write w = { .arena = &a };
     const sl_node *e = NULL;
     sl_status st;
     bool kept;
     for (int t = 0; t < h->terms; t++) {
-        sl_quotients__product p = top_product(q, h, t);
-        const sl_node *f =
-            sl_write_times(&w, sl_write_constant(&w, h->coefficient[t]),
-                           product_expr(&w, q, &p, SL_QUOTIENTS__SCALE, h->term[t].top.code));
-        f = sl_write_times(
+        sl_search__quotients_product p = top_product(q, h, t);
+        const sl_node *f = sl_search_write_times(
+            &w, sl_search_write_constant(&w, h->coefficient[t]),
+            product_expr(&w, q, &p, SL_QUOTIENTS__SCALE, h->term[t].top.code));
+        f = sl_search_write_times(
             &w, f, core_expr(&w, q, &q->bases.structure[h->structure].core, &h->term[t].bottom));
-        e = t == 0 ? f : sl_write_plus(&w, e, f);
+        e = t == 0 ? f : sl_search_write_plus(&w, e, f);
     }
-    SL_GO(sl_write_status(&w));
+    SL_GO(sl_search_write_status(&w));
     SL_GO(sl_expr_tidy(&e, &a, e));
     SL_GO(sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name, level));
 done:

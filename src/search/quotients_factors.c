@@ -15,11 +15,12 @@ static const int64_t set_sizes[] = { 64, 512, 1 << 14, 1 << 18 };
 
 /* ---------------------------------------------------------------- classes ------------------- */
 
-int sl_quotients__factors_of(sl_quotients__class *out, const sl_quotients__product *p) {
+int sl_search__quotients_factors_of(sl_search__quotients_class *out,
+                                    const sl_search__quotients_product *p) {
     int n = 0;
     for (int v = 0; v < SL_QUOTIENTS__VARIABLES; v++) {
         const bool whole = p->power[v] % 2 == 0;
-        const sl_quotients__class list[] = {
+        const sl_search__quotients_class list[] = {
             { whole ? SL_QUOTIENTS__LINEAR : SL_QUOTIENTS__ROOT, (int8_t)v,
               (int8_t)(whole ? p->power[v] / 2 : p->power[v]) },
             { SL_QUOTIENTS__SINE, (int8_t)v, p->sine[v] },
@@ -36,15 +37,15 @@ int sl_quotients__factors_of(sl_quotients__class *out, const sl_quotients__produ
     return n;
 }
 
-double sl_quotients__power(double base, int k) {
+double sl_search__quotients_power(double base, int k) {
     double r = 1;
     for (int i = 0; i < (k < 0 ? -k : k); i++) r *= base;
     return k < 0 ? 1 / r : r;
 }
 
-double sl_quotients__function(int kind, int exponent, double u) {
+double sl_search__quotients_function(int kind, int exponent, double u) {
     switch (kind) {
-    case SL_QUOTIENTS__ROOT: return sl_quotients__power(sqrt(u), exponent);
+    case SL_QUOTIENTS__ROOT: return sl_search__quotients_power(sqrt(u), exponent);
     case SL_QUOTIENTS__SINE: return sl_sin(u);
     case SL_QUOTIENTS__RATE: return sl_exp(0.5 * exponent * u);
     default: return u;
@@ -56,19 +57,20 @@ static int outer_exponent(int kind, int exponent) {
     return kind == SL_QUOTIENTS__LINEAR || kind == SL_QUOTIENTS__SINE ? exponent : 1;
 }
 
-double sl_quotients__factor_at(sl_quotients__class c, sl_quotients__variant t, double x) {
-    double u = sl_quotients__function(c.kind, c.exponent, t.c * x + t.d);
-    return sl_quotients__power(t.a * u + t.b, outer_exponent(c.kind, c.exponent));
+double sl_search__quotients_factor_at(sl_search__quotients_class c, sl_search__quotients_variant t,
+                                      double x) {
+    double u = sl_search__quotients_function(c.kind, c.exponent, t.c * x + t.d);
+    return sl_search__quotients_power(t.a * u + t.b, outer_exponent(c.kind, c.exponent));
 }
 
 /* ---------------------------------------------------------------- keys ---------------------- */
 
-void sl_quotients__set_clear(sl_quotients__set *s) {
+void sl_search__quotients_set_clear(sl_search__quotients_set *s) {
     if (s->count) memset(s->slot, 0, (size_t)s->size * sizeof *s->slot);
     s->count = 0;
 }
 
-bool sl_quotients__set_add(sl_quotients__set *s, uint64_t key) {
+bool sl_search__quotients_set_add(sl_search__quotients_set *s, uint64_t key) {
     if (4 * s->count > 3 * s->size) return false;
     for (uint64_t at = key >> 7;; at++) {
         uint64_t *slot = &s->slot[at & (uint64_t)(s->size - 1)];
@@ -81,13 +83,13 @@ bool sl_quotients__set_add(sl_quotients__set *s, uint64_t key) {
     }
 }
 
-uint64_t sl_quotients__key(const double *v, sl_quotients__mode mode) {
+uint64_t sl_search__quotients_key(const double *v, sl_search__quotients_mode mode) {
     uint64_t h = 0x9E3779B97F4A7C15u;
     double unit = mode == SL_QUOTIENTS__SCALE ? 1 / v[0] : v[0] < 0 ? -1 : 1;
     for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) {
         double size = fabs(v[k]);
         if (!(size < 1e30 && size > 1e-30)) return 0;
-        h = (h ^ sl_lattice__cell((float)(v[k] * unit), KEY_SHIFT)) * 0xD6E8FEB86659FD93u;
+        h = (h ^ sl_search__lattice_cell((float)(v[k] * unit), KEY_SHIFT)) * 0xD6E8FEB86659FD93u;
         h ^= h >> 32;
     }
     return h ? h : 1;
@@ -97,11 +99,11 @@ uint64_t sl_quotients__key(const double *v, sl_quotients__mode mode) {
 
 typedef struct maker {
     sl_quotients *q;
-    sl_quotients__class class;
-    sl_quotients__mode mode;
-    sl_quotients__set set;
+    sl_search__quotients_class class;
+    sl_search__quotients_mode mode;
+    sl_search__quotients_set set;
     int32_t count;
-    sl_quotients__variant variant[SL_QUOTIENTS__PLACES];
+    sl_search__quotients_variant variant[SL_QUOTIENTS__PLACES];
     double v[SL_QUOTIENTS__PROBES][SL_QUOTIENTS__PLACES];
 } maker;
 
@@ -113,13 +115,14 @@ static bool is_summand(const sl_quotients *q, int b) {
     return b == 0 || (b >= q->grammar.low && b <= q->grammar.high);
 }
 
-static void add_variant(maker *m, const double *u, sl_quotients__variant t) {
+static void add_variant(maker *m, const double *u, sl_search__quotients_variant t) {
     double v[SL_QUOTIENTS__PROBES];
     int k = outer_exponent(m->class.kind, m->class.exponent);
     if (m->count == SL_QUOTIENTS__PLACES) return;
-    for (int i = 0; i < SL_QUOTIENTS__PROBES; i++) v[i] = sl_quotients__power(t.a * u[i] + t.b, k);
-    uint64_t key = sl_quotients__key(v, m->mode);
-    if (!key || !sl_quotients__set_add(&m->set, key)) return;
+    for (int i = 0; i < SL_QUOTIENTS__PROBES; i++)
+        v[i] = sl_search__quotients_power(t.a * u[i] + t.b, k);
+    uint64_t key = sl_search__quotients_key(v, m->mode);
+    if (!key || !sl_search__quotients_set_add(&m->set, key)) return;
     m->variant[m->count] = t;
     for (int i = 0; i < SL_QUOTIENTS__PROBES; i++) m->v[i][m->count] = v[i];
     m->count++;
@@ -135,8 +138,8 @@ static void add_outer(maker *m, const double *u, int c, int d, int constants) {
             if (!is_factor(q, a) && !is_factor(q, -a)) continue;
             if (!is_summand(q, b) && !is_summand(q, -b)) continue;
             if (m->mode == SL_QUOTIENTS__SCALE && b == 0 && a != 1) continue;
-            add_variant(m, u,
-                        (sl_quotients__variant){ (int8_t)a, (int8_t)b, (int8_t)c, (int8_t)d });
+            add_variant(
+                m, u, (sl_search__quotients_variant){ (int8_t)a, (int8_t)b, (int8_t)c, (int8_t)d });
         }
 }
 
@@ -158,7 +161,8 @@ static void add_variants(maker *m, int constants) {
             int left = constants - (c != 1) - (d != 0);
             if (left < 0 || left > 2 || !is_inner(m, c, d)) continue;
             for (int k = 0; k < SL_QUOTIENTS__PROBES; k++)
-                u[k] = sl_quotients__function(m->class.kind, m->class.exponent, c * x[k] + d);
+                u[k] =
+                    sl_search__quotients_function(m->class.kind, m->class.exponent, c * x[k] + d);
             add_outer(m, u, c, d, left);
         }
 }
@@ -166,7 +170,7 @@ static void add_variants(maker *m, int constants) {
 /* ---------------------------------------------------------------- lists --------------------- */
 
 /* Values and variants in one block. */
-static sl_status keep(bool *done, sl_quotients__factor *f, const maker *m) {
+static sl_status keep(bool *done, sl_search__quotients_factor *f, const maker *m) {
     const size_t n = (size_t)SL_MAX(m->count, 1);
     const size_t each = SL_QUOTIENTS__PROBES * sizeof(double) + sizeof *f->variant;
     sl_quotients *q = m->q;
@@ -180,18 +184,18 @@ static sl_status keep(bool *done, sl_quotients__factor *f, const maker *m) {
         f->v[k] = f->v[0] + (size_t)k * n;
         memcpy(f->v[k], m->v[k], (size_t)m->count * sizeof(double));
     }
-    f->variant = (sl_quotients__variant *)(f->v[0] + SL_QUOTIENTS__PROBES * n);
+    f->variant = (sl_search__quotients_variant *)(f->v[0] + SL_QUOTIENTS__PROBES * n);
     memcpy(f->variant, m->variant, (size_t)m->count * sizeof *f->variant);
     return SL_OK;
 }
 
-static sl_status make_factor(bool *done, maker *m, sl_quotients__class c, sl_quotients__mode mode,
-                             int constants) {
-    sl_quotients__factor *f = &m->q->factor[sl_quotients__class_of(c)][mode];
+static sl_status make_factor(bool *done, maker *m, sl_search__quotients_class c,
+                             sl_search__quotients_mode mode, int constants) {
+    sl_search__quotients_factor *f = &m->q->factor[sl_search__quotients_class_of(c)][mode];
     m->class = c;
     m->mode = mode;
     m->count = 0;
-    sl_quotients__set_clear(&m->set);
+    sl_search__quotients_set_clear(&m->set);
     for (int n = 0; n <= SL_QUOTIENTS__CONSTANTS; n++) {
         f->begin[n] = m->count;
         if (n <= constants) add_variants(m, n);
@@ -206,28 +210,28 @@ static sl_status make_all(bool *done, maker *m, int constants) {
         for (int v = 0; v < q->variables; v++)
             for (int e = -SL_QUOTIENTS__EXPONENTS; e <= SL_QUOTIENTS__EXPONENTS; e++)
                 for (int mode = 0; mode < SL_QUOTIENTS__MODES && *done; mode++) {
-                    sl_quotients__class c = { (int8_t)kind, (int8_t)v, (int8_t)e };
-                    if (q->needed[sl_quotients__class_of(c)][mode])
-                        SL_TRY(make_factor(done, m, c, (sl_quotients__mode)mode, constants));
+                    sl_search__quotients_class c = { (int8_t)kind, (int8_t)v, (int8_t)e };
+                    if (q->needed[sl_search__quotients_class_of(c)][mode])
+                        SL_TRY(make_factor(done, m, c, (sl_search__quotients_mode)mode, constants));
                 }
     return SL_OK;
 }
 
-void sl_quotients__free_factors(sl_quotients *q) {
+void sl_search__quotients_free_factors(sl_quotients *q) {
     for (int i = 0; i < SL_QUOTIENTS__CLASSES; i++)
         for (int mode = 0; mode < SL_QUOTIENTS__MODES; mode++) {
             sl_free(q->factor[i][mode].v[0]);
-            q->factor[i][mode] = (sl_quotients__factor){ 0 };
+            q->factor[i][mode] = (sl_search__quotients_factor){ 0 };
         }
     sl_search__release(q->job, q->factor_bytes);
     q->factor_bytes = 0;
     q->constants = -1;
 }
 
-sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants) {
+sl_status sl_search__quotients_make_factors(bool *done, sl_quotients *q, int constants) {
     *done = true;
     if (q->constants >= constants) return SL_OK;
-    sl_quotients__free_factors(q);
+    sl_search__quotients_free_factors(q);
     const int64_t size = set_sizes[constants];
     const int64_t bytes = (int64_t)sizeof(maker) + size * (int64_t)sizeof(uint64_t);
     *done = sl_search__reserve(q->job, bytes);
@@ -238,7 +242,7 @@ sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants)
     if (!m || !slot) st = sl_fail_memory(1, (size_t)bytes, "factors of quotients");
     if (st == SL_OK) {
         m->q = q;
-        m->set = (sl_quotients__set){ slot, size, 0 };
+        m->set = (sl_search__quotients_set){ slot, size, 0 };
         st = make_all(done, m, constants);
     }
     if (st == SL_OK && *done) q->constants = constants;
@@ -258,23 +262,24 @@ static const sl_node *number(sl_write *w, sl_rat r) {
 }
 
 static const sl_node *affine(sl_write *w, const sl_node *u, sl_rat a, sl_rat b) {
-    if (!sl_rat_is(a, 1)) u = sl_write_times(w, number(w, a), u);
-    return b.num == 0 ? u : sl_write_plus(w, u, number(w, b));
+    if (!sl_expr_rat_is(a, 1)) u = sl_search_write_times(w, number(w, a), u);
+    return b.num == 0 ? u : sl_search_write_plus(w, u, number(w, b));
 }
 
-const sl_node *sl_quotients__function_expr(sl_write *w, int kind, int exponent, const sl_node *u,
-                                           sl_rat a, sl_rat b) {
-    if (kind == SL_QUOTIENTS__SINE) u = sl_write_function(w, SL_OP_SIN, u);
-    if (kind == SL_QUOTIENTS__ROOT) u = sl_write_power(w, u, (sl_rat){ exponent, 2 });
+const sl_node *sl_search__quotients_function_expr(sl_write *w, int kind, int exponent,
+                                                  const sl_node *u, sl_rat a, sl_rat b) {
+    if (kind == SL_QUOTIENTS__SINE) u = sl_search_write_function(w, SL_OP_SIN, u);
+    if (kind == SL_QUOTIENTS__ROOT) u = sl_search_write_power(w, u, (sl_rat){ exponent, 2 });
     if (kind == SL_QUOTIENTS__RATE) {
         sl_rat rate = exponent % 2 ? (sl_rat){ exponent, 2 } : SL_RAT(exponent / 2);
-        u = sl_write_function(w, SL_OP_EXP, affine(w, u, rate, SL_RAT(0)));
+        u = sl_search_write_function(w, SL_OP_EXP, affine(w, u, rate, SL_RAT(0)));
     }
-    return sl_write_power(w, affine(w, u, a, b), SL_RAT(outer_exponent(kind, exponent)));
+    return sl_search_write_power(w, affine(w, u, a, b), SL_RAT(outer_exponent(kind, exponent)));
 }
 
-const sl_node *sl_quotients__factor_expr(sl_write *w, sl_quotients__class c,
-                                         sl_quotients__variant t) {
-    const sl_node *u = affine(w, sl_write_variable(w, c.variable + 1), SL_RAT(t.c), SL_RAT(t.d));
-    return sl_quotients__function_expr(w, c.kind, c.exponent, u, SL_RAT(t.a), SL_RAT(t.b));
+const sl_node *sl_search__quotients_factor_expr(sl_write *w, sl_search__quotients_class c,
+                                                sl_search__quotients_variant t) {
+    const sl_node *u =
+        affine(w, sl_search_write_variable(w, c.variable + 1), SL_RAT(t.c), SL_RAT(t.d));
+    return sl_search__quotients_function_expr(w, c.kind, c.exponent, u, SL_RAT(t.a), SL_RAT(t.b));
 }

@@ -22,59 +22,59 @@ enum {
 /* ---------------------------------------------------------------- structures ---------------- */
 
 /* A product without constants: powers of inputs, of their sines, and exponentials of them. */
-typedef struct sl_quotients__product {
+typedef struct sl_search__quotients_product {
     int8_t power[SL_QUOTIENTS__VARIABLES]; // in halves
     int8_t sine[SL_QUOTIENTS__VARIABLES];
     int8_t rate[SL_QUOTIENTS__VARIABLES];  // in halves: exp(x/2) has 1
-} sl_quotients__product;
+} sl_search__quotients_product;
 
 /* What one occurrence of an input or a function becomes:
  *   LINEAR   (a x + b)^k
  *   ROOT     a (c x + d)^(k/2) + b, k odd
  *   SINE     (a sin(c x + d) + b)^k
  *   RATE     a exp(k (c x + d) / 2) + b                                                          */
-typedef enum sl_quotients__kind {
+typedef enum sl_search__quotients_kind {
     SL_QUOTIENTS__LINEAR,
     SL_QUOTIENTS__ROOT,
     SL_QUOTIENTS__SINE,
     SL_QUOTIENTS__RATE,
     SL_QUOTIENTS__KINDS
-} sl_quotients__kind;
+} sl_search__quotients_kind;
 
 /* A sum of products, or a function of one, to a power: kind and exponent as above, with the sum for
  * c x + d. No parts: 1. */
-typedef struct sl_quotients__core {
+typedef struct sl_search__quotients_core {
     int8_t kind, exponent, parts;
     int8_t factor[SL_QUOTIENTS__PARTS]; // of the products in the sum, up to sign
-    sl_quotients__product part[SL_QUOTIENTS__PARTS];
-} sl_quotients__core;
+    sl_search__quotients_product part[SL_QUOTIENTS__PARTS];
+} sl_search__quotients_core;
 
 /* What both terms of a formula have in common. */
-typedef struct sl_quotients__structure {
-    sl_quotients__product product;
-    sl_quotients__core core;
-} sl_quotients__structure;
+typedef struct sl_search__quotients_structure {
+    sl_search__quotients_product product;
+    sl_search__quotients_core core;
+} sl_search__quotients_structure;
 
 /* Numerators of a half of three terms, by place. */
-typedef struct sl_quotients__triple {
+typedef struct sl_search__quotients_triple {
     int16_t numerator[3];
-} sl_quotients__triple;
+} sl_search__quotients_triple;
 
 /* Numerators and common structures of all bases. */
-typedef struct sl_quotients__bases {
+typedef struct sl_search__quotients_bases {
     int numerators, simple, structures; // the first `simple` numerators are parts of sums
-    sl_quotients__product numerator[SL_QUOTIENTS__NUMERATORS];
-    sl_quotients__structure structure[SL_QUOTIENTS__STRUCTURES];
+    sl_search__quotients_product numerator[SL_QUOTIENTS__NUMERATORS];
+    sl_search__quotients_structure structure[SL_QUOTIENTS__STRUCTURES];
     int triples; // of the simple numerators
-    sl_quotients__triple triple[SL_QUOTIENTS__TRIPLES];
-} sl_quotients__bases;
+    sl_search__quotients_triple triple[SL_QUOTIENTS__TRIPLES];
+} sl_search__quotients_bases;
 
 /* quotients_bases.c: from the canonical forms of the grammar's halves. */
-SL_NODISCARD sl_status sl_quotients__make_bases(sl_quotients__bases *out,
+SL_NODISCARD sl_status sl_search__quotients_make_bases(sl_search__quotients_bases *out,
                                                 const sl_search_grammar *grammar, int variables);
 
-static inline sl_quotients__product sl_quotients__times(sl_quotients__product a,
-                                                        sl_quotients__product b) {
+static inline sl_search__quotients_product
+sl_search__quotients_times(sl_search__quotients_product a, sl_search__quotients_product b) {
     for (int v = 0; v < SL_QUOTIENTS__VARIABLES; v++) {
         a.power[v] = (int8_t)(a.power[v] + b.power[v]);
         a.sine[v] = (int8_t)(a.sine[v] + b.sine[v]);
@@ -85,28 +85,28 @@ static inline sl_quotients__product sl_quotients__times(sl_quotients__product a,
 
 /* ---------------------------------------------------------------- factors ------------------- */
 
-typedef struct sl_quotients__class {
+typedef struct sl_search__quotients_class {
     int8_t kind, variable, exponent;
-} sl_quotients__class;
+} sl_search__quotients_class;
 
 /* Constants of one occurrence; 1, 0, 1, 0 are none. */
-typedef struct sl_quotients__variant {
+typedef struct sl_search__quotients_variant {
     int8_t a, b, c, d;
-} sl_quotients__variant;
+} sl_search__quotients_variant;
 
 /* Variants of a factor by number of constants, at the probes. */
-typedef struct sl_quotients__factor {
+typedef struct sl_search__quotients_factor {
     int32_t count, begin[SL_QUOTIENTS__CONSTANTS + 2];
-    sl_quotients__variant *variant;
+    sl_search__quotients_variant *variant;
     double *v[SL_QUOTIENTS__PROBES];
-} sl_quotients__factor;
+} sl_search__quotients_factor;
 
 /* FULL: one of each value vector and its negative. SCALE: one up to a factor. */
-typedef enum sl_quotients__mode {
+typedef enum sl_search__quotients_mode {
     SL_QUOTIENTS__FULL,
     SL_QUOTIENTS__SCALE,
     SL_QUOTIENTS__MODES
-} sl_quotients__mode;
+} sl_search__quotients_mode;
 
 enum {
     SL_QUOTIENTS__EXPONENTS = 8, // -8 .. 8
@@ -114,131 +114,133 @@ enum {
         SL_QUOTIENTS__KINDS * SL_QUOTIENTS__VARIABLES * (2 * SL_QUOTIENTS__EXPONENTS + 1),
 };
 
-static inline int sl_quotients__class_of(sl_quotients__class c) {
+static inline int sl_search__quotients_class_of(sl_search__quotients_class c) {
     int width = 2 * SL_QUOTIENTS__EXPONENTS + 1;
     return (c.kind * SL_QUOTIENTS__VARIABLES + c.variable) * width + c.exponent +
            SL_QUOTIENTS__EXPONENTS;
 }
 
 /* out[] := the factors of p; answers how many, or -1 where there are too many. */
-int sl_quotients__factors_of(sl_quotients__class *out, const sl_quotients__product *p);
+int sl_search__quotients_factors_of(sl_search__quotients_class *out,
+                                    const sl_search__quotients_product *p);
 /* The function of a kind at u, without a and b. */
-double sl_quotients__function(int kind, int exponent, double u);
+double sl_search__quotients_function(int kind, int exponent, double u);
 /* base^k. */
-double sl_quotients__power(double base, int k);
-double sl_quotients__factor_at(sl_quotients__class c, sl_quotients__variant t, double x);
-const sl_node *sl_quotients__factor_expr(sl_write *w, sl_quotients__class c,
-                                         sl_quotients__variant t);
+double sl_search__quotients_power(double base, int k);
+double sl_search__quotients_factor_at(sl_search__quotients_class c, sl_search__quotients_variant t,
+                                      double x);
+const sl_node *sl_search__quotients_factor_expr(sl_write *w, sl_search__quotients_class c,
+                                         sl_search__quotients_variant t);
 /* a f + b for the function of a kind at u, to the power that the kind has. */
-const sl_node *sl_quotients__function_expr(sl_write *w, int kind, int exponent, const sl_node *u,
-                                           sl_rat a, sl_rat b);
+const sl_node *sl_search__quotients_function_expr(sl_write *w, int kind, int exponent,
+                                                  const sl_node *u, sl_rat a, sl_rat b);
 
 /* A set of keys that is emptied for every list. */
-typedef struct sl_quotients__set {
+typedef struct sl_search__quotients_set {
     uint64_t *slot; // 0: free
     int64_t size, count;
-} sl_quotients__set;
+} sl_search__quotients_set;
 /* Is it new, and is there room? */
-bool sl_quotients__set_add(sl_quotients__set *s, uint64_t key);
-void sl_quotients__set_clear(sl_quotients__set *s);
+bool sl_search__quotients_set_add(sl_search__quotients_set *s, uint64_t key);
+void sl_search__quotients_set_clear(sl_search__quotients_set *s);
 /* Of values at the probes, up to what the mode says; 0: not finite, or 0 somewhere. */
-uint64_t sl_quotients__key(const double *v, sl_quotients__mode mode);
+uint64_t sl_search__quotients_key(const double *v, sl_search__quotients_mode mode);
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
 /* A product with constants: 16 bits a factor, its place in that factor's list. */
-typedef uint64_t sl_quotients__code;
+typedef uint64_t sl_search__quotients_code;
 #define SL_QUOTIENTS__PLACES 65535
 
-static inline int sl_quotients__place(sl_quotients__code code, int factor) {
+static inline int sl_search__quotients_place(sl_search__quotients_code code, int factor) {
     return (int)(code >> (16 * factor) & 0xFFFF);
 }
 
 /* A numerator times the product of the structure. */
-typedef struct sl_quotients__top {
-    sl_quotients__code code;
+typedef struct sl_search__quotients_top {
+    sl_search__quotients_code code;
     int32_t numerator;
-} sl_quotients__top;
+} sl_search__quotients_top;
 
 /* A core with constants: those of its parts, their signs, and b/a outside of its function. */
-typedef struct sl_quotients__bottom {
-    sl_quotients__code part[SL_QUOTIENTS__PARTS];
+typedef struct sl_search__quotients_bottom {
+    sl_search__quotients_code part[SL_QUOTIENTS__PARTS];
     int8_t sign[SL_QUOTIENTS__PARTS];
     int8_t summand, factor;
-} sl_quotients__bottom;
+} sl_search__quotients_bottom;
 
 /* Values at the probes, by number of constants. Where it is full `flush` makes room; NULL: the rest
  * is left out. */
-typedef struct sl_quotients__list {
+typedef struct sl_search__quotients_list {
     double *v[SL_QUOTIENTS__PROBES];
     int32_t count, room, begin[SL_QUOTIENTS__CONSTANTS + 2];
     void (*flush)(void *payload);
     void *payload;
-} sl_quotients__list;
+} sl_search__quotients_list;
 
-typedef struct sl_quotients__slot {
+typedef struct sl_search__quotients_slot {
     uint32_t check; // 0: free
     int32_t top, bottom;
     float share;
-} sl_quotients__slot;
+} sl_search__quotients_slot;
 
 enum { SL_QUOTIENTS__CELL_BITS = 22, SL_QUOTIENTS__MAP = 1 << (SL_QUOTIENTS__CELL_BITS - 2) };
 
 /* Terms without y at all probes but the first. */
-typedef struct sl_quotients__flat {
+typedef struct sl_search__quotients_flat {
     double *e[SL_QUOTIENTS__PROBES - 1];
     int32_t *top, *bottom, count, room;
-} sl_quotients__flat;
+} sl_search__quotients_flat;
 
 /* Of one thread. */
-typedef struct sl_quotients__work {
-    sl_quotients__list part[SL_QUOTIENTS__PARTS], tops, bottoms;
-    sl_quotients__code *part_code[SL_QUOTIENTS__PARTS];
-    sl_quotients__top *top;
-    sl_quotients__bottom *bottom;
-    sl_quotients__set set;
-    sl_quotients__slot *slot;
+typedef struct sl_search__quotients_work {
+    sl_search__quotients_list part[SL_QUOTIENTS__PARTS], tops, bottoms;
+    sl_search__quotients_code *part_code[SL_QUOTIENTS__PARTS];
+    sl_search__quotients_top *top;
+    sl_search__quotients_bottom *bottom;
+    sl_search__quotients_set set;
+    sl_search__quotients_slot *slot;
     int64_t slots, used, room; // in use for this structure; filled; at most
     uint8_t *map; // two bits a cell; a key's cell are its highest bits
     int shift;    // bits that are left
-    sl_quotients__flat flat; // of three terms
-    int32_t stamp;           // slots of three terms that have it in place of a bottom are in use
-    sl_quotients__keys keys;
+    sl_search__quotients_flat flat; // of three terms
+    int32_t stamp; // slots of three terms that have it in place of a bottom are in use
+    sl_search__quotients_keys keys;
     int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
     bool reports; // the calling thread is at it: progress may be reported
-} sl_quotients__work;
+} sl_search__quotients_work;
 
 /* ---------------------------------------------------------------- a search ------------------ */
 
-typedef struct sl_quotients__term {
-    sl_quotients__top top;
-    sl_quotients__bottom bottom;
+typedef struct sl_search__quotients_term {
+    sl_search__quotients_top top;
+    sl_search__quotients_bottom bottom;
     int32_t constants;
-} sl_quotients__term;
+} sl_search__quotients_term;
 
-typedef struct sl_quotients__hit {
+typedef struct sl_search__quotients_hit {
     int32_t structure, terms;
-    sl_quotients__term term[3];
+    sl_search__quotients_term term[3];
     bool good; // verified, then:
     double coefficient[3], price;
-} sl_quotients__hit;
+} sl_search__quotients_hit;
 
-typedef struct sl_quotients__hits {
-    sl_quotients__hit *hit;
+typedef struct sl_search__quotients_hits {
+    sl_search__quotients_hit *hit;
     int64_t count, room;
-} sl_quotients__hits;
+} sl_search__quotients_hits;
 
 typedef struct sl_quotients {
     sl_search__job *job;
-    const sl_quotients__kernels *kernels;
+    const sl_search__quotients_kernels *kernels;
     sl_search_grammar grammar;
     int variables, rows;
     double x[SL_QUOTIENTS__VARIABLES][SL_QUOTIENTS__ROWS]; // probes first
     double y[SL_QUOTIENTS__ROWS];
     double project[SL_QUOTIENTS__PROBES]; // y / y[0]
-    sl_quotients__bases bases;
+    sl_search__quotients_bases bases;
     bool needed[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
-    sl_quotients__factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
+    sl_search__quotients_factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     int constants; // that factors have by now; -1: none
     int64_t factor_bytes; // held by factors
     // of the level at work
@@ -247,44 +249,48 @@ typedef struct sl_quotients {
     int taken;            // of three terms: constants of the one that is taken out
     int numerators;       // the first ones
     _Atomic int32_t next; // structure
-    sl_quotients__work *work;
-    sl_quotients__hits *hits;
+    sl_search__quotients_work *work;
+    sl_search__quotients_hits *hits;
     int lanes;
 } sl_quotients;
 
 /* quotients_factors.c: lists of all factors with up to so many constants; older lists are their
  * beginnings. *done := false where max_memory does not allow it. */
-SL_NODISCARD sl_status sl_quotients__make_factors(bool *done, sl_quotients *q, int constants);
-void sl_quotients__free_factors(sl_quotients *q);
+SL_NODISCARD sl_status sl_search__quotients_make_factors(bool *done, sl_quotients *q,
+                                                         int constants);
+void sl_search__quotients_free_factors(sl_quotients *q);
 
 /* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false
  * where it has none. */
-bool sl_quotients__make_lists(sl_quotients__work *w, const sl_quotients *q,
-                              const sl_quotients__structure *s, int constants);
+bool sl_search__quotients_make_lists(sl_search__quotients_work *w, const sl_quotients *q,
+                              const sl_search__quotients_structure *s, int constants);
 /* Appends those of so many constants, the most that the lists have, and does not keep them: flush
  * is called whenever the list is full, and at the end. Equal ones may come again. */
-void sl_quotients__stream_tops(sl_quotients__work *w, const sl_quotients *q,
-                               const sl_quotients__structure *s, int constants);
-void sl_quotients__stream_bottoms(sl_quotients__work *w, const sl_quotients *q,
-                                  const sl_quotients__structure *s, int constants);
+void sl_search__quotients_stream_tops(sl_search__quotients_work *w, const sl_quotients *q,
+                               const sl_search__quotients_structure *s, int constants);
+void sl_search__quotients_stream_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
+                                  const sl_search__quotients_structure *s, int constants);
 
 /* quotients_meet.c: all terms of structure i. */
-SL_NODISCARD sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i);
+SL_NODISCARD sl_status sl_search__quotients_meet(sl_quotients *q, int lane, int32_t i);
 /* The same for three terms: quotients_three.c. */
-SL_NODISCARD sl_status sl_quotients__meet_three(sl_quotients *q, int lane, int32_t i);
-sl_quotients__term sl_quotients__term_at(const sl_quotients__work *w, int32_t top, int32_t bottom);
+SL_NODISCARD sl_status sl_search__quotients_meet_three(sl_quotients *q, int lane, int32_t i);
+sl_search__quotients_term sl_search__quotients_term_at(const sl_search__quotients_work *w,
+                                                       int32_t top, int32_t bottom);
 /* Unless there are `most` hits. */
-SL_NODISCARD sl_status sl_quotients__add_hit(sl_quotients__hits *h, const sl_quotients__hit *hit,
-                                             int64_t most);
+SL_NODISCARD sl_status sl_search__quotients_add_hit(sl_search__quotients_hits *h,
+                                                    const sl_search__quotients_hit *hit,
+                                                    int64_t most);
 /* Shares of two terms of one key: equal ones, as floats, differ by a factor alone. */
-static inline bool sl_quotients__differ(float a, float b) {
+static inline bool sl_search__quotients_differ(float a, float b) {
     float apart = a < b ? b - a : a - b, size = (a < 0 ? -a : a) + (b < 0 ? -b : b);
     return apart > 1e-5f * size;
 }
 
 /* quotients_check.c */
-SL_NODISCARD sl_status sl_quotients__check(sl_quotients__hit *h, sl_arena *scratch,
+SL_NODISCARD sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scratch,
                                            const sl_quotients *q);
-SL_NODISCARD sl_status sl_quotients__offer(sl_quotients *q, const sl_quotients__hit *h, int level);
+SL_NODISCARD sl_status sl_search__quotients_offer(sl_quotients *q,
+                                                  const sl_search__quotients_hit *h, int level);
 
 #endif

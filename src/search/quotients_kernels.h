@@ -15,19 +15,19 @@
 
 enum { SL_QUOTIENTS__PROBES = 6, SL_QUOTIENTS__BLOCK = 512 }; // three terms need one probe more
 
-typedef struct sl_quotients__keys {
+typedef struct sl_search__quotients_keys {
     uint32_t check[SL_QUOTIENTS__BLOCK]; // 0: no key, a value is not finite or nothing is left
     uint32_t place[SL_QUOTIENTS__BLOCK];
     float share[SL_QUOTIENTS__BLOCK];
-} sl_quotients__keys;
+} sl_search__quotients_keys;
 
-typedef struct sl_quotients__kernels {
-    void (*keys)(sl_quotients__keys *out, const double *const *v, int n, const double *g,
+typedef struct sl_search__quotients_kernels {
+    void (*keys)(sl_search__quotients_keys *out, const double *const *v, int n, const double *g,
                  const double *p);
-} sl_quotients__kernels;
+} sl_search__quotients_kernels;
 
-extern const sl_quotients__kernels sl_quotients__kernels_base, sl_quotients__kernels_avx2,
-    sl_quotients__kernels_avx512;
-const sl_quotients__kernels *sl_quotients__kernels_at(sl_isa isa);
+extern const sl_search__quotients_kernels sl_search__quotients_kernels_base,
+    sl_search__quotients_kernels_avx2, sl_search__quotients_kernels_avx512;
+const sl_search__quotients_kernels *sl_search__quotients_kernels_at(sl_isa isa);
 
 #endif

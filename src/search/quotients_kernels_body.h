@@ -13,11 +13,11 @@
 enum { CELL = 6 }; // bits of a ratio's float that keys leave out
 
 static inline uint32_t cell(double ratio) {
-    return sl_lattice__cell((float)(fabs(ratio) < SMALL ? 0.0 : ratio), CELL);
+    return sl_search__lattice_cell((float)(fabs(ratio) < SMALL ? 0.0 : ratio), CELL);
 }
 
-static void keys(sl_quotients__keys *restrict out, const double *const *v, int n, const double *g,
-                 const double *p) {
+static void keys(sl_search__quotients_keys *restrict out, const double *const *v, int n,
+                 const double *g, const double *p) {
     const double *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3],
                            *restrict v4 = v[4];
     const double g1 = g[1], g2 = g[2], g3 = g[3], g4 = g[4];
@@ -33,11 +33,11 @@ static void keys(sl_quotients__keys *restrict out, const double *const *v, int n
         double sum = fabs(r2) + fabs(r3) + fabs(r4);
         bool good = sum < LARGE && left > LEFT * size && size < LARGE;
         uint32_t a = cell(r2), b = cell(r3), c = cell(r4);
-        uint32_t check = sl_lattice__high(a, b, c) | 1u;
+        uint32_t check = sl_search__lattice_high(a, b, c) | 1u;
         out->check[i] = good ? check : 0;
-        out->place[i] = sl_lattice__low(a, b, c);
+        out->place[i] = sl_search__lattice_low(a, b, c);
         out->share[i] = (float)(v0[i] * g0 * inverse);
     }
 }
 
-const sl_quotients__kernels KERNELS = { keys };
+const sl_search__quotients_kernels KERNELS = { keys };

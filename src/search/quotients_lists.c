@@ -11,13 +11,13 @@
 
 enum { PROBES = SL_QUOTIENTS__PROBES };
 
-static bool has_room(sl_quotients__list *list) {
+static bool has_room(sl_search__quotients_list *list) {
     if (list->count == list->room && list->flush) list->flush(list->payload);
     return list->count < list->room;
 }
 
 /* Behind has_room. */
-static void append(sl_quotients__list *list, const double *v) {
+static void append(sl_search__quotients_list *list, const double *v) {
     for (int k = 0; k < PROBES; k++) list->v[k][list->count] = v[k];
     list->count++;
 }
@@ -26,40 +26,40 @@ static void append(sl_quotients__list *list, const double *v) {
 
 typedef struct multiplier {
     const sl_quotients *q;
-    sl_quotients__mode mode;
+    sl_search__quotients_mode mode;
     int factors;
-    const sl_quotients__factor *factor[SL_QUOTIENTS__FACTORS];
-    sl_quotients__list *list;
-    sl_quotients__set *set;   // NULL: all are new
-    sl_quotients__code *code; // of the list's places; or
-    sl_quotients__top *top;
+    const sl_search__quotients_factor *factor[SL_QUOTIENTS__FACTORS];
+    sl_search__quotients_list *list;
+    sl_search__quotients_set *set;   // NULL: all are new
+    sl_search__quotients_code *code; // of the list's places; or
+    sl_search__quotients_top *top;
     int32_t numerator;
 } multiplier;
 
-static bool begin_product(multiplier *m, const sl_quotients__product *p) {
-    sl_quotients__class class[SL_QUOTIENTS__FACTORS];
-    m->factors = sl_quotients__factors_of(class, p);
+static bool begin_product(multiplier *m, const sl_search__quotients_product *p) {
+    sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
+    m->factors = sl_search__quotients_factors_of(class, p);
     for (int i = 0; i < m->factors; i++)
-        m->factor[i] = &m->q->factor[sl_quotients__class_of(class[i])][m->mode];
+        m->factor[i] = &m->q->factor[sl_search__quotients_class_of(class[i])][m->mode];
     return m->factors >= 0;
 }
 
-static void add_product(multiplier *m, const double *v, sl_quotients__code code) {
+static void add_product(multiplier *m, const double *v, sl_search__quotients_code code) {
     if (m->set) {
-        uint64_t key = sl_quotients__key(v, m->mode);
-        if (!key || !sl_quotients__set_add(m->set, key)) return;
+        uint64_t key = sl_search__quotients_key(v, m->mode);
+        if (!key || !sl_search__quotients_set_add(m->set, key)) return;
     }
     if (!has_room(m->list)) return;
     if (m->top)
-        m->top[m->list->count] = (sl_quotients__top){ code, m->numerator };
+        m->top[m->list->count] = (sl_search__quotients_top){ code, m->numerator };
     else
         m->code[m->list->count] = code;
     append(m->list, v);
 }
 
 /* Variants begin .. end of the last factor, times v, as far as there is room; answers how many. */
-static int32_t multiply_run(multiplier *m, const sl_quotients__factor *f, int32_t begin,
-                            int32_t end, const double *v, sl_quotients__code code) {
+static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f, int32_t begin,
+                            int32_t end, const double *v, sl_search__quotients_code code) {
     const int shift = 16 * (m->factors - 1);
     const int32_t at = m->list->count, n = SL_MIN(end - begin, m->list->room - at);
     for (int k = 0; k < PROBES; k++) {
@@ -68,9 +68,9 @@ static int32_t multiply_run(multiplier *m, const sl_quotients__factor *f, int32_
         for (int32_t t = 0; t < n; t++) to[t] = v[k] * from[t];
     }
     for (int32_t t = 0; t < n; t++) {
-        sl_quotients__code all = code | (uint64_t)(begin + t) << shift;
+        sl_search__quotients_code all = code | (uint64_t)(begin + t) << shift;
         if (m->top)
-            m->top[at + t] = (sl_quotients__top){ all, m->numerator };
+            m->top[at + t] = (sl_search__quotients_top){ all, m->numerator };
         else
             m->code[at + t] = all;
     }
@@ -79,8 +79,9 @@ static int32_t multiply_run(multiplier *m, const sl_quotients__factor *f, int32_
 }
 
 /* The last factor with exactly so many constants, times v, where all are new. */
-static void multiply_last(multiplier *m, int constants, const double *v, sl_quotients__code code) {
-    const sl_quotients__factor *f = m->factor[m->factors - 1];
+static void multiply_last(multiplier *m, int constants, const double *v,
+                          sl_search__quotients_code code) {
+    const sl_search__quotients_factor *f = m->factor[m->factors - 1];
     const int32_t end = f->begin[constants + 1];
     for (int32_t begin = f->begin[constants]; begin < end && has_room(m->list);)
         begin += multiply_run(m, f, begin, end, v, code);
@@ -88,7 +89,7 @@ static void multiply_last(multiplier *m, int constants, const double *v, sl_quot
 
 /* Factors from i on with exactly so many constants, times v. */
 static void multiply(multiplier *m, int i, int constants, const double *v,
-                     sl_quotients__code code) {
+                     sl_search__quotients_code code) {
     if (i == m->factors) {
         if (constants == 0) add_product(m, v, code);
         return;
@@ -97,7 +98,7 @@ static void multiply(multiplier *m, int i, int constants, const double *v,
         multiply_last(m, constants, v, code);
         return;
     }
-    const sl_quotients__factor *f = m->factor[i];
+    const sl_search__quotients_factor *f = m->factor[i];
     const int least = i == m->factors - 1 ? constants : 0;
     for (int c = least; c <= constants; c++)
         for (int32_t t = f->begin[c]; t < f->begin[c + 1]; t++) {
@@ -110,18 +111,19 @@ static void multiply(multiplier *m, int i, int constants, const double *v,
 static const double ones[PROBES] = { 1, 1, 1, 1, 1, 1 };
 
 /* Appends tops of exactly so many constants. */
-static void add_tops(sl_quotients__work *w, const sl_quotients *q, const sl_quotients__structure *s,
-                     int constants) {
+static void add_tops(sl_search__quotients_work *w, const sl_quotients *q,
+                     const sl_search__quotients_structure *s, int constants) {
     multiplier m = { .q = q, .mode = SL_QUOTIENTS__SCALE, .list = &w->tops, .top = w->top };
     for (int i = 0; i < q->numerators; i++) {
-        sl_quotients__product p = sl_quotients__times(q->bases.numerator[i], s->product);
+        sl_search__quotients_product p =
+            sl_search__quotients_times(q->bases.numerator[i], s->product);
         m.numerator = i;
         if (begin_product(&m, &p)) multiply(&m, 0, constants, ones, 0);
     }
 }
 
-static void make_tops(sl_quotients__work *w, const sl_quotients *q,
-                      const sl_quotients__structure *s, int constants) {
+static void make_tops(sl_search__quotients_work *w, const sl_quotients *q,
+                      const sl_search__quotients_structure *s, int constants) {
     w->tops.count = 0;
     for (int c = 0; c <= SL_QUOTIENTS__CONSTANTS; c++) {
         w->tops.begin[c] = w->tops.count;
@@ -130,20 +132,20 @@ static void make_tops(sl_quotients__work *w, const sl_quotients *q,
     w->tops.begin[SL_QUOTIENTS__CONSTANTS + 1] = w->tops.count;
 }
 
-void sl_quotients__stream_tops(sl_quotients__work *w, const sl_quotients *q,
-                               const sl_quotients__structure *s, int constants) {
+void sl_search__quotients_stream_tops(sl_search__quotients_work *w, const sl_quotients *q,
+                                      const sl_search__quotients_structure *s, int constants) {
     add_tops(w, q, s, constants);
     w->tops.flush(w->tops.payload);
 }
 
-static bool make_part(sl_quotients__work *w, const sl_quotients *q, const sl_quotients__product *p,
-                      int i, int constants) {
-    sl_quotients__list *list = &w->part[i];
+static bool make_part(sl_search__quotients_work *w, const sl_quotients *q,
+                      const sl_search__quotients_product *p, int i, int constants) {
+    sl_search__quotients_list *list = &w->part[i];
     multiplier m = {
         .q = q, .mode = SL_QUOTIENTS__FULL, .list = list, .code = w->part_code[i], .set = &w->set
     };
     if (!begin_product(&m, p)) return false;
-    sl_quotients__set_clear(&w->set);
+    sl_search__quotients_set_clear(&w->set);
     if (m.factors < 2) m.set = NULL;
     list->count = 0;
     for (int c = 0; c <= SL_QUOTIENTS__CONSTANTS; c++) {
@@ -157,14 +159,14 @@ static bool make_part(sl_quotients__work *w, const sl_quotients *q, const sl_quo
 /* ---------------------------------------------------------------- cores --------------------- */
 
 typedef struct adder {
-    sl_quotients__work *w;
+    sl_search__quotients_work *w;
     const sl_quotients *q;
-    const sl_quotients__core *core;
+    const sl_search__quotients_core *core;
     bool distinct; // equal sums are dropped
     int summand; // the one part that may have a summand, where equal sums are not dropped; -1: all
     bool alone[SL_QUOTIENTS__PARTS]; // is the part one factor, with a summand outside?
-    const sl_quotients__factor *factor[SL_QUOTIENTS__PARTS];
-    sl_quotients__bottom b;
+    const sl_search__quotients_factor *factor[SL_QUOTIENTS__PARTS];
+    sl_search__quotients_bottom b;
 } adder;
 
 /* Sums of most constants (`last`) are looked up once: that costs less than telling whether they are
@@ -172,12 +174,13 @@ typedef struct adder {
 static void begin_sums(adder *a, bool last) {
     a->summand = -1;
     for (int i = 0; i < a->core->parts; i++) {
-        sl_quotients__class class[SL_QUOTIENTS__FACTORS];
-        const int n = sl_quotients__factors_of(class, &a->core->part[i]);
+        sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
+        const int n = sl_search__quotients_factors_of(class, &a->core->part[i]);
         a->alone[i] = n == 1 && (class[0].exponent == 1 || class[0].kind == SL_QUOTIENTS__ROOT ||
                                  class[0].kind == SL_QUOTIENTS__RATE);
         if (n > 0)
-            a->factor[i] = &a->q->factor[sl_quotients__class_of(class[0])][SL_QUOTIENTS__FULL];
+            a->factor[i] =
+                &a->q->factor[sl_search__quotients_class_of(class[0])][SL_QUOTIENTS__FULL];
         if (last && a->alone[i] && a->summand < 0) a->summand = i;
     }
     a->distinct = !last;
@@ -185,18 +188,18 @@ static void begin_sums(adder *a, bool last) {
 
 static bool is_left_out(const adder *a, int i, int32_t t) {
     if (a->summand < 0 || a->summand == i || !a->alone[i]) return false;
-    return a->factor[i]->variant[sl_quotients__place(a->w->part_code[i][t], 0)].b != 0;
+    return a->factor[i]->variant[sl_search__quotients_place(a->w->part_code[i][t], 0)].b != 0;
 }
 
 static void add_bottom(adder *a, const double *u) {
-    sl_quotients__work *w = a->w;
+    sl_search__quotients_work *w = a->w;
     const int kind = a->core->kind, e = a->core->exponent;
     const bool outer = kind == SL_QUOTIENTS__LINEAR || kind == SL_QUOTIENTS__SINE;
     const double r = (double)a->b.summand / a->b.factor;
     double v[PROBES];
-    for (int k = 0; k < PROBES; k++) v[k] = sl_quotients__power(u[k] + r, outer ? e : 1);
-    uint64_t key = sl_quotients__key(v, SL_QUOTIENTS__SCALE);
-    if (!key || (a->distinct && !sl_quotients__set_add(&w->set, key))) return;
+    for (int k = 0; k < PROBES; k++) v[k] = sl_search__quotients_power(u[k] + r, outer ? e : 1);
+    uint64_t key = sl_search__quotients_key(v, SL_QUOTIENTS__SCALE);
+    if (!key || (a->distinct && !sl_search__quotients_set_add(&w->set, key))) return;
     if (!has_room(&w->bottoms)) return;
     w->bottom[w->bottoms.count] = a->b;
     append(&w->bottoms, v);
@@ -204,10 +207,11 @@ static void add_bottom(adder *a, const double *u) {
 
 /* The function of a sum plus b/a, with so many constants in b and a. */
 static void finish_sum(adder *a, const double *sum, int constants) {
-    const sl_quotients__core *c = a->core;
+    const sl_search__quotients_core *c = a->core;
     const int most = SL_MAX(a->q->grammar.high, -a->q->grammar.low);
     double u[PROBES];
-    for (int k = 0; k < PROBES; k++) u[k] = sl_quotients__function(c->kind, c->exponent, sum[k]);
+    for (int k = 0; k < PROBES; k++)
+        u[k] = sl_search__quotients_function(c->kind, c->exponent, sum[k]);
     a->b.summand = 0, a->b.factor = 1;
     if (constants == 0) {
         add_bottom(a, u);
@@ -225,12 +229,12 @@ static void finish_sum(adder *a, const double *sum, int constants) {
 /* Parts from i on with so many constants, all signs but that of the first. A function of the sum
  * has constants of its own, and the sum in it may have either sign. */
 static void add_parts(adder *a, int i, int constants, const double *sum) {
-    const sl_quotients__core *c = a->core;
+    const sl_search__quotients_core *c = a->core;
     if (i == c->parts || i == SL_QUOTIENTS__PARTS) {
         finish_sum(a, sum, constants);
         return;
     }
-    const sl_quotients__list *list = &a->w->part[i];
+    const sl_search__quotients_list *list = &a->w->part[i];
     const bool linear = c->kind == SL_QUOTIENTS__LINEAR;
     const bool one_sign = i == 0 && (linear || c->kind == SL_QUOTIENTS__SINE);
     const int least = linear && i == c->parts - 1 ? constants : 0;
@@ -249,26 +253,26 @@ static void add_parts(adder *a, int i, int constants, const double *sum) {
 }
 
 /* Appends bottoms of exactly so many constants. */
-static void add_bottoms(sl_quotients__work *w, const sl_quotients *q, const sl_quotients__core *c,
-                        int constants, bool distinct) {
+static void add_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
+                        const sl_search__quotients_core *c, int constants, bool distinct) {
     static const double zeros[PROBES] = { 0 };
     adder a = { .w = w, .q = q, .core = c };
     begin_sums(&a, !distinct);
     if (c->parts > 0) {
         add_parts(&a, 0, constants, zeros);
     } else if (constants == 0) {
-        w->bottom[0] = (sl_quotients__bottom){ .factor = 1 };
+        w->bottom[0] = (sl_search__quotients_bottom){ .factor = 1 };
         append(&w->bottoms, ones);
     }
 }
 
 /* Parts have constants of all that will be asked for. */
-static bool make_bottoms(sl_quotients__work *w, const sl_quotients *q, const sl_quotients__core *c,
-                         int constants) {
+static bool make_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
+                         const sl_search__quotients_core *c, int constants) {
     w->bottoms.count = 0;
     for (int i = 0; i < c->parts; i++)
         if (!make_part(w, q, &c->part[i], i, SL_MAX(q->stored, q->streamed))) return false;
-    sl_quotients__set_clear(&w->set);
+    sl_search__quotients_set_clear(&w->set);
     for (int n = 0; n <= SL_QUOTIENTS__CONSTANTS; n++) {
         w->bottoms.begin[n] = w->bottoms.count;
         if (n <= constants) add_bottoms(w, q, c, n, true);
@@ -277,14 +281,14 @@ static bool make_bottoms(sl_quotients__work *w, const sl_quotients *q, const sl_
     return true;
 }
 
-void sl_quotients__stream_bottoms(sl_quotients__work *w, const sl_quotients *q,
-                                  const sl_quotients__structure *s, int constants) {
+void sl_search__quotients_stream_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
+                                         const sl_search__quotients_structure *s, int constants) {
     add_bottoms(w, q, &s->core, constants, false);
     w->bottoms.flush(w->bottoms.payload);
 }
 
-bool sl_quotients__make_lists(sl_quotients__work *w, const sl_quotients *q,
-                              const sl_quotients__structure *s, int constants) {
+bool sl_search__quotients_make_lists(sl_search__quotients_work *w, const sl_quotients *q,
+                                     const sl_search__quotients_structure *s, int constants) {
     w->tops.flush = w->bottoms.flush = NULL;
     if (!make_bottoms(w, q, &s->core, constants)) return false;
     make_tops(w, q, s, constants);

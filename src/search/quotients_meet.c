@@ -10,8 +10,8 @@
 
 typedef struct meeting {
     sl_quotients *q;
-    sl_quotients__work *w;
-    sl_quotients__hits *hits;
+    sl_search__quotients_work *w;
+    sl_search__quotients_hits *hits;
     int32_t structure;
     int64_t hits_end; // of the hits that this structure may add
     int streaming;    // constants of the list that is flushed
@@ -19,22 +19,25 @@ typedef struct meeting {
     int64_t tried;
 } meeting;
 
-static int constants_at(const sl_quotients__list *list, int32_t i) {
+static int constants_at(const sl_search__quotients_list *list, int32_t i) {
     int c = 0;
     while (i >= list->begin[c + 1]) c++;
     return c;
 }
 
-sl_quotients__term sl_quotients__term_at(const sl_quotients__work *w, int32_t top, int32_t bottom) {
-    return (sl_quotients__term){ w->top[top], w->bottom[bottom],
-                                 constants_at(&w->tops, top) + constants_at(&w->bottoms, bottom) };
+sl_search__quotients_term sl_search__quotients_term_at(const sl_search__quotients_work *w,
+                                                       int32_t top, int32_t bottom) {
+    return (sl_search__quotients_term){ w->top[top], w->bottom[bottom],
+                                        constants_at(&w->tops, top) +
+                                            constants_at(&w->bottoms, bottom) };
 }
 
-sl_status sl_quotients__add_hit(sl_quotients__hits *h, const sl_quotients__hit *hit, int64_t most) {
+sl_status sl_search__quotients_add_hit(sl_search__quotients_hits *h,
+                                       const sl_search__quotients_hit *hit, int64_t most) {
     if (h->count == most) return SL_OK;
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
-        sl_quotients__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        sl_search__quotients_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
         if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
         h->hit = more;
         h->room = room;
@@ -43,19 +46,20 @@ sl_status sl_quotients__add_hit(sl_quotients__hits *h, const sl_quotients__hit *
     return SL_OK;
 }
 
-static sl_status add_hit(const meeting *m, const sl_quotients__slot *s, int32_t top,
+static sl_status add_hit(const meeting *m, const sl_search__quotients_slot *s, int32_t top,
                          int32_t bottom) {
-    sl_quotients__hit hit;
+    sl_search__quotients_hit hit;
     memset(&hit, 0, sizeof hit);
     hit.structure = m->structure;
     hit.terms = 2;
-    hit.term[0] = sl_quotients__term_at(m->w, s->top, s->bottom);
-    hit.term[1] = sl_quotients__term_at(m->w, top, bottom);
-    return sl_quotients__add_hit(m->hits, &hit, m->hits_end);
+    hit.term[0] = sl_search__quotients_term_at(m->w, s->top, s->bottom);
+    hit.term[1] = sl_search__quotients_term_at(m->w, top, bottom);
+    return sl_search__quotients_add_hit(m->hits, &hit, m->hits_end);
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static sl_quotients__slot *find(const sl_quotients__work *w, uint32_t check, uint32_t place) {
+static sl_search__quotients_slot *find(const sl_search__quotients_work *w, uint32_t check,
+                                       uint32_t place) {
     uint64_t mask = (uint64_t)w->slots - 1, at = place & mask;
     while (w->slot[at].check && w->slot[at].check != check) at = (at + 1) & mask;
     return &w->slot[at];
@@ -68,12 +72,12 @@ typedef struct block {
 } block;
 
 /* Cells of the map: 0 for none, 1 for one stored term, 3 for more. */
-static int seen(const sl_quotients__work *w, uint32_t place) {
+static int seen(const sl_search__quotients_work *w, uint32_t place) {
     uint32_t cell = place >> w->shift;
     return w->map[cell >> 2] >> 2 * (cell & 3) & 3;
 }
 
-static void mark_block(sl_quotients__work *w, int n) {
+static void mark_block(sl_search__quotients_work *w, int n) {
     for (int i = 0; i < n; i++) {
         if (!w->keys.check[i]) continue;
         uint32_t cell = w->keys.place[i] >> w->shift, shift = 2 * (cell & 3);
@@ -85,8 +89,8 @@ static void mark_block(sl_quotients__work *w, int n) {
 
 /* w->chosen[] := places in the block that have a key and whose cell has so many terms at least;
  * their slots are fetched ahead. */
-static int choose(sl_quotients__work *w, int n, int least) {
-    const sl_quotients__keys *keys = &w->keys;
+static int choose(sl_search__quotients_work *w, int n, int least) {
+    const sl_search__quotients_keys *keys = &w->keys;
     int chosen = 0;
     for (int i = 0; i < n; i++) {
         w->chosen[chosen] = i;
@@ -102,18 +106,18 @@ static int32_t bottom_of(const block *b, int i) { return b->tops ? b->other : b-
 
 /* Where nothing is looked up later only terms that share a cell matter. */
 static sl_status store_block(const meeting *m, const block *b) {
-    sl_quotients__work *w = m->w;
-    const sl_quotients__keys *keys = &w->keys;
+    sl_search__quotients_work *w = m->w;
+    const sl_search__quotients_keys *keys = &w->keys;
     const int chosen = choose(w, b->n, m->q->streamed ? 1 : 3);
     for (int k = 0; k < chosen; k++) {
         const int i = w->chosen[k];
-        sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
+        sl_search__quotients_slot *s = find(w, keys->check[i], keys->place[i]);
         if (s->check) {
-            if (sl_quotients__differ(s->share, keys->share[i]))
+            if (sl_search__quotients_differ(s->share, keys->share[i]))
                 SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
         } else if (4 * w->used < 3 * w->slots) {
-            *s = (sl_quotients__slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
-                                       keys->share[i] };
+            *s = (sl_search__quotients_slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
+                                              keys->share[i] };
             w->used++;
         }
     }
@@ -121,13 +125,13 @@ static sl_status store_block(const meeting *m, const block *b) {
 }
 
 static sl_status look_up_block(const meeting *m, const block *b) {
-    sl_quotients__work *w = m->w;
-    const sl_quotients__keys *keys = &w->keys;
+    sl_search__quotients_work *w = m->w;
+    const sl_search__quotients_keys *keys = &w->keys;
     const int chosen = choose(w, b->n, 1);
     for (int k = 0; k < chosen; k++) {
         const int i = w->chosen[k];
-        const sl_quotients__slot *s = find(w, keys->check[i], keys->place[i]);
-        if (s->check && sl_quotients__differ(s->share, keys->share[i]))
+        const sl_search__quotients_slot *s = find(w, keys->check[i], keys->place[i]);
+        if (s->check && sl_search__quotients_differ(s->share, keys->share[i]))
             SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
     }
     return SL_OK;
@@ -144,11 +148,11 @@ static sl_status deal_with(const meeting *m, const block *b, pass what) {
 
 /* All tops of t constants times all bottoms of b; blocks run over the longer list. */
 static sl_status cross(const meeting *m, int t, int b, pass what) {
-    sl_quotients__work *w = m->w;
+    sl_search__quotients_work *w = m->w;
     const bool tops =
         w->tops.begin[t + 1] - w->tops.begin[t] >= w->bottoms.begin[b + 1] - w->bottoms.begin[b];
-    const sl_quotients__list *inner = tops ? &w->tops : &w->bottoms;
-    const sl_quotients__list *outer = tops ? &w->bottoms : &w->tops;
+    const sl_search__quotients_list *inner = tops ? &w->tops : &w->bottoms;
+    const sl_search__quotients_list *outer = tops ? &w->bottoms : &w->tops;
     const int ci = tops ? t : b, co = tops ? b : t;
     for (int32_t o = outer->begin[co]; o < outer->begin[co + 1]; o++) {
         double g[SL_QUOTIENTS__PROBES];
@@ -166,7 +170,7 @@ static sl_status cross(const meeting *m, int t, int b, pass what) {
 }
 
 /* Terms with so many constants. */
-static int64_t terms_of(const sl_quotients__work *w, int constants) {
+static int64_t terms_of(const sl_search__quotients_work *w, int constants) {
     int64_t n = 0;
     for (int t = 0; t <= constants; t++)
         n += (int64_t)(w->tops.begin[t + 1] - w->tops.begin[t]) *
@@ -175,7 +179,7 @@ static int64_t terms_of(const sl_quotients__work *w, int constants) {
 }
 
 /* Room for all that is stored where others are looked up; else for those few that share a cell. */
-static void clear_table(sl_quotients__work *w, int stored, bool streamed) {
+static void clear_table(sl_search__quotients_work *w, int stored, bool streamed) {
     int64_t n = 0;
     for (int c = 0; c <= stored; c++) n += terms_of(w, c);
     w->slots = 1024;
@@ -196,7 +200,7 @@ static sl_status pass_over(const meeting *m, int constants, pass what) {
 }
 
 /* What is at the end of a list, of most constants, times the others without constants. */
-static void flush(meeting *m, sl_quotients__list *list, bool tops) {
+static void flush(meeting *m, sl_search__quotients_list *list, bool tops) {
     const int c = m->streaming;
     for (int n = c + 1; n <= SL_QUOTIENTS__CONSTANTS + 1; n++) list->begin[n] = list->count;
     if (m->status == SL_OK) m->status = cross(m, tops ? c : 0, tops ? 0 : c, LOOK_UP);
@@ -216,21 +220,21 @@ static void flush_bottoms(void *payload) {
 }
 
 /* Terms with more constants than are stored. */
-static sl_status look_up(meeting *m, const sl_quotients__structure *s, int constants) {
-    sl_quotients__work *w = m->w;
+static sl_status look_up(meeting *m, const sl_search__quotients_structure *s, int constants) {
+    sl_search__quotients_work *w = m->w;
     m->streaming = constants;
     w->tops.flush = flush_tops, w->tops.payload = m;
     w->bottoms.flush = flush_bottoms, w->bottoms.payload = m;
     SL_TRY(pass_over(m, constants, LOOK_UP));
-    sl_quotients__stream_tops(w, m->q, s, constants);
-    sl_quotients__stream_bottoms(w, m->q, s, constants);
+    sl_search__quotients_stream_tops(w, m->q, s, constants);
+    sl_search__quotients_stream_bottoms(w, m->q, s, constants);
     return m->status;
 }
 
-sl_status sl_quotients__meet(sl_quotients *q, int lane, int32_t i) {
+sl_status sl_search__quotients_meet(sl_quotients *q, int lane, int32_t i) {
     meeting m = { .q = q, .w = &q->work[lane], .hits = &q->hits[lane], .structure = i };
     m.hits_end = m.hits->count + SL_QUOTIENTS__HITS;
-    if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
+    if (!sl_search__quotients_make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
     clear_table(m.w, q->stored, q->streamed > 0);
     for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, MARK));
     for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, STORE));

@@ -14,8 +14,8 @@ enum { LEFT = SL_QUOTIENTS__PROBES - 1 }; // values without y
 
 typedef struct meeting {
     sl_quotients *q;
-    sl_quotients__work *w;
-    sl_quotients__hits *hits;
+    sl_search__quotients_work *w;
+    sl_search__quotients_hits *hits;
     int32_t structure;
     int64_t hits_end;
     int taken, others; // constants of the term that is taken out, of the others
@@ -28,7 +28,7 @@ typedef struct meeting {
 /* ---------------------------------------------------------------- terms --------------------- */
 
 static void add_term(meeting *m, int32_t top, int32_t bottom) {
-    sl_quotients__flat *f = &m->w->flat;
+    sl_search__quotients_flat *f = &m->w->flat;
     const double *p = m->q->project;
     if (f->count == f->room) return;
     double first = m->w->tops.v[0][top] * m->w->bottoms.v[0][bottom];
@@ -42,7 +42,7 @@ static void add_term(meeting *m, int32_t top, int32_t bottom) {
 
 /* Terms of numerator n with exactly so many constants. */
 static void add_terms(meeting *m, int n, int constants) {
-    const sl_quotients__work *w = m->w;
+    const sl_search__quotients_work *w = m->w;
     for (int t = 0; t <= constants; t++)
         for (int32_t i = w->tops.begin[t]; i < w->tops.begin[t + 1]; i++) {
             if (w->top[i].numerator != n) continue;
@@ -73,7 +73,7 @@ typedef struct taken {
 } taken;
 
 static bool take_out(taken *t, const meeting *m, int32_t term) {
-    const sl_quotients__flat *f = &m->w->flat;
+    const sl_search__quotients_flat *f = &m->w->flat;
     t->term = term;
     int best = 0;
     for (int k = 0; k < LEFT; k++) {
@@ -95,43 +95,46 @@ static int fill_keys(meeting *m, const taken *t, int32_t begin, int32_t end) {
     return n;
 }
 
-static sl_quotients__slot *find(const sl_quotients__work *w, uint32_t check, uint32_t place) {
+static sl_search__quotients_slot *find(const sl_search__quotients_work *w, uint32_t check,
+                                       uint32_t place) {
     uint64_t mask = (uint64_t)w->slots - 1, at = place & mask;
     while (w->slot[at].bottom == w->stamp && w->slot[at].check != check) at = (at + 1) & mask;
     return &w->slot[at];
 }
 
 static sl_status add_hit(const meeting *m, const int32_t *term) {
-    const sl_quotients__work *w = m->w;
-    sl_quotients__hit hit;
+    const sl_search__quotients_work *w = m->w;
+    sl_search__quotients_hit hit;
     memset(&hit, 0, sizeof hit);
     hit.structure = m->structure;
     hit.terms = 3;
     for (int i = 0; i < 3; i++)
-        hit.term[i] = sl_quotients__term_at(w, w->flat.top[term[i]], w->flat.bottom[term[i]]);
-    return sl_quotients__add_hit(m->hits, &hit, m->hits_end);
+        hit.term[i] =
+            sl_search__quotients_term_at(w, w->flat.top[term[i]], w->flat.bottom[term[i]]);
+    return sl_search__quotients_add_hit(m->hits, &hit, m->hits_end);
 }
 
 /* All terms of numerator s stored, those of r looked up, modulo the one that is taken out. */
 static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
-    sl_quotients__work *w = m->w;
-    const sl_quotients__keys *keys = &w->keys;
+    sl_search__quotients_work *w = m->w;
+    const sl_search__quotients_keys *keys = &w->keys;
     w->stamp++; // what older ones have left is free
     for (int32_t at = m->begin[s], n; at < m->end[s][m->others]; at += n) {
         n = fill_keys(m, t, at, m->end[s][m->others]);
         for (int i = 0; i < n; i++) {
             if (!keys->check[i]) continue;
-            sl_quotients__slot *slot = find(w, keys->check[i], keys->place[i]);
+            sl_search__quotients_slot *slot = find(w, keys->check[i], keys->place[i]);
             if (slot->bottom == w->stamp) continue;
-            *slot = (sl_quotients__slot){ keys->check[i], at + i, w->stamp, keys->share[i] };
+            *slot = (sl_search__quotients_slot){ keys->check[i], at + i, w->stamp, keys->share[i] };
         }
     }
     for (int32_t at = m->begin[r], n; at < m->end[r][m->others]; at += n) {
         n = fill_keys(m, t, at, m->end[r][m->others]);
         for (int i = 0; i < n; i++) {
             if (!keys->check[i]) continue;
-            const sl_quotients__slot *slot = find(w, keys->check[i], keys->place[i]);
-            if (slot->bottom != w->stamp || !sl_quotients__differ(slot->share, keys->share[i]))
+            const sl_search__quotients_slot *slot = find(w, keys->check[i], keys->place[i]);
+            if (slot->bottom != w->stamp ||
+                !sl_search__quotients_differ(slot->share, keys->share[i]))
                 continue;
             SL_TRY(add_hit(m, (int32_t[]){ t->term, slot->top, at + i }));
         }
@@ -141,7 +144,7 @@ static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
 }
 
 /* One numerator of three is taken out. Where all have as few constants one of them is enough. */
-static sl_status meet_triple(meeting *m, const sl_quotients__triple *triple) {
+static sl_status meet_triple(meeting *m, const sl_search__quotients_triple *triple) {
     for (int role = 0; role < (m->taken == m->others ? 1 : 3); role++) {
         const int n = triple->numerator[role];
         for (int32_t i = m->begin[n]; i < m->end[n][m->taken]; i++) {
@@ -155,7 +158,7 @@ static sl_status meet_triple(meeting *m, const sl_quotients__triple *triple) {
     return SL_OK;
 }
 
-sl_status sl_quotients__meet_three(sl_quotients *q, int lane, int32_t i) {
+sl_status sl_search__quotients_meet_three(sl_quotients *q, int lane, int32_t i) {
     meeting m = { .q = q,
                   .w = &q->work[lane],
                   .hits = &q->hits[lane],
@@ -163,11 +166,11 @@ sl_status sl_quotients__meet_three(sl_quotients *q, int lane, int32_t i) {
                   .taken = q->taken,
                   .others = q->stored };
     m.hits_end = m.hits->count + SL_QUOTIENTS__HITS;
-    if (!sl_quotients__make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
+    if (!sl_search__quotients_make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
     make_terms(&m);
     int32_t most = 0;
     for (int n = 0; n < q->numerators; n++) most = SL_MAX(most, m.end[n][m.others] - m.begin[n]);
-    sl_quotients__work *w = m.w;
+    sl_search__quotients_work *w = m.w;
     w->slots = 1024;
     while (w->slots < 2 * most && w->slots < w->room) w->slots *= 2;
     if (2 * most > w->slots) return SL_OK; // the table would be full

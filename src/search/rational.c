@@ -59,14 +59,14 @@ static bool fill(relation *q, degrees d) {
     const sl_problem *p = &q->job->rows;
     q->n = 0;
     for (int e = 0; e < POWERS; e++)
-        if (d.of[e] >= 0) q->n += sl_spans__monomials(NULL, 0, p->inputs, d.of[e]);
+        if (d.of[e] >= 0) q->n += sl_search__spans_monomials(NULL, 0, p->inputs, d.of[e]);
     if (q->n > COLUMNS || q->n > p->rows - 4) return false;
     for (int e = 0, i = 0; e < POWERS; e++) {
         if (d.of[e] < 0) continue;
-        int end = i + sl_spans__monomials(q->power + i, q->n - i, p->inputs, d.of[e]);
+        int end = i + sl_search__spans_monomials(q->power + i, q->n - i, p->inputs, d.of[e]);
         for (; i < end; i++) {
             q->of_y[i] = (int8_t)e;
-            sl_spans__monomial(q->column[i], q->power[i], p->x, p->inputs, p->rows);
+            sl_search__spans_monomial(q->column[i], q->power[i], p->x, p->inputs, p->rows);
             for (int times = 0; times < e; times++)
                 for (int64_t k = 0; k < p->rows; k++) q->column[i][k] *= q->y[k];
         }
@@ -117,8 +117,8 @@ static sl_status solve(double *coefficient, int *used, int *n, relation *q, int 
     for (int pass = 0; pass < 2; pass++) {
         double largest = 0;
         for (int i = 0; i < *n; i++) column[i] = q->column[used[i]];
-        SL_TRY(sl_lsq_fit(&fit, coefficient, NULL, &q->arena, column, q->column[y], NULL,
-                          (int)q->rows, *n));
+        SL_TRY(sl_num_lsq_fit(&fit, coefficient, NULL, &q->arena, column, q->column[y], NULL,
+                              (int)q->rows, *n));
         for (int64_t k = 0; k < q->rows; k++) largest = SL_MAX(largest, fabs(q->column[y][k]));
         int kept = 0;
         for (int i = 0; i < *n; i++) {
@@ -149,9 +149,9 @@ static const sl_node *polynomial(sl_write *w, const relation *q, const solution 
         int column = i < 0 ? s->y : s->used[i];
         if (q->of_y[column] != of_y) continue;
         double c = factor * (i < 0 ? 1 : -s->coefficient[i]);
-        const sl_node *e = sl_write_monomial(w, q->power[column], inputs);
-        if (c != 1) e = sl_write_times(w, sl_write_constant(w, c), e);
-        sum = sum ? sl_write_plus(w, sum, e) : e;
+        const sl_node *e = sl_search_write_monomial(w, q->power[column], inputs);
+        if (c != 1) e = sl_search_write_times(w, sl_search_write_constant(w, c), e);
+        sum = sum ? sl_search_write_plus(w, sum, e) : e;
     }
     return sum;
 }
@@ -184,15 +184,17 @@ static const sl_node *write_root(sl_write *w, const relation *q, const solution 
     int sign = sign_of_root(q, s);
     if (!sign) return NULL;
     bool one = is_monic(q, s);
-    const sl_node *inside = sl_write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
+    const sl_node *inside =
+        sl_search_write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
     const sl_node *free = polynomial(w, q, s, 0, one ? -1 : -4);
-    if (!one && free) free = sl_write_times(w, free, polynomial(w, q, s, 2, 1));
-    if (free) inside = sl_write_plus(w, inside, free);
-    const sl_node *root = sl_write_power(w, inside, (sl_rat){ 1, 2 });
-    if (sign < 0) root = sl_write_times(w, sl_write_int(w, -1), root);
-    const sl_node *e = sl_write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
+    if (!one && free) free = sl_search_write_times(w, free, polynomial(w, q, s, 2, 1));
+    if (free) inside = sl_search_write_plus(w, inside, free);
+    const sl_node *root = sl_search_write_power(w, inside, (sl_rat){ 1, 2 });
+    if (sign < 0) root = sl_search_write_times(w, sl_search_write_int(w, -1), root);
+    const sl_node *e = sl_search_write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
     if (one) return e;
-    return sl_write_times(w, e, sl_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
+    return sl_search_write_times(w, e,
+                                 sl_search_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
 }
 
 /* The coefficient of B at the monomial of column i; 0 where it has none. */
@@ -233,14 +235,15 @@ static const sl_node *write_exponential(sl_write *w, const relation *q, const so
     for (int k = 0; k < s->n; k++) {
         const double value = q->of_y[s->used[k]] == 0 ? above(q, s, k, c) : 0;
         if (value == 0) continue;
-        const sl_node *e = sl_write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
-        e = sl_write_times(w, sl_write_constant(w, value), e);
-        top = top ? sl_write_plus(w, top, e) : e;
+        const sl_node *e = sl_search_write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
+        e = sl_search_write_times(w, sl_search_write_constant(w, value), e);
+        top = top ? sl_search_write_plus(w, top, e) : e;
     }
     if (!top) return NULL;
-    const sl_node *bottom = sl_write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
-    const sl_node *e = sl_write_function(w, SL_OP_EXP, sl_write_times(w, top, bottom));
-    return sl_write_times(w, sl_write_constant(w, sign * exp(c)), e);
+    const sl_node *bottom = sl_search_write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
+    const sl_node *e =
+        sl_search_write_function(w, SL_OP_EXP, sl_search_write_times(w, top, bottom));
+    return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c)), e);
 }
 
 /* +-root(-A/C), -A/B, or a root of a quadratic equation. */
@@ -255,19 +258,20 @@ static const sl_node *write_solution(sl_write *w, const relation *q, const solut
         *w = (sl_write){ .arena = w->arena };
         return write_exponential(w, q, s);
     }
-    if (q->of_y[s->y] == 1) return sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    if (q->of_y[s->y] == 1)
+        return sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
     bottom = polynomial(w, q, s, 2, 1);
-    const sl_node *e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
+    const sl_node *e = sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
     int sign = sign_of_root(q, s);
-    e = sl_write_power(w, e, (sl_rat){ 1, 2 });
-    return sign > 0 ? e : sign < 0 ? sl_write_times(w, sl_write_int(w, -1), e) : NULL;
+    e = sl_search_write_power(w, e, (sl_rat){ 1, 2 });
+    return sign > 0 ? e : sign < 0 ? sl_search_write_times(w, sl_search_write_int(w, -1), e) : NULL;
 }
 
 static sl_status offer(bool *kept, relation *q, const solution *s) {
     sl_write w = { .arena = &q->arena };
     const sl_node *e = write_solution(&w, q, s);
     *kept = false;
-    SL_TRY(sl_write_status(&w));
+    SL_TRY(sl_search_write_status(&w));
     if (!e || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     return sl_search__offer(kept, q->job, e, w.value, w.params, "rational", q->level);
 }

@@ -18,7 +18,7 @@ typedef struct step {
 
 // clang-format off
 #define BOTH(level, effort) \
-    { &sl_spans__products, level, effort }, { &sl_spans__sums, level, effort }
+    { &sl_search__spans_products, level, effort }, { &sl_search__spans_sums, level, effort }
 
 #define CLOSURE(level, effort) { &sl_search__closure, level, effort }
 
@@ -223,7 +223,8 @@ static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
 
 /* Of those that find what most tables have: the same law may come in a shorter form. */
 static bool is_early(const step *s) {
-    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    const bool spans =
+        s->method == &sl_search__spans_products || s->method == &sl_search__spans_sums;
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
@@ -231,7 +232,8 @@ static bool is_early(const step *s) {
  * level 6, as terms and beside those of that cost; higher levels are those of a search without. */
 static bool uses_hints(const step *s) {
     enum { SPANS = 6, NOISE = 2 };
-    const bool spans = s->method == &sl_spans__products || s->method == &sl_spans__sums;
+    const bool spans =
+        s->method == &sl_search__spans_products || s->method == &sl_search__spans_sums;
     if (spans) return s->level <= SPANS;
     return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
 }

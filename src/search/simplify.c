@@ -48,7 +48,7 @@ static const sl_node *product(simplifier *s, const sl_node *const *factor, int n
 }
 
 static const sl_node *power(simplifier *s, const sl_node *e, sl_rat p) {
-    if (s->failed || sl_rat_is(p, 1)) return e;
+    if (s->failed || sl_expr_rat_is(p, 1)) return e;
     return piece(s, sl_expr_pow(s->arena, e, p));
 }
 
@@ -56,15 +56,15 @@ static const sl_node *power(simplifier *s, const sl_node *e, sl_rat p) {
 static int operands(const sl_node **list, const sl_node *e) {
     if (e->arg > FACTORS_MAX) return 0;
     const sl_node *at = e + 1;
-    for (int i = 0; i < e->arg; i++, at = sl_next(at)) list[i] = at;
+    for (int i = 0; i < e->arg; i++, at = sl_expr_next(at)) list[i] = at;
     return e->arg;
 }
 
 /* e = base^exponent, with exponent 1 for what is no power of a number. */
 static const sl_node *base_of(const sl_node *e, sl_rat *exponent) {
     *exponent = SL_RAT(1);
-    if (e->op != SL_OP_POW || sl_next(e + 1)->op != SL_OP_NUM) return e;
-    *exponent = sl_num_value(sl_next(e + 1));
+    if (e->op != SL_OP_POW || sl_expr_next(e + 1)->op != SL_OP_NUM) return e;
+    *exponent = sl_expr_num_value(sl_expr_next(e + 1));
     return e + 1;
 }
 
@@ -84,8 +84,8 @@ static bool is_positive(simplifier *s, const sl_node *e) {
 static const sl_node *raise(simplifier *s, const sl_node *e, sl_rat p) {
     sl_rat q, both;
     const sl_node *inner = base_of(e, &q);
-    bool may = inner != e && (sl_rat_is_int(p) || is_positive(s, inner));
-    return may && sl_rat_mul(&both, p, q) ? power(s, inner, both) : power(s, e, p);
+    bool may = inner != e && (sl_expr_rat_is_int(p) || is_positive(s, inner));
+    return may && sl_expr_rat_mul(&both, p, q) ? power(s, inner, both) : power(s, e, p);
 }
 
 static const sl_node *open_exponential(simplifier *s, const sl_node *e, sl_rat p) {
@@ -99,7 +99,7 @@ static const sl_node *open_exponential(simplifier *s, const sl_node *e, sl_rat p
 static const sl_node *open_power(simplifier *s, const sl_node *base, sl_rat p) {
     const sl_node *factor[FACTORS_MAX];
     sl_rat q;
-    bool whole = sl_rat_is_int(p);
+    bool whole = sl_expr_rat_is_int(p);
     if (base->op == SL_OP_EXP) return open_exponential(s, base, p);
     if (base_of(base, &q) != base) return raise(s, base, p);
     int n = base->op == SL_OP_MUL ? operands(factor, base) : 0;
@@ -129,12 +129,13 @@ static const sl_node *move_in(simplifier *s, const sl_node *const *factor, int n
     const sl_node *out[FACTORS_MAX];
     sl_rat e, p, inverse, share;
     const sl_node *by = base_of(factor[from], &e), *sum = base_of(factor[to], &p);
-    bool sign = sl_num_is(by, -1);
+    bool sign = sl_expr_num_is(by, -1);
     if (sum->op != SL_OP_ADD || (by->op != SL_OP_VAR && !sign)) return NULL;
-    if (sign && !(sl_rat_is_int(p) && p.num % 2)) return NULL;
-    if (!sl_rat_make(&inverse, p.den, p.num) || !sl_rat_mul(&share, e, inverse)) return NULL;
+    if (sign && !(sl_expr_rat_is_int(p) && p.num % 2)) return NULL;
+    if (!sl_expr_rat_make(&inverse, p.den, p.num) || !sl_expr_rat_mul(&share, e, inverse))
+        return NULL;
     if (sign) share = SL_RAT(1);
-    if (!sl_rat_is_int(share) || (!sl_rat_is_int(p) && !is_positive(s, by))) return NULL;
+    if (!sl_expr_rat_is_int(share) || (!sl_expr_rat_is_int(p) && !is_positive(s, by))) return NULL;
     int kept = 0;
     for (int i = 0; i < n; i++) {
         if (i == from) continue;
@@ -155,8 +156,9 @@ static const sl_node *join(simplifier *s, const sl_node *const *factor, int n, i
     sl_rat p, q;
     int kept = 0;
     pair[0] = base_of(factor[a], &p), pair[1] = base_of(factor[b], &q);
-    if (pair[0]->op != SL_OP_ADD || pair[1]->op != SL_OP_ADD || sl_rat_cmp(p, q) != 0) return NULL;
-    if (!sl_rat_is_int(p) && !is_positive(s, pair[0])) return NULL;
+    if (pair[0]->op != SL_OP_ADD || pair[1]->op != SL_OP_ADD || sl_expr_rat_cmp(p, q) != 0)
+        return NULL;
+    if (!sl_expr_rat_is_int(p) && !is_positive(s, pair[0])) return NULL;
     both = product(s, pair, 2);
     if (!both || !gave(s, sl_expr_canon(&out[kept++], s->arena, both))) return NULL;
     out[0] = power(s, out[0], p);
@@ -193,7 +195,7 @@ static bool take_smaller(simplifier *s, const sl_node **best, const sl_node *oth
 }
 
 static bool has_power_of_exp(const sl_node *e) {
-    for (uint32_t i = 0; i < e->len; i += sl_step(&e[i]))
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (e[i].op == SL_OP_POW && e[i + 1].op == SL_OP_EXP) return true;
     return false;
 }

@@ -38,7 +38,7 @@ static void close_skeletons(void *state) {
             sl_free(s->piece[i].set[k].value);
         }
     if (s->hits)
-        for (int w = 0; w < sl_pool_threads(s->job->pool); w++) sl_free(s->hits[w].hit);
+        for (int w = 0; w < sl_par_pool_threads(s->job->pool); w++) sl_free(s->hits[w].hit);
     sl_free(s->hits);
     sl_free(s->node_index.slot);
     sl_free(s->term_index.slot);
@@ -82,7 +82,7 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
     sl_skeletons *s = sl_calloc(1, sizeof *s);
     if (!s) return sl_fail_memory(1, sizeof *s, "skeletons");
     s->job = j;
-    s->kernels = sl_skeleton__kernels_at(sl_cpu());
+    s->kernels = sl_search__skeleton_kernels_at(sl_cpu());
     s->low = SL_MAX(j->o->grammar->low, -99), s->high = SL_MIN(j->o->grammar->high, 99);
     s->rows = (int)SL_MIN(j->rows.rows, SL_SKELETON__ROWS);
     s->variables = j->rows.inputs;
@@ -90,7 +90,7 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
     s->y = j->rows.y;
     for (int r = 0; r < s->rows; r++) s->weight[r] = 1 / fabs(s->y[r]);
     set_rounding(s);
-    s->hits = sl_calloc((size_t)sl_pool_threads(j->pool), sizeof *s->hits);
+    s->hits = sl_calloc((size_t)sl_par_pool_threads(j->pool), sizeof *s->hits);
     if (!s->hits) {
         close_skeletons(s);
         return sl_fail_memory(1, sizeof *s->hits, "skeletons");
@@ -107,7 +107,7 @@ enum {
     TWO = 1u << SL_SKELETON__TWO,
 };
 
-/* As sl_skeleton__screening has them. */
+/* As sl_search__skeleton_screening has them. */
 static const struct level {
     uint32_t sets;
     bool pairs, inside;
@@ -117,7 +117,7 @@ static const struct level {
     { ONE, true, false },
 };
 
-static bool is_of(const sl_skeleton__base *b, int level) {
+static bool is_of(const sl_search__skeleton_base *b, int level) {
     switch (level) {
     case 0: return b->terms > 2 || b->quotient;
     case 1: return !(b->terms > 2 || b->quotient);
@@ -128,8 +128,8 @@ static bool is_of(const sl_skeleton__base *b, int level) {
     }
 }
 
-static sl_status gather(sl_skeleton__hits *all, sl_skeletons *s) {
-    const int workers = sl_pool_threads(s->job->pool);
+static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
+    const int workers = sl_par_pool_threads(s->job->pool);
     for (int w = 0; w < workers; w++) all->room += s->hits[w].count;
     all->hit = sl_malloc((size_t)SL_MAX(all->room, 1), sizeof *all->hit);
     if (!all->hit) return sl_fail_memory((size_t)all->room, sizeof *all->hit, "hits of a search");
@@ -144,18 +144,18 @@ static sl_status gather(sl_skeleton__hits *all, sl_skeletons *s) {
 }
 
 static sl_status screen_level(sl_skeletons *s, int level) {
-    sl_skeleton__hits all = { 0 };
+    sl_search__skeleton_hits all = { 0 };
     int32_t n = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], level)) list[n++] = i;
-    sl_skeleton__screening g = { s, list, levels[level].sets, levels[level].pairs,
-                                 levels[level].inside };
-    sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_skeleton__screen, &g);
+    sl_search__skeleton_screening g = { s, list, levels[level].sets, levels[level].pairs,
+                                        levels[level].inside };
+    sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
     st = gather(&all, s);
-    if (st == SL_OK) st = sl_skeleton__settle(s, &all, level);
+    if (st == SL_OK) st = sl_search__skeleton_settle(s, &all, level);
     sl_free(all.hit);
     return st;
 }
@@ -165,15 +165,17 @@ static sl_status screen_level(sl_skeletons *s, int level) {
 static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     *done = true;
     if (s->bases == 0) {
-        SL_TRY(sl_skeleton__list(done, s));
-        if (*done) SL_TRY(sl_skeleton__make_pieces(done, s));
+        SL_TRY(sl_search__skeleton_list(done, s));
+        if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
         if (*done)
-            SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+            SL_TRY(
+                sl_search__skeleton_make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     }
     if (*done && level == 2)
-        SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
+        SL_TRY(
+            sl_search__skeleton_make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
     if (*done && level == 5)
-        SL_TRY(sl_skeleton__make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
+        SL_TRY(sl_search__skeleton_make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }
 

@@ -13,8 +13,8 @@
 
 #include "search/skeleton_impl.h"
 
-typedef sl_skeleton__factor factor;
-typedef sl_skeleton__term term;
+typedef sl_search__skeleton_factor factor;
+typedef sl_search__skeleton_term term;
 
 enum { HALF_TERMS = 4, WHOLE = 4 };
 
@@ -28,8 +28,8 @@ typedef struct half {
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
-sl_status sl_skeleton__grow(bool *out, sl_skeletons *s, void **items, int32_t n, int32_t *room,
-                            size_t size) {
+sl_status sl_search__skeleton_grow(bool *out, sl_skeletons *s, void **items, int32_t n,
+                                   int32_t *room, size_t size) {
     *out = true;
     if (n < *room) return SL_OK;
     int32_t more = SL_MAX(256, 2 * *room);
@@ -51,7 +51,7 @@ static uint64_t mix(uint64_t h, uint64_t v) {
 
 /* A place for one more of n entries: the table is at most half full. hash_of says where entries
  * are. */
-static sl_status extend(bool *done, sl_skeletons *s, sl_skeleton__index *index, int32_t n,
+static sl_status extend(bool *done, sl_skeletons *s, sl_search__skeleton_index *index, int32_t n,
                         uint64_t (*hash_of)(const sl_skeletons *s, int32_t i)) {
     *done = true;
     if (2 * (int64_t)(n + 1) <= index->size) return SL_OK;
@@ -87,8 +87,8 @@ static sl_status find_node(int32_t *out, sl_skeletons *s, const sl_node *e) {
         if (sl_expr_equal(s->node[*out], e)) return SL_OK;
     }
     *out = -1;
-    SL_TRY(
-        sl_skeleton__grow(&done, s, (void **)&s->node, s->nodes, &s->node_room, sizeof *s->node));
+    SL_TRY(sl_search__skeleton_grow(&done, s, (void **)&s->node, s->nodes, &s->node_room,
+                                    sizeof *s->node));
     if (!done || s->nodes == INT16_MAX) return SL_OK;
     const sl_node *copy = sl_expr_copy(&s->arena, e);
     if (!copy) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
@@ -125,8 +125,8 @@ static sl_status find_term(int32_t *out, sl_skeletons *s, const term *t) {
         if (same_factors(&s->term[*out], t)) return SL_OK;
     }
     *out = -1;
-    SL_TRY(
-        sl_skeleton__grow(&done, s, (void **)&s->term, s->terms, &s->term_room, sizeof *s->term));
+    SL_TRY(sl_search__skeleton_grow(&done, s, (void **)&s->term, s->terms, &s->term_room,
+                                    sizeof *s->term));
     if (!done) return SL_OK;
     s->term[s->terms] = *t;
     s->term_index.slot[at] = s->terms + 1;
@@ -165,7 +165,7 @@ static int find_exp(const sl_skeletons *s, const term *t) {
 static sl_status exp_of_sum(const sl_node **out, sl_skeletons *s, const sl_node *u, int quarters,
                             const sl_node *v) {
     sl_rat power;
-    (void)sl_rat_make(&power, quarters, WHOLE);
+    (void)sl_expr_rat_make(&power, quarters, WHOLE);
     const sl_node *part[2] = { sl_expr_num(&s->scratch, power), u }, *sum;
     sum = part[0] ? sl_expr_nary(&s->scratch, SL_OP_MUL, part, 2) : NULL;
     if (sum && v) sum = sl_expr_nary(&s->scratch, SL_OP_ADD, (const sl_node *[]){ v, sum }, 2);
@@ -228,10 +228,10 @@ static sl_status split_factors(bool *good, sl_skeletons *s, term *t, const sl_no
     *good = true;
     const sl_node *at = e->op == SL_OP_MUL ? e + 1 : e;
     const sl_node *end = e + e->len;
-    for (; at < end && *good; at = sl_next(at)) {
+    for (; at < end && *good; at = sl_expr_next(at)) {
         const sl_node *base = at;
         sl_rat power = SL_RAT(1);
-        if (at->op == SL_OP_POW) base = at + 1, power = sl_num_value(sl_next(at + 1));
+        if (at->op == SL_OP_POW) base = at + 1, power = sl_expr_num_value(sl_expr_next(at + 1));
         if (base->op == SL_OP_NUM) continue;
         *good = (power.den == 1 || power.den == 2 || power.den == 4) && llabs(power.num) < 8;
         if (*good) SL_TRY(multiply_node(good, s, t, base, (int)(power.num * (WHOLE / power.den))));
@@ -288,14 +288,14 @@ static sl_status reduce_sum(const sl_node **out, sl_skeletons *s, const sl_node 
     const sl_node *part[2 + SL_SKELETON__FACTORS];
     int n = 0;
     const sl_node *first = e + 1;
-    bool negative =
-        (first->op == SL_OP_NUM && sl_num_value(first).num < 0) ||
-        (first->op == SL_OP_MUL && first[1].op == SL_OP_NUM && sl_num_value(first + 1).num < 0);
+    bool negative = (first->op == SL_OP_NUM && sl_expr_num_value(first).num < 0) ||
+                    (first->op == SL_OP_MUL && first[1].op == SL_OP_NUM &&
+                     sl_expr_num_value(first + 1).num < 0);
     part[n++] = e;
     part[n++] = sl_expr_int(&s->arena, negative ? -1 : 1);
     for (int i = 0; i < common->factors; i++) {
         sl_rat power;
-        (void)sl_rat_make(&power, -common->factor[i].quarters, WHOLE);
+        (void)sl_expr_rat_make(&power, -common->factor[i].quarters, WHOLE);
         part[n++] = sl_expr_pow(&s->arena, s->node[common->factor[i].node], power);
     }
     for (int i = 0; i < n; i++)
@@ -324,7 +324,7 @@ static sl_status make_inverse(half *h, sl_skeletons *s, const sl_node *e) {
 static sl_status make_half(half *h, sl_skeletons *s, const sl_node *e) {
     const sl_node *at = e->op == SL_OP_ADD ? e + 1 : e, *end = e + e->len;
     *h = (half){ .good = true };
-    for (; at < end && h->good; at = sl_next(at)) {
+    for (; at < end && h->good; at = sl_expr_next(at)) {
         term t;
         h->good = h->terms < HALF_TERMS;
         if (h->good) SL_TRY(split_factors(&h->good, s, &t, at));
@@ -363,13 +363,14 @@ static sl_status add_base(bool *done, sl_skeletons *s, int32_t *list, int n, boo
     if (!*done) return SL_OK;
     uint64_t mask = (uint64_t)(s->base_index.size - 1), at = hash_of_list(list, n) & mask;
     for (; s->base_index.slot[at]; at = (at + 1) & mask) {
-        const sl_skeleton__base *b = &s->base[s->base_index.slot[at] - 1];
+        const sl_search__skeleton_base *b = &s->base[s->base_index.slot[at] - 1];
         if (b->terms == n && !memcmp(b->term, list, (size_t)n * sizeof *list)) return SL_OK;
     }
-    SL_TRY(sl_skeleton__grow(done, s, (void **)&s->base, s->bases, &s->base_room, sizeof *s->base));
+    SL_TRY(sl_search__skeleton_grow(done, s, (void **)&s->base, s->bases, &s->base_room,
+                                    sizeof *s->base));
     if (!*done) return SL_OK;
-    sl_skeleton__base *b = &s->base[s->bases];
-    *b = (sl_skeleton__base){ .terms = (int8_t)n, .quotient = quotient };
+    sl_search__skeleton_base *b = &s->base[s->bases];
+    *b = (sl_search__skeleton_base){ .terms = (int8_t)n, .quotient = quotient };
     memcpy(b->term, list, (size_t)n * sizeof *list);
     s->base_index.slot[at] = ++s->bases;
     return SL_OK;
@@ -440,7 +441,7 @@ static sl_status list_halves(half *list, bool *first, int *n, sl_skeletons *s,
     return SL_OK;
 }
 
-sl_status sl_skeleton__list(bool *done, sl_skeletons *s) {
+sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s) {
     sl_universe *u = NULL;
     const sl_search_grammar *g = s->job->o->grammar;
     sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT;

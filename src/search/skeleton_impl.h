@@ -23,90 +23,90 @@ enum {
 /* ---------------------------------------------------------------- factors ------------------- */
 
 /* An expression to the power quarters / 4. */
-typedef struct sl_skeleton__factor {
+typedef struct sl_search__skeleton_factor {
     int16_t node, quarters;
-} sl_skeleton__factor;
+} sl_search__skeleton_factor;
 
 /* A place in a piece for a factor (free constant 1) and a summand (free constant 2). */
-typedef struct sl_skeleton__slot {
+typedef struct sl_search__skeleton_slot {
     const sl_node *expr[SL_SKELETON__CHANGED]; // the piece's columns with both
     const sl_program *program[SL_SKELETON__CHANGED];
     bool factor, summand; // which of them it takes
     bool fractions;       // the summand may be a fraction, of two constants
     bool negated;         // the factor may be -1 beside it
-} sl_skeleton__slot;
+} sl_search__skeleton_slot;
 
-typedef struct sl_skeleton__variant {
+typedef struct sl_search__skeleton_variant {
     int16_t slot;
     int8_t factor, over; // constants are factor and summand / over
     int8_t summand;
-} sl_skeleton__variant;
+} sl_search__skeleton_variant;
 
 /* Variants with one constant, with a fraction of two, and with two in one slot. */
 enum { SL_SKELETON__ONE, SL_SKELETON__FRACTION, SL_SKELETON__TWO, SL_SKELETON__SETS };
 
-typedef struct sl_skeleton__set {
+typedef struct sl_search__skeleton_set {
     int32_t count, stride;      // stride: count rounded up to a multiple of the kernels' lanes
     int rows;                   // that values are there for
-    sl_skeleton__variant *list;
+    sl_search__skeleton_variant *list;
     double *value;              // by column, row and variant
-} sl_skeleton__set;
+} sl_search__skeleton_set;
 
 /* A factor with what constants make of it: outside of functions a linear space of columns, inside
  * variants. */
-typedef struct sl_skeleton__piece {
-    sl_skeleton__factor factor;
+typedef struct sl_search__skeleton_piece {
+    sl_search__skeleton_factor factor;
     int plains, columns; // columns: of a variant
     const sl_node *plain[SL_SKELETON__PLAIN];
     double (*value)[SL_SKELETON__ROWS]; // of the plain columns
     int slots;
-    sl_skeleton__slot slot[SL_SKELETON__SLOTS];
-    sl_skeleton__set set[SL_SKELETON__SETS];
-} sl_skeleton__piece;
+    sl_search__skeleton_slot slot[SL_SKELETON__SLOTS];
+    sl_search__skeleton_set set[SL_SKELETON__SETS];
+} sl_search__skeleton_piece;
 
 /* ---------------------------------------------------------------- skeletons ----------------- */
 
 /* A product of factors, without its coefficient. */
-typedef struct sl_skeleton__term {
+typedef struct sl_search__skeleton_term {
     int16_t factors;
-    sl_skeleton__factor factor[SL_SKELETON__FACTORS]; // by node
+    sl_search__skeleton_factor factor[SL_SKELETON__FACTORS]; // by node
     int16_t piece[SL_SKELETON__FACTORS];
-} sl_skeleton__term;
+} sl_search__skeleton_term;
 
 /* A sum of terms. Those with a common divisor that is a sum have more places for constants. */
-typedef struct sl_skeleton__base {
+typedef struct sl_search__skeleton_base {
     int8_t terms;
     bool quotient;
     int32_t term[SL_SKELETON__TERMS]; // ascending
-} sl_skeleton__base;
+} sl_search__skeleton_base;
 
 /* One factor of one term has constants inside. */
-typedef struct sl_skeleton__change {
+typedef struct sl_search__skeleton_change {
     int8_t term, factor, set;
     int32_t variant;
-} sl_skeleton__change;
+} sl_search__skeleton_change;
 
-typedef struct sl_skeleton__hit {
+typedef struct sl_search__skeleton_hit {
     int32_t base;
     int changes;
     double left; // where y is rounded: what it leaves, in parts of what rounding may leave
-    sl_skeleton__change change[2];
-} sl_skeleton__hit;
+    sl_search__skeleton_change change[2];
+} sl_search__skeleton_hit;
 
-typedef struct sl_skeleton__hits {
-    sl_skeleton__hit *hit;
+typedef struct sl_search__skeleton_hits {
+    sl_search__skeleton_hit *hit;
     int64_t count, room;
-} sl_skeleton__hits;
+} sl_search__skeleton_hits;
 
 /* A table that grows. */
-typedef struct sl_skeleton__index {
+typedef struct sl_search__skeleton_index {
     int32_t *slot; // place + 1; 0: free
     int64_t size;
-} sl_skeleton__index;
+} sl_search__skeleton_index;
 
 typedef struct sl_skeletons {
     sl_search__job *job;
-    const sl_skeleton__kernels *kernels;
+    const sl_search__skeleton_kernels *kernels;
     int low, high; // constants
     int rows, variables;
     const double *x[SL_SKELETON__INPUTS], *y;
@@ -116,46 +116,49 @@ typedef struct sl_skeletons {
 
     const sl_node **node; // of factors
     int32_t nodes, node_room;
-    sl_skeleton__term *term;
+    sl_search__skeleton_term *term;
     int32_t terms, term_room;
-    sl_skeleton__base *base;
+    sl_search__skeleton_base *base;
     int32_t bases, base_room;
-    sl_skeleton__piece *piece;
+    sl_search__skeleton_piece *piece;
     int32_t pieces, piece_room;
-    sl_skeleton__index node_index, term_index, base_index;
+    sl_search__skeleton_index node_index, term_index, base_index;
     int64_t bytes; // counted as the job's
-    sl_skeleton__hits *hits; // by worker
+    sl_search__skeleton_hits *hits; // by worker
     sl_arena arena;
     sl_arena scratch; // of canonical forms that may be known
 } sl_skeletons;
 
 /* *items := room for one more behind the n there are. *out := false where max_memory does not allow
  * it. */
-SL_NODISCARD sl_status sl_skeleton__grow(bool *out, sl_skeletons *s, void **items, int32_t n,
+SL_NODISCARD sl_status sl_search__skeleton_grow(bool *out, sl_skeletons *s, void **items, int32_t n,
                                          int32_t *room, size_t size);
 
 /* skeleton_bases.c: all skeletons of two terms and more. *done := false where there is no memory. */
-SL_NODISCARD sl_status sl_skeleton__list(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 
 /* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in so many rows. */
-SL_NODISCARD sl_status sl_skeleton__make_pieces(bool *done, sl_skeletons *s);
-SL_NODISCARD sl_status sl_skeleton__make_variants(bool *done, sl_skeletons *s, int set, int rows);
+SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeletons *s, int set,
+                                                         int rows);
 /* *out := column c of a variant, with its constants in it. */
-SL_NODISCARD sl_status sl_skeleton__variant_expr(const sl_node **out, sl_arena *a,
-                                                 const sl_skeleton__piece *p,
-                                                 const sl_skeleton__variant *v, int c);
+SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a,
+                                                 const sl_search__skeleton_piece *p,
+                                                 const sl_search__skeleton_variant *v, int c);
 
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
-typedef struct sl_skeleton__screening {
+typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
     const int32_t *base; // which
     uint32_t sets;       // bit i: variants of set i take part
     bool pairs;          // two of several columns are looked at, one by one
     bool inside;         // and two factors of one term
-} sl_skeleton__screening;
-SL_NODISCARD sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload);
+} sl_search__skeleton_screening;
+SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
+                                                  void *payload);
 
 /* skeleton_settle.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
-SL_NODISCARD sl_status sl_skeleton__settle(sl_skeletons *s, sl_skeleton__hits *hits, int level);
+SL_NODISCARD sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits,
+                                                  int level);
 
 #endif

@@ -1,4 +1,4 @@
 /* The kernels for CPUs with AVX2. */
-#define KERNELS      sl_skeleton__kernels_avx2
+#define KERNELS      sl_search__skeleton_kernels_avx2
 #define VECTOR_BYTES 32
 #include "search/skeleton_kernels_body.h"

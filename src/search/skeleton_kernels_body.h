@@ -44,8 +44,8 @@ static inline void inverse_root(lanes *out, const lanes *s, const lanes *least) 
     for (int i = 0; i < LANES; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
 }
 
-static void images(sl_skeleton__image *out, const double *across, const double *w, const double *v,
-                   int64_t stride, int rows, int n, double least) {
+static void images(sl_search__skeleton_image *out, const double *across, const double *w,
+                   const double *v, int64_t stride, int rows, int n, double least) {
     for (int i = 0; i < n; i += LANES) {
         lanes q[DIMS] = { { 0 } }, norm = { 0 }, size = { 0 };
         for (int r = 0; r < rows; r++) {
@@ -68,7 +68,7 @@ static inline void take_out(lanes *rest, const lanes *q) {
     for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
 }
 
-static void leave(double *left, sl_skeleton__image *image, int count, int n) {
+static void leave(double *left, sl_search__skeleton_image *image, int count, int n) {
     for (int i = 0; i < n; i += LANES) {
         lanes rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
         nothing += NOTHING;
@@ -91,7 +91,7 @@ static void leave(double *left, sl_skeleton__image *image, int count, int n) {
     }
 }
 
-static void leave_beside(double *left, const sl_skeleton__image *image, int count, int n,
+static void leave_beside(double *left, const sl_search__skeleton_image *image, int count, int n,
                          const double (*other)[DIMS], int m) {
     double start[DIMS] = { 1 };
     for (int k = 0; k < m; k++) {
@@ -123,7 +123,7 @@ static void leave_beside(double *left, const sl_skeleton__image *image, int coun
 }
 
 static void keys(uint32_t *restrict high, uint32_t *restrict low,
-                 const sl_skeleton__image *restrict image, int n) {
+                 const sl_search__skeleton_image *restrict image, int n) {
     const double *restrict q1 = image->q[1], *restrict q2 = image->q[2], *restrict q3 = image->q[3],
                            *restrict q4 = image->q[4], *restrict q5 = image->q[5],
                            *restrict q6 = image->q[6], *restrict q7 = image->q[7];
@@ -131,13 +131,13 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
         double inverse = 1 / q1[i];
         double size = ((q1[i] * q1[i] + q2[i] * q2[i]) + (q3[i] * q3[i] + q4[i] * q4[i])) +
                       ((q5[i] * q5[i] + q6[i] * q6[i]) + q7[i] * q7[i]);
-        uint32_t a = sl_lattice__cell((float)(q2[i] * inverse), SHIFT);
-        uint32_t b = sl_lattice__cell((float)(q3[i] * inverse), SHIFT);
-        uint32_t c = sl_lattice__cell((float)(q4[i] * inverse), SHIFT);
+        uint32_t a = sl_search__lattice_cell((float)(q2[i] * inverse), SHIFT);
+        uint32_t b = sl_search__lattice_cell((float)(q3[i] * inverse), SHIFT);
+        uint32_t c = sl_search__lattice_cell((float)(q4[i] * inverse), SHIFT);
         bool none = !(size > PARALLEL);
-        high[i] = none ? 0 : sl_lattice__high(a, b, c);
-        low[i] = none ? 0 : sl_lattice__low(a, b, c) | 1;
+        high[i] = none ? 0 : sl_search__lattice_high(a, b, c);
+        low[i] = none ? 0 : sl_search__lattice_low(a, b, c) | 1;
     }
 }
 
-const sl_skeleton__kernels KERNELS = { deflate, images, leave, leave_beside, keys };
+const sl_search__skeleton_kernels KERNELS = { deflate, images, leave, leave_beside, keys };

@@ -13,9 +13,9 @@
 #include "search/lattice_kernels.h"
 #include "search/skeleton_impl.h"
 
-typedef sl_skeleton__piece piece;
-typedef sl_skeleton__slot slot;
-typedef sl_skeleton__variant variant;
+typedef sl_search__skeleton_piece piece;
+typedef sl_search__skeleton_slot slot;
+typedef sl_search__skeleton_variant variant;
 
 enum { WHOLE = 4, ROWS = SL_SKELETON__ROWS };
 
@@ -35,7 +35,7 @@ static const sl_node *checked(builder *b, const sl_node *e) {
 static const sl_node *power(builder *b, const sl_node *e, int quarters) {
     sl_rat r;
     if (quarters == WHOLE || b->failed) return e;
-    (void)sl_rat_make(&r, quarters, WHOLE);
+    (void)sl_expr_rat_make(&r, quarters, WHOLE);
     return checked(b, sl_expr_pow(b->a, e, r));
 }
 
@@ -65,14 +65,14 @@ static const sl_node *put_constants(builder *b, const sl_node *e, const sl_node 
     if (u < e || u >= e + e->len || e->op == SL_OP_NUM) return e;
     if (e->op == SL_OP_POW) {
         const sl_node *base = put_constants(b, e + 1, u);
-        sl_rat exponent = sl_num_value(sl_next(e + 1));
+        sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
         return b->failed ? NULL : checked(b, sl_expr_pow(b->a, base, exponent));
     }
     if (e->op != SL_OP_ADD && e->op != SL_OP_MUL)
         return function(b, (sl_op)e->op, put_constants(b, e + 1, u));
     const sl_node *operand[64], *at = e + 1;
     int n = 0;
-    for (; at < e + e->len && n < SL_LEN(operand); at = sl_next(at))
+    for (; at < e + e->len && n < SL_LEN(operand); at = sl_expr_next(at))
         operand[n++] = put_constants(b, at, u);
     return b->failed ? NULL : checked(b, sl_expr_nary(b->a, (sl_op)e->op, operand, n));
 }
@@ -123,9 +123,10 @@ static sl_status add_slot(piece *p, sl_skeletons *s, builder *b, const sl_node *
 /* Is node u of the argument e one of its summands, so that a constant beside it is one of e? */
 static bool is_summand(const sl_node *e, const sl_node *u) {
     const sl_node *at = e->op == SL_OP_ADD ? e + 1 : e, *end = e + e->len;
-    for (; at < end; at = sl_next(at)) {
+    for (; at < end; at = sl_expr_next(at)) {
         const sl_node *inner = at;
-        if (at->op == SL_OP_MUL && at->arg == 2 && at[1].op == SL_OP_NUM) inner = sl_next(at + 1);
+        if (at->op == SL_OP_MUL && at->arg == 2 && at[1].op == SL_OP_NUM)
+            inner = sl_expr_next(at + 1);
         if (inner == u) return true;
     }
     return false;
@@ -135,8 +136,8 @@ static bool is_summand(const sl_node *e, const sl_node *u) {
  * summands of e make no difference. */
 static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl_node *node,
                                  const sl_node *e, bool free, bool sine) {
-    for (const sl_node *u = e; u < e + e->len; u += sl_step(u)) {
-        bool root = u->op == SL_OP_POW && sl_num_value(sl_next(u + 1)).den > 1;
+    for (const sl_node *u = e; u < e + e->len; u += sl_expr_step(u)) {
+        bool root = u->op == SL_OP_POW && sl_expr_num_value(sl_expr_next(u + 1)).den > 1;
         if (u->op != SL_OP_VAR && u->op != SL_OP_EXP && u->op != SL_OP_SIN && !root) continue;
         const sl_node *column[SL_SKELETON__CHANGED];
         const sl_node *changed = put_constants(b, node, u);
@@ -174,7 +175,7 @@ static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node
     return quarters > 0 || !is_whole(quarters) ? add_plain(p, s, one) : SL_OK;
 }
 
-static sl_status make_piece(piece *p, sl_skeletons *s, sl_skeleton__factor f) {
+static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
     const sl_node *node = s->node[f.node];
     const int quarters = f.quarters;
     const bool linear = is_whole(quarters) && quarters > 0; // a summand is no constant inside
@@ -195,9 +196,9 @@ static sl_status make_piece(piece *p, sl_skeletons *s, sl_skeleton__factor f) {
     return SL_OK;
 }
 
-static sl_status add_piece(bool *done, sl_skeletons *s, sl_skeleton__factor f) {
-    SL_TRY(sl_skeleton__grow(done, s, (void **)&s->piece, s->pieces, &s->piece_room,
-                             sizeof *s->piece));
+static sl_status add_piece(bool *done, sl_skeletons *s, sl_search__skeleton_factor f) {
+    SL_TRY(sl_search__skeleton_grow(done, s, (void **)&s->piece, s->pieces, &s->piece_room,
+                                    sizeof *s->piece));
     *done = *done && s->pieces < INT16_MAX;
     if (!*done) return SL_OK;
     SL_TRY(make_piece(&s->piece[s->pieces], s, f));
@@ -205,7 +206,7 @@ static sl_status add_piece(bool *done, sl_skeletons *s, sl_skeleton__factor f) {
     return SL_OK;
 }
 
-sl_status sl_skeleton__make_pieces(bool *done, sl_skeletons *s) {
+sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s) {
     enum { POWERS = 2 * SL_SKELETON__QUARTERS + 1 };
     size_t places = (size_t)s->nodes * POWERS;
     int16_t *place = sl_calloc(SL_MAX(places, 1), sizeof *place); // piece + 1
@@ -214,7 +215,7 @@ sl_status sl_skeleton__make_pieces(bool *done, sl_skeletons *s) {
     if (!place) return sl_fail_memory(places, sizeof *place, "skeletons");
     for (int32_t i = 0; i < s->terms && *done && st == SL_OK; i++)
         for (int k = 0; k < s->term[i].factors && *done && st == SL_OK; k++) {
-            sl_skeleton__factor f = s->term[i].factor[k];
+            sl_search__skeleton_factor f = s->term[i].factor[k];
             int16_t *at = &place[f.node * POWERS + f.quarters + SL_SKELETON__QUARTERS];
             if (*at == 0) st = add_piece(done, s, f), *at = (int16_t)s->pieces;
             s->term[i].piece[k] = (int16_t)(*at - 1);
@@ -274,8 +275,9 @@ static uint64_t key_of(const double *v, int rows) {
         if (!(fabs(v[r]) < 1e100)) return 0;
     float ratio[3];
     for (int k = 0; k < 3; k++) ratio[k] = (float)(v[k + 1] / v[0]);
-    return sl_lattice__key(sl_lattice__cell(ratio[0], 6), sl_lattice__cell(ratio[1], 6),
-                           sl_lattice__cell(ratio[2], 6)) |
+    return sl_search__lattice_key(sl_search__lattice_cell(ratio[0], 6),
+                                  sl_search__lattice_cell(ratio[1], 6),
+                                  sl_search__lattice_cell(ratio[2], 6)) |
            1;
 }
 
@@ -305,14 +307,14 @@ static sl_status evaluate(double *to, const making *m, const piece *p, const var
                           sl_arena *scratch) {
     const double constant[2] = { v->factor, (double)v->summand / v->over };
     for (int c = 0; c < p->columns; c++)
-        SL_TRY(sl_program_run(to + c * m->rows, p->slot[v->slot].program[c], m->s->x, m->rows,
-                              constant, scratch));
+        SL_TRY(sl_expr_program_run(to + c * m->rows, p->slot[v->slot].program[c], m->s->x, m->rows,
+                                   constant, scratch));
     return SL_OK;
 }
 
 /* The values of variants, one after the other, as blocks by column and row. */
 static sl_status keep_variants(making *m, piece *p, const workspace *w, int kept) {
-    sl_skeleton__set *set = &p->set[m->set];
+    sl_search__skeleton_set *set = &p->set[m->set];
     const int lanes = SL_SKELETON__LANES, width = p->columns * m->rows;
     set->count = kept;
     set->stride = (kept + lanes - 1) / lanes * lanes;
@@ -357,7 +359,7 @@ static sl_status make_part(int64_t begin, int64_t end, int worker, void *payload
     return st;
 }
 
-sl_status sl_skeleton__make_variants(bool *done, sl_skeletons *s, int set, int rows) {
+sl_status sl_search__skeleton_make_variants(bool *done, sl_skeletons *s, int set, int rows) {
     making m = { .s = s, .set = set, .rows = rows };
     int64_t most = 0;
     variant *list = sl_malloc(LIST_MAX, sizeof *list);
@@ -375,9 +377,9 @@ sl_status sl_skeleton__make_variants(bool *done, sl_skeletons *s, int set, int r
     return st;
 }
 
-sl_status sl_skeleton__variant_expr(const sl_node **out, sl_arena *a, const piece *p,
-                                    const variant *v, int c) {
+sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a, const piece *p,
+                                           const variant *v, int c) {
     sl_rat value[2] = { SL_RAT(v->factor), SL_RAT(0) };
-    (void)sl_rat_make(&value[1], v->summand, v->over);
+    (void)sl_expr_rat_make(&value[1], v->summand, v->over);
     return sl_expr_bind(out, a, p->slot[v->slot].expr[c], value, (bool[]){ true, true });
 }

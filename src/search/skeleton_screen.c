@@ -48,7 +48,7 @@ typedef struct screen {
     int worker;
     uint32_t sets;
     int32_t at; // base
-    const sl_skeleton__base *base;
+    const sl_search__skeleton_base *base;
     int rows, rank;
     double doubt;                        // part of y's direction that rounding may have made
     int most;                            // columns of a variant
@@ -57,12 +57,12 @@ typedef struct screen {
     // products of a term's other factors, by the number of its columns
     double product[SL_SKELETON__PRODUCTS][K];
     int products;
-    sl_skeleton__image image[CHANGED_MAX];
+    sl_search__skeleton_image image[CHANGED_MAX];
     double left[BLOCK];
     uint32_t high[BLOCK], low[BLOCK];
     // variants that wait for another
     int waiting;
-    sl_skeleton__change change[SLOTS / 2];
+    sl_search__skeleton_change change[SLOTS / 2];
     double direction[SLOTS / 2][DIMS];
     uint64_t key[SLOTS];
     int32_t stamp[SLOTS], place[SLOTS];
@@ -71,8 +71,8 @@ typedef struct screen {
     bool pairs, inside;
     int blocks;
     struct block {
-        sl_skeleton__image image[SL_SKELETON__BESIDE];
-        sl_skeleton__change first;
+        sl_search__skeleton_image image[SL_SKELETON__BESIDE];
+        sl_search__skeleton_change first;
         int count, n;
     } block[BLOCKS];
 } screen;
@@ -82,7 +82,7 @@ typedef struct screen {
 /* v less what it has of basis[0..n), normalised; again where that is most of it. Answers what part
  * of it was left. */
 static double make_orthogonal(double *v, const screen *c, int n) {
-    const sl_skeleton__kernels *kernels = c->s->kernels;
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
     double whole = sqrt(kernels->deflate(v, c->basis, 0, c->rows)), before = whole, left = whole;
     for (int pass = 0; pass < 3; pass++) {
         left = sqrt(kernels->deflate(v, c->basis, n, c->rows));
@@ -95,8 +95,8 @@ static double make_orthogonal(double *v, const screen *c, int n) {
 
 /* A factor of a term whose variant is fixed. */
 typedef struct fixed {
-    const sl_skeleton__piece *piece;
-    sl_skeleton__change change;
+    const sl_search__skeleton_piece *piece;
+    sl_search__skeleton_change change;
 } fixed;
 
 /* Columns of a factor, one behind the other, and where their rows are. */
@@ -106,18 +106,19 @@ typedef struct columns {
     int64_t column, row; // from one to the next
 } columns;
 
-static columns columns_of(const screen *c, const sl_skeleton__term *t, int f, const fixed *x) {
-    const sl_skeleton__piece *p = &c->s->piece[t->piece[f]];
+static columns columns_of(const screen *c, const sl_search__skeleton_term *t, int f,
+                          const fixed *x) {
+    const sl_search__skeleton_piece *p = &c->s->piece[t->piece[f]];
     if (!x || x->change.factor != f)
         return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1 };
-    const sl_skeleton__set *set = &x->piece->set[x->change.set];
+    const sl_search__skeleton_set *set = &x->piece->set[x->change.set];
     return (columns){ set->value + x->change.variant, p->columns, set->rows * (int64_t)set->stride,
                       set->stride };
 }
 
 /* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
  * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
-static void multiply_plains(screen *c, const sl_skeleton__term *t, int but, const fixed *x) {
+static void multiply_plains(screen *c, const sl_search__skeleton_term *t, int but, const fixed *x) {
     c->products = 1;
     memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
     for (int f = 0; f < t->factors; f++) {
@@ -137,10 +138,10 @@ static void multiply_plains(screen *c, const sl_skeleton__term *t, int but, cons
     }
 }
 
-static int count_plains(const sl_skeletons *s, const sl_skeleton__base *b) {
+static int count_plains(const sl_skeletons *s, const sl_search__skeleton_base *b) {
     int n = 0;
     for (int t = 0; t < b->terms; t++) {
-        const sl_skeleton__term *term = &s->term[b->term[t]];
+        const sl_search__skeleton_term *term = &s->term[b->term[t]];
         int product = 1;
         for (int f = 0; f < term->factors; f++) product *= s->piece[term->piece[f]].plains;
         n += SL_MIN(product, SL_SKELETON__PRODUCTS);
@@ -200,17 +201,17 @@ static bool find_directions(bool *nothing, screen *c) {
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-static sl_status add_hit(const screen *c, const sl_skeleton__change *a,
-                         const sl_skeleton__change *b, double left) {
-    sl_skeleton__hits *h = &c->s->hits[c->worker];
+static sl_status add_hit(const screen *c, const sl_search__skeleton_change *a,
+                         const sl_search__skeleton_change *b, double left) {
+    sl_search__skeleton_hits *h = &c->s->hits[c->worker];
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
-        sl_skeleton__hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        sl_search__skeleton_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
         if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
         h->hit = more;
         h->room = room;
     }
-    sl_skeleton__hit *hit = &h->hit[h->count++];
+    sl_search__skeleton_hit *hit = &h->hit[h->count++];
     memset(hit, 0, sizeof *hit);
     hit->base = c->at;
     hit->changes = (a != NULL) + (b != NULL);
@@ -240,7 +241,8 @@ static double angle_between(const screen *c, int i, const double *other) {
 }
 
 /* Variant i waits for others under a key. */
-static void wait(screen *c, int i, const sl_skeleton__change *change, uint64_t key, uint64_t at) {
+static void wait(screen *c, int i, const sl_search__skeleton_change *change, uint64_t key,
+                 uint64_t at) {
     c->stamp[at] = c->turn;
     c->key[at] = key;
     c->place[at] = c->waiting;
@@ -252,13 +254,13 @@ static void wait(screen *c, int i, const sl_skeleton__change *change, uint64_t k
 static uint64_t place_of(uint64_t key) { return (key >> 13) & (SLOTS - 1); }
 
 /* Variant i of the block meets one of another term, or waits in the table. */
-static sl_status meet(screen *c, int i, const sl_skeleton__change *change) {
+static sl_status meet(screen *c, int i, const sl_search__skeleton_change *change) {
     const uint64_t key = (uint64_t)c->high[i] << 32 | c->low[i];
     if (key == 0 || c->waiting == SLOTS / 2) return SL_OK;
     uint64_t at = place_of(key);
     for (; c->stamp[at] == c->turn; at = (at + 1) & (SLOTS - 1)) {
         if (c->key[at] != key) continue;
-        const sl_skeleton__change *other = &c->change[c->place[at]];
+        const sl_search__skeleton_change *other = &c->change[c->place[at]];
         if (other->term == change->term || angle_between(c, i, c->direction[c->place[at]]) > 1)
             return SL_OK;
         return add_hit(c, other, change, 0);
@@ -268,7 +270,7 @@ static sl_status meet(screen *c, int i, const sl_skeleton__change *change) {
 }
 
 /* The same where y is rounded: all cells within reach are looked up, in three directions. */
-static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *change) {
+static sl_status meet_rounded(screen *c, int i, const sl_search__skeleton_change *change) {
     double size = 0, sign = 0;
     int32_t cell[3][2];
     if (c->waiting == SLOTS / 2 || c->doubt > DOUBT_TWO) return SL_OK;
@@ -285,11 +287,11 @@ static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *chang
     }
     for (int way = 7; way >= 0; way--) {
         const uint64_t key =
-            sl_lattice__key((uint32_t)cell[0][way & 1], (uint32_t)cell[1][way >> 1 & 1],
-                            (uint32_t)cell[2][way >> 2]);
+            sl_search__lattice_key((uint32_t)cell[0][way & 1], (uint32_t)cell[1][way >> 1 & 1],
+                                   (uint32_t)cell[2][way >> 2]);
         uint64_t at = place_of(key);
         for (; c->stamp[at] == c->turn; at = (at + 1) & (SLOTS - 1)) {
-            const sl_skeleton__change *other = &c->change[c->place[at]];
+            const sl_search__skeleton_change *other = &c->change[c->place[at]];
             if (c->key[at] != key || other->term == change->term) continue;
             double angle = angle_between(c, i, c->direction[c->place[at]]);
             if (angle < 1) SL_TRY(add_hit(c, other, change, angle / (c->doubt * c->doubt)));
@@ -302,7 +304,7 @@ static sl_status meet_rounded(screen *c, int i, const sl_skeleton__change *chang
 /* ---------------------------------------------------------------- variants ------------------ */
 
 /* The block's images wait for those of other terms. */
-static void keep_block(screen *c, sl_skeleton__change change, int count, int from, int n) {
+static void keep_block(screen *c, sl_search__skeleton_change change, int count, int from, int n) {
     if (!c->pairs || c->blocks == BLOCKS) return;
     struct block *b = &c->block[c->blocks++];
     b->count = SL_MIN(count, SL_SKELETON__BESIDE);
@@ -313,7 +315,8 @@ static void keep_block(screen *c, sl_skeleton__change change, int count, int fro
 }
 
 /* One variant of a block: a formula, or one that waits for another. x: fixed beside it. */
-static sl_status try_variant(screen *c, int i, const sl_skeleton__change *change, const fixed *x) {
+static sl_status try_variant(screen *c, int i, const sl_search__skeleton_change *change,
+                             const fixed *x) {
     const double reach = c->doubt * c->doubt;
     if (c->left[i] < SL_MAX(LEFT, reach))
         return add_hit(c, x ? &x->change : change, x ? change : NULL, c->left[i] / reach);
@@ -322,10 +325,11 @@ static sl_status try_variant(screen *c, int i, const sl_skeleton__change *change
 }
 
 /* Variants from .. from + n of a factor; m: directions times the other factors, by product. */
-static sl_status try_block(screen *c, const sl_skeleton__piece *p, sl_skeleton__change change,
-                           const fixed *x, double (*m)[K][DIMS], int from, int n) {
-    const sl_skeleton__set *set = &p->set[change.set];
-    const sl_skeleton__kernels *kernels = c->s->kernels;
+static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
+                           sl_search__skeleton_change change, const fixed *x, double (*m)[K][DIMS],
+                           int from, int n) {
+    const sl_search__skeleton_set *set = &p->set[change.set];
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
     int count = 0;
     for (int i = 0; i < c->products && count < c->most; i++)
         for (int k = 0; k < p->columns && count < c->most; k++) {
@@ -351,7 +355,7 @@ static sl_status try_beside(screen *c, const struct block *a, int i, const struc
     c->s->kernels->leave_beside(c->left, b->image, b->count, b->n, other, a->count);
     for (int k = 0; k < b->n; k++) {
         if (!(c->left[k] < SL_MAX(LEFT, c->doubt * c->doubt))) continue;
-        sl_skeleton__change one = a->first, two = b->first;
+        sl_search__skeleton_change one = a->first, two = b->first;
         one.variant += i, two.variant += k;
         SL_TRY(add_hit(c, &one, &two, c->left[k] / (c->doubt * c->doubt)));
     }
@@ -373,9 +377,9 @@ static sl_status try_pairs(screen *c) {
 }
 
 static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x) {
-    const sl_skeleton__term *term = &c->s->term[c->base->term[t]];
-    const sl_skeleton__piece *p = &c->s->piece[term->piece[f]];
-    sl_skeleton__change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
+    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    const sl_search__skeleton_piece *p = &c->s->piece[term->piece[f]];
+    sl_search__skeleton_change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
     const int32_t count = p->set[set].count;
     double m[CHANGED_MAX][K][DIMS];
     if (count == 0 || c->rows > p->set[set].rows) return SL_OK;
@@ -391,10 +395,10 @@ static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x) {
 
 /* Two factors of a term: the one with fewer variants is fixed. */
 static sl_status try_inside(screen *c, int t) {
-    const sl_skeleton__term *term = &c->s->term[c->base->term[t]];
+    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
     for (int f = 0; f < term->factors; f++)
         for (int g = 0; g < term->factors; g++) {
-            const sl_skeleton__piece *p = &c->s->piece[term->piece[f]];
+            const sl_search__skeleton_piece *p = &c->s->piece[term->piece[f]];
             const int32_t mine = p->set[SL_SKELETON__ONE].count;
             const int32_t its = c->s->piece[term->piece[g]].set[SL_SKELETON__ONE].count;
             if (f == g || mine > its || (mine == its && f > g)) continue;
@@ -423,8 +427,8 @@ static sl_status try_base(screen *c) {
     return try_pairs(c);
 }
 
-sl_status sl_skeleton__screen(int64_t begin, int64_t end, int worker, void *payload) {
-    const sl_skeleton__screening *g = payload;
+sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, void *payload) {
+    const sl_search__skeleton_screening *g = payload;
     screen *c = sl_calloc(1, sizeof *c);
     if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
     c->s = g->s;

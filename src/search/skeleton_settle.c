@@ -45,7 +45,7 @@ typedef struct formula {
     int columns;
     column column[COLUMNS];
     double coefficient[COLUMNS];
-    sl_lattice__number number[COLUMNS]; // where y is rounded: what they are
+    sl_search__lattice_number number[COLUMNS]; // where y is rounded: what they are
 } formula;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -83,12 +83,12 @@ typedef struct changed {
 } changed;
 
 /* All products of the columns of a term, of which `changes` factors have those of a variant. */
-static void add_products(formula *f, const sl_skeleton__term *t, const changed *change,
+static void add_products(formula *f, const sl_search__skeleton_term *t, const changed *change,
                          int changes) {
     const sl_node *const *list[SL_SKELETON__FACTORS];
     int count[SL_SKELETON__FACTORS], all = 1;
     for (int k = 0; k < t->factors; k++) {
-        const sl_skeleton__piece *p = &f->s->piece[t->piece[k]];
+        const sl_search__skeleton_piece *p = &f->s->piece[t->piece[k]];
         list[k] = p->plain;
         count[k] = p->plains;
         for (int i = 0; i < changes; i++)
@@ -108,24 +108,24 @@ static void add_products(formula *f, const sl_skeleton__term *t, const changed *
     }
 }
 
-static sl_status take_change(changed *out, formula *f, const sl_skeleton__change *c,
-                             const sl_skeleton__term *t) {
-    const sl_skeleton__piece *p = &f->s->piece[t->piece[c->factor]];
+static sl_status take_change(changed *out, formula *f, const sl_search__skeleton_change *c,
+                             const sl_search__skeleton_term *t) {
+    const sl_search__skeleton_piece *p = &f->s->piece[t->piece[c->factor]];
     *out = (changed){ .factor = c->factor, .count = p->columns };
     for (int k = 0; k < p->columns; k++)
-        SL_TRY(
-            sl_skeleton__variant_expr(&out->expr[k], f->a, p, &p->set[c->set].list[c->variant], k));
+        SL_TRY(sl_search__skeleton_variant_expr(&out->expr[k], f->a, p,
+                                                &p->set[c->set].list[c->variant], k));
     return SL_OK;
 }
 
-static sl_status take_columns(formula *f, const sl_skeleton__hit *h) {
-    const sl_skeleton__base *b = &f->s->base[h->base];
+static sl_status take_columns(formula *f, const sl_search__skeleton_hit *h) {
+    const sl_search__skeleton_base *b = &f->s->base[h->base];
     const bool inside = h->changes > 1 && h->change[0].term == h->change[1].term;
     changed change[2];
     f->columns = 0;
     for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], NULL, 0);
     for (int i = 0; i < h->changes; i++) {
-        const sl_skeleton__term *t = &f->s->term[b->term[h->change[i].term]];
+        const sl_search__skeleton_term *t = &f->s->term[b->term[h->change[i].term]];
         SL_TRY(take_change(&change[i], f, &h->change[i], t));
         if (!inside) add_products(f, t, &change[i], 1);
     }
@@ -147,7 +147,7 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
     for (int k = 0; k < f->columns; k++)
         if (use[k]) value[n++] = f->column[k].value;
     size_t mark = sl_arena_mark(f->a);
-    SL_TRY(sl_lsq_fit(&lsq, got, NULL, f->a, value, target, NULL, rows, n));
+    SL_TRY(sl_num_lsq_fit(&lsq, got, NULL, f->a, value, target, NULL, rows, n));
     sl_arena_rewind(f->a, mark);
     n = 0;
     for (int k = 0; k < f->columns; k++) f->coefficient[k] = use[k] ? got[n++] : 0;
@@ -273,9 +273,9 @@ static sl_status join_phases(formula *f, bool *use) {
 
 /* Where y is rounded: coefficients become exact numbers. *good: enough is known of them. */
 static sl_status make_exact(bool *good, formula *f, bool *use) {
-    sl_lattice__linear m = { .rows = f->s->rows, .size = 1 };
+    sl_search__lattice_linear m = { .rows = f->s->rows, .size = 1 };
     double coefficient[SL_LATTICE__LINEAR];
-    sl_lattice__number number[SL_LATTICE__LINEAR];
+    sl_search__lattice_number number[SL_LATTICE__LINEAR];
     int place[SL_LATTICE__LINEAR];
     for (int k = 0; k < f->columns; k++) {
         if (!use[k]) continue;
@@ -288,7 +288,7 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
         m.reach[r] = ROUNDED * f->s->rounding[r];
         m.w[r] = 1 / (size * size);
     }
-    SL_TRY(sl_lattice__snap(good, coefficient, number, f->a, &m));
+    SL_TRY(sl_search__lattice_snap(good, coefficient, number, f->a, &m));
     for (int i = 0; i < m.columns; i++) {
         const int k = place[i];
         f->coefficient[k] = coefficient[i];
@@ -298,7 +298,7 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
     return SL_OK;
 }
 
-static sl_status check(bool *good, formula *f, bool *use, const sl_skeleton__hit *h) {
+static sl_status check(bool *good, formula *f, bool *use, const sl_search__skeleton_hit *h) {
     double worst;
     SL_TRY(take_columns(f, h));
     for (int k = 0; k < f->columns; k++) use[k] = true;
@@ -319,7 +319,7 @@ static sl_status check(bool *good, formula *f, bool *use, const sl_skeleton__hit
 /* A column's coefficient: a number, or the next free constant, which has its value. */
 static const sl_node *coefficient_of(const formula *f, int k, double *value, int *params) {
     if (f->s->sigma > 0 && f->number[k].times.den)
-        return sl_lattice__number_expr(f->a, f->number[k]);
+        return sl_search__lattice_number_expr(f->a, f->number[k]);
     value[(*params)++] = f->coefficient[k];
     return sl_expr_par(f->a, *params);
 }
@@ -355,14 +355,14 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
 /* Fewer constants inside first, then the order of skeletons: the same whatever thread came first.
  */
 static int cmp_hit(const void *a, const void *b) {
-    const sl_skeleton__hit *p = a, *q = b;
+    const sl_search__skeleton_hit *p = a, *q = b;
     if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
     if (p->left != q->left) return p->left < q->left ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     return memcmp(p->change, q->change, sizeof p->change);
 }
 
-sl_status sl_skeleton__settle(sl_skeletons *s, sl_skeleton__hits *hits, int level) {
+sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits, int level) {
     sl_status st = SL_OK;
     sl_arena scratch = { 0 };
     int offers = 0;

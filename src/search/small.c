@@ -70,7 +70,7 @@ static sl_status add_term(small *s, const sl_store *store, sl_term t) {
     term *to = &s->term[s->terms];
     const size_t mark = sl_arena_mark(&s->arena);
     const sl_search__job *j = s->job;
-    SL_TRY(sl_store_expr(&to->expr, &s->arena, store, t));
+    SL_TRY(sl_search_store_expr(&to->expr, &s->arena, store, t));
     SL_TRY(sl_expr_tidy(&to->expr, &s->arena, to->expr));
     to->nodes = sl_expr_nodes(to->expr);
     const bool fits = to->nodes <= SL_MIN(j->o->max_size, SIZES) && !is_known(s, to->expr);
@@ -90,9 +90,9 @@ static sl_status add_side(small *s, sl_store *store, sl_side side) {
         sl_store_walk w;
         if (before == s->terms && level > 2) break;
         before = s->terms;
-        SL_TRY(sl_store_extend(store, level));
-        sl_store_walk_begin(&w, store, side, level);
-        for (int n; (n = sl_store_walk_next(batch, NULL, SL_LEN(batch), &w)) > 0;) {
+        SL_TRY(sl_search_store_extend(store, level));
+        sl_search_store_walk_begin(&w, store, side, level);
+        for (int n; (n = sl_search_store_walk_next(batch, NULL, SL_LEN(batch), &w)) > 0;) {
             if (sl_search__stop(s->job, true)) return SL_OK;
             for (int i = 0; i < n && s->terms < most; i++) SL_TRY(add_term(s, store, batch[i]));
             if (s->terms == most) break;
@@ -208,23 +208,25 @@ static void put_all(small *s) {
 
 static const sl_node *write_candidate(sl_write *w, const small *s, const candidate *c) {
     const sl_node *f = s->term[c->first].expr, *g = s->term[c->second].expr;
-    if (c->pairing == SUM) f = sl_write_plus(w, f, g);
-    if (c->pairing == PRODUCT) f = sl_write_times(w, f, g);
-    if (c->pairing == QUOTIENT) f = sl_write_times(w, f, sl_write_power(w, g, SL_RAT(-1)));
+    if (c->pairing == SUM) f = sl_search_write_plus(w, f, g);
+    if (c->pairing == PRODUCT) f = sl_search_write_times(w, f, g);
+    if (c->pairing == QUOTIENT)
+        f = sl_search_write_times(w, f, sl_search_write_power(w, g, SL_RAT(-1)));
     const double sign = s->y[0] < 0 ? -1 : 1;
     switch (c->form) {
     case POWER:
-        return sl_write_times(w, sl_write_constant(w, sign * exp(c->b)),
-                              sl_write_real_power(w, f, c->a));
+        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)),
+                                     sl_search_write_real_power(w, f, c->a));
     case EXPONENTIAL:
-        f = sl_write_function(w, SL_OP_EXP, sl_write_times(w, sl_write_constant(w, c->a), f));
-        return sl_write_times(w, sl_write_constant(w, sign * exp(c->b)), f);
+        f = sl_search_write_function(
+            w, SL_OP_EXP, sl_search_write_times(w, sl_search_write_constant(w, c->a), f));
+        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)), f);
     case FACTOR:
-    case LINEAR: f = sl_write_times(w, sl_write_constant(w, c->a), f); break;
+    case LINEAR: f = sl_search_write_times(w, sl_search_write_constant(w, c->a), f); break;
     default: break;
     }
     const bool summand = c->form == SUMMAND || c->form == LINEAR;
-    return summand ? sl_write_plus(w, f, sl_write_constant(w, c->b)) : f;
+    return summand ? sl_search_write_plus(w, f, sl_search_write_constant(w, c->b)) : f;
 }
 
 static sl_status offer(small *s, const candidate *c) {
@@ -232,7 +234,7 @@ static sl_status offer(small *s, const candidate *c) {
     sl_write w = { .arena = &s->arena };
     bool kept;
     const sl_node *e = write_candidate(&w, s, c);
-    SL_TRY(sl_write_status(&w));
+    SL_TRY(sl_search_write_status(&w));
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, "small", 0));
     if (!kept && !s->job->o->exact_only)
         SL_TRY(sl_search__offer_noisy(&kept, s->job, e, w.value, w.params, "small", 0));
@@ -277,11 +279,11 @@ static sl_status gather_terms(small *s) {
     const size_t room = 2 * TERMS + 1; // one that is looked at
     s->term = sl_arena_alloc(&s->arena, room * sizeof *s->term);
     if (!s->term) return sl_fail_memory(room, sizeof *s->term, "formulas of few nodes");
-    SL_GO(sl_store_open(&store, s->job, s->rows));
+    SL_GO(sl_search_store_open(&store, s->job, s->rows));
     SL_GO(add_side(s, store, SL_SIDE_SUM));
     st = add_side(s, store, SL_SIDE_PRODUCT);
 done:
-    sl_store_close(store);
+    sl_search_store_close(store);
     return st;
 }
 

@@ -23,7 +23,7 @@ static void *get(sl_spans *s, size_t count, size_t size, sl_status *st) {
     return p;
 }
 
-static void open_hits(sl_spans *s, sl_spans__hits *h, int room, sl_status *st) {
+static void open_hits(sl_spans *s, sl_search__spans_hits *h, int room, sl_status *st) {
     h->list = get(s, (size_t)room, sizeof *h->list, st);
     h->room = room;
 }
@@ -31,7 +31,7 @@ static void open_hits(sl_spans *s, sl_spans__hits *h, int room, sl_status *st) {
 static sl_status open_buffers(sl_spans *s) {
     sl_status st = SL_OK;
     int shards = SL_SPANS__SPANS * SL_SPANS__TABLES * SL_SPANS__SHARDS;
-    s->workers = sl_pool_threads(s->job->pool);
+    s->workers = sl_par_pool_threads(s->job->pool);
     s->block = get(s, SL_SPANS__BLOCKS, sizeof *s->block, &st);
     s->block_hits = get(s, SL_SPANS__BLOCKS, sizeof *s->block_hits, &st);
     s->shard_hits = get(s, (size_t)shards, sizeof *s->shard_hits, &st);
@@ -55,13 +55,14 @@ static sl_status open_buffers(sl_spans *s) {
 
 static sl_status take_store(sl_search__job *j) {
     if (j->store_users++ > 0) return SL_OK;
-    int probes = SL_MAX(sl_spans__probes(j, SL_SIDE_PRODUCT), sl_spans__probes(j, SL_SIDE_SUM));
-    return sl_store_open(&j->store, j, SL_MIN(probes, SL_STORE_MAX_PROBES));
+    int probes = SL_MAX(sl_search__spans_probes(j, SL_SIDE_PRODUCT),
+                        sl_search__spans_probes(j, SL_SIDE_SUM));
+    return sl_search_store_open(&j->store, j, SL_MIN(probes, SL_STORE_MAX_PROBES));
 }
 
 static void give_store(sl_search__job *j) {
     if (--j->store_users > 0) return;
-    sl_store_close(j->store);
+    sl_search_store_close(j->store);
     j->store = NULL;
 }
 
@@ -71,7 +72,8 @@ static void close_side(void *state) {
     sl_spans *s = state;
     if (!s) return;
     for (int i = 0; i < SL_SPANS__SPANS; i++)
-        for (int t = 0; t < SL_SPANS__TABLES; t++) sl_spans__table_close(&s->table[i][t], s->job);
+        for (int t = 0; t < SL_SPANS__TABLES; t++)
+            sl_search__spans_table_close(&s->table[i][t], s->job);
     for (int i = 0; i < s->workers && s->scratch; i++) sl_free(s->scratch[i]);
     sl_search__release(s->job, s->log_room * (int64_t)sizeof *s->log);
     sl_free(s->log);
@@ -87,7 +89,7 @@ static sl_status open_few(sl_spans *s) {
     if (s->side == SL_SIDE_SUM || s->job->rows.rows < columns) return SL_OK;
     s->target = sl_arena_alloc(&s->arena, sizeof *s->target);
     if (!s->target) return sl_fail_memory(1, sizeof *s->target, "a search modulo spans");
-    *s->target = (sl_spans__target){ .kind = SL_SPANS__TIMES, .power = 1 };
+    *s->target = (sl_search__spans_target){ .kind = SL_SPANS__TIMES, .power = 1 };
     s->span[0].dim = columns;
     s->few = true;
     return SL_OK;
@@ -95,16 +97,16 @@ static sl_status open_few(sl_spans *s) {
 
 static sl_status open_parts(sl_spans *s) {
     sl_search__job *j = s->job;
-    if (sl_spans__probes(j, s->side) == 0) return open_few(s);
+    if (sl_search__spans_probes(j, s->side) == 0) return open_few(s);
     s->probes = 1; // so that closing gives the store back
     SL_TRY(take_store(j));
     s->store = j->store;
-    s->probes = sl_spans__probes(j, s->side);
+    s->probes = sl_search__spans_probes(j, s->side);
     s->stride = (s->probes + 7) / 8 * 8; // the store may have more, for the other side
-    s->kernels = sl_spans__kernels_at(sl_cpu());
-    SL_TRY(sl_spans__open_spans(s));
+    s->kernels = sl_search__spans_kernels_at(sl_cpu());
+    SL_TRY(sl_search__spans_open_spans(s));
     SL_TRY(open_buffers(s));
-    return sl_spans__open_targets(s);
+    return sl_search__spans_open_targets(s);
 }
 
 static sl_status open_side(void **state, sl_search__job *j, sl_side side, const char *name) {
@@ -127,7 +129,7 @@ static sl_status open_side(void **state, sl_search__job *j, sl_side side, const 
 /* The next terms of the walk, as blocks; false at the end. */
 static bool next_batch(sl_spans *s, sl_store_walk *walk) {
     sl_term term[SL_SPANS__BATCH];
-    s->batch_terms = sl_store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
+    s->batch_terms = sl_search_store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
     s->batch_simple = walk->simple;
     for (int i = 0; i < SL_SPANS__BLOCKS; i++) {
         int from = i * SL_SPANS__BLOCK, left = s->batch_terms - from;
@@ -144,9 +146,9 @@ static bool is_enough(const sl_spans *s) {
 
 static sl_status walk_level(sl_spans *s, int level) {
     sl_store_walk walk;
-    sl_store_walk_begin(&walk, s->store, s->side, level);
+    sl_search_store_walk_begin(&walk, s->store, s->side, level);
     while (!is_enough(s) && !sl_search__stop(s->job, true) && next_batch(s, &walk))
-        SL_TRY(sl_spans__batch(s));
+        SL_TRY(sl_search__spans_batch(s));
     return SL_OK;
 }
 
@@ -171,11 +173,12 @@ static sl_status run_extras(sl_spans *s, int level) {
         const struct extra *e = &extras[i];
         if (s->found || sl_search__stop(s->job, true)) return SL_OK;
         if (e->level == level && e->pairs[s->side].targets)
-            SL_TRY(sl_spans__pairs(s, e->pairs[s->side].targets, e->pairs[s->side].terms));
+            SL_TRY(sl_search__spans_pairs(s, e->pairs[s->side].targets, e->pairs[s->side].terms));
         if (e->level == level && e->triples[s->side] && !s->found)
-            SL_TRY(sl_spans__three(s, e->triples[s->side]));
+            SL_TRY(sl_search__spans_three(s, e->triples[s->side]));
         if (s->side == SL_SIDE_PRODUCT || !e->monomials) continue;
-        if (e->level == level && !s->found) SL_TRY(sl_spans__zero(s, monomials, e->monomials));
+        if (e->level == level && !s->found)
+            SL_TRY(sl_search__spans_zero(s, monomials, e->monomials));
         monomials = e->monomials;
     }
     return SL_OK;
@@ -185,11 +188,11 @@ static sl_status run_level(bool *more, sl_spans *s, int level) {
     s->level = level;
     s->verified = 0;
     *more = s->spans > 0 && level + 1 < LEVELS;
-    if (s->few) return sl_spans__verify(s, &(sl_spans__hit){ .n = 0 });
+    if (s->few) return sl_search__spans_verify(s, &(sl_search__spans_hit){ .n = 0 });
     if (s->spans == 0) return SL_OK;
-    if (level == 0) SL_TRY(sl_spans__no_terms(s));
+    if (level == 0) SL_TRY(sl_search__spans_no_terms(s));
     if (s->found) return SL_OK;
-    SL_TRY(sl_store_extend(s->job->store, level));
+    SL_TRY(sl_search_store_extend(s->job->store, level));
     SL_TRY(walk_level(s, level));
     return run_extras(s, level);
 }
@@ -206,5 +209,6 @@ static sl_status open_sums(void **state, sl_search__job *j) {
     return open_side(state, j, SL_SIDE_SUM, "sums");
 }
 
-const sl_search__method sl_spans__products = { "products", open_products, level_side, close_side };
-const sl_search__method sl_spans__sums = { "sums", open_sums, level_side, close_side };
+const sl_search__method sl_search__spans_products = { "products", open_products, level_side,
+                                                      close_side };
+const sl_search__method sl_search__spans_sums = { "sums", open_sums, level_side, close_side };

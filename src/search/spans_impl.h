@@ -29,21 +29,22 @@ enum {
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
-typedef struct sl_spans__span {
+typedef struct sl_search__spans_span {
     int degree;      // of monomials; products have none
     int dim;         // functions that span it
     int rows;        // probes in use
     int left;        // dimensions that are left of these: SL_SPANS__DIMS or, with few rows, fewer
     double *normal;  // orthonormal basis of what is left: [SL_SPANS__DIMS][stride], 0 where none
     int8_t (*power)[SL_DATA_MAX_INPUTS]; // sums: exponents of function i, by column
-} sl_spans__span;
+} sl_search__spans_span;
 
 /* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees first.
  * Answers how many there are; no more than `room` are written. */
-int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree);
+int sl_search__spans_monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs,
+                               int degree);
 /* value[i] := the product of powers of columns in rows 0 .. n-1. */
-void sl_spans__monomial(double *value, const int8_t *power, const double *const *x, int inputs,
-                        int64_t n);
+void sl_search__spans_monomial(double *value, const int8_t *power, const double *const *x,
+                               int inputs, int64_t n);
 
 /* ---------------------------------------------------------------- targets ------------------- */
 
@@ -60,41 +61,41 @@ void sl_spans__monomial(double *value, const int8_t *power, const double *const 
     X(REST)  /* log(1 - y z)                           */  \
     X(LEVEL) /* exp(k (y - z)), k a scale              */
 
-typedef enum sl_spans__kind {
+typedef enum sl_search__spans_kind {
 #define X(id) SL_SPANS__##id,
     SL_SPANS__KINDS(X)
 #undef X
-} sl_spans__kind;
+} sl_search__spans_kind;
 
-typedef enum sl_spans__factor {
+typedef enum sl_search__spans_factor {
     SL_SPANS__ONE,
     SL_SPANS__MONOMIAL,
     SL_SPANS__FUNCTION,
     SL_SPANS__ELEMENTARY,
     SL_SPANS__ROW, // a monomial by its row of exponents
-} sl_spans__factor;
+} sl_search__spans_factor;
 
-typedef struct sl_spans__target {
-    sl_spans__kind kind;
-    int8_t power;            // of y: 1, -1, 2, -2
-    sl_spans__factor factor; // 1, or a monomial or a function of the store
-    int index;               // which of those
-    int constant;            // LESS: number of the store's constant
-} sl_spans__target;
+typedef struct sl_search__spans_target {
+    sl_search__spans_kind kind;
+    int8_t power;                   // of y: 1, -1, 2, -2
+    sl_search__spans_factor factor; // 1, or a monomial or a function of the store
+    int index;                      // which of those
+    int constant;                   // LESS: number of the store's constant
+} sl_search__spans_target;
 
 /* A target as one span sees it. */
-typedef struct sl_spans__image {
+typedef struct sl_search__spans_image {
     double q[SL_SPANS__DIMS]; // projection
     double size;              // |values|, so that rounding can be told from content
-} sl_spans__image;
+} sl_search__spans_image;
 
 /* Targets by the direction of their images, read only: key -> target. */
-typedef struct sl_spans__directory {
+typedef struct sl_search__spans_directory {
     uint64_t *key; // 0: free
     int *target;
     uint64_t mask;
     uint64_t filter[4096]; // a bit for some bits of each key, so that most look-ups end here
-} sl_spans__directory;
+} sl_search__spans_directory;
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
@@ -105,72 +106,78 @@ typedef struct sl_spans__directory {
  * Terms that are equal but for the span have key and direction in common, terms that make a formula
  * the key only. 0: free. Small, because a table is read at random places: what counts is how much of
  * it the caches hold, and how much memory has to be had from the system. */
-typedef uint64_t sl_spans__entry;
+typedef uint64_t sl_search__spans_entry;
 #define SL_SPANS__MAX_TERMS ((INT64_C(1) << 24) - 2)
 
 /* Open addressing; the highest bits of a key name the shard, so that shards share nothing. */
-typedef struct sl_spans__table {
-    sl_spans__entry *entry; // NULL: there is no such table
-    sl_spans__entry *old;   // while it grows: the slots before
+typedef struct sl_search__spans_table {
+    sl_search__spans_entry *entry; // NULL: there is no such table
+    sl_search__spans_entry *old;   // while it grows: the slots before
     int64_t size, old_size;
     int ring_bits;          // a shard has 2^ring_bits slots
     int64_t limit;          // entries with which it is full
     int64_t used[SL_SPANS__SHARDS];
     bool full;              // no more is put in
-    uint64_t *filter;       // of a full one: a bit for each first bits of a key; NULL: there is none
+    uint64_t *filter; // of a full one: a bit for each first bits of a key; NULL: there is none
     int filter_bits;
     double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
-} sl_spans__table;
+} sl_search__spans_table;
 
-SL_NODISCARD sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t limit);
-void sl_spans__table_close(sl_spans__table *t, sl_search__job *j);
+SL_NODISCARD sl_status sl_search__spans_table_open(sl_search__spans_table *t, sl_search__job *j,
+                                                   int64_t limit);
+void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j);
 /* Makes room for so many more entries in every table, on all threads; where memory does not allow it
  * the table is marked as full. */
-SL_NODISCARD sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans,
-                                      sl_search__job *j, int64_t more);
+SL_NODISCARD sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES],
+                                             int spans, sl_search__job *j, int64_t more);
 
-typedef enum sl_spans__met { SL_SPANS__NEW, SL_SPANS__SAME, SL_SPANS__OTHER } sl_spans__met;
+typedef enum sl_search__spans_met {
+    SL_SPANS__NEW,
+    SL_SPANS__SAME,
+    SL_SPANS__OTHER
+} sl_search__spans_met;
 
-static inline int sl_spans__shard(uint64_t key) { return (int)(key >> 61); }
+static inline int sl_search__spans_shard(uint64_t key) { return (int)(key >> 61); }
 /* The slot where looking begins. */
-static inline int64_t sl_spans__slot(const sl_spans__table *t, uint64_t key) {
+static inline int64_t sl_search__spans_slot(const sl_search__spans_table *t, uint64_t key) {
     return (int64_t)(key >> (61 - t->ring_bits));
 }
 /* May the key be in the table? Of one that is full a few bits say no to most keys. */
-static inline bool sl_spans__may_meet(const sl_spans__table *t, uint64_t key) {
+static inline bool sl_search__spans_may_meet(const sl_search__spans_table *t, uint64_t key) {
     if (!t->filter) return true;
     uint64_t bit = key >> (64 - t->filter_bits);
     return t->filter[bit / 64] >> bit % 64 & 1;
 }
 /* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
  * and another direction. Only from the thread that has this shard. */
-sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
-                             int64_t number);
+sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
+                                           uint64_t direction, int64_t number);
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
 /* Terms that, with a target and a span, seem to be linearly dependent. */
-typedef struct sl_spans__hit {
+typedef struct sl_search__spans_hit {
     int place; // of the last term in the batch: hits are looked at in this order
     int16_t span, n;
     int target;
     sl_term term[SL_SPANS__TERMS];
-} sl_spans__hit;
+} sl_search__spans_hit;
 
-typedef struct sl_spans__hits {
-    sl_spans__hit *list;
+typedef struct sl_search__spans_hits {
+    sl_search__spans_hit *list;
     int n, room;
-} sl_spans__hits;
+} sl_search__spans_hits;
 /* Room for that many is there; hits beyond are left out. */
-static inline void sl_spans__add_hit(sl_spans__hits *h, const sl_spans__hit *hit) {
+static inline void sl_search__spans_add_hit(sl_search__spans_hits *h,
+                                            const sl_search__spans_hit *hit) {
     if (h->n < h->room) h->list[h->n++] = *hit;
 }
 
 /* ---------------------------------------------------------------- a batch ------------------- */
 
 /* What is known of a block of terms in one span. */
-typedef struct sl_spans__view {
-    sl_spans__numbers q;
+typedef struct sl_search__spans_view {
+    sl_search__spans_numbers q;
     double size[SL_SPANS__BLOCK], norm[SL_SPANS__BLOCK];
     uint64_t direction[SL_SPANS__BLOCK];
     uint64_t key[SL_SPANS__TABLES][SL_SPANS__BLOCK];
@@ -178,22 +185,22 @@ typedef struct sl_spans__view {
     uint8_t place[SL_SPANS__TABLES][SL_SPANS__BLOCK];
     uint8_t shard_end[SL_SPANS__TABLES][SL_SPANS__SHARDS];
     bool fresh[SL_SPANS__BLOCK]; // the first table had not seen it
-} sl_spans__view;
+} sl_search__spans_view;
 
-typedef struct sl_spans__block {
+typedef struct sl_search__spans_block {
     int n;
     sl_term term[SL_SPANS__BLOCK];
-    sl_spans__view view[SL_SPANS__SPANS];
-} sl_spans__block;
+    sl_search__spans_view view[SL_SPANS__SPANS];
+} sl_search__spans_block;
 
 /* ---------------------------------------------------------------- a side -------------------- */
 
-extern const sl_search__method sl_spans__products, sl_spans__sums;
+extern const sl_search__method sl_search__spans_products, sl_search__spans_sums;
 
-typedef struct sl_spans__first { // a term that triples are made of
+typedef struct sl_search__spans_first { // a term that triples are made of
     sl_term term;
     double q[SL_SPANS__DIMS];
-} sl_spans__first;
+} sl_search__spans_first;
 
 typedef struct sl_spans {
     sl_search__job *job;
@@ -201,29 +208,29 @@ typedef struct sl_spans {
     const char *name;
     const sl_store *store;
     int stride, probes;
-    const sl_spans__kernels *kernels;
+    const sl_search__spans_kernels *kernels;
     sl_arena arena;
 
     int spans;
     bool few;                     // rows: no spans, and only powers of the columns are tried
-    sl_spans__span span[SL_SPANS__SPANS + 1];
+    sl_search__spans_span span[SL_SPANS__SPANS + 1];
 
-    sl_spans__target *target;
+    sl_search__spans_target *target;
     double y_low, y_high;
     int targets, tables;          // tables: targets of the front that have tables
-    sl_spans__image *image[SL_SPANS__SPANS];
-    sl_spans__directory *directory[SL_SPANS__SPANS];
-    sl_spans__table table[SL_SPANS__SPANS][SL_SPANS__TABLES];
+    sl_search__spans_image *image[SL_SPANS__SPANS];
+    sl_search__spans_directory *directory[SL_SPANS__SPANS];
+    sl_search__spans_table table[SL_SPANS__SPANS][SL_SPANS__TABLES];
 
-    sl_spans__block *block;       // of the batch
-    double **scratch;             // values of a block, one per worker
+    sl_search__spans_block *block; // of the batch
+    double **scratch;              // values of a block, one per worker
     int workers;
     int batch_terms, batch_simple; // of the batch; of them, its first, of simple families
-    sl_spans__hits *shard_hits;   // by span, table and shard
-    sl_spans__hits *block_hits;   // by block
-    sl_spans__hits hits;          // of the batch, in order
+    sl_search__spans_hits *shard_hits; // by span, table and shard
+    sl_search__spans_hits *block_hits; // by block
+    sl_search__spans_hits hits;        // of the batch, in order
 
-    sl_spans__first *first[SL_SPANS__SPANS];
+    sl_search__spans_first *first[SL_SPANS__SPANS];
     int n_first[SL_SPANS__SPANS];
 
     int level;
@@ -235,51 +242,53 @@ typedef struct sl_spans {
 } sl_spans;
 
 /* spans_open.c */
-int sl_spans__probes(const sl_search__job *j, sl_side side); // rows that a side needs; 0: none
-SL_NODISCARD sl_status sl_spans__open_spans(sl_spans *s);
+int sl_search__spans_probes(const sl_search__job *j,
+                            sl_side side); // rows that a side needs; 0: none
+SL_NODISCARD sl_status sl_search__spans_open_spans(sl_spans *s);
 /* value[0..stride) := the term's logarithm (products) or value (sums) at the probes. */
-bool sl_spans__value(double *value, const sl_spans *s, sl_term t);
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t);
 /* q, and |value|^2, of one vector over the probes. */
-void sl_spans__project(double *q, double *size, const sl_spans *s, int span, const double *value);
+void sl_search__spans_project(double *q, double *size, const sl_spans *s, int span,
+                              const double *value);
 
 /* spans_target.c */
-SL_NODISCARD sl_status sl_spans__open_targets(sl_spans *s);
+SL_NODISCARD sl_status sl_search__spans_open_targets(sl_spans *s);
 /* y[i] := the target at rows 0 .. n-1; false where it is not real and finite. factor: values of the
  * factor at these rows, NULL for 1. */
-bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
+bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, const double *y,
                          const double *factor, int64_t n);
-double sl_spans__scale(int i); // of LEVEL, by the number that its constant is
+double sl_search__spans_scale(int i); // of LEVEL, by the number that its constant is
 /* Is the image more than rounding? */
-bool sl_spans__is_seen(const sl_spans__image *image);
+bool sl_search__spans_is_seen(const sl_search__spans_image *image);
 /* basis[] := orthonormal vectors of what the span leaves, so many numbers, that are orthogonal to the
  * image. */
-void sl_spans__find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const double *image,
-                          int left);
-int sl_spans__look_up(const sl_spans__directory *d, uint64_t key); // target, or -1
+void sl_search__spans_find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS],
+                                 const double *image, int left);
+int sl_search__spans_look_up(const sl_search__spans_directory *d, uint64_t key); // target, or -1
 
 /* The term that is the factor: a function, of an argument or elementary. */
-sl_term sl_spans__factor_term(const sl_spans *s, const sl_spans__target *t);
+sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t);
 
 /* Formulas without any term: targets that lie in a span. */
-SL_NODISCARD sl_status sl_spans__no_terms(sl_spans *s);
+SL_NODISCARD sl_status sl_search__spans_no_terms(sl_spans *s);
 
 /* spans_batch.c: the terms in block[], all at once. */
-SL_NODISCARD sl_status sl_spans__batch(sl_spans *s);
+SL_NODISCARD sl_status sl_search__spans_batch(sl_spans *s);
 
 /* spans_verify.c: fits the hit on all rows of the search and offers it. */
-SL_NODISCARD sl_status sl_spans__verify(sl_spans *s, const sl_spans__hit *hit);
+SL_NODISCARD sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spans_hit *hit);
 
 /* spans_zero.c: y^p z as a polynomial of degree 2, z the monomials from .. to - 1. */
-SL_NODISCARD sl_status sl_spans__zero(sl_spans *s, int from, int to);
+SL_NODISCARD sl_status sl_search__spans_zero(sl_spans *s, int from, int to);
 
 /* spans_pairs.c: pairs of the first terms for so many targets behind those that have tables. */
-SL_NODISCARD sl_status sl_spans__pairs(sl_spans *s, int targets, int terms);
+SL_NODISCARD sl_status sl_search__spans_pairs(sl_spans *s, int targets, int terms);
 
 /* spans_three.c: triples of the first n terms, all three new since the last call or not. */
-SL_NODISCARD sl_status sl_spans__three(sl_spans *s, int n);
+SL_NODISCARD sl_status sl_search__spans_three(sl_spans *s, int n);
 
 /* |a/|a| - its part along b|. */
-static inline double sl_spans__apart(const double *a, const double *b, int n) {
+static inline double sl_search__spans_apart(const double *a, const double *b, int n) {
     double length = sqrt(sl_search__dot(a, a, n)), sum = 0;
     double c = sl_search__dot(a, b, n) / sl_search__dot(b, b, n);
     for (int i = 0; i < n; i++) {

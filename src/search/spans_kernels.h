@@ -16,22 +16,22 @@ enum {
 };
 
 /* Numbers by dimension, then by term of a block. */
-typedef double sl_spans__numbers[SL_SPANS__DIMS][SL_SPANS__BLOCK];
+typedef double sl_search__spans_numbers[SL_SPANS__DIMS][SL_SPANS__BLOCK];
 
-typedef struct sl_spans__kernels {
+typedef struct sl_search__spans_kernels {
     /* q[d][t] := normal[d] . value[t] and size[t] := value[t] . value[t] over `rows` numbers, a
      * multiple of SL_SPANS__LANES, for n terms; value[t] begins at value + t stride. */
-    void (*project)(sl_spans__numbers q, double *size, const double *normal, const double *value,
-                    int rows, int stride, int n);
+    void (*project)(sl_search__spans_numbers q, double *size, const double *normal,
+                    const double *value, int rows, int stride, int n);
     /* key[t] := hash of the direction of q[.][t], the same for -q; norm[t] := |q|^2. */
-    void (*direct)(uint64_t *key, double *norm, sl_spans__numbers q);
+    void (*direct)(uint64_t *key, double *norm, sl_search__spans_numbers q);
     /* The same of what is left of q in `dims` - 1 dimensions: basis[i] . q. */
-    void (*reduce)(uint64_t *key, double *norm, sl_spans__numbers q,
+    void (*reduce)(uint64_t *key, double *norm, sl_search__spans_numbers q,
                    const double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]);
-} sl_spans__kernels;
+} sl_search__spans_kernels;
 
-extern const sl_spans__kernels sl_spans__kernels_base, sl_spans__kernels_avx2,
-    sl_spans__kernels_avx512;
-const sl_spans__kernels *sl_spans__kernels_at(sl_isa isa);
+extern const sl_search__spans_kernels sl_search__spans_kernels_base, sl_search__spans_kernels_avx2,
+    sl_search__spans_kernels_avx512;
+const sl_search__spans_kernels *sl_search__spans_kernels_at(sl_isa isa);
 
 #endif

@@ -14,7 +14,8 @@ static const double CELLS = 0x1p19;
 static const double halfspace[DIMS] = { 0.4363, 0.7411, 0.3127, 0.9131, 0.6173 };
 
 static double sum_lanes(const double *lane) {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 static void project_one(double *q, double *size, const double *restrict normal,
@@ -38,8 +39,8 @@ static void project_one(double *q, double *size, const double *restrict normal,
     *size = sum_lanes(s);
 }
 
-static void project(sl_spans__numbers q, double *size, const double *normal, const double *value,
-                    int rows, int stride, int n) {
+static void project(sl_search__spans_numbers q, double *size, const double *normal,
+                    const double *value, int rows, int stride, int n) {
     for (int t = 0; t < n; t++) {
         double one[DIMS];
         project_one(one, &size[t], normal, value + (size_t)t * (size_t)stride, rows, stride);
@@ -69,7 +70,7 @@ static inline uint64_t mix(double x0, double x1, double x2, double x3, double x4
     return h ^ h >> 29;
 }
 
-static void direct(uint64_t *key, double *norm, sl_spans__numbers q) {
+static void direct(uint64_t *key, double *norm, sl_search__spans_numbers q) {
     for (int t = 0; t < BLOCK; t++) {
         double x0 = q[0][t], x1 = q[1][t], x2 = q[2][t], x3 = q[3][t], x4 = q[4][t];
         double n = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4;
@@ -81,7 +82,7 @@ static void direct(uint64_t *key, double *norm, sl_spans__numbers q) {
     }
 }
 
-static void reduce(uint64_t *key, double *norm, sl_spans__numbers q,
+static void reduce(uint64_t *key, double *norm, sl_search__spans_numbers q,
                    const double basis[DIMS - 1][DIMS]) {
     for (int t = 0; t < BLOCK; t++) {
         double r[DIMS - 1];
@@ -97,4 +98,4 @@ static void reduce(uint64_t *key, double *norm, sl_spans__numbers q,
     }
 }
 
-const sl_spans__kernels KERNELS = { project, direct, reduce };
+const sl_search__spans_kernels KERNELS = { project, direct, reduce };

@@ -26,14 +26,15 @@ static void share_out(enumeration *m, int v, int left) {
     }
 }
 
-int sl_spans__monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs, int degree) {
+int sl_search__spans_monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs,
+                               int degree) {
     enumeration m = { .power = power, .room = room, .inputs = inputs };
     for (int d = 0; d <= degree; d++) share_out(&m, 0, d);
     return m.n;
 }
 
-void sl_spans__monomial(double *value, const int8_t *power, const double *const *x, int inputs,
-                        int64_t n) {
+void sl_search__spans_monomial(double *value, const int8_t *power, const double *const *x,
+                               int inputs, int64_t n) {
     for (int64_t i = 0; i < n; i++) value[i] = 1;
     for (int v = 0; v < inputs; v++)
         for (int p = 0; p < power[v]; p++)
@@ -60,17 +61,17 @@ static bool orthogonal(double *v, const double *basis, int n, int rows) {
 }
 
 /* Values of function i of the span at the probes. */
-static void function_at(double *v, const sl_spans *s, const sl_spans__span *span, int i) {
+static void function_at(double *v, const sl_spans *s, const sl_search__spans_span *span, int i) {
     const sl_search__job *j = s->job;
     if (s->side == SL_SIDE_SUM) {
-        sl_spans__monomial(v, span->power[i], j->rows.x, j->rows.inputs, span->rows);
+        sl_search__spans_monomial(v, span->power[i], j->rows.x, j->rows.inputs, span->rows);
         return;
     }
     for (int k = 0; k < span->rows; k++) v[k] = i == 0 ? 1 : sl_log(fabs(j->rows.x[i - 1][k]));
 }
 
 /* Directions that are left are drawn, so that none of them is special. */
-static sl_status find_normal(sl_spans *s, sl_spans__span *span) {
+static sl_status find_normal(sl_spans *s, sl_search__spans_span *span) {
     int rows = span->rows, n = 0;
     size_t mark = sl_arena_mark(&s->arena), room = (size_t)(span->dim + SL_SPANS__DIMS + 1);
     double *basis = sl_arena_alloc(&s->arena, room * (size_t)rows * sizeof *basis);
@@ -103,10 +104,11 @@ static const int8_t degrees[][SL_SPANS__SPANS + 1] = {
 };
 
 /* What sizes a span has; false where there are too few rows to learn from. */
-static bool plan_span(sl_spans__span *span, const sl_search__job *j, sl_side side, int degree) {
+static bool plan_span(sl_search__spans_span *span, const sl_search__job *j, sl_side side,
+                      int degree) {
     int64_t rows = j->rows.rows;
     span->degree = degree;
-    span->dim = side == SL_SIDE_SUM ? sl_spans__monomials(NULL, 0, j->rows.inputs, degree)
+    span->dim = side == SL_SIDE_SUM ? sl_search__spans_monomials(NULL, 0, j->rows.inputs, degree)
                                     : j->rows.inputs + 1;
     if (side == SL_SIDE_SUM && j->rows.inputs == 0) span->dim = 1;
     span->rows = (int)SL_MIN((int64_t)span->dim + SL_SPANS__DIMS, rows);
@@ -114,31 +116,31 @@ static bool plan_span(sl_spans__span *span, const sl_search__job *j, sl_side sid
 }
 
 /* list[] := the spans of a side; answers how many. */
-static int plan(sl_spans__span *list, const sl_search__job *j, sl_side side) {
+static int plan(sl_search__spans_span *list, const sl_search__job *j, sl_side side) {
     int n = 0;
     if (j->rows.inputs == 0) return 0;
     if (side == SL_SIDE_PRODUCT) return plan_span(&list[0], j, side, 0) ? 1 : 0;
     const int8_t *degree = degrees[SL_MIN(j->rows.inputs, SL_LEN(degrees) - 1)];
     for (int i = 0; degree[i]; i++) {
-        list[n] = (sl_spans__span){ 0 };
+        list[n] = (sl_search__spans_span){ 0 };
         bool enough = plan_span(&list[n], j, side, degree[i]);
         if (enough && (n == 0 || list[n].dim + SL_SPANS__DIMS + 2 <= j->rows.rows)) n++;
     }
     return n;
 }
 
-int sl_spans__probes(const sl_search__job *j, sl_side side) {
-    sl_spans__span list[SL_SPANS__SPANS] = { 0 };
+int sl_search__spans_probes(const sl_search__job *j, sl_side side) {
+    sl_search__spans_span list[SL_SPANS__SPANS] = { 0 };
     int most = 0;
     for (int i = plan(list, j, side) - 1; i >= 0; i--) most = SL_MAX(most, list[i].rows);
     return most;
 }
 
-sl_status sl_spans__open_spans(sl_spans *s) {
-    sl_spans__span list[SL_SPANS__SPANS] = { 0 };
+sl_status sl_search__spans_open_spans(sl_spans *s) {
+    sl_search__spans_span list[SL_SPANS__SPANS] = { 0 };
     s->spans = plan(list, s->job, s->side);
     for (int i = 0; i < s->spans; i++) {
-        sl_spans__span *span = &s->span[i];
+        sl_search__spans_span *span = &s->span[i];
         *span = list[i];
         size_t numbers = (size_t)(SL_SPANS__DIMS * s->stride);
         span->normal = sl_arena_alloc(&s->arena, numbers * sizeof(double));
@@ -147,7 +149,7 @@ sl_status sl_spans__open_spans(sl_spans *s) {
         memset(span->normal, 0, numbers * sizeof(double));
         memset(span->power, 0, (size_t)span->dim * sizeof *span->power);
         if (s->side == SL_SIDE_SUM)
-            sl_spans__monomials(span->power, span->dim, s->job->rows.inputs, span->degree);
+            sl_search__spans_monomials(span->power, span->dim, s->job->rows.inputs, span->degree);
         SL_TRY(find_normal(s, span));
     }
     return SL_OK;
@@ -155,17 +157,18 @@ sl_status sl_spans__open_spans(sl_spans *s) {
 
 /* ---------------------------------------------------------------- vectors ------------------- */
 
-bool sl_spans__value(double *value, const sl_spans *s, sl_term t) {
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t) {
     bool exponent;
-    if (!sl_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
+    if (!sl_search_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
     if (s->side == SL_SIDE_SUM || exponent) return true;
     for (int k = 0; k < s->stride; k++) value[k] = fabs(value[k]);
     sl_log_array(value, value, s->stride);
     return true;
 }
 
-void sl_spans__project(double *q, double *size, const sl_spans *s, int span, const double *value) {
-    sl_spans__numbers all;
+void sl_search__spans_project(double *q, double *size, const sl_spans *s, int span,
+                              const double *value) {
+    sl_search__spans_numbers all;
     double norm[SL_SPANS__BLOCK];
     int lanes = (s->span[span].rows + SL_SPANS__LANES - 1) / SL_SPANS__LANES * SL_SPANS__LANES;
     s->kernels->project(all, norm, s->span[span].normal, value, lanes, s->stride, 1);

@@ -16,22 +16,23 @@ enum { DIMS = SL_SPANS__DIMS, LEFT = DIMS - 1, BLOCK = SL_SPANS__BLOCK, GRAIN = 
 
 typedef struct pairs {
     sl_spans *s;
-    int span, terms, from; // the first target
-    sl_spans__numbers *q;  // of the terms, by blocks
+    int span, terms, from;       // the first target
+    sl_search__spans_numbers *q; // of the terms, by blocks
     uint64_t mask;
-    uint64_t **slot;      // by worker: key and number of a term; 0: free
-    sl_spans__hits *hits; // by part of the loop
+    uint64_t **slot;             // by worker: key and number of a term; 0: free
+    sl_search__spans_hits *hits; // by part of the loop
 } pairs;
 
 /* Do the two lie in one direction beside the target, and only there? */
-static bool is_pair(const sl_spans__first *f, const sl_spans__first *g,
+static bool is_pair(const sl_search__spans_first *f, const sl_search__spans_first *g,
                     const double basis[LEFT][DIMS]) {
     double u[LEFT], v[LEFT];
     for (int i = 0; i < LEFT; i++) {
         u[i] = sl_search__dot(basis[i], f->q, DIMS);
         v[i] = sl_search__dot(basis[i], g->q, DIMS);
     }
-    return sl_spans__apart(u, v, LEFT) < 1e-9 && sl_spans__apart(f->q, g->q, DIMS) > 1e-7;
+    return sl_search__spans_apart(u, v, LEFT) < 1e-9 &&
+           sl_search__spans_apart(f->q, g->q, DIMS) > 1e-7;
 }
 
 /* The first term that has this key, or -1: then it is this one from now on. The slot's lowest bits
@@ -45,43 +46,43 @@ static int meet(uint64_t *slot, uint64_t mask, uint64_t key, int number) {
     return -1;
 }
 
-static void one_target(const pairs *p, uint64_t *slot, sl_spans__hits *hits, int target) {
+static void one_target(const pairs *p, uint64_t *slot, sl_search__spans_hits *hits, int target) {
     const sl_spans *s = p->s;
-    const sl_spans__first *first = s->first[p->span];
+    const sl_search__spans_first *first = s->first[p->span];
     double basis[LEFT][DIMS], rest[BLOCK];
     uint64_t key[BLOCK];
-    sl_spans__find_basis(basis, s->image[p->span][target].q, DIMS);
+    sl_search__spans_find_basis(basis, s->image[p->span][target].q, DIMS);
     memset(slot, 0, (p->mask + 1) * sizeof *slot);
     for (int from = 0; from < p->terms; from += BLOCK) {
         s->kernels->reduce(key, rest, p->q[from / BLOCK], (const double(*)[DIMS])basis);
         for (int i = 0; i < BLOCK && from + i < p->terms; i++) {
-            const sl_spans__first *f = &first[from + i];
+            const sl_search__spans_first *f = &first[from + i];
             if (!(rest[i] > 1e-14 * sl_search__dot(f->q, f->q, DIMS))) continue; // this term alone
             int other = meet(slot, p->mask, key[i], from + i);
             if (other < 0 || !is_pair(f, &first[other], (const double(*)[DIMS])basis)) continue;
-            sl_spans__hit hit = { .span = (int16_t)p->span, .n = 2, .target = target };
+            sl_search__spans_hit hit = { .span = (int16_t)p->span, .n = 2, .target = target };
             hit.term[0] = first[other].term;
             hit.term[1] = f->term;
-            sl_spans__add_hit(hits, &hit);
+            sl_search__spans_add_hit(hits, &hit);
         }
     }
 }
 
 static sl_status pairs_part(int64_t begin, int64_t end, int worker, void *payload) {
     pairs *p = payload;
-    sl_spans__hits *hits = &p->hits[begin / GRAIN];
+    sl_search__spans_hits *hits = &p->hits[begin / GRAIN];
     hits->n = 0;
     if (sl_search__stop(p->s->job, worker == 0)) return SL_OK;
     for (int64_t i = begin; i < end; i++) {
         int target = p->from + (int)i;
-        if (sl_spans__is_seen(&p->s->image[p->span][target]))
+        if (sl_search__spans_is_seen(&p->s->image[p->span][target]))
             one_target(p, p->slot[worker], hits, target);
     }
     return SL_OK;
 }
 
 static void fill_blocks(pairs *p) {
-    const sl_spans__first *first = p->s->first[p->span];
+    const sl_search__spans_first *first = p->s->first[p->span];
     for (int i = 0; i < p->terms; i++)
         for (int d = 0; d < DIMS; d++) p->q[i / BLOCK][d][i % BLOCK] = first[i].q[d];
 }
@@ -94,7 +95,7 @@ static sl_status one_span(pairs *p, int targets) {
     atomic_fetch_add(&s->job->tried, (int64_t)targets * p->terms);
     for (int i = 0; i * GRAIN < targets && !s->found; i++)
         for (int k = 0; k < p->hits[i].n && !s->found; k++)
-            SL_TRY(sl_spans__verify(s, &p->hits[i].list[k]));
+            SL_TRY(sl_search__spans_verify(s, &p->hits[i].list[k]));
     return SL_OK;
 }
 
@@ -104,12 +105,12 @@ static sl_status open_pairs(pairs *p, sl_arena *a, int targets, int terms) {
     p->q = sl_arena_alloc(a, blocks * sizeof *p->q);
     p->slot = sl_arena_alloc(a, (size_t)p->s->workers * sizeof *p->slot);
     p->hits = sl_arena_alloc(a, parts * sizeof *p->hits);
-    sl_spans__hit *list = sl_arena_alloc(a, parts * HITS_PART * sizeof *list);
+    sl_search__spans_hit *list = sl_arena_alloc(a, parts * HITS_PART * sizeof *list);
     if (!p->q || !p->slot || !p->hits || !list)
         return sl_fail_memory(parts, HITS_PART * sizeof *list, "pairs of terms");
     memset(p->q, 0, blocks * sizeof *p->q);
     for (size_t i = 0; i < parts; i++)
-        p->hits[i] = (sl_spans__hits){ list + i * HITS_PART, 0, HITS_PART };
+        p->hits[i] = (sl_search__spans_hits){ list + i * HITS_PART, 0, HITS_PART };
     for (int i = 0; i < p->s->workers; i++) {
         p->slot[i] = sl_arena_alloc(a, slots * sizeof **p->slot);
         if (!p->slot[i]) return sl_fail_memory(slots, sizeof **p->slot, "pairs of terms");
@@ -117,7 +118,7 @@ static sl_status open_pairs(pairs *p, sl_arena *a, int targets, int terms) {
     return SL_OK;
 }
 
-sl_status sl_spans__pairs(sl_spans *s, int targets, int terms) {
+sl_status sl_search__spans_pairs(sl_spans *s, int targets, int terms) {
     sl_status st = SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
     pairs p = { .s = s, .mask = 15, .from = s->tables };

@@ -12,10 +12,10 @@ enum {
     FILTER_BITS_MAX = 28, // an entry has so many bits of its key
 };
 
-static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_spans__entry); }
+static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_search__spans_entry); }
 
 /* *out := so many slots, not cleared; NULL where max_memory does not allow them. */
-static sl_status new_entries(sl_spans__entry **out, sl_search__job *j, int64_t size) {
+static sl_status new_entries(sl_search__spans_entry **out, sl_search__job *j, int64_t size) {
     *out = NULL;
     if (!sl_search__reserve(j, bytes_of(size))) return SL_OK;
     *out = sl_malloc_wide((size_t)size, sizeof **out);
@@ -24,7 +24,7 @@ static sl_status new_entries(sl_spans__entry **out, sl_search__job *j, int64_t s
     return sl_fail_memory((size_t)size, sizeof **out, "a table of keys");
 }
 
-sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t limit) {
+sl_status sl_search__spans_table_open(sl_search__spans_table *t, sl_search__job *j, int64_t limit) {
     SL_TRY(new_entries(&t->entry, j, FIRST_SIZE));
     if (!t->entry) return SL_OK;
     memset(t->entry, 0, (size_t)bytes_of(FIRST_SIZE));
@@ -34,7 +34,7 @@ sl_status sl_spans__table_open(sl_spans__table *t, sl_search__job *j, int64_t li
     return SL_OK;
 }
 
-void sl_spans__table_close(sl_spans__table *t, sl_search__job *j) {
+void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j) {
     if (!t->entry) return;
     sl_free(t->entry);
     sl_search__release(j, bytes_of(t->size));
@@ -46,7 +46,7 @@ void sl_spans__table_close(sl_spans__table *t, sl_search__job *j) {
 
 /* A table that takes no more is only read: then a filter, small enough for the caches, answers most
  * look-ups. Without memory for it there is none. */
-static sl_status make_full(sl_spans__table *t, sl_search__job *j, int64_t used) {
+static sl_status make_full(sl_search__spans_table *t, sl_search__job *j, int64_t used) {
     int bits = 10;
     t->full = true;
     while (bits < FILTER_BITS_MAX && INT64_C(1) << bits < FILTER_SHARE * used) bits++;
@@ -67,27 +67,28 @@ static sl_status make_full(sl_spans__table *t, sl_search__job *j, int64_t used) 
 }
 
 /* The shard's slots are a ring of their own. */
-static int64_t next_slot(const sl_spans__table *t, int64_t slot) {
+static int64_t next_slot(const sl_search__spans_table *t, int64_t slot) {
     int64_t ring = t->size / SL_SPANS__SHARDS;
     return (slot & ~(ring - 1)) | ((slot + 1) & (ring - 1));
 }
 
 /* Clears a shard's new slots and moves its old entries there: rings of the old and the new table
  * have the same keys. */
-static void move_shard(sl_spans__table *t, int shard) {
+static void move_shard(sl_search__spans_table *t, int shard) {
     int64_t ring = t->size / SL_SPANS__SHARDS, old_ring = t->old_size / SL_SPANS__SHARDS;
-    const sl_spans__entry *from = t->old + shard * old_ring;
+    const sl_search__spans_entry *from = t->old + shard * old_ring;
     memset(t->entry + shard * ring, 0, (size_t)bytes_of(ring));
     for (int64_t i = 0; i < old_ring; i++) {
         if (!from[i]) continue;
-        int64_t slot = sl_spans__slot(t, from[i]);
+        int64_t slot = sl_search__spans_slot(t, from[i]);
         while (t->entry[slot]) slot = next_slot(t, slot);
         t->entry[slot] = from[i];
     }
 }
 
 /* *grows: it has to for so many more entries, and has new slots, still to be filled. */
-static sl_status begin_growth(bool *grows, sl_spans__table *t, sl_search__job *j, int64_t more) {
+static sl_status begin_growth(bool *grows, sl_search__spans_table *t, sl_search__job *j,
+                              int64_t more) {
     int64_t used = 0, size = t->size;
     int bits = t->ring_bits;
     *grows = false;
@@ -97,7 +98,7 @@ static sl_status begin_growth(bool *grows, sl_spans__table *t, sl_search__job *j
     if (5 * (used + more) <= 3 * size) return SL_OK;
     while (5 * (used + more) > 3 * size) size *= 2, bits++;
     if (size < 1 << 17) size *= 2, bits++; // small ones fill soon
-    sl_spans__entry *grown = NULL;
+    sl_search__spans_entry *grown = NULL;
     if (bits <= RING_BITS_MAX) SL_TRY(new_entries(&grown, j, size));
     if (!grown) return make_full(t, j, used);
     t->old = t->entry;
@@ -110,7 +111,7 @@ static sl_status begin_growth(bool *grows, sl_spans__table *t, sl_search__job *j
 }
 
 typedef struct growth {
-    sl_spans__table *list[SL_SPANS__SPANS * SL_SPANS__TABLES];
+    sl_search__spans_table *list[SL_SPANS__SPANS * SL_SPANS__TABLES];
     int n;
 } growth;
 
@@ -122,13 +123,13 @@ static sl_status grow_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans, sl_search__job *j,
-                         int64_t more) {
+sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans,
+                                sl_search__job *j, int64_t more) {
     growth g = { .n = 0 };
     sl_status st = SL_OK;
     bool grows;
     for (int i = 0; i < spans * SL_SPANS__TABLES && st == SL_OK; i++) {
-        sl_spans__table *t = &table[i / SL_SPANS__TABLES][i % SL_SPANS__TABLES];
+        sl_search__spans_table *t = &table[i / SL_SPANS__TABLES][i % SL_SPANS__TABLES];
         st = begin_growth(&grows, t, j, more);
         if (st == SL_OK && grows) g.list[g.n++] = t;
     }
@@ -141,18 +142,18 @@ sl_status sl_spans__grow(sl_spans__table (*table)[SL_SPANS__TABLES], int spans, 
     return st;
 }
 
-sl_spans__met sl_spans__meet(int64_t *other, sl_spans__table *t, uint64_t key, uint64_t direction,
-                             int64_t number) {
+sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
+                                           uint64_t direction, int64_t number) {
     uint64_t whole = key >> 36 << 36 | direction >> 52 << 24;
-    int64_t slot = sl_spans__slot(t, key);
+    int64_t slot = sl_search__spans_slot(t, key);
     for (;; slot = next_slot(t, slot)) {
-        sl_spans__entry e = t->entry[slot];
+        sl_search__spans_entry e = t->entry[slot];
         if (!e) break;
         if ((e ^ whole) >> 36) continue;
         *other = (int64_t)(e & 0xFFFFFF) - 1;
         return (e ^ whole) >> 24 ? SL_SPANS__OTHER : SL_SPANS__SAME;
     }
-    int64_t *used = &t->used[sl_spans__shard(key)];
+    int64_t *used = &t->used[sl_search__spans_shard(key)];
     // a ring always keeps a free slot, where looking ends
     if (t->full || *used + 1 >= t->size / SL_SPANS__SHARDS) return SL_SPANS__SAME;
     t->entry[slot] = whole | (uint64_t)(number + 1);

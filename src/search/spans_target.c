@@ -36,7 +36,7 @@ static double to_power(double y, int power) {
     }
 }
 
-static double function_of(sl_spans__kind kind, double y) {
+static double function_of(sl_search__spans_kind kind, double y) {
     switch (kind) {
     case SL_SPANS__SIN: return sl_sin(y);
     case SL_SPANS__COS: return sl_cos(y);
@@ -54,22 +54,22 @@ static const double scales[] = {
     0.9210340371976182736, 0.6931471805599453094,
 };
 
-double sl_spans__scale(int i) { return scales[i]; }
+double sl_search__spans_scale(int i) { return scales[i]; }
 
 static double ratio(double t) { return (1 - t) / (1 + t); }
 
-bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y,
-                         const double *factor, int64_t n) {
+bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, const double *y,
+                                const double *factor, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         double z = factor ? factor[i] : 1, p = to_power(y[i], t->power);
         if (t->kind == SL_SPANS__TIMES)
             out[i] = p * z;
         else if (t->kind == SL_SPANS__LESS)
-            out[i] = p - sl_store_constant(t->constant) * z;
+            out[i] = p - sl_search_store_constant(t->constant) * z;
         else if (t->kind == SL_SPANS__RATIO)
             out[i] = ratio(t->power == 2 ? sqrt(y[i]) : y[i]);
         else if (t->kind == SL_SPANS__LEVEL)
-            out[i] = sl_exp(sl_spans__scale(t->constant) * (factor ? y[i] - z : y[i]));
+            out[i] = sl_exp(sl_search__spans_scale(t->constant) * (factor ? y[i] - z : y[i]));
         else
             out[i] = function_of(t->kind, y[i] * z);
         if (!isfinite(out[i])) return false;
@@ -82,7 +82,7 @@ bool sl_spans__transform(double *out, const sl_spans__target *t, const double *y
 }
 
 /* May y be what undoing this target gives? */
-static bool in_range(const sl_spans *s, sl_spans__kind kind) {
+static bool in_range(const sl_spans *s, sl_search__spans_kind kind) {
     const double half_turn = 3.14159265358979323846;
     double low = s->y_low, high = s->y_high;
     switch (kind) {
@@ -97,24 +97,24 @@ static bool in_range(const sl_spans *s, sl_spans__kind kind) {
 
 /* ---------------------------------------------------------------- the list ------------------ */
 
-static void add(sl_spans *s, sl_spans__target t) {
+static void add(sl_spans *s, sl_search__spans_target t) {
     if (s->targets < TARGETS_MAX && (t.factor || in_range(s, t.kind))) s->target[s->targets++] = t;
 }
 
-static void add_plain(sl_spans *s, sl_spans__kind kind, int power, int constant) {
-    add(s, (sl_spans__target){ .kind = kind, .power = (int8_t)power, .constant = constant });
+static void add_plain(sl_spans *s, sl_search__spans_kind kind, int power, int constant) {
+    add(s, (sl_search__spans_target){ .kind = kind, .power = (int8_t)power, .constant = constant });
 }
 
 /* exp(y z), log(y z), log(1 - y z) and y^p +- z. */
 static void product_targets_of(sl_spans *s, int i) {
     static const int8_t powers[] = { -1, 2, -2 };
-    const sl_spans__factor factor = SL_SPANS__MONOMIAL;
-    add(s, (sl_spans__target){ SL_SPANS__EXP, 1, factor, i, 0 });
-    add(s, (sl_spans__target){ SL_SPANS__LOG, 1, factor, i, 0 });
-    add(s, (sl_spans__target){ SL_SPANS__REST, 1, factor, i, 0 });
+    const sl_search__spans_factor factor = SL_SPANS__MONOMIAL;
+    add(s, (sl_search__spans_target){ SL_SPANS__EXP, 1, factor, i, 0 });
+    add(s, (sl_search__spans_target){ SL_SPANS__LOG, 1, factor, i, 0 });
+    add(s, (sl_search__spans_target){ SL_SPANS__REST, 1, factor, i, 0 });
     for (int p = 0; p < SL_LEN(powers); p++)
         for (int c = 0; c < 2; c++)
-            add(s, (sl_spans__target){ SL_SPANS__LESS, powers[p], factor, i, c });
+            add(s, (sl_search__spans_target){ SL_SPANS__LESS, powers[p], factor, i, c });
 }
 
 static sl_status product_targets(sl_spans *s) {
@@ -125,7 +125,7 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__COS, 1, 0);
     add_plain(s, SL_SPANS__EXP, 1, 0);
     s->tables = s->targets;
-    for (int c = 0; c < sl_store_constants(); c++)
+    for (int c = 0; c < sl_search_store_constants(); c++)
         for (int p = 0; p < SL_LEN(powers); p++) add_plain(s, SL_SPANS__LESS, powers[p], c);
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__TAN, 1, 0);
@@ -134,18 +134,18 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__RATIO, 1, 0);
     add_plain(s, SL_SPANS__RATIO, 2, 0);
     int monomials;
-    SL_TRY(sl_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
+    SL_TRY(sl_search_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
     for (int i = 0; i < SL_MIN(monomials, FIRST_MONOMIALS); i++) product_targets_of(s, i);
-    int elementaries = sl_store_elementaries(s->store, PRODUCT_ELEMENTARIES);
+    int elementaries = sl_search_store_elementaries(s->store, PRODUCT_ELEMENTARIES);
     for (int i = 0; i < elementaries; i++)
-        add(s, (sl_spans__target){ SL_SPANS__EXP, 1, SL_SPANS__ELEMENTARY, i, 0 });
+        add(s, (sl_search__spans_target){ SL_SPANS__EXP, 1, SL_SPANS__ELEMENTARY, i, 0 });
     for (int i = 0; i < monomials; i++)
         for (int c = 0; c < (i < 64 ? 10 : 4); c++)
-            add(s, (sl_spans__target){ SL_SPANS__LESS, 1, SL_SPANS__MONOMIAL, i, c });
-    int functions = sl_store_functions(s->store, PRODUCT_FUNCTIONS);
+            add(s, (sl_search__spans_target){ SL_SPANS__LESS, 1, SL_SPANS__MONOMIAL, i, c });
+    int functions = sl_search_store_functions(s->store, PRODUCT_FUNCTIONS);
     for (int i = 0; i < functions; i++)
         for (int c = 0; c < 6; c++)
-            add(s, (sl_spans__target){ SL_SPANS__LESS, 1, SL_SPANS__FUNCTION, i, c });
+            add(s, (sl_search__spans_target){ SL_SPANS__LESS, 1, SL_SPANS__FUNCTION, i, c });
     return SL_OK;
 }
 
@@ -158,43 +158,46 @@ static sl_status sum_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__COS, 1, 0);
     add_plain(s, SL_SPANS__EXP, 1, 0);
     int monomials;
-    SL_TRY(sl_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
+    SL_TRY(sl_search_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
     for (int k = 0; k < SL_LEN(scales); k++) {
         add_plain(s, SL_SPANS__LEVEL, 1, k);
         for (int i = 0; i < SL_MIN(monomials, s->job->rows.inputs); i++)
-            add(s, (sl_spans__target){ SL_SPANS__LEVEL, 1, SL_SPANS__MONOMIAL, i, k });
+            add(s, (sl_search__spans_target){ SL_SPANS__LEVEL, 1, SL_SPANS__MONOMIAL, i, k });
     }
     for (int i = 0; i < monomials; i++)
         for (int p = 0; p < SL_LEN(powers); p++)
-            add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });
-    int functions = sl_store_functions(s->store, SUM_FUNCTIONS);
+            add(s,
+                (sl_search__spans_target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });
+    int functions = sl_search_store_functions(s->store, SUM_FUNCTIONS);
     for (int i = 0; i < functions; i++)
         for (int p = 0; p < 3; p++)
-            add(s, (sl_spans__target){ SL_SPANS__TIMES, powers[p], SL_SPANS__FUNCTION, i, 0 });
+            add(s,
+                (sl_search__spans_target){ SL_SPANS__TIMES, powers[p], SL_SPANS__FUNCTION, i, 0 });
     return SL_OK;
 }
 
 /* ---------------------------------------------------------------- images -------------------- */
 
-sl_term sl_spans__factor_term(const sl_spans *s, const sl_spans__target *t) {
-    return t->factor == SL_SPANS__FUNCTION ? sl_store_function(s->store, t->index)
-                                           : sl_store_elementary(s->store, t->index);
+sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
+    return t->factor == SL_SPANS__FUNCTION ? sl_search_store_function(s->store, t->index)
+                                           : sl_search_store_elementary(s->store, t->index);
 }
 
 /* value[0..stride) := the target at the probes, or its logarithm, 0 in the padding. */
-static bool target_value(double *value, const sl_spans *s, const sl_spans__target *t) {
+static bool target_value(double *value, const sl_spans *s, const sl_search__spans_target *t) {
     double of_function[SL_STORE_MAX_PROBES];
     const double *factor = NULL;
     bool exponent = false;
-    if (t->factor == SL_SPANS__MONOMIAL) factor = sl_store_monomial(s->store, t->index);
+    if (t->factor == SL_SPANS__MONOMIAL) factor = sl_search_store_monomial(s->store, t->index);
     if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
         factor = of_function;
-        if (!sl_store_value(of_function, &exponent, s->store, sl_spans__factor_term(s, t)))
+        if (!sl_search_store_value(of_function, &exponent, s->store,
+                                   sl_search__spans_factor_term(s, t)))
             return false;
         if (exponent) return false;
     }
     memset(value, 0, (size_t)s->stride * sizeof *value);
-    if (!sl_spans__transform(value, t, s->job->rows.y, factor, s->probes)) return false;
+    if (!sl_search__spans_transform(value, t, s->job->rows.y, factor, s->probes)) return false;
     if (s->side == SL_SIDE_SUM) return true;
     for (int k = 0; k < s->probes; k++) value[k] = fabs(value[k]);
     sl_log_array(value, value, s->probes);
@@ -210,11 +213,11 @@ static sl_status images_part(int64_t begin, int64_t end, int worker, void *paylo
     for (int64_t t = begin; t < end; t++) {
         bool real = target_value(value, s, &s->target[t]);
         for (int i = 0; i < s->spans; i++) {
-            sl_spans__image *image = &s->image[i][t];
-            *image = (sl_spans__image){ .size = 0 };
+            sl_search__spans_image *image = &s->image[i][t];
+            *image = (sl_search__spans_image){ .size = 0 };
             if (!real) continue;
             double size;
-            sl_spans__project(image->q, &size, s, i, value);
+            sl_search__spans_project(image->q, &size, s, i, value);
             if (isfinite(size)) image->size = sqrt(size + (s->side == SL_SIDE_PRODUCT));
         }
     }
@@ -227,13 +230,13 @@ static double norm_of(const double *q) {
     return n;
 }
 
-bool sl_spans__is_seen(const sl_spans__image *image) {
+bool sl_search__spans_is_seen(const sl_search__spans_image *image) {
     return image->size > 0 && norm_of(image->q) > 1e-17 * image->size * image->size;
 }
 
 /* ---------------------------------------------------------------- directory ----------------- */
 
-static void put_directory(sl_spans__directory *d, uint64_t key, int target) {
+static void put_directory(sl_search__spans_directory *d, uint64_t key, int target) {
     if (!key) key = 1;
     d->filter[key >> 40 & 4095] |= 1ull << (key >> 52 & 63);
     uint64_t slot = key & d->mask;
@@ -243,7 +246,7 @@ static void put_directory(sl_spans__directory *d, uint64_t key, int target) {
     d->target[slot] = target;
 }
 
-int sl_spans__look_up(const sl_spans__directory *d, uint64_t key) {
+int sl_search__spans_look_up(const sl_search__spans_directory *d, uint64_t key) {
     if (!key) key = 1;
     if (!(d->filter[key >> 40 & 4095] >> (key >> 52 & 63) & 1)) return -1;
     uint64_t slot = key & d->mask;
@@ -252,21 +255,21 @@ int sl_spans__look_up(const sl_spans__directory *d, uint64_t key) {
 }
 
 /* The targets from..from + SL_SPANS__BLOCK - 1; of equal directions the first one stays. */
-static void put_block(const sl_spans *s, sl_spans__directory *d, int span, int from) {
-    sl_spans__numbers q = { { 0 } };
+static void put_block(const sl_spans *s, sl_search__spans_directory *d, int span, int from) {
+    sl_search__spans_numbers q = { { 0 } };
     uint64_t key[SL_SPANS__BLOCK];
     double norm[SL_SPANS__BLOCK];
-    const sl_spans__image *image = s->image[span] + from;
+    const sl_search__spans_image *image = s->image[span] + from;
     int n = SL_MIN(s->targets - from, (int)SL_SPANS__BLOCK);
     for (int t = 0; t < n; t++)
         for (int i = 0; i < SL_SPANS__DIMS; i++) q[i][t] = image[t].q[i];
     s->kernels->direct(key, norm, q);
     for (int t = 0; t < n; t++)
-        if (sl_spans__is_seen(&image[t])) put_directory(d, key[t], from + t);
+        if (sl_search__spans_is_seen(&image[t])) put_directory(d, key[t], from + t);
 }
 
 static sl_status open_directory(sl_spans *s, int span) {
-    sl_spans__directory *d = sl_arena_alloc(&s->arena, sizeof *d);
+    sl_search__spans_directory *d = sl_arena_alloc(&s->arena, sizeof *d);
     uint64_t size = 16;
     while (size < 4 * (uint64_t)s->targets) size *= 2;
     if (!d) return sl_fail_memory(1, sizeof *d, "the transforms of y");
@@ -281,8 +284,8 @@ static sl_status open_directory(sl_spans *s, int span) {
     return SL_OK;
 }
 
-void sl_spans__find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], const double *image,
-                          int left) {
+void sl_search__spans_find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS],
+                                 const double *image, int left) {
     double all[SL_SPANS__DIMS][SL_SPANS__DIMS], size = sqrt(norm_of(image));
     int n = 1;
     for (int d = 0; d < SL_SPANS__DIMS; d++) all[0][d] = image[d] / size;
@@ -309,11 +312,11 @@ void sl_spans__find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS], cons
 static sl_status open_tables(sl_spans *s) {
     for (int i = 0; i < s->spans; i++) {
         for (int t = 0; t < s->tables; t++) {
-            if (!sl_spans__is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
+            if (!sl_search__spans_is_seen(&s->image[i][t]) || s->span[i].left < 4) continue;
             if (s->side == SL_SIDE_SUM && i > 0 && t > 2) continue;
-            SL_TRY(
-                sl_spans__table_open(&s->table[i][t], s->job, i || t ? LIMIT_OTHER : LIMIT_MAIN));
-            sl_spans__find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
+            SL_TRY(sl_search__spans_table_open(&s->table[i][t], s->job,
+                                               i || t ? LIMIT_OTHER : LIMIT_MAIN));
+            sl_search__spans_find_basis(s->table[i][t].basis, s->image[i][t].q, s->span[i].left);
         }
     }
     return SL_OK;
@@ -328,11 +331,11 @@ static void find_range(sl_spans *s) {
     }
 }
 
-sl_status sl_spans__open_targets(sl_spans *s) {
+sl_status sl_search__spans_open_targets(sl_spans *s) {
     find_range(s);
     s->target = sl_arena_alloc(&s->arena, (TARGETS_MAX + 1) * sizeof *s->target);
     if (!s->target) return sl_fail_memory(TARGETS_MAX, sizeof *s->target, "the transforms of y");
-    SL_TRY(sl_store_extend(s->job->store, TARGET_STORE_LEVEL));
+    SL_TRY(sl_search_store_extend(s->job->store, TARGET_STORE_LEVEL));
     SL_TRY(s->side == SL_SIDE_PRODUCT ? product_targets(s) : sum_targets(s));
     for (int i = 0; i < s->spans; i++) {
         s->image[i] = sl_arena_alloc(&s->arena, (size_t)s->targets * sizeof **s->image);
@@ -345,18 +348,18 @@ sl_status sl_spans__open_targets(sl_spans *s) {
 }
 
 /* y^p - c z is a monomial: a sum of two, which the walk writes as a product where it is one. */
-static bool is_written_better(const sl_spans__target *t) {
+static bool is_written_better(const sl_search__spans_target *t) {
     return t->kind == SL_SPANS__LESS && t->power != 1 && t->factor != SL_SPANS__ONE;
 }
 
 /* Targets that lie in the span: formulas without any term. */
-sl_status sl_spans__no_terms(sl_spans *s) {
+sl_status sl_search__spans_no_terms(sl_spans *s) {
     for (int t = 0; t < s->targets && !s->found; t++) {
         if (is_written_better(&s->target[t])) continue;
         for (int i = 0; i < s->spans; i++) {
-            if (s->image[i][t].size == 0 || sl_spans__is_seen(&s->image[i][t])) continue;
-            sl_spans__hit hit = { .span = (int16_t)i, .target = t, .n = 0 };
-            SL_TRY(sl_spans__verify(s, &hit));
+            if (s->image[i][t].size == 0 || sl_search__spans_is_seen(&s->image[i][t])) continue;
+            sl_search__spans_hit hit = { .span = (int16_t)i, .target = t, .n = 0 };
+            SL_TRY(sl_search__spans_verify(s, &hit));
             break;
         }
     }

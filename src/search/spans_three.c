@@ -32,7 +32,7 @@ typedef struct triples {
     double *unit; // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
     uint64_t mask;
     desk *desk;
-    sl_spans__hits *hits; // by part of the loop
+    sl_search__spans_hits *hits; // by part of the loop
 } triples;
 
 /* w := the reflection of r that takes f to the first axis, without that axis; u: its vector,
@@ -77,7 +77,7 @@ static bool are_independent(const double *a, const double *b, const double *c) {
 static bool is_triple(const triples *t, int f, int g, int e, const double *w, double norm,
                       const double *u, double factor) {
     const double *rg = t->unit + g * LEFT, *re = t->unit + e * LEFT;
-    const sl_spans__first *first = t->s->first[t->span];
+    const sl_search__spans_first *first = t->s->first[t->span];
     double v[REST], difference = 0;
     if (fabs(sl_search__dot(rg, re, LEFT)) > 1 - 1e-9) return false; // a pair without f
     double other = reflect(v, re, u, factor), along = sl_search__dot(v, w, REST) / other;
@@ -88,9 +88,9 @@ static bool is_triple(const triples *t, int f, int g, int e, const double *w, do
     return sqrt(difference) < 1e-9 && are_independent(first[e].q, first[g].q, first[f].q);
 }
 
-static void one_f(const triples *t, desk *d, sl_spans__hits *hits, int f) {
+static void one_f(const triples *t, desk *d, sl_search__spans_hits *hits, int f) {
     const double *rf = t->unit + f * LEFT;
-    const sl_spans__first *first = t->s->first[t->span];
+    const sl_search__spans_first *first = t->s->first[t->span];
     double u[LEFT];
     if (sl_search__dot(rf, rf, LEFT) == 0) return;
     memcpy(u, rf, sizeof u);
@@ -105,20 +105,20 @@ static void one_f(const triples *t, desk *d, sl_spans__hits *hits, int f) {
         if (d->slot[at].stamp != d->stamp) {
             d->slot[at] = (slot){ d->stamp, g, key };
         } else if (is_triple(t, f, g, d->slot[at].term, w, norm, u, factor)) {
-            sl_spans__hit hit = { .place = f,
-                                  .span = (int16_t)t->span,
-                                  .n = 3,
-                                  .target = t->target,
-                                  .term = { first[d->slot[at].term].term, first[g].term,
-                                            first[f].term } };
-            sl_spans__add_hit(hits, &hit);
+            sl_search__spans_hit hit = { .place = f,
+                                         .span = (int16_t)t->span,
+                                         .n = 3,
+                                         .target = t->target,
+                                         .term = { first[d->slot[at].term].term, first[g].term,
+                                                   first[f].term } };
+            sl_search__spans_add_hit(hits, &hit);
         }
     }
 }
 
 static sl_status triples_part(int64_t begin, int64_t end, int worker, void *payload) {
     triples *t = payload;
-    sl_spans__hits *hits = &t->hits[begin / GRAIN];
+    sl_search__spans_hits *hits = &t->hits[begin / GRAIN];
     hits->n = 0;
     if (sl_search__stop(t->s->job, worker == 0)) return SL_OK;
     for (int64_t f = begin; f < end; f++) one_f(t, &t->desk[worker], hits, (int)f);
@@ -127,7 +127,7 @@ static sl_status triples_part(int64_t begin, int64_t end, int worker, void *payl
 
 /* What is left of the first terms beside the target. */
 static void find_units(triples *t) {
-    const sl_spans__table *table = &t->s->table[t->span][t->target];
+    const sl_search__spans_table *table = &t->s->table[t->span][t->target];
     for (int i = 0; i < t->n; i++) {
         const double *q = t->s->first[t->span][i].q;
         double *r = t->unit + i * LEFT;
@@ -139,7 +139,7 @@ static void find_units(triples *t) {
 }
 
 static int cmp_hit(const void *a, const void *b) {
-    const sl_spans__hit *p = a, *q = b;
+    const sl_search__spans_hit *p = a, *q = b;
     if (p->place != q->place) return p->place - q->place;
     if (p->term[1] != q->term[1]) return p->term[1] < q->term[1] ? -1 : 1;
     return (p->term[0] > q->term[0]) - (p->term[0] < q->term[0]);
@@ -153,9 +153,11 @@ static sl_status one_target(triples *t) {
     atomic_fetch_add(&s->job->tried, (int64_t)t->n * (t->n - 1) / 2);
     s->hits.n = 0;
     for (int i = 0; i * GRAIN < t->n; i++)
-        for (int k = 0; k < t->hits[i].n; k++) sl_spans__add_hit(&s->hits, &t->hits[i].list[k]);
+        for (int k = 0; k < t->hits[i].n; k++)
+            sl_search__spans_add_hit(&s->hits, &t->hits[i].list[k]);
     qsort(s->hits.list, (size_t)s->hits.n, sizeof *s->hits.list, cmp_hit);
-    for (int i = 0; i < s->hits.n && !s->found; i++) SL_TRY(sl_spans__verify(s, &s->hits.list[i]));
+    for (int i = 0; i < s->hits.n && !s->found; i++)
+        SL_TRY(sl_search__spans_verify(s, &s->hits.list[i]));
     return SL_OK;
 }
 
@@ -164,11 +166,11 @@ static sl_status open_desks(triples *t, sl_arena *a, int n) {
     t->desk = sl_arena_alloc(a, (size_t)t->s->workers * sizeof *t->desk);
     t->unit = sl_arena_alloc(a, (size_t)n * LEFT * sizeof *t->unit);
     t->hits = sl_arena_alloc(a, (size_t)parts * sizeof *t->hits);
-    sl_spans__hit *list = sl_arena_alloc(a, (size_t)parts * HITS_PART * sizeof *list);
+    sl_search__spans_hit *list = sl_arena_alloc(a, (size_t)parts * HITS_PART * sizeof *list);
     if (!t->desk || !t->unit || !t->hits || !list)
         return sl_fail_memory((size_t)n, sizeof *list, "triples of terms");
     for (int i = 0; i < parts; i++)
-        t->hits[i] = (sl_spans__hits){ list + i * HITS_PART, 0, HITS_PART };
+        t->hits[i] = (sl_search__spans_hits){ list + i * HITS_PART, 0, HITS_PART };
     for (int i = 0; i < t->s->workers; i++) {
         size_t bytes = (t->mask + 1) * sizeof(slot);
         t->desk[i] = (desk){ .slot = sl_arena_alloc(a, bytes) };
@@ -178,7 +180,7 @@ static sl_status open_desks(triples *t, sl_arena *a, int n) {
     return SL_OK;
 }
 
-sl_status sl_spans__three(sl_spans *s, int n) {
+sl_status sl_search__spans_three(sl_spans *s, int n) {
     sl_status st = SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
     triples t = { .s = s, .mask = 15 };

@@ -47,12 +47,12 @@ static void take_logarithms(double *v, double *weight, int64_t n) {
         if (!isfinite(v[i])) v[i] = 0, weight[i] = 0;
 }
 
-static void span_columns(sl_spans *s, system *sys, const sl_spans__span *span) {
+static void span_columns(sl_spans *s, system *sys, const sl_search__spans_span *span) {
     const sl_problem *p = &s->job->rows;
     for (int i = 0; i < span->dim; i++) {
         double *c = sys->column[i];
         if (s->side == SL_SIDE_SUM) {
-            sl_spans__monomial(c, span->power[i], p->x, p->inputs, p->rows);
+            sl_search__spans_monomial(c, span->power[i], p->x, p->inputs, p->rows);
         } else {
             for (int64_t k = 0; k < p->rows; k++) c[k] = i ? p->x[i - 1][k] : 1;
             if (i) take_logarithms(c, sys->weight, p->rows);
@@ -61,11 +61,12 @@ static void span_columns(sl_spans *s, system *sys, const sl_spans__span *span) {
     sys->n = sys->span = span->dim;
 }
 
-static sl_status term_columns(sl_spans *s, system *sys, sl_arena *a, const sl_spans__hit *hit) {
+static sl_status term_columns(sl_spans *s, system *sys, sl_arena *a,
+                              const sl_search__spans_hit *hit) {
     int64_t n = s->job->rows.rows;
     for (int i = 0; i < hit->n; i++) {
         double *c = sys->column[sys->n++];
-        SL_TRY(sl_store_expr(&sys->term[i], a, s->store, hit->term[i]));
+        SL_TRY(sl_search_store_expr(&sys->term[i], a, s->store, hit->term[i]));
         const sl_node *e = sys->term[i];
         sys->exponent[i] = s->side == SL_SIDE_PRODUCT && e->op == SL_OP_EXP;
         if (sys->exponent[i]) e++; // its argument
@@ -77,18 +78,18 @@ static sl_status term_columns(sl_spans *s, system *sys, sl_arena *a, const sl_sp
 
 /* *factor := the target's factor at all rows and as an expression; NULL for 1. */
 static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, sl_arena *a,
-                           const sl_spans__target *t) {
+                           const sl_search__spans_target *t) {
     *factor = NULL;
     if (t->factor == SL_SPANS__ONE) return SL_OK;
     if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
-        SL_TRY(sl_store_expr(factor, a, s->store, sl_spans__factor_term(s, t)));
+        SL_TRY(sl_search_store_expr(factor, a, s->store, sl_search__spans_factor_term(s, t)));
     } else {
         sl_write w = { .arena = a };
         const int8_t *row = t->factor == SL_SPANS__ROW
-                                ? sl_store_row(s->store, t->index)
-                                : sl_store_monomial_exponents(s->store, t->index);
-        *factor = sl_write_halves(&w, row, s->job->rows.inputs);
-        SL_TRY(sl_write_status(&w));
+                                ? sl_search_store_row(s->store, t->index)
+                                : sl_search_store_monomial_exponents(s->store, t->index);
+        *factor = sl_search_write_halves(&w, row, s->job->rows.inputs);
+        SL_TRY(sl_search_write_status(&w));
     }
     return values_of(value, s, a, *factor);
 }
@@ -97,8 +98,8 @@ static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, s
 
 static sl_status solve(bool *fits, system *sys, sl_arena *a, int64_t rows, double limit) {
     sl_lsq lsq;
-    SL_TRY(sl_lsq_fit(&lsq, sys->coefficient, NULL, a, (const double *const *)sys->column, sys->y,
-                      sys->weight, (int)rows, sys->n));
+    SL_TRY(sl_num_lsq_fit(&lsq, sys->coefficient, NULL, a, (const double *const *)sys->column,
+                          sys->y, sys->weight, (int)rows, sys->n));
     double worst = 0;
     *fits = false;
     for (int64_t k = 0; k < rows; k++) {
@@ -115,7 +116,7 @@ static sl_status solve(bool *fits, system *sys, sl_arena *a, int64_t rows, doubl
 static bool near_fraction(sl_rat *out, double x) {
     for (int d = 1; d <= 6; d++) {
         double n = nearbyint(x * d);
-        if (fabs(x - n / d) < 2e-7 && fabs(n) < 20 * d) return sl_rat_make(out, (int64_t)n, d);
+        if (fabs(x - n / d) < 2e-7 && fabs(n) < 20 * d) return sl_expr_rat_make(out, (int64_t)n, d);
     }
     return false;
 }
@@ -138,7 +139,7 @@ static sl_status snap_exponents(system *sys, sl_arena *a, int64_t rows) {
             place[rest.n++] = i;
             continue;
         }
-        sys->coefficient[i] = sl_rat_double(sys->exact[i]);
+        sys->coefficient[i] = sl_expr_rat_double(sys->exact[i]);
         for (int64_t k = 0; k < rows; k++) left[k] -= sys->coefficient[i] * sys->column[i][k];
     }
     rest.y = left;
@@ -164,36 +165,36 @@ static sl_status write_power(const sl_node **out, sl_write *w, sl_spans *s, cons
     if (!v) return sl_fail_memory((size_t)p->rows, sizeof *v, "a formula");
     SL_TRY(values_of(v, s, w->arena, base));
     *out = NULL;
-    if (!(sys->is_exact[i] && sl_rat_is_int(sys->exact[i]))) {
+    if (!(sys->is_exact[i] && sl_expr_rat_is_int(sys->exact[i]))) {
         int sign = sign_of(v, p->rows);
         if (sign == 0) return SL_OK;
-        if (sign < 0) base = sl_write_times(w, sl_write_int(w, -1), base);
+        if (sign < 0) base = sl_search_write_times(w, sl_search_write_int(w, -1), base);
     }
-    *out = sys->is_exact[i] ? sl_write_power(w, base, sys->exact[i])
-                            : sl_write_real_power(w, base, sys->coefficient[i]);
+    *out = sys->is_exact[i] ? sl_search_write_power(w, base, sys->exact[i])
+                            : sl_search_write_real_power(w, base, sys->coefficient[i]);
     return SL_OK;
 }
 
 /* prod x_i^a_i prod f_j^p_j, without the factor c; NULL where it is not real. */
 static sl_status write_product(const sl_node **out, sl_write *w, sl_spans *s, const system *sys) {
-    const sl_node *product = sl_write_int(w, 1), *factor;
+    const sl_node *product = sl_search_write_int(w, 1), *factor;
     *out = NULL;
     for (int i = 1; i < sys->n; i++) {
-        if (sys->is_exact[i] && sl_rat_is(sys->exact[i], 0)) continue;
+        if (sys->is_exact[i] && sl_expr_rat_is(sys->exact[i], 0)) continue;
         int t = i - sys->span;
         if (t >= 0 && sys->exponent[t]) {
-            const sl_node *scaled =
-                sl_write_times(w, sl_write_constant(w, sys->coefficient[i]), sys->term[t] + 1);
-            factor = sl_write_function(w, SL_OP_EXP, scaled);
+            const sl_node *scaled = sl_search_write_times(
+                w, sl_search_write_constant(w, sys->coefficient[i]), sys->term[t] + 1);
+            factor = sl_search_write_function(w, SL_OP_EXP, scaled);
         } else {
             SL_TRY(write_power(&factor, w, s, sys, i,
-                               t >= 0 ? sys->term[t] : sl_write_variable(w, i)));
-            if (!factor) return sl_write_status(w);
+                               t >= 0 ? sys->term[t] : sl_search_write_variable(w, i)));
+            if (!factor) return sl_search_write_status(w);
         }
-        product = sl_write_times(w, product, factor);
+        product = sl_search_write_times(w, product, factor);
     }
     *out = product;
-    return sl_write_status(w);
+    return sl_search_write_status(w);
 }
 
 /* c, the sign included, from the target and the product without it. */
@@ -219,65 +220,71 @@ static const sl_node *write_sum(sl_write *w, sl_spans *s, const system *sys, int
         for (int64_t k = 0; k < p->rows; k++)
             most = SL_MAX(most, fabs(sys->coefficient[i] * sys->column[i][k]));
         if (most < NOTHING * largest) continue;
-        const sl_node *e = i < sys->span ? sl_write_monomial(w, s->span[span].power[i], p->inputs)
-                                         : sys->term[i - sys->span];
-        e = sl_write_times(w, sl_write_constant(w, sys->coefficient[i]), e);
-        sum = sum ? sl_write_plus(w, sum, e) : e;
+        const sl_node *e = i < sys->span
+                               ? sl_search_write_monomial(w, s->span[span].power[i], p->inputs)
+                               : sys->term[i - sys->span];
+        e = sl_search_write_times(w, sl_search_write_constant(w, sys->coefficient[i]), e);
+        sum = sum ? sl_search_write_plus(w, sum, e) : e;
     }
-    return sum ? sum : sl_write_int(w, 0);
+    return sum ? sum : sl_search_write_int(w, 0);
 }
 
 /* ((1 - e)/(1 + e))^power. */
 static const sl_node *undo_ratio(sl_write *w, const sl_node *e, int power) {
-    const sl_node *minus = sl_write_times(w, sl_write_int(w, -1), e), *one = sl_write_int(w, 1);
-    const sl_node *top = sl_write_plus(w, one, minus), *bottom = sl_write_plus(w, one, e);
-    e = sl_write_times(w, top, sl_write_power(w, bottom, SL_RAT(-1)));
-    return power == 1 ? e : sl_write_power(w, e, SL_RAT(power));
+    const sl_node *minus = sl_search_write_times(w, sl_search_write_int(w, -1), e),
+                  *one = sl_search_write_int(w, 1);
+    const sl_node *top = sl_search_write_plus(w, one, minus),
+                  *bottom = sl_search_write_plus(w, one, e);
+    e = sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
+    return power == 1 ? e : sl_search_write_power(w, e, SL_RAT(power));
 }
 
 /* y from e = T(y). */
-static const sl_node *undo(sl_write *w, sl_spans *s, const sl_spans__target *t, const sl_node *e,
-                           const sl_node *factor) {
+static const sl_node *undo(sl_write *w, sl_spans *s, const sl_search__spans_target *t,
+                           const sl_node *e, const sl_node *factor) {
     static const sl_op inverse[] = {
         [SL_SPANS__SIN] = SL_OP_ASIN, [SL_SPANS__COS] = SL_OP_ACOS, [SL_SPANS__TAN] = SL_OP_ATAN,
         [SL_SPANS__EXP] = SL_OP_LOG,  [SL_SPANS__LOG] = SL_OP_EXP,
     };
     if (t->kind == SL_SPANS__RATIO) return undo_ratio(w, e, t->power);
     if (t->kind == SL_SPANS__LEVEL) {
-        const sl_node *scale = sl_write_constant(w, 1 / sl_spans__scale(t->constant));
-        e = sl_write_times(w, scale, sl_write_function(w, SL_OP_LOG, e));
-        return factor ? sl_write_plus(w, e, factor) : e;
+        const sl_node *scale = sl_search_write_constant(w, 1 / sl_search__spans_scale(t->constant));
+        e = sl_search_write_times(w, scale, sl_search_write_function(w, SL_OP_LOG, e));
+        return factor ? sl_search_write_plus(w, e, factor) : e;
     }
     if (t->kind == SL_SPANS__REST) {
-        e = sl_write_times(w, sl_write_int(w, -1), sl_write_function(w, SL_OP_EXP, e));
-        e = sl_write_plus(w, sl_write_int(w, 1), e);
-        return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;
+        e = sl_search_write_times(w, sl_search_write_int(w, -1),
+                                  sl_search_write_function(w, SL_OP_EXP, e));
+        e = sl_search_write_plus(w, sl_search_write_int(w, 1), e);
+        return factor ? sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)))
+                      : e;
     }
     if (t->kind > SL_SPANS__RATIO) {
-        e = sl_write_function(w, inverse[t->kind], e);
-        return factor ? sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1))) : e;
+        e = sl_search_write_function(w, inverse[t->kind], e);
+        return factor ? sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)))
+                      : e;
     }
     if (t->kind == SL_SPANS__LESS) {
-        const sl_node *less = sl_write_constant(w, sl_store_constant(t->constant));
-        e = sl_write_plus(w, e, factor ? sl_write_times(w, less, factor) : less);
+        const sl_node *less = sl_search_write_constant(w, sl_search_store_constant(t->constant));
+        e = sl_search_write_plus(w, e, factor ? sl_search_write_times(w, less, factor) : less);
     } else if (factor) {
-        e = sl_write_times(w, e, sl_write_power(w, factor, SL_RAT(-1)));
+        e = sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)));
     }
     if (t->power == 1) return e;
-    if (t->power == -1) return sl_write_power(w, e, SL_RAT(-1));
-    e = sl_write_power(w, e, (sl_rat){ t->power > 0 ? 1 : -1, 2 });
+    if (t->power == -1) return sl_search_write_power(w, e, SL_RAT(-1));
+    e = sl_search_write_power(w, e, (sl_rat){ t->power > 0 ? 1 : -1, 2 });
     if (sign_of(s->job->rows.y, s->job->rows.rows) < 0)
-        e = sl_write_times(w, sl_write_int(w, -1), e);
+        e = sl_search_write_times(w, sl_search_write_int(w, -1), e);
     return e;
 }
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
 static sl_status write_formula(const sl_node **out, sl_write *w, sl_spans *s, const system *sys,
-                               const sl_spans__hit *hit, const double *target) {
+                               const sl_search__spans_hit *hit, const double *target) {
     if (s->side == SL_SIDE_SUM) {
         *out = write_sum(w, s, sys, hit->span);
-        return sl_write_status(w);
+        return sl_search_write_status(w);
     }
     double c;
     const sl_node *product;
@@ -285,8 +292,8 @@ static sl_status write_formula(const sl_node **out, sl_write *w, sl_spans *s, co
     SL_TRY(write_product(&product, w, s, sys));
     if (!product) return SL_OK;
     SL_TRY(scale_product(&c, s, w, product, target, sl_exp(sys->coefficient[0])));
-    *out = sl_write_times(w, sl_write_constant(w, c), product);
-    return sl_write_status(w);
+    *out = sl_search_write_times(w, sl_search_write_constant(w, c), product);
+    return sl_search_write_status(w);
 }
 
 static sl_status open_system(system *sys, sl_spans *s, sl_arena *a, int columns) {
@@ -300,9 +307,9 @@ static sl_status open_system(system *sys, sl_spans *s, sl_arena *a, int columns)
     return SL_OK;
 }
 
-static sl_status look(sl_spans *s, sl_arena *a, const sl_spans__hit *hit) {
-    const sl_spans__span *span = &s->span[hit->span];
-    const sl_spans__target *t = &s->target[hit->target];
+static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit) {
+    const sl_search__spans_span *span = &s->span[hit->span];
+    const sl_search__spans_target *t = &s->target[hit->target];
     int64_t rows = s->job->rows.rows;
     system sys = { .n = 0 };
     sl_write w = { .arena = a };
@@ -315,7 +322,8 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_spans__hit *hit) {
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);
     if (!target) return sl_fail_memory((size_t)rows, sizeof *target, "a formula");
     SL_TRY(factor_of(&factor, target, s, a, t));
-    if (!sl_spans__transform(sys.y, t, s->job->rows.y, factor ? target : NULL, rows)) return SL_OK;
+    if (!sl_search__spans_transform(sys.y, t, s->job->rows.y, factor ? target : NULL, rows))
+        return SL_OK;
     memcpy(target, sys.y, (size_t)rows * sizeof *target);
     if (s->side == SL_SIDE_PRODUCT) take_logarithms(sys.y, sys.weight, rows);
     span_columns(s, &sys, span);
@@ -332,14 +340,14 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_spans__hit *hit) {
     SL_TRY(write_formula(&e, &w, s, &sys, hit, target));
     if (!e) return SL_OK;
     e = undo(&w, s, t, e, factor);
-    SL_TRY(sl_write_status(&w));
+    SL_TRY(sl_search_write_status(&w));
     if (w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, s->name, s->level));
     if (kept && !s->found) s->found = true, s->found_at = s->terms;
     return SL_OK;
 }
 
-sl_status sl_spans__verify(sl_spans *s, const sl_spans__hit *hit) {
+sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spans_hit *hit) {
     if (s->verified++ >= VERIFIED_MAX) return SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
     sl_status st = look(s, &s->arena, hit);

@@ -47,11 +47,11 @@ static void fill_roots(scan *z) {
 
 static void fill_weights(scan *z, double (*basis)[ROWS_MAX]) {
     const sl_search__job *j = z->s->job;
-    const sl_spans__span *span = &z->s->span[SL_SPANS__QUADRATIC];
+    const sl_search__spans_span *span = &z->s->span[SL_SPANS__QUADRATIC];
     double normal[ROWS_MAX];
     sl_rng rng;
     for (int i = 0; i < span->dim; i++) {
-        sl_spans__monomial(basis[i], span->power[i], j->rows.x, j->rows.inputs, z->rows);
+        sl_search__spans_monomial(basis[i], span->power[i], j->rows.x, j->rows.inputs, z->rows);
         double length = sqrt(sl_search__dot(basis[i], basis[i], z->rows));
         for (int k = 0; k < z->rows; k++) basis[i][k] /= length;
         make_orthogonal(basis[i], basis, i, z->rows);
@@ -69,7 +69,7 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     scan *z = payload;
     if (sl_search__stop(z->s->job, worker == 0)) return SL_OK;
     for (int64_t i = begin; i < end; i++) {
-        const int8_t *e = sl_store_row(z->s->store, z->from + (int)i);
+        const int8_t *e = sl_search_store_row(z->s->store, z->from + (int)i);
         double m[ROWS_MAX];
         for (int k = 0; k < z->rows; k++) m[k] = 1;
         for (int v = 0; v < z->s->job->rows.inputs; v++) {
@@ -92,34 +92,35 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
 
 /* The quadratic span, as one more that has no tables. */
 static bool open_quadratic(sl_spans *s, sl_arena *a) {
-    sl_spans__span *span = &s->span[SL_SPANS__QUADRATIC];
+    sl_search__spans_span *span = &s->span[SL_SPANS__QUADRATIC];
     int n = s->job->rows.inputs;
-    *span = (sl_spans__span){ .degree = 2, .dim = sl_spans__monomials(NULL, 0, n, 2) };
+    *span =
+        (sl_search__spans_span){ .degree = 2, .dim = sl_search__spans_monomials(NULL, 0, n, 2) };
     if (span->dim + 6 > s->job->rows.rows || span->dim > DIM_MAX) return false;
     span->power = sl_arena_alloc(a, (size_t)span->dim * sizeof *span->power);
     if (!span->power) return false;
     memset(span->power, 0, (size_t)span->dim * sizeof *span->power);
-    sl_spans__monomials(span->power, span->dim, n, 2);
+    sl_search__spans_monomials(span->power, span->dim, n, 2);
     return true;
 }
 
 static sl_status verify_hits(scan *z, int n) {
     sl_spans *s = z->s;
-    sl_spans__target *t = &s->target[s->targets]; // a place behind the list is free
+    sl_search__spans_target *t = &s->target[s->targets]; // a place behind the list is free
     for (int i = 0, looked = 0; i < n && looked < HITS_MAX && !s->found; i++) {
         for (int p = 0; p < POWERS; p++) {
             if (!(z->hit[i] >> p & 1)) continue;
-            *t =
-                (sl_spans__target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__ROW, z->from + i, 0 };
-            sl_spans__hit hit = { .span = SL_SPANS__QUADRATIC, .target = s->targets };
-            SL_TRY(sl_spans__verify(s, &hit));
+            *t = (sl_search__spans_target){ SL_SPANS__TIMES, power_of_y[p], SL_SPANS__ROW,
+                                            z->from + i, 0 };
+            sl_search__spans_hit hit = { .span = SL_SPANS__QUADRATIC, .target = s->targets };
+            SL_TRY(sl_search__spans_verify(s, &hit));
             looked++;
         }
     }
     return SL_OK;
 }
 
-sl_status sl_spans__zero(sl_spans *s, int from, int to) {
+sl_status sl_search__spans_zero(sl_spans *s, int from, int to) {
     sl_status st = SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
     scan *z = sl_arena_alloc(&s->arena, sizeof *z);
@@ -127,7 +128,7 @@ sl_status sl_spans__zero(sl_spans *s, int from, int to) {
     int n = 0;
     if (!z || !basis) return sl_fail_memory(1, sizeof *z, "monomials times y");
     if (!open_quadratic(s, &s->arena)) goto done;
-    SL_GO(sl_store_rows(&n, s->job->store, to));
+    SL_GO(sl_search_store_rows(&n, s->job->store, to));
     n = SL_MAX(n - from, 0);
     *z = (scan){ .s = s, .rows = s->span[SL_SPANS__QUADRATIC].dim + 3, .from = from };
     z->hit = sl_arena_alloc(&s->arena, (size_t)n + 1);

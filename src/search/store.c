@@ -4,7 +4,7 @@
 
 #include "search/store_impl.h"
 
-bool sl_store__reserve(sl_store *s, size_t bytes) {
+bool sl_search__store_reserve(sl_store *s, size_t bytes) {
     if (s->full) return false;
     if (!sl_search__reserve(s->job, (int64_t)bytes)) {
         s->full = true;
@@ -16,7 +16,7 @@ bool sl_store__reserve(sl_store *s, size_t bytes) {
 
 /* ---------------------------------------------------------------- lists and parts ----------- */
 
-static sl_status grow(sl_store__list *l, size_t room) {
+static sl_status grow(sl_search__store_list *l, size_t room) {
     uint32_t *id = sl_realloc(l->id, room, sizeof *id);
     if (id) l->id = id;
     float *rank = sl_realloc(l->rank, room, sizeof *rank);
@@ -28,11 +28,12 @@ static sl_status grow(sl_store__list *l, size_t room) {
     return SL_OK;
 }
 
-sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, double rank) {
-    sl_store__list *l = &s->list[list];
+sl_status sl_search__store_list_add(sl_store *s, sl_search__store_list_id list, uint32_t id,
+                                    double rank) {
+    sl_search__store_list *l = &s->list[list];
     if (l->count == l->room) {
         const size_t room = l->room ? 2 * l->room : 64;
-        if (!sl_store__reserve(s, (room - l->room) * (sizeof *l->id + 2 * sizeof *l->rank)))
+        if (!sl_search__store_reserve(s, (room - l->room) * (sizeof *l->id + 2 * sizeof *l->rank)))
             return SL_OK;
         SL_TRY(grow(l, room));
     }
@@ -43,10 +44,10 @@ sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id, d
     return SL_OK;
 }
 
-static sl_status new_chunk(sl_store *s, sl_store__chunk *c) {
+static sl_status new_chunk(sl_store *s, sl_search__store_chunk *c) {
     const size_t n = SL_STORE__CHUNK * (size_t)s->stride;
     const size_t others = sizeof *c->term + (s->units ? sizeof *c->dimension : 0);
-    if (!sl_store__reserve(s, n * sizeof *c->value + SL_STORE__CHUNK * others)) return SL_OK;
+    if (!sl_search__store_reserve(s, n * sizeof *c->value + SL_STORE__CHUNK * others)) return SL_OK;
     c->value = sl_malloc_wide(n, sizeof *c->value);
     if (!c->value) return sl_fail_memory(n, sizeof *c->value, "values of terms");
     if (s->units) c->dimension = sl_malloc(SL_STORE__CHUNK, sizeof *c->dimension);
@@ -57,9 +58,9 @@ static sl_status new_chunk(sl_store *s, sl_store__chunk *c) {
     return SL_OK;
 }
 
-sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
-                             const double *value) {
-    sl_store__chunk *c = &s->chunk[s->parts / SL_STORE__CHUNK];
+sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+                                    const double *value) {
+    sl_search__store_chunk *c = &s->chunk[s->parts / SL_STORE__CHUNK];
     const size_t place = s->parts % SL_STORE__CHUNK, n = (size_t)s->stride;
     *stored = false;
     if (s->parts == SL_STORE__MAX_PARTS - 1) s->full = true;
@@ -67,7 +68,7 @@ sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
     if (s->full) return SL_OK;
     memcpy(c->value + place * n, value, n * sizeof *value);
     c->term[place] = t;
-    if (c->dimension) (void)sl_store__dimension(&c->dimension[place], s, t);
+    if (c->dimension) (void)sl_search__store_dimension(&c->dimension[place], s, t);
     *id = (uint32_t)s->parts++;
     *stored = true;
     return SL_OK;
@@ -98,16 +99,17 @@ static sl_status open_all(sl_store *s) {
     s->power = sl_malloc(n, sizeof *s->power);
     if (!s->power) return sl_fail_memory(n, sizeof *s->power, "powers of columns");
     fill_powers(s);
-    for (int i = 0; i < sl_store__n_constants; i++) s->constant[i] = sl_store_constant(i);
+    for (int i = 0; i < sl_search__store_n_constants; i++)
+        s->constant[i] = sl_search_store_constant(i);
     for (int i = 0; i < SL_LIST_PARTS; i++) s->level[i] = -1;
-    sl_store__open_units(s);
-    SL_TRY(sl_store__batch_new(&s->batch, s));
-    SL_TRY(sl_store__open_choices(s));
-    SL_TRY(sl_store__open_short(s));
-    return sl_store__open_hints(s);
+    sl_search__store_open_units(s);
+    SL_TRY(sl_search__store_batch_new(&s->batch, s));
+    SL_TRY(sl_search__store_open_choices(s));
+    SL_TRY(sl_search__store_open_short(s));
+    return sl_search__store_open_hints(s);
 }
 
-sl_status sl_store_open(sl_store **out, sl_search__job *j, int probes) {
+sl_status sl_search_store_open(sl_store **out, sl_search__job *j, int probes) {
     const int n = j->rows.inputs;
     if (n < 1 || n > SL_STORE_MAX_VARIABLES)
         return sl_fail(SL_EINVAL,
@@ -123,14 +125,14 @@ sl_status sl_store_open(sl_store **out, sl_search__job *j, int probes) {
     s->stride = (probes + 7) / 8 * 8;
     const sl_status st = open_all(s);
     if (st != SL_OK) {
-        sl_store_close(s);
+        sl_search_store_close(s);
         return st;
     }
     *out = s;
     return SL_OK;
 }
 
-void sl_store_close(sl_store *s) {
+void sl_search_store_close(sl_store *s) {
     if (!s) return;
     for (int i = 0; i < SL_LEN(s->chunk); i++) {
         sl_free(s->chunk[i].value);
@@ -145,53 +147,53 @@ void sl_store_close(sl_store *s) {
     for (int i = 0; i < SL_LIST_PARTS; i++) sl_free(s->seen[i].key);
     sl_free(s->exponents.row);
     sl_free(s->power);
-    sl_store__batch_free(s->batch);
+    sl_search__store_batch_free(s->batch);
     sl_search__release(s->job, s->held);
     sl_free(s);
 }
 
 /* ---------------------------------------------------------------- questions ----------------- */
 
-int sl_store_stride(const sl_store *s) { return s->stride; }
+int sl_search_store_stride(const sl_store *s) { return s->stride; }
 
-sl_status sl_store_monomials(int *count, sl_store *s, int want) {
-    SL_TRY(sl_store__monomials_extend(s, (size_t)want));
+sl_status sl_search_store_monomials(int *count, sl_store *s, int want) {
+    SL_TRY(sl_search__store_monomials_extend(s, (size_t)want));
     *count = (int)SL_MIN(s->list[SL_LIST_MONOMIALS].count, (size_t)want);
     return SL_OK;
 }
 
-const double *sl_store_monomial(const sl_store *s, int i) {
-    return sl_store__value(s, s->list[SL_LIST_MONOMIALS].id[i]);
+const double *sl_search_store_monomial(const sl_store *s, int i) {
+    return sl_search__store_value(s, s->list[SL_LIST_MONOMIALS].id[i]);
 }
 
-const int8_t *sl_store_monomial_exponents(const sl_store *s, int i) {
-    const sl_term t = sl_store__term(s, s->list[SL_LIST_MONOMIALS].id[i]);
-    return s->exponents.row[sl_term__a(t)];
+const int8_t *sl_search_store_monomial_exponents(const sl_store *s, int i) {
+    const sl_term t = sl_search__store_term(s, s->list[SL_LIST_MONOMIALS].id[i]);
+    return s->exponents.row[sl_search__term_a(t)];
 }
 
 /* The first rows of exponents are those of short monomials, which come once more by rank. */
-sl_status sl_store_rows(int *count, sl_store *s, int want) {
-    SL_TRY(sl_store__exponents_extend(s, (size_t)want + s->short_rows));
+sl_status sl_search_store_rows(int *count, sl_store *s, int want) {
+    SL_TRY(sl_search__store_exponents_extend(s, (size_t)want + s->short_rows));
     *count = (int)SL_MIN(s->exponents.count - s->short_rows, (size_t)want);
     return SL_OK;
 }
 
-const int8_t *sl_store_row(const sl_store *s, int i) {
+const int8_t *sl_search_store_row(const sl_store *s, int i) {
     return s->exponents.row[s->short_rows + (size_t)i];
 }
 
-int sl_store_functions(const sl_store *s, int want) {
+int sl_search_store_functions(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_FUNCTIONS].count, (size_t)want);
 }
 
-int sl_store_elementaries(const sl_store *s, int want) {
+int sl_search_store_elementaries(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_ELEMENTARY].count, (size_t)want);
 }
 
-sl_term sl_store_elementary(const sl_store *s, int i) {
-    return sl_store__term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
+sl_term sl_search_store_elementary(const sl_store *s, int i) {
+    return sl_search__store_term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
 }
 
-sl_term sl_store_function(const sl_store *s, int i) {
-    return sl_store__term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
+sl_term sl_search_store_function(const sl_store *s, int i) {
+    return sl_search__store_term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
 }

@@ -12,17 +12,17 @@ typedef struct choice {
 } choice;
 
 static bool is_unit(int constant) {
-    const sl_store__constant c = sl_store__constants[constant];
+    const sl_search__store_constant c = sl_search__store_constants[constant];
     return abs(c.num) == 1 && c.den == 1 && c.pi == 0;
 }
 
 /* Constants number 0 .. n - 1; units: 1 and -1 alone, others: all but these. */
-static sl_status constants(sl_store *s, sl_store__list_id list, int n, bool summand, bool units,
-                           bool others) {
-    for (int c = 0; c < n && c < sl_store__n_constants; c++) {
-        if (!sl_store__constant_allowed(c, s->ops, summand)) continue;
+static sl_status constants(sl_store *s, sl_search__store_list_id list, int n, bool summand,
+                           bool units, bool others) {
+    for (int c = 0; c < n && c < sl_search__store_n_constants; c++) {
+        if (!sl_search__store_constant_allowed(c, s->ops, summand)) continue;
         if (is_unit(c) ? others : units) continue;
-        SL_TRY(sl_store__list_add(s, list, sl_term__choice((unsigned)c, 0), c + 1));
+        SL_TRY(sl_search__store_list_add(s, list, sl_search__term_choice((unsigned)c, 0), c + 1));
     }
     return SL_OK;
 }
@@ -36,41 +36,43 @@ static int by_rank(const void *p, const void *q) {
 
 /* May this function have this constant inside, in this list? A constant inside a power leaves it;
  * inside a logarithm it becomes a summand, which a sum has anyway. */
-static bool fits(sl_store__list_id list, int function, int constant) {
-    const sl_store__function *f = &sl_store__functions[function];
-    if (f->even_or_odd && sl_store__constants[constant].num < 0) return false;
+static bool fits(sl_search__store_list_id list, int function, int constant) {
+    const sl_search__store_function *f = &sl_search__store_functions[function];
+    if (f->even_or_odd && sl_search__store_constants[constant].num < 0) return false;
     if (f->power && (list != SL_LIST_OF_ANY || constant > 0)) return false;
     if (list == SL_LIST_FACTOR) return function != SL_STORE__EXP;
     return function != SL_STORE__LOG || constant == 0;
 }
 
-static sl_status functions(sl_store *s, sl_store__list_id list) {
+static sl_status functions(sl_store *s, sl_search__store_list_id list) {
     choice all[SL_STORE__FUNCTIONS * 64];
     int n = 0, place = 0;
     for (int f = 0; f < SL_STORE__FUNCTIONS; f++) {
-        if (sl_store__functions[f].operators & ~s->ops) continue;
+        if (sl_search__store_functions[f].operators & ~s->ops) continue;
         place++;
-        for (int c = 0; c < sl_store__n_constants; c++)
-            if (fits(list, f, c) && sl_store__constant_allowed(c, s->ops, false))
+        for (int c = 0; c < sl_search__store_n_constants; c++)
+            if (fits(list, f, c) && sl_search__store_constant_allowed(c, s->ops, false))
                 all[n++] = (choice){ place * (c + 1), c, f };
     }
     qsort(all, (size_t)n, sizeof all[0], by_rank);
     for (int i = 0; i < n; i++)
-        SL_TRY(sl_store__list_add(
-            s, list, sl_term__choice((unsigned)all[i].constant, (unsigned)all[i].function),
+        SL_TRY(sl_search__store_list_add(
+            s, list, sl_search__term_choice((unsigned)all[i].constant, (unsigned)all[i].function),
             all[i].rank));
     return SL_OK;
 }
 
 /* Without a constant. Only those of `wanted`; NULL: all. */
-static sl_status plain(sl_store *s, sl_store__list_id list, const int *wanted, int n) {
+static sl_status plain(sl_store *s, sl_search__store_list_id list, const int *wanted, int n) {
     int place = 0;
     for (int f = 0; f < SL_STORE__FUNCTIONS; f++) {
-        if (sl_store__functions[f].operators & ~s->ops) continue;
+        if (sl_search__store_functions[f].operators & ~s->ops) continue;
         place++;
         bool in = !wanted;
         for (int i = 0; i < n; i++) in = in || wanted[i] == f;
-        if (in) SL_TRY(sl_store__list_add(s, list, sl_term__choice(0, (unsigned)f), place));
+        if (in)
+            SL_TRY(
+                sl_search__store_list_add(s, list, sl_search__term_choice(0, (unsigned)f), place));
     }
     return SL_OK;
 }
@@ -79,20 +81,21 @@ static sl_status plain(sl_store *s, sl_store__list_id list, const int *wanted, i
 static sl_status signs(sl_store *s) {
     for (int i = 0; i < 4; i++) {
         const bool plus = i != 3, minus = i != 0;
-        if (plus && !sl_store__constant_allowed(0, s->ops, true)) continue;
-        if (minus && !sl_store__constant_allowed(1, s->ops, true)) continue;
-        SL_TRY(sl_store__list_add(s, SL_LIST_SIGNS, sl_term__choice((unsigned)i, 0), i + 1));
+        if (plus && !sl_search__store_constant_allowed(0, s->ops, true)) continue;
+        if (minus && !sl_search__store_constant_allowed(1, s->ops, true)) continue;
+        SL_TRY(sl_search__store_list_add(s, SL_LIST_SIGNS, sl_search__term_choice((unsigned)i, 0),
+                                         i + 1));
     }
     return SL_OK;
 }
 
 /* Of 1 + c z: without reciprocals of z all of them. */
 static sl_status whole(sl_store *s) {
-    for (int c = 0; c < sl_store__n_constants; c++) {
-        if (!sl_store__constant_allowed(c, s->ops, true)) continue;
-        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_store_constant(c)) < 1) continue;
-        SL_TRY(
-            sl_store__list_add(s, SL_LIST_SUMMANDS_WHOLE, sl_term__choice((unsigned)c, 0), c + 1));
+    for (int c = 0; c < sl_search__store_n_constants; c++) {
+        if (!sl_search__store_constant_allowed(c, s->ops, true)) continue;
+        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_search_store_constant(c)) < 1) continue;
+        SL_TRY(sl_search__store_list_add(s, SL_LIST_SUMMANDS_WHOLE,
+                                         sl_search__term_choice((unsigned)c, 0), c + 1));
     }
     return SL_OK;
 }
@@ -100,22 +103,23 @@ static sl_status whole(sl_store *s) {
 /* exp(-u), and -1 of a sum. */
 static sl_status decay(sl_store *s) {
     const int minus = 1; // the constant
-    if (sl_store__constant_allowed(minus, s->ops, true))
-        SL_TRY(sl_store__list_add(s, SL_LIST_MINUS, sl_term__choice(minus, 0), 1));
-    if (!(s->ops & SL_STORE__BIT(EXP)) || !sl_store__constant_allowed(minus, s->ops, false))
+    if (sl_search__store_constant_allowed(minus, s->ops, true))
+        SL_TRY(sl_search__store_list_add(s, SL_LIST_MINUS, sl_search__term_choice(minus, 0), 1));
+    if (!(s->ops & SL_STORE__BIT(EXP)) || !sl_search__store_constant_allowed(minus, s->ops, false))
         return SL_OK;
-    return sl_store__list_add(s, SL_LIST_DECAY, sl_term__choice(minus, SL_STORE__EXP), 1);
+    return sl_search__store_list_add(s, SL_LIST_DECAY, sl_search__term_choice(minus, SL_STORE__EXP),
+                                     1);
 }
 
-sl_status sl_store__open_choices(sl_store *s) {
+sl_status sl_search__store_open_choices(sl_store *s) {
     static const int factor[] = { SL_STORE__SIN, SL_STORE__COS, SL_STORE__LOG };
     static const int summand[] = { SL_STORE__SIN, SL_STORE__COS,  SL_STORE__EXP,
                                    SL_STORE__LOG, SL_STORE__SQRT, SL_STORE__RECIPROCAL };
     static const int algebraic[] = { SL_STORE__RECIPROCAL, SL_STORE__SQRT,  SL_STORE__LOG,
                                      SL_STORE__SQUARE,     SL_STORE__RSQRT, SL_STORE__RSQUARE };
     static const int logarithm[] = { SL_STORE__LOG };
-    const int all = sl_store__n_constants;
-    SL_TRY(sl_store__list_add(s, SL_LIST_ONE, 0, 1));
+    const int all = sl_search__store_n_constants;
+    SL_TRY(sl_search__store_list_add(s, SL_LIST_ONE, 0, 1));
     SL_TRY(signs(s));
     SL_TRY(constants(s, SL_LIST_FACTORS, all, false, false, false));
     SL_TRY(constants(s, SL_LIST_FACTORS_12, 12, false, false, false));

@@ -29,7 +29,7 @@ static const sl_node *function(builder *b, sl_op op, const sl_node *p) {
 }
 
 static const sl_node *constant(builder *b, int i) {
-    const sl_store__constant c = sl_store__constants[i];
+    const sl_search__store_constant c = sl_search__store_constants[i];
     const sl_node *e = sl_expr_num(b->arena, (sl_rat){ c.num, c.den });
     if (!c.pi) return e;
     return times(b, e, power(b, sl_expr_pi(b->arena), c.pi, 1));
@@ -40,7 +40,7 @@ static const sl_node *scaled(builder *b, unsigned c, const sl_node *e) {
     return c == 0 ? e : times(b, constant(b, (int)c), e);
 }
 
-static const sl_node *apply(builder *b, sl_store__function_id f, const sl_node *u) {
+static const sl_node *apply(builder *b, sl_search__store_function_id f, const sl_node *u) {
     switch (f) {
     case SL_STORE__SIN: return function(b, SL_OP_SIN, u);
     case SL_STORE__COS: return function(b, SL_OP_COS, u);
@@ -77,13 +77,13 @@ static const sl_node *monomial(builder *b, uint32_t number) {
 static const sl_node *build(builder *b, sl_term t);
 
 static const sl_node *part(builder *b, uint32_t id) {
-    return build(b, sl_store__term(b->store, id));
+    return build(b, sl_search__store_term(b->store, id));
 }
 
-static const sl_node *inner(builder *b, sl_term t, const sl_store__form *form) {
-    const unsigned c = sl_term__constant(t);
-    const sl_node *p = form->p ? power(b, part(b, sl_term__a(t)), form->p, 1) : NULL;
-    const sl_node *q = form->q ? power(b, part(b, sl_term__b(t)), form->q, 1) : NULL;
+static const sl_node *inner(builder *b, sl_term t, const sl_search__store_form *form) {
+    const unsigned c = sl_search__term_constant(t);
+    const sl_node *p = form->p ? power(b, part(b, sl_search__term_a(t)), form->p, 1) : NULL;
+    const sl_node *q = form->q ? power(b, part(b, sl_search__term_b(t)), form->q, 1) : NULL;
     if ((form->p && !p) || (form->q && !q)) return NULL;
     if (form->sum && form->one) return plus(b, scaled(b, c & 1, p), scaled(b, c >> 1 & 1, q));
     if (form->sum) return plus(b, p, scaled(b, c, q));
@@ -92,15 +92,15 @@ static const sl_node *inner(builder *b, sl_term t, const sl_store__form *form) {
 
 /* Parts are at most a few levels deep: each is made of earlier ones. */
 static const sl_node *build(builder *b, sl_term t) {
-    if (sl_term__form(t) == SL_FORM_MONOMIAL) return monomial(b, sl_term__a(t));
-    if (sl_term__form(t) == SL_FORM_HINT) return b->store->hint[sl_term__a(t)];
-    const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
+    if (sl_search__term_form(t) == SL_FORM_MONOMIAL) return monomial(b, sl_search__term_a(t));
+    if (sl_search__term_form(t) == SL_FORM_HINT) return b->store->hint[sl_search__term_a(t)];
+    const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
     const sl_node *e = inner(b, t, form);
-    if (form->function) e = apply(b, (sl_store__function_id)sl_term__function(t), e);
-    if (form->outer) e = times(b, part(b, sl_term__a(t)), e);
+    if (form->function) e = apply(b, (sl_search__store_function_id)sl_search__term_function(t), e);
+    if (form->outer) e = times(b, part(b, sl_search__term_a(t)), e);
     if (form->one && form->sign < 0) e = times(b, sl_expr_int(b->arena, -1), e);
     if (form->one) e = plus(b, sl_expr_int(b->arena, 1), e);
-    return sl_term__exponent(t) ? function(b, SL_OP_EXP, e) : e;
+    return sl_search__term_exponent(t) ? function(b, SL_OP_EXP, e) : e;
 }
 
 static sl_status finish(const sl_node **out, sl_arena *a, const sl_node *e) {
@@ -108,12 +108,12 @@ static sl_status finish(const sl_node **out, sl_arena *a, const sl_node *e) {
     return sl_expr_tidy(out, a, e);
 }
 
-sl_status sl_store_expr(const sl_node **out, sl_arena *a, const sl_store *s, sl_term t) {
+sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s, sl_term t) {
     builder b = { a, s };
     return finish(out, a, build(&b, t));
 }
 
-sl_status sl_store_constant_expr(const sl_node **out, sl_arena *a, int i) {
+sl_status sl_search_store_constant_expr(const sl_node **out, sl_arena *a, int i) {
     builder b = { a, NULL };
     return finish(out, a, constant(&b, i));
 }

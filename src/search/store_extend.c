@@ -10,17 +10,17 @@
 
 enum { KEY_PROBES = 7, GRAIN = 128, PURE_AHEAD = 12, SHORT_LEVEL = 9 };
 
-struct sl_store__batch {
+struct sl_search__store_batch {
     sl_store *store;
-    sl_store__list_id list;
+    sl_search__store_list_id list;
     sl_term term[SL_STORE_BATCH];
     uint64_t key[SL_STORE_BATCH]; // of the values; 0: not wanted
     double *value;
 };
 
-sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s) {
+sl_status sl_search__store_batch_new(sl_search__store_batch **out, sl_store *s) {
     const size_t n = (size_t)SL_STORE_BATCH * (size_t)s->stride;
-    sl_store__batch *b = sl_malloc(1, sizeof *b);
+    sl_search__store_batch *b = sl_malloc(1, sizeof *b);
     if (!b) return sl_fail_memory(1, sizeof *b, "a batch of terms");
     b->store = s;
     b->value = sl_malloc_wide(n, sizeof *b->value);
@@ -32,12 +32,12 @@ sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s) {
     return SL_OK;
 }
 
-void sl_store__batch_free(sl_store__batch *b) {
+void sl_search__store_batch_free(sl_search__store_batch *b) {
     if (b) sl_free(b->value);
     sl_free(b);
 }
 
-sl_term *sl_store__batch_room(sl_store__batch *b) { return b->term; }
+sl_term *sl_search__store_batch_room(sl_search__store_batch *b) { return b->term; }
 
 /* ---------------------------------------------------------------- values on all threads ----- */
 
@@ -55,33 +55,36 @@ static uint64_t key_of(const double *v, int n) {
 }
 
 static bool is_monomial(const sl_store *s, uint32_t part) {
-    const sl_term t = sl_store__term(s, part);
-    if (sl_term__form(t) == SL_FORM_SCALED)
-        return sl_term__form(sl_store__term(s, sl_term__a(t))) == SL_FORM_MONOMIAL;
-    return sl_term__form(t) == SL_FORM_MONOMIAL;
+    const sl_term t = sl_search__store_term(s, part);
+    if (sl_search__term_form(t) == SL_FORM_SCALED)
+        return sl_search__term_form(sl_search__store_term(s, sl_search__term_a(t))) ==
+               SL_FORM_MONOMIAL;
+    return sl_search__term_form(t) == SL_FORM_MONOMIAL;
 }
 
 /* Is it made in a simpler way elsewhere? A power of a monomial is a monomial; a constant in a power
  * is one before it, in a logarithm a summand; a sign in an even or odd function is one before it or
  * none. */
-static bool is_redundant(const sl_store *s, sl_store__list_id list, sl_term t) {
+static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_term t) {
     if (list != SL_LIST_FUNCTIONS && list != SL_LIST_ELEMENTARY) return false;
-    if (sl_term__form(t) != SL_FORM_FUNCTION) return false;
-    const sl_store__function *f = &sl_store__functions[sl_term__function(t)];
-    const sl_term u = sl_store__term(s, sl_term__a(t));
-    if (f->power && is_monomial(s, sl_term__a(t))) return true;
-    if (sl_term__form(u) == SL_FORM_SUM || sl_term__form(u) == SL_FORM_ONE_SCALED) return false;
-    const unsigned c = sl_term__constant(u);
-    if (c && (f->power || sl_term__function(t) == SL_STORE__LOG)) return true;
-    return f->even_or_odd && sl_store__constants[c].num < 0;
+    if (sl_search__term_form(t) != SL_FORM_FUNCTION) return false;
+    const sl_search__store_function *f = &sl_search__store_functions[sl_search__term_function(t)];
+    const sl_term u = sl_search__store_term(s, sl_search__term_a(t));
+    if (f->power && is_monomial(s, sl_search__term_a(t))) return true;
+    if (sl_search__term_form(u) == SL_FORM_SUM || sl_search__term_form(u) == SL_FORM_ONE_SCALED)
+        return false;
+    const unsigned c = sl_search__term_constant(u);
+    if (c && (f->power || sl_search__term_function(t) == SL_STORE__LOG)) return true;
+    return f->even_or_odd && sl_search__store_constants[c].num < 0;
 }
 
 /* Numbers are parts of the enumeration by complexity alone, as far as algebra makes them. */
-static bool is_number(const sl_store *s, sl_store__list_id list, sl_term t, const double *v) {
-    if (!sl_store__constant_value(v, s->stride)) return false;
-    const unsigned f = sl_term__function(t);
+static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_term t,
+                      const double *v) {
+    if (!sl_search__store_constant_value(v, s->stride)) return false;
+    const unsigned f = sl_search__term_function(t);
     return list != SL_LIST_GENERIC ||
-           (sl_term__form(t) == SL_FORM_FUNCTION && !sl_store__functions[f].power);
+           (sl_search__term_form(t) == SL_FORM_FUNCTION && !sl_search__store_functions[f].power);
 }
 
 /* A difference that is negative at all probes is turned round: logarithms and roots are taken of
@@ -89,22 +92,24 @@ static bool is_number(const sl_store *s, sl_store__list_id list, sl_term t, cons
 static void orient(sl_term *t, double *v, int n) {
     for (int i = 0; i < n; i++)
         if (!(v[i] < 0)) return;
-    *t = sl_term__make(false, SL_FORM_SUM, sl_term__choice(1, 0), sl_term__b(*t), sl_term__a(*t));
+    *t = sl_search__term_make(false, SL_FORM_SUM, sl_search__term_choice(1, 0),
+                              sl_search__term_b(*t), sl_search__term_a(*t));
     for (int i = 0; i < n; i++) v[i] = -v[i];
 }
 
 static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload) {
-    sl_store__batch *b = payload;
+    sl_search__store_batch *b = payload;
     const sl_store *s = b->store;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
-        if (!sl_store__wanted(s, b->list, b->term[i]) || is_redundant(s, b->list, b->term[i]) ||
-            !sl_store__evaluate(v, s, b->term[i], s->stride) ||
+        if (!sl_search__store_wanted(s, b->list, b->term[i]) ||
+            is_redundant(s, b->list, b->term[i]) ||
+            !sl_search__store_evaluate(v, s, b->term[i], s->stride) ||
             is_number(s, b->list, b->term[i], v))
             continue;
-        if (b->list == SL_LIST_BINOMIALS && sl_term__constant(b->term[i]) == 1)
+        if (b->list == SL_LIST_BINOMIALS && sl_search__term_constant(b->term[i]) == 1)
             orient(&b->term[i], v, s->stride);
         b->key[i] = key_of(v, s->probes);
     }
@@ -119,9 +124,9 @@ static void put_key(uint64_t *key, size_t room, uint64_t k) {
     key[i] = k;
 }
 
-static sl_status grow(sl_store *s, sl_store__seen *seen) {
+static sl_status grow(sl_store *s, sl_search__store_seen *seen) {
     const size_t room = seen->room ? 2 * seen->room : 4096;
-    if (!sl_store__reserve(s, (room - seen->room) * sizeof *seen->key)) return SL_OK;
+    if (!sl_search__store_reserve(s, (room - seen->room) * sizeof *seen->key)) return SL_OK;
     uint64_t *key = sl_calloc(room, sizeof *key);
     if (!key) return sl_fail_memory(room, sizeof *key, "keys of terms");
     for (size_t i = 0; i < seen->room; i++)
@@ -133,7 +138,7 @@ static sl_status grow(sl_store *s, sl_store__seen *seen) {
 }
 
 /* *fresh: the list has no such values yet; from now on it has. */
-static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_t k) {
+static sl_status look_up(bool *fresh, sl_store *s, sl_search__store_seen *seen, uint64_t k) {
     *fresh = false;
     if (2 * seen->count >= seen->room) SL_TRY(grow(s, seen));
     if (s->full) return SL_OK;
@@ -147,18 +152,20 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_store__seen *seen, uint64_
 }
 
 /* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_store__list_id list, sl_term t, const double *v,
+static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_term t, const double *v,
                       double rank) {
-    uint32_t id = sl_term__a(t);
+    uint32_t id = sl_search__term_a(t);
     bool stored = true;
-    if (sl_term__form(t) != SL_FORM_SCALED || sl_term__constant(t) != 0)
-        SL_TRY(sl_store__part_add(&stored, &id, s, t, v));
+    if (sl_search__term_form(t) != SL_FORM_SCALED || sl_search__term_constant(t) != 0)
+        SL_TRY(sl_search__store_part_add(&stored, &id, s, t, v));
     if (!stored) return SL_OK;
-    return sl_store__list_add(s, list, id, rank > 0 ? rank : (double)s->list[list].count + 1);
+    return sl_search__store_list_add(s, list, id,
+                                     rank > 0 ? rank : (double)s->list[list].count + 1);
 }
 
-sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list, double rank) {
-    sl_store__batch *b = s->batch;
+sl_status sl_search__store_batch_keep(sl_store *s, int n, sl_search__store_list_id list,
+                                      double rank) {
+    sl_search__store_batch *b = s->batch;
     b->list = list;
     SL_TRY(sl_par_for(s->job->pool, n, GRAIN, evaluate, b));
     for (int i = 0; i < n && !s->full; i++) {
@@ -173,42 +180,43 @@ sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list, doubl
 
 /* ---------------------------------------------------------------- levels -------------------- */
 
-static size_t most(sl_store__list_id list) {
+static size_t most(sl_search__store_list_id list) {
     return list == SL_LIST_BINOMIALS ? (size_t)1 << 16 : (size_t)1 << 19;
 }
 
 /* One list by one level. Parts of a level are equal in rank: three quarters of its end; of short
  * lists the rank is the place. */
-static sl_status extend(sl_store *s, sl_store__list_id list, int level) {
+static sl_status extend(sl_store *s, sl_search__store_list_id list, int level) {
     const bool by_place = list == SL_LIST_SHIFTED || list == SL_LIST_ELEMENTARY;
     const double rank = by_place ? 0 : level ? 0.75 * ldexp(1, level) : 1;
-    for (int i = 0; i < sl_store__n_families; i++) {
-        const sl_store__family *f = &sl_store__families[i];
-        sl_store__range r;
-        if (f->of != SL_STORE__OF_LIST(list) || !sl_store__range_begin(&r, s, f, level)) continue;
+    for (int i = 0; i < sl_search__store_n_families; i++) {
+        const sl_search__store_family *f = &sl_search__store_families[i];
+        sl_search__store_range r;
+        if (f->of != SL_STORE__OF_LIST(list) || !sl_search__store_range_begin(&r, s, f, level))
+            continue;
         for (;;) {
             if (s->full || s->list[list].count >= most(list)) return SL_OK;
             if (sl_search__stop(s->job, true)) return SL_OK;
-            const int n = sl_store__range_next(s->batch->term, NULL, SL_STORE_BATCH, &r);
+            const int n = sl_search__store_range_next(s->batch->term, NULL, SL_STORE_BATCH, &r);
             if (!n) break;
-            SL_TRY(sl_store__batch_keep(s, n, list, rank));
+            SL_TRY(sl_search__store_batch_keep(s, n, list, rank));
         }
     }
     return SL_OK;
 }
 
 /* So many levels ahead are parts of a list needed by terms. */
-static int reach(sl_store__list_id list) {
+static int reach(sl_search__store_list_id list) {
     int most_ahead = 0;
-    for (int i = 0; i < sl_store__n_families; i++) {
-        const sl_store__family *f = &sl_store__families[i];
+    for (int i = 0; i < sl_search__store_n_families; i++) {
+        const sl_search__store_family *f = &sl_search__store_families[i];
         if (f->of >= 0 && (f->first == list || f->second == list))
             most_ahead = SL_MAX(most_ahead, f->ahead);
     }
     return most_ahead;
 }
 
-static sl_status extend_to(sl_store *s, sl_store__list_id list, int level) {
+static sl_status extend_to(sl_store *s, sl_search__store_list_id list, int level) {
     while (s->level[list] < level) {
         SL_TRY(extend(s, list, s->level[list] + 1));
         if (sl_search__stop(s->job, false)) return SL_OK;
@@ -217,11 +225,12 @@ static sl_status extend_to(sl_store *s, sl_store__list_id list, int level) {
     return SL_OK;
 }
 
-sl_status sl_store_extend(sl_store *s, int level) {
+sl_status sl_search_store_extend(sl_store *s, int level) {
     const size_t one = 1;
     level = SL_MIN(level, SL_STORE__LEVELS - 1);
-    SL_TRY(sl_store__monomials_extend(s, one << SL_MIN(level + reach(SL_LIST_MONOMIALS), 30)));
-    SL_TRY(sl_store__pure_extend(s, one << SL_MIN(level + PURE_AHEAD, 18)));
+    SL_TRY(
+        sl_search__store_monomials_extend(s, one << SL_MIN(level + reach(SL_LIST_MONOMIALS), 30)));
+    SL_TRY(sl_search__store_pure_extend(s, one << SL_MIN(level + PURE_AHEAD, 18)));
     SL_TRY(extend_to(s, SL_LIST_SHIFTED, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_ELEMENTARY, SHORT_LEVEL));
     SL_TRY(extend_to(s, SL_LIST_BINOMIALS, level + reach(SL_LIST_BINOMIALS)));
@@ -232,5 +241,5 @@ sl_status sl_store_extend(sl_store *s, int level) {
         SL_TRY(extend_to(s, SL_LIST_ARGUMENTS, next));
         SL_TRY(extend_to(s, SL_LIST_FUNCTIONS, next));
     }
-    return sl_store__generic_extend(s, one << SL_MIN(level + reach(SL_LIST_GENERIC), 30));
+    return sl_search__store_generic_extend(s, one << SL_MIN(level + reach(SL_LIST_GENERIC), 30));
 }

@@ -7,7 +7,7 @@
 
 enum { MAX_GENERIC = 1 << 19, SUM, PRODUCT, DIFFERENCE, QUOTIENT, OPERATIONS };
 
-static const sl_store__function_id functions[] = {
+static const sl_search__store_function_id functions[] = {
     SL_STORE__SIN,  SL_STORE__COS,    SL_STORE__EXP,        SL_STORE__LOG,
     SL_STORE__SQRT, SL_STORE__SQUARE, SL_STORE__RECIPROCAL,
 };
@@ -19,33 +19,35 @@ static int max_complexity(const sl_store *s) {
 
 /* Constants 2, 3, 4, 5 of the list. */
 static bool is_digit(int constant) {
-    const sl_store__constant c = sl_store__constants[constant];
+    const sl_search__store_constant c = sl_search__store_constants[constant];
     return c.num >= 2 && c.num <= 5 && c.den == 1 && c.pi == 0;
 }
 
 static int leaves(sl_term *out, const sl_store *s) {
-    const sl_store__list *l = &s->list[SL_LIST_SHORT];
+    const sl_search__store_list *l = &s->list[SL_LIST_SHORT];
     int n = 0;
     for (int v = 0; v <= s->variables && v < (int)l->count; v++) // the last of them is 1
-        out[n++] = sl_term__make(false, SL_FORM_SCALED, 0, l->id[v], 0);
-    for (int c = 0; c < sl_store__n_constants && s->variables < (int)l->count; c++)
+        out[n++] = sl_search__term_make(false, SL_FORM_SCALED, 0, l->id[v], 0);
+    for (int c = 0; c < sl_search__store_n_constants && s->variables < (int)l->count; c++)
         if (is_digit(c))
-            out[n++] = sl_term__make(false, SL_FORM_SCALED, sl_term__choice((unsigned)c, 0),
+            out[n++] =
+                sl_search__term_make(false, SL_FORM_SCALED, sl_search__term_choice((unsigned)c, 0),
                                      l->id[s->variables], 0);
     return n;
 }
 
 /* Functions of the previous complexity. */
 static int next_functions(sl_term *out, int room, sl_store *s) {
-    sl_store__generic *g = &s->generic;
+    sl_search__store_generic *g = &s->generic;
     const uint32_t *id = s->list[SL_LIST_GENERIC].id;
     int n = 0;
     for (; g->i < g->begin[g->complexity]; g->i++, g->operation = 0) {
         for (; g->operation < SL_LEN(functions); g->operation++) {
-            const sl_store__function_id f = functions[g->operation];
+            const sl_search__store_function_id f = functions[g->operation];
             if (n == room) return n;
-            if (sl_store__functions[f].operators & ~s->ops) continue;
-            out[n++] = sl_term__make(false, SL_FORM_FUNCTION, sl_term__choice(0, f), id[g->i], 0);
+            if (sl_search__store_functions[f].operators & ~s->ops) continue;
+            out[n++] = sl_search__term_make(false, SL_FORM_FUNCTION, sl_search__term_choice(0, f),
+                                            id[g->i], 0);
         }
     }
     return n;
@@ -66,14 +68,15 @@ static bool binary(sl_term *out, const sl_store *s, int operation, uint32_t a, u
         [QUOTIENT] = { SL_FORM_QUOTIENT, 0, SL_STORE__BIT(DIV), false },
     };
     if ((rows[operation].operators & ~s->ops) || (rows[operation].commutes && !first)) return false;
-    *out = sl_term__make(false, rows[operation].form,
-                         sl_term__choice((unsigned)rows[operation].constant, 0), a, b);
+    *out =
+        sl_search__term_make(false, rows[operation].form,
+                             sl_search__term_choice((unsigned)rows[operation].constant, 0), a, b);
     return true;
 }
 
 /* Pairs of complexities split and rest. */
 static int next_pairs(sl_term *out, int room, sl_store *s) {
-    sl_store__generic *g = &s->generic;
+    sl_search__store_generic *g = &s->generic;
     const uint32_t *id = s->list[SL_LIST_GENERIC].id;
     const int rest = g->complexity - 1 - g->split;
     int n = 0;
@@ -90,7 +93,7 @@ static int next_pairs(sl_term *out, int room, sl_store *s) {
 }
 
 /* On to the next split, or beyond the last one. */
-static void next_split(sl_store__generic *g) {
+static void next_split(sl_search__store_generic *g) {
     g->split++;
     g->i = g->begin[g->split];
     g->operation = SUM;
@@ -99,7 +102,7 @@ static void next_split(sl_store__generic *g) {
 
 /* Candidates of the present complexity; none: it is done. */
 static int next(sl_term *out, int room, sl_store *s) {
-    sl_store__generic *g = &s->generic;
+    sl_search__store_generic *g = &s->generic;
     int n = 0;
     if (g->complexity == 1) {
         if (!g->split++) return leaves(out, s);
@@ -114,23 +117,23 @@ static int next(sl_term *out, int room, sl_store *s) {
 }
 
 static void next_complexity(sl_store *s) {
-    sl_store__generic *g = &s->generic;
+    sl_search__store_generic *g = &s->generic;
     g->begin[++g->complexity] = s->list[SL_LIST_GENERIC].count;
     g->split = 0;
     g->i = g->complexity > 1 ? g->begin[g->complexity - 1] : 0;
     g->operation = 0;
 }
 
-sl_status sl_store__generic_extend(sl_store *s, size_t want) {
-    sl_store__generic *g = &s->generic;
+sl_status sl_search__store_generic_extend(sl_store *s, size_t want) {
+    sl_search__store_generic *g = &s->generic;
     want = SL_MIN(want, MAX_GENERIC);
     if (!g->complexity) next_complexity(s);
     while (s->list[SL_LIST_GENERIC].count < want && g->complexity <= max_complexity(s) &&
            !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        const int n = next(sl_store__batch_room(s->batch), SL_STORE_BATCH, s);
+        const int n = next(sl_search__store_batch_room(s->batch), SL_STORE_BATCH, s);
         if (n)
-            SL_TRY(sl_store__batch_keep(s, n, SL_LIST_GENERIC, 0));
+            SL_TRY(sl_search__store_batch_keep(s, n, SL_LIST_GENERIC, 0));
         else
             next_complexity(s);
     }

@@ -26,7 +26,7 @@ typedef struct hints {
 static bool is_part(const hints *h, const sl_node *e) {
     bool variable = false;
     if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->len > MAX_SLOTS) return false;
-    for (const sl_node *n = e; n < e + e->len; n += sl_step(n)) {
+    for (const sl_node *n = e; n < e + e->len; n += sl_expr_step(n)) {
         if (n->op == SL_OP_PAR || (n->op == SL_OP_VAR && !h->variable[n->arg - 1])) return false;
         variable = variable || n->op == SL_OP_VAR;
     }
@@ -67,7 +67,8 @@ static sl_status gather(hints *h, const sl_store *s) {
             return sl_fail_memory(1, sizeof(sl_node), "a variable");
     }
     for (int i = 0; i < o->n_hints; i++)
-        for (const sl_node *n = o->hints[i]; n < o->hints[i] + o->hints[i]->len; n += sl_step(n))
+        for (const sl_node *n = o->hints[i]; n < o->hints[i] + o->hints[i]->len;
+             n += sl_expr_step(n))
             if (is_part(h, n)) SL_TRY(join(h, n, i));
     qsort(h->list, (size_t)h->n, sizeof *h->list, by_hints);
     return SL_OK;
@@ -76,19 +77,22 @@ static sl_status gather(hints *h, const sl_store *s) {
 /* An expression of the grammar, whatever operators terms may have: the hint is the user's wish. */
 static sl_status add(sl_store *s, const sl_node *e, int number) {
     double value[SL_STORE_MAX_PROBES];
-    const sl_term t = sl_term__make(false, SL_FORM_HINT, 0, (uint32_t)number, (uint32_t)s->parts);
+    const sl_term t =
+        sl_search__term_make(false, SL_FORM_HINT, 0, (uint32_t)number, (uint32_t)s->parts);
     bool stored;
     uint32_t id;
     SL_TRY(sl_expr_eval(value, &s->job->arena, e, s->job->columns, s->probes, NULL));
     for (int i = s->probes; i < s->stride; i++) value[i] = value[0];
-    if (!sl_store__all_finite(value, s->stride) || sl_store__constant_value(value, s->stride))
+    if (!sl_search__store_all_finite(value, s->stride) ||
+        sl_search__store_constant_value(value, s->stride))
         return SL_OK;
-    SL_TRY(sl_store__part_add(&stored, &id, s, t, value));
+    SL_TRY(sl_search__store_part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;
-    return sl_store__list_add(s, SL_LIST_HINTS, id, (double)s->list[SL_LIST_HINTS].count + 1);
+    return sl_search__store_list_add(s, SL_LIST_HINTS, id,
+                                     (double)s->list[SL_LIST_HINTS].count + 1);
 }
 
-sl_status sl_store__open_hints(sl_store *s) {
+sl_status sl_search__store_open_hints(sl_store *s) {
     sl_status st = SL_OK;
     if (s->job->o->n_hints == 0) return SL_OK;
     hints h = { .arena = &s->job->arena };

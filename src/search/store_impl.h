@@ -50,16 +50,16 @@ typedef enum sl_form {
     SL_FORM_COUNT
 } sl_form;
 
-typedef struct sl_store__form {
+typedef struct sl_search__store_form {
     const char *text;
     int one, sign;
     bool outer;     // a stands before the function
     int p, q;       // powers of a and b inside
     bool sum;       // of a and c b instead of the product. ONE_SUM: the constant's bits are signs
     bool function;
-} sl_store__form;
+} sl_search__store_form;
 
-extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
+extern const sl_search__store_form sl_search__store_forms[SL_FORM_COUNT];
 
 /* ---------------------------------------------------------------- functions and constants --- */
 
@@ -83,52 +83,52 @@ extern const sl_store__form sl_store__forms[SL_FORM_COUNT];
     X(EXPP1,       "1 + exp(u)",   false, true,  false, SL_STORE__BIT(EXP) | SL_STORE__BIT(ADD)) \
     X(RSQUARE,     "1/u^2",        true,  false, true,  SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV))
 
-typedef enum sl_store__function_id {
+typedef enum sl_search__store_function_id {
 #define X(id, ...) SL_STORE__##id,
     SL_STORE_FUNCTIONS(X)
 #undef X
     SL_STORE__FUNCTIONS
-} sl_store__function_id;
+} sl_search__store_function_id;
 
-typedef struct sl_store__function {
+typedef struct sl_search__store_function {
     const char *text;
     bool power, exponential, even_or_odd;
     uint32_t operators;
-} sl_store__function;
+} sl_search__store_function;
 
-extern const sl_store__function sl_store__functions[SL_STORE__FUNCTIONS];
+extern const sl_search__store_function sl_search__store_functions[SL_STORE__FUNCTIONS];
 
 /* num/den pi^power. */
-typedef struct sl_store__constant {
+typedef struct sl_search__store_constant {
     int16_t num, den;
     int8_t pi;
-} sl_store__constant;
+} sl_search__store_constant;
 
-extern const sl_store__constant sl_store__constants[];
-extern const int sl_store__n_constants; // at most 64
-bool sl_store__constant_allowed(int i, uint32_t ops, bool summand);
+extern const sl_search__store_constant sl_search__store_constants[];
+extern const int sl_search__store_n_constants; // at most 64
+bool sl_search__store_constant_allowed(int i, uint32_t ops, bool summand);
 
 /* ---------------------------------------------------------------- words --------------------- */
 
-static inline sl_term sl_term__make(bool exponent, sl_form form, unsigned choice, uint32_t a,
+static inline sl_term sl_search__term_make(bool exponent, sl_form form, unsigned choice, uint32_t a,
                                     uint32_t b) {
     return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 |
            (sl_term)a << 24 | b;
 }
-static inline unsigned sl_term__choice(unsigned constant, unsigned function) {
+static inline unsigned sl_search__term_choice(unsigned constant, unsigned function) {
     return constant << 4 | function;
 }
-static inline bool sl_term__exponent(sl_term t) { return t >> 63; }
-static inline sl_form sl_term__form(sl_term t) { return (sl_form)(t >> 58 & 31); }
-static inline unsigned sl_term__constant(sl_term t) { return t >> 52 & 63; }
-static inline unsigned sl_term__function(sl_term t) { return t >> 48 & 15; }
-static inline uint32_t sl_term__a(sl_term t) { return t >> 24 & 0xffffff; }
-static inline uint32_t sl_term__b(sl_term t) { return t & 0xffffff; }
+static inline bool sl_search__term_exponent(sl_term t) { return t >> 63; }
+static inline sl_form sl_search__term_form(sl_term t) { return (sl_form)(t >> 58 & 31); }
+static inline unsigned sl_search__term_constant(sl_term t) { return t >> 52 & 63; }
+static inline unsigned sl_search__term_function(sl_term t) { return t >> 48 & 15; }
+static inline uint32_t sl_search__term_a(sl_term t) { return t >> 24 & 0xffffff; }
+static inline uint32_t sl_search__term_b(sl_term t) { return t & 0xffffff; }
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
 /* Of parts, and of choices (constants and functions) with operators that are allowed. */
-typedef enum sl_store__list_id {
+typedef enum sl_search__store_list_id {
     SL_LIST_SHORT,      // monomials of a binomial: x, 1, x^2, x y
     SL_LIST_MONOMIALS,  // by degree
     SL_LIST_PURE,       // of them the pure numbers, where units are known; else the same list
@@ -166,19 +166,19 @@ typedef enum sl_store__list_id {
     SL_LIST_PAIR_FACTOR,         // of them for products of two binomials, as a factor
     SL_LIST_PAIR,                // and as a summand
     SL_LIST_COUNT
-} sl_store__list_id;
+} sl_search__store_list_id;
 
-typedef struct sl_store__list {
+typedef struct sl_search__store_list {
     uint32_t *id; // of parts, or choices
     float *rank;  // ascending
     float *bits;  // log2 rank
     size_t count, room;
-} sl_store__list;
+} sl_search__store_list;
 
 /* ---------------------------------------------------------------- families ------------------ */
 
 /* Which pairs of places in the first and the second list. */
-typedef enum sl_store__pairs {
+typedef enum sl_search__store_pairs {
     SL_PAIRS_ALL,
     SL_PAIRS_DISTINCT,
     SL_PAIRS_UP,   // second after first
@@ -186,10 +186,10 @@ typedef enum sl_store__pairs {
     SL_PAIRS_DOWN_OR_SAME,
     SL_PAIRS_PRIMITIVE, // all, the second a binomial that SL_FIRST_PRIMITIVE would take
     SL_PAIRS_WHOLE      // all, the second one that SL_FIRST_WHOLE would take
-} sl_store__pairs;
+} sl_search__store_pairs;
 
 /* Which first parts: others are said more simply elsewhere. */
-typedef enum sl_store__firsts {
+typedef enum sl_search__store_firsts {
     SL_FIRST_ANY,
     SL_FIRST_UNSCALED, // without a constant: the exponent's factor is fitted
     SL_FIRST_NO_POWER, // of a factor the exponent is fitted
@@ -197,9 +197,9 @@ typedef enum sl_store__firsts {
     SL_FIRST_COPRIME,  // binomials without a common factor: that is the other monomial's
     SL_FIRST_WHOLE,    // binomials q1 + c q2 with |c| >= 1: the others are these times a number
     SL_FIRST_PRIMITIVE // both
-} sl_store__firsts;
+} sl_search__store_firsts;
 
-typedef struct sl_store__family {
+typedef struct sl_search__store_family {
     const char *text;
     int8_t of;                 // sl_side, or for parts -1 - list
     bool exponent;
@@ -211,43 +211,43 @@ typedef struct sl_store__family {
     uint8_t pairs, firsts;
     bool simple;
     uint32_t operators;
-} sl_store__family;
+} sl_search__store_family;
 
 #define SL_STORE__OF_LIST(list) (-1 - (int)(list))
 
-extern const sl_store__family sl_store__families[];
-extern const int sl_store__n_families;
-bool sl_store__family_open(const sl_store *s, const sl_store__family *f);
+extern const sl_search__store_family sl_search__store_families[];
+extern const int sl_search__store_n_families;
+bool sl_search__store_family_open(const sl_store *s, const sl_search__store_family *f);
 
 /* ---------------------------------------------------------------- the store ----------------- */
 
-typedef struct sl_store__chunk {
+typedef struct sl_search__store_chunk {
     double *value;
     sl_term *term;
     sl_dimension *dimension; // NULL: units are not known
-} sl_store__chunk;
+} sl_search__store_chunk;
 
 /* Values that a list has already: keys of seven probes. */
-typedef struct sl_store__seen {
+typedef struct sl_search__store_seen {
     uint64_t *key; // 0: free
     size_t count, room;
-} sl_store__seen;
+} sl_search__store_seen;
 
 /* Monomials in order of degree, the exponents of each in halves. */
-typedef struct sl_store__exponents {
+typedef struct sl_search__store_exponents {
     int8_t (*row)[SL_STORE_MAX_VARIABLES];
     size_t count, room;
     int degree; // in halves, done
-} sl_store__exponents;
+} sl_search__store_exponents;
 
 /* Where the enumeration by complexity is. */
-typedef struct sl_store__generic {
+typedef struct sl_search__store_generic {
     size_t begin[SL_STORE__LEVELS]; // of a complexity in the list
     int complexity;                 // at work
     int split;                      // 0: functions of the previous one; else the first operand's
     size_t i, j;
     int operation;
-} sl_store__generic;
+} sl_search__store_generic;
 
 struct sl_store {
     sl_search__job *job;
@@ -255,102 +255,105 @@ struct sl_store {
     int variables, probes, stride;
     double constant[64];
     double *power; // by variable and exponent + SL_STORE__POWER, stride numbers each
-    sl_store__chunk chunk[SL_STORE__MAX_PARTS / SL_STORE__CHUNK];
+    sl_search__store_chunk chunk[SL_STORE__MAX_PARTS / SL_STORE__CHUNK];
     size_t parts;
-    sl_store__list list[SL_LIST_COUNT];
-    sl_store__seen seen[SL_LIST_PARTS];
-    sl_store__exponents exponents;
+    sl_search__store_list list[SL_LIST_COUNT];
+    sl_search__store_seen seen[SL_LIST_PARTS];
+    sl_search__store_exponents exponents;
     size_t short_rows;    // of them the first ones, of the list SHORT
     size_t monomial_rows; // up to here they are in the list MONOMIALS
     size_t pure_rows;     // and in PURE, those that are pure numbers
     bool units;           // are known
     sl_dimension input[SL_STORE_MAX_VARIABLES];
     const sl_node **hint; // expressions of parts that hints have
-    sl_store__generic generic;
+    sl_search__store_generic generic;
     int level[SL_LIST_PARTS]; // that a list has been extended to; -1: none
     bool full;                // no more memory is granted
     int64_t held;             // bytes reserved
-    struct sl_store__batch *batch;
+    struct sl_search__store_batch *batch;
 };
 
-static inline const double *sl_store__value(const sl_store *s, uint32_t part) {
+static inline const double *sl_search__store_value(const sl_store *s, uint32_t part) {
     const size_t place = part % SL_STORE__CHUNK;
     return s->chunk[part / SL_STORE__CHUNK].value + place * (size_t)s->stride;
 }
-static inline sl_term sl_store__term(const sl_store *s, uint32_t part) {
+static inline sl_term sl_search__store_term(const sl_store *s, uint32_t part) {
     return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
 }
 
-static inline const sl_dimension *sl_store__part_dimension(const sl_store *s, uint32_t part) {
+static inline const sl_dimension *sl_search__store_part_dimension(const sl_store *s,
+                                                                  uint32_t part) {
     return &s->chunk[part / SL_STORE__CHUNK].dimension[part % SL_STORE__CHUNK];
 }
-static inline const sl_store__list *sl_store__list_of(const sl_store *s, int list) {
+static inline const sl_search__store_list *sl_search__store_list_of(const sl_store *s, int list) {
     return &s->list[list == SL_LIST_PURE && !s->units ? SL_LIST_MONOMIALS : list];
 }
 
 /* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
-bool sl_store__is_coprime(const sl_store *s, sl_term t);
-bool sl_store__is_whole(const sl_store *s, sl_term t);
+bool sl_search__store_is_coprime(const sl_store *s, sl_term t);
+bool sl_search__store_is_whole(const sl_store *s, sl_term t);
 
 /* Units and hints of the job's options. */
-void sl_store__open_units(sl_store *s);
-SL_NODISCARD sl_status sl_store__open_hints(sl_store *s);
+void sl_search__store_open_units(sl_store *s);
+SL_NODISCARD sl_status sl_search__store_open_hints(sl_store *s);
 /* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function
  * of one. */
-bool sl_store__dimension(sl_dimension *d, const sl_store *s, sl_term t);
-bool sl_store__is_number(const sl_dimension *d); // or not known
-bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t); // as for its dimension
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t);
+bool sl_search__store_is_number(const sl_dimension *d); // or not known
+bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list,
+                             sl_term t); // as for its dimension
 
 /* May so many bytes more be held? Else the store is full: no error. */
-bool sl_store__reserve(sl_store *s, size_t bytes);
+bool sl_search__store_reserve(sl_store *s, size_t bytes);
 
-/* The term without the filters of sl_store_value, o[0..n), n a multiple of 8. False: not finite, or
+/* The term without the filters of sl_search_store_value, o[0..n), n a multiple of 8. False: not finite, or
  * an exponential of too large an argument. */
-bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n);
-bool sl_store__constant_value(const double *v, int n); // are all about equal?
-bool sl_store__all_finite(const double *v, int n);
+bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n);
+bool sl_search__store_constant_value(const double *v, int n); // are all about equal?
+bool sl_search__store_all_finite(const double *v, int n);
 
 /* Lists. */
-SL_NODISCARD sl_status sl_store__list_add(sl_store *s, sl_store__list_id list, uint32_t id,
-                                          double rank);
-SL_NODISCARD sl_status sl_store__open_choices(sl_store *s);
+SL_NODISCARD sl_status sl_search__store_list_add(sl_store *s, sl_search__store_list_id list,
+                                                 uint32_t id, double rank);
+SL_NODISCARD sl_status sl_search__store_open_choices(sl_store *s);
 /* A new part with these values; *id its number. *stored false: the store is full. */
-SL_NODISCARD sl_status sl_store__part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
                                           const double *value);
 
 /* Exponents of monomials up to so many, or as many as there are. */
-SL_NODISCARD sl_status sl_store__exponents_extend(sl_store *s, size_t want);
-SL_NODISCARD sl_status sl_store__exponents_add(sl_store *s, const int8_t *row);
-SL_NODISCARD sl_status sl_store__open_short(sl_store *s);
-SL_NODISCARD sl_status sl_store__monomials_extend(sl_store *s, size_t want);
-SL_NODISCARD sl_status sl_store__pure_extend(sl_store *s, size_t rows); // among so many monomials
+SL_NODISCARD sl_status sl_search__store_exponents_extend(sl_store *s, size_t want);
+SL_NODISCARD sl_status sl_search__store_exponents_add(sl_store *s, const int8_t *row);
+SL_NODISCARD sl_status sl_search__store_open_short(sl_store *s);
+SL_NODISCARD sl_status sl_search__store_monomials_extend(sl_store *s, size_t want);
+SL_NODISCARD sl_status sl_search__store_pure_extend(sl_store *s,
+                                                    size_t rows); // among so many monomials
 
 /* Expressions by complexity up to so many. */
-SL_NODISCARD sl_status sl_store__generic_extend(sl_store *s, size_t want);
+SL_NODISCARD sl_status sl_search__store_generic_extend(sl_store *s, size_t want);
 
 /* Tuples of one family at one level, in fixed order. */
-typedef struct sl_store__range {
+typedef struct sl_search__store_range {
     const sl_store *store;
-    const sl_store__family *family;
+    const sl_search__store_family *family;
     double low, high;    // product of ranks: above low, up to high
     size_t i, j, k;      // the next tuple
     size_t k_begin;      // least k of the last pair
     bool in_i, in_j;     // j and k are set for this i; k is for this j
     bool by_choice;      // the dimension depends on the choice, not on the pair alone
-} sl_store__range;
+} sl_search__store_range;
 
 /* False: the family has nothing at this level. */
-bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f,
-                           int level);
-int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r);
+bool sl_search__store_range_begin(sl_search__store_range *r, const sl_store *s,
+                                  const sl_search__store_family *f, int level);
+int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__store_range *r);
 
 /* Candidates of a list, in batches: evaluated on all threads, then kept in their order if their
  * values are new. `rank`: of those kept; 0: by place. */
-typedef struct sl_store__batch sl_store__batch;
-SL_NODISCARD sl_status sl_store__batch_new(sl_store__batch **out, sl_store *s);
-void sl_store__batch_free(sl_store__batch *b);
-sl_term *sl_store__batch_room(sl_store__batch *b); // for SL_STORE_BATCH terms
-SL_NODISCARD sl_status sl_store__batch_keep(sl_store *s, int n, sl_store__list_id list,
-                                            double rank);
+typedef struct sl_search__store_batch sl_search__store_batch;
+SL_NODISCARD sl_status sl_search__store_batch_new(sl_search__store_batch **out, sl_store *s);
+void sl_search__store_batch_free(sl_search__store_batch *b);
+sl_term *sl_search__store_batch_room(sl_search__store_batch *b); // for SL_STORE_BATCH terms
+SL_NODISCARD sl_status sl_search__store_batch_keep(sl_store *s, int n,
+                                                   sl_search__store_list_id list, double rank);
 
 #endif

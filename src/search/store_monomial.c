@@ -12,11 +12,11 @@
 
 enum { MAX_MONOMIALS = 1 << 20, MAX_DEGREE = 60, NONE = 1000 };
 
-sl_status sl_store__exponents_add(sl_store *s, const int8_t *row) {
-    sl_store__exponents *e = &s->exponents;
+sl_status sl_search__store_exponents_add(sl_store *s, const int8_t *row) {
+    sl_search__store_exponents *e = &s->exponents;
     if (e->count == e->room) {
         const size_t room = e->room ? 2 * e->room : 1024;
-        if (!sl_store__reserve(s, (room - e->room) * sizeof *e->row)) return SL_OK;
+        if (!sl_search__store_reserve(s, (room - e->room) * sizeof *e->row)) return SL_OK;
         void *p = sl_realloc(e->row, room, sizeof *e->row);
         if (!p) return sl_fail_memory(room, sizeof *e->row, "exponents of monomials");
         e->row = p;
@@ -100,7 +100,7 @@ static sl_status leaf(sl_store *s, const int8_t *base, const pass *p) {
     for (int v = 0; v < s->variables; v++)
         row[v] = (int8_t)(base[v] * powers[p->power].num / powers[p->power].den);
     if (!is_allowed(s, row) || is_reciprocal(s, row) != p->reciprocals) return SL_OK;
-    return is_cheapest(s, row, p->power) ? sl_store__exponents_add(s, row) : SL_OK;
+    return is_cheapest(s, row, p->power) ? sl_search__store_exponents_add(s, row) : SL_OK;
 }
 
 /* All rows of a pass that cost `left` from variable v on. */
@@ -134,8 +134,8 @@ static sl_status all_of_degree(sl_store *s, int degree) {
     return SL_OK;
 }
 
-sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
-    sl_store__exponents *e = &s->exponents;
+sl_status sl_search__store_exponents_extend(sl_store *s, size_t want) {
+    sl_search__store_exponents *e = &s->exponents;
     const int end = SL_MIN(MAX_DEGREE, cost_of(highest(s)) * s->variables);
     while (e->count < want && !s->full) {
         if (e->degree >= end || e->count >= MAX_MONOMIALS) return SL_OK;
@@ -146,36 +146,37 @@ sl_status sl_store__exponents_extend(sl_store *s, size_t want) {
 
 /* The list takes rows of exponents in their order, all of them: no two have the same values but by
  * chance. */
-sl_status sl_store__monomials_extend(sl_store *s, size_t want) {
-    sl_store__list *l = &s->list[SL_LIST_MONOMIALS];
+sl_status sl_search__store_monomials_extend(sl_store *s, size_t want) {
+    sl_search__store_list *l = &s->list[SL_LIST_MONOMIALS];
     want = SL_MIN(want, MAX_MONOMIALS);
-    SL_TRY(sl_store__exponents_extend(s, want + s->short_rows));
+    SL_TRY(sl_search__store_exponents_extend(s, want + s->short_rows));
     while (s->monomial_rows < s->exponents.count && l->count < want && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_store__batch_room(s->batch);
+        sl_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count &&
                l->count + (size_t)n < want)
-            t[n++] = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->monomial_rows++, 0);
-        SL_TRY(sl_store__batch_keep(s, n, SL_LIST_MONOMIALS, 0));
+            t[n++] =
+                sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->monomial_rows++, 0);
+        SL_TRY(sl_search__store_batch_keep(s, n, SL_LIST_MONOMIALS, 0));
     }
     return SL_OK;
 }
 
 /* Pure numbers are few: they are looked for among many more rows than have values. */
-sl_status sl_store__pure_extend(sl_store *s, size_t rows) {
+sl_status sl_search__store_pure_extend(sl_store *s, size_t rows) {
     if (!s->units) return SL_OK;
-    SL_TRY(sl_store__exponents_extend(s, rows));
+    SL_TRY(sl_search__store_exponents_extend(s, rows));
     while (s->pure_rows < SL_MIN(rows, s->exponents.count) && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_store__batch_room(s->batch);
+        sl_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->pure_rows < SL_MIN(rows, s->exponents.count)) {
             sl_dimension d;
-            t[n] = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->pure_rows++, 0);
-            n += sl_store__dimension(&d, s, t[n]) && sl_store__is_number(&d);
+            t[n] = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)s->pure_rows++, 0);
+            n += sl_search__store_dimension(&d, s, t[n]) && sl_search__store_is_number(&d);
         }
-        SL_TRY(sl_store__batch_keep(s, n, SL_LIST_PURE, 0));
+        SL_TRY(sl_search__store_batch_keep(s, n, SL_LIST_PURE, 0));
     }
     return SL_OK;
 }
@@ -190,23 +191,24 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     if (v >= 0) row[v] = (int8_t)halves;
     if (w >= 0) row[w] = (int8_t)other;
     const size_t number = s->exponents.count;
-    SL_TRY(sl_store__exponents_add(s, row));
+    SL_TRY(sl_search__store_exponents_add(s, row));
     if (s->full) return SL_OK;
-    const sl_term t = sl_term__make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
-    if (!sl_store__evaluate(value, s, t, s->stride)) return SL_OK;
-    SL_TRY(sl_store__part_add(&stored, &id, s, t, value));
+    const sl_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
+    if (!sl_search__store_evaluate(value, s, t, s->stride)) return SL_OK;
+    SL_TRY(sl_search__store_part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;
-    return sl_store__list_add(s, SL_LIST_SHORT, id, (double)s->list[SL_LIST_SHORT].count + 1);
+    return sl_search__store_list_add(s, SL_LIST_SHORT, id,
+                                     (double)s->list[SL_LIST_SHORT].count + 1);
 }
 
 /* x, 1, x^2, x y; up to two variables also x^3 and x^4. */
-sl_status sl_store__open_short(sl_store *s) {
+sl_status sl_search__store_open_short(sl_store *s) {
     const int n = s->variables;
     const bool multiply = s->ops & SL_STORE__BIT(MUL);
     for (int v = 0; v < n; v++) SL_TRY(add_short(s, v, 2, -1, 0));
-    const sl_store__list *l = &s->list[SL_LIST_SHORT];
+    const sl_search__store_list *l = &s->list[SL_LIST_SHORT];
     for (size_t i = 0; i < l->count; i++)
-        SL_TRY(sl_store__list_add(s, SL_LIST_VARIABLES, l->id[i], (double)i + 1));
+        SL_TRY(sl_search__store_list_add(s, SL_LIST_VARIABLES, l->id[i], (double)i + 1));
     SL_TRY(add_short(s, -1, 0, -1, 0));
     for (int v = 0; v < n && multiply; v++) SL_TRY(add_short(s, v, 4, -1, 0));
     for (int v = 0; v < n && multiply; v++)

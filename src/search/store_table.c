@@ -7,14 +7,14 @@
 
 #include "search/store_impl.h"
 
-const sl_store__form sl_store__forms[SL_FORM_COUNT] = {
+const sl_search__store_form sl_search__store_forms[SL_FORM_COUNT] = {
 #define X(id, text, one, sign, outer, p, q, sum, function) \
     { text, one, sign, outer, p, q, sum, function },
     SL_STORE_FORMS(X)
 #undef X
 };
 
-const sl_store__function sl_store__functions[SL_STORE__FUNCTIONS] = {
+const sl_search__store_function sl_search__store_functions[SL_STORE__FUNCTIONS] = {
 #define X(id, text, power, exponential, even_or_odd, operators) \
     { text, power, exponential, even_or_odd, operators },
     SL_STORE_FUNCTIONS(X)
@@ -25,24 +25,24 @@ _Static_assert(SL_FORM_COUNT <= 32, "a term has five bits for its form");
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
-const sl_store__constant sl_store__constants[] = {
-    { 1, 1, 0 },  { -1, 1, 0 }, { 2, 1, 0 },  { 1, 2, 0 },  { -2, 1, 0 },  { -1, 2, 0 },
-    { 1, 2, -1 }, { 2, 1, 1 },  { 3, 1, 0 },  { -3, 1, 0 }, { 1, 3, 0 },   { -1, 3, 0 },
-    { 1, 1, 1 },  { 4, 1, 0 },  { -4, 1, 0 }, { 1, 4, 0 },  { -1, 4, 0 },  { -2, 1, 1 },
-    { -1, 2, -1 }, { 2, 3, 0 }, { -2, 3, 0 }, { 3, 2, 0 },  { -3, 2, 0 },  { 1, 1, -1 },
-    { -1, 1, 1 }, { 5, 1, 0 },  { -5, 1, 0 }, { 1, 5, 0 },  { -1, 5, 0 },  { 6, 1, 0 },
-    { -6, 1, 0 }, { 1, 6, 0 },  { -1, 6, 0 }, { 7, 1, 0 },  { -7, 1, 0 },  { 8, 1, 0 },
-    { -8, 1, 0 }, { 1, 8, 0 },  { -1, 8, 0 }, { 9, 1, 0 },  { -9, 1, 0 },  { 1, 10, 0 },
-    { -1, 10, 0 }, { 10, 1, 0 }, { -10, 1, 0 }, { 1, 2, 1 }, { 4, 1, 1 },  { 1, 4, -1 },
-    { 1, 1, 2 },  { 3, 4, 0 },  { -3, 4, 0 }, { 4, 3, 0 },  { -4, 3, 0 },
+const sl_search__store_constant sl_search__store_constants[] = {
+    { 1, 1, 0 },   { -1, 1, 0 }, { 2, 1, 0 },   { 1, 2, 0 },  { -2, 1, 0 }, { -1, 2, 0 },
+    { 1, 2, -1 },  { 2, 1, 1 },  { 3, 1, 0 },   { -3, 1, 0 }, { 1, 3, 0 },  { -1, 3, 0 },
+    { 1, 1, 1 },   { 4, 1, 0 },  { -4, 1, 0 },  { 1, 4, 0 },  { -1, 4, 0 }, { -2, 1, 1 },
+    { -1, 2, -1 }, { 2, 3, 0 },  { -2, 3, 0 },  { 3, 2, 0 },  { -3, 2, 0 }, { 1, 1, -1 },
+    { -1, 1, 1 },  { 5, 1, 0 },  { -5, 1, 0 },  { 1, 5, 0 },  { -1, 5, 0 }, { 6, 1, 0 },
+    { -6, 1, 0 },  { 1, 6, 0 },  { -1, 6, 0 },  { 7, 1, 0 },  { -7, 1, 0 }, { 8, 1, 0 },
+    { -8, 1, 0 },  { 1, 8, 0 },  { -1, 8, 0 },  { 9, 1, 0 },  { -9, 1, 0 }, { 1, 10, 0 },
+    { -1, 10, 0 }, { 10, 1, 0 }, { -10, 1, 0 }, { 1, 2, 1 },  { 4, 1, 1 },  { 1, 4, -1 },
+    { 1, 1, 2 },   { 3, 4, 0 },  { -3, 4, 0 },  { 4, 3, 0 },  { -4, 3, 0 },
 };
-const int sl_store__n_constants = SL_LEN(sl_store__constants);
-_Static_assert(SL_LEN(sl_store__constants) <= 64, "a term has six bits for its constant");
+const int sl_search__store_n_constants = SL_LEN(sl_search__store_constants);
+_Static_assert(SL_LEN(sl_search__store_constants) <= 64, "a term has six bits for its constant");
 
-int sl_store_constants(void) { return sl_store__n_constants; }
+int sl_search_store_constants(void) { return sl_search__store_n_constants; }
 
-double sl_store_constant(int i) {
-    const sl_store__constant c = sl_store__constants[i];
+double sl_search_store_constant(int i) {
+    const sl_search__store_constant c = sl_search__store_constants[i];
     const double pi = 0x1.921fb54442d18p+1;
     double v = (double)c.num / c.den;
     for (int k = 0; k < c.pi; k++) v *= pi;
@@ -51,8 +51,8 @@ double sl_store_constant(int i) {
 }
 
 /* Every constant but 1 and -1 multiplies; a negative one is subtracted or negated. */
-bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
-    const sl_store__constant c = sl_store__constants[i];
+bool sl_search__store_constant_allowed(int i, uint32_t ops, bool summand) {
+    const sl_search__store_constant c = sl_search__store_constants[i];
     const bool unit = (c.num == 1 || c.num == -1) && c.den == 1 && c.pi == 0;
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
     if (!unit && !(ops & SL_STORE__BIT(MUL))) return false;
@@ -64,62 +64,72 @@ bool sl_store__constant_allowed(int i, uint32_t ops, bool summand) {
 
 /* ---------------------------------------------------------------- families ------------------ */
 
-#define Q SL_LIST_SHORT
-#define Z SL_LIST_MONOMIALS
-#define P SL_LIST_PURE
-#define H SL_LIST_HINTS
-#define X SL_LIST_VARIABLES
-#define O SL_LIST_SHIFTED
-#define E SL_LIST_ELEMENTARY
-#define W SL_LIST_BINOMIALS
-#define A SL_LIST_ARGUMENTS
-#define R SL_LIST_FUNCTIONS
-#define G SL_LIST_GENERIC
-#define ONE SL_LIST_ONE
-#define C SL_LIST_FACTORS
-#define C12 SL_LIST_FACTORS_12
-#define C4 SL_LIST_FACTORS_4
-#define S SL_LIST_SUMMANDS
-#define S12 SL_LIST_SUMMANDS_12
-#define S4 SL_LIST_SUMMANDS_4
-#define UNITS SL_LIST_UNITS
-#define OF_Z SL_LIST_OF_MONOMIAL
+#define Q      SL_LIST_SHORT
+#define Z      SL_LIST_MONOMIALS
+#define P      SL_LIST_PURE
+#define H      SL_LIST_HINTS
+#define X      SL_LIST_VARIABLES
+#define O      SL_LIST_SHIFTED
+#define E      SL_LIST_ELEMENTARY
+#define W      SL_LIST_BINOMIALS
+#define A      SL_LIST_ARGUMENTS
+#define R      SL_LIST_FUNCTIONS
+#define G      SL_LIST_GENERIC
+#define ONE    SL_LIST_ONE
+#define C      SL_LIST_FACTORS
+#define C12    SL_LIST_FACTORS_12
+#define C4     SL_LIST_FACTORS_4
+#define S      SL_LIST_SUMMANDS
+#define S12    SL_LIST_SUMMANDS_12
+#define S4     SL_LIST_SUMMANDS_4
+#define UNITS  SL_LIST_UNITS
+#define OF_Z   SL_LIST_OF_MONOMIAL
 #define OF_ANY SL_LIST_OF_ANY
 #define FACTOR SL_LIST_FACTOR
-#define PLAIN SL_LIST_PLAIN
+#define PLAIN  SL_LIST_PLAIN
 
 #define ADDS SL_STORE__BIT(ADD) // whether a sum may subtract is up to its constant
-#define MUL SL_STORE__BIT(MUL)
-#define DIV SL_STORE__BIT(DIV)
-#define EXP SL_STORE__BIT(EXP)
+#define MUL  SL_STORE__BIT(MUL)
+#define DIV  SL_STORE__BIT(DIV)
+#define EXP  SL_STORE__BIT(EXP)
 
-#define PART(text, list, form, first, second, choices, ahead, low, high, pairs, ops)              \
-    { text, SL_STORE__OF_LIST(list), false, SL_FORM_##form, first, second, choices, ahead, 0, low, \
-      high, SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
-#define TERM(text, side, form, first, second, choices, ahead, pairs, simple, ops)                 \
+#define PART(text, list, form, first, second, choices, ahead, low, high, pairs, ops)            \
+    {                                                                                           \
+        text, SL_STORE__OF_LIST(list), false, SL_FORM_##form, first, second, choices, ahead, 0, \
+            low, high, SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops                               \
+    }
+#define TERM(text, side, form, first, second, choices, ahead, pairs, simple, ops) \
     SOME(text, side, form, first, ANY, second, choices, ahead, pairs, simple, ops)
-#define SOME(text, side, form, first, firsts, second, choices, ahead, pairs, simple, ops)         \
-    { text, SL_SIDE_##side, false, SL_FORM_##form, first, second, choices, ahead, 0, 0, 255,       \
-      SL_PAIRS_##pairs, SL_FIRST_##firsts, simple, ops }
-#define EXPO(text, form, first, second, ahead, simple, ops)                                       \
+#define SOME(text, side, form, first, firsts, second, choices, ahead, pairs, simple, ops)      \
+    {                                                                                          \
+        text, SL_SIDE_##side, false, SL_FORM_##form, first, second, choices, ahead, 0, 0, 255, \
+            SL_PAIRS_##pairs, SL_FIRST_##firsts, simple, ops                                   \
+    }
+#define EXPO(text, form, first, second, ahead, simple, ops) \
     SOME_EXPO(text, form, first, UNSCALED, second, ahead, simple, ops)
-#define SOME_EXPO(text, form, first, firsts, second, ahead, simple, ops)                          \
-    { text, SL_SIDE_PRODUCT, true, SL_FORM_##form, first, second, ONE, ahead, 0, 0, 255,           \
-      SL_PAIRS_ALL, SL_FIRST_##firsts, simple, (ops) | EXP }
+#define SOME_EXPO(text, form, first, firsts, second, ahead, simple, ops)                   \
+    {                                                                                      \
+        text, SL_SIDE_PRODUCT, true, SL_FORM_##form, first, second, ONE, ahead, 0, 0, 255, \
+            SL_PAIRS_ALL, SL_FIRST_##firsts, simple, (ops) | EXP                           \
+    }
 /* Exponents that are variables: exp(z log u). */
 #define POWER(text, base, ahead)                                                                  \
-    { text, SL_SIDE_PRODUCT, true, SL_FORM_TIMES, Z, base, SL_LIST_LOGARITHM, ahead, 0, 0, 255,    \
-      SL_PAIRS_ALL, SL_FIRST_ANY, true, MUL | EXP | SL_STORE__BIT(LOG) }
-#define FEW(text, side, exponent, form, first, second, choices, ahead, from, pairs, ops)          \
-    { text, SL_SIDE_##side, exponent, SL_FORM_##form, first, second, choices, ahead, from, 0, 3,   \
-      SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops }
+    {                                                                                             \
+        text, SL_SIDE_PRODUCT, true, SL_FORM_TIMES, Z, base, SL_LIST_LOGARITHM, ahead, 0, 0, 255, \
+            SL_PAIRS_ALL, SL_FIRST_ANY, true, MUL | EXP | SL_STORE__BIT(LOG)                      \
+    }
+#define FEW(text, side, exponent, form, first, second, choices, ahead, from, pairs, ops)           \
+    {                                                                                              \
+        text, SL_SIDE_##side, exponent, SL_FORM_##form, first, second, choices, ahead, from, 0, 3, \
+            SL_PAIRS_##pairs, SL_FIRST_ANY, false, ops                                             \
+    }
 
 /* In the order in which they are walked. w: binomial, z: monomial, r: function of an argument, g:
  * expression of the enumeration by complexity, e: function of x or of 1 +- q.
  *
  * On the product side a term f stands for c f^p: what is a power of one part, and any constant in
  * an exponent, is left out. On the sum side it stands for c f. */
-const sl_store__family sl_store__families[] = {
+const sl_search__store_family sl_search__store_families[] = {
     // parts
     PART("1 +- q", O, ONE_SCALED, Q, ONE, UNITS, 0, 0, 255, ALL, 0),
     PART("f(x)", E, FUNCTION, X, ONE, PLAIN, 0, 0, 255, ALL, 0),
@@ -205,9 +215,9 @@ const sl_store__family sl_store__families[] = {
     FEW("g1 g2", SUM, false, PRODUCT, G, G, ONE, 1, 3, DOWN_OR_SAME, MUL),
     FEW("g1/g2", SUM, false, QUOTIENT, G, G, ONE, 1, 3, DISTINCT, DIV),
 };
-const int sl_store__n_families = SL_LEN(sl_store__families);
+const int sl_search__store_n_families = SL_LEN(sl_search__store_families);
 
-bool sl_store__family_open(const sl_store *s, const sl_store__family *f) {
+bool sl_search__store_family_open(const sl_store *s, const sl_search__store_family *f) {
     return s->variables >= f->min_variables && s->variables <= f->max_variables &&
            (f->operators & ~s->ops) == 0;
 }

@@ -59,12 +59,12 @@ static bool apply(sl_dimension *d, unsigned function) {
     };
     const sl_dimension u = *d;
     *d = (sl_dimension){ { 0 } };
-    if (!sl_store__functions[function].power) return is_number(&u);
+    if (!sl_search__store_functions[function].power) return is_number(&u);
     add(d, &u, power[function][0], power[function][1]);
     return true;
 }
 
-static bool inner(sl_dimension *d, const sl_store__form *form, const sl_dimension *a,
+static bool inner(sl_dimension *d, const sl_search__store_form *form, const sl_dimension *a,
                   const sl_dimension *b) {
     *d = (sl_dimension){ { 0 } };
     if (form->sum) {
@@ -77,35 +77,35 @@ static bool inner(sl_dimension *d, const sl_store__form *form, const sl_dimensio
     return true;
 }
 
-bool sl_store__dimension(sl_dimension *d, const sl_store *s, sl_term t) {
-    const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t) {
+    const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
     *d = unknown;
-    if (!s->units || sl_term__form(t) == SL_FORM_HINT) return true;
-    if (sl_term__form(t) == SL_FORM_MONOMIAL) {
-        *d = monomial(s, sl_term__a(t));
+    if (!s->units || sl_search__term_form(t) == SL_FORM_HINT) return true;
+    if (sl_search__term_form(t) == SL_FORM_MONOMIAL) {
+        *d = monomial(s, sl_search__term_a(t));
         return true;
     }
-    const sl_dimension *a = sl_store__part_dimension(s, sl_term__a(t));
-    if (!inner(d, form, a, sl_store__part_dimension(s, sl_term__b(t)))) return false;
-    if (form->function && !apply(d, sl_term__function(t))) return false;
+    const sl_dimension *a = sl_search__store_part_dimension(s, sl_search__term_a(t));
+    if (!inner(d, form, a, sl_search__store_part_dimension(s, sl_search__term_b(t)))) return false;
+    if (form->function && !apply(d, sl_search__term_function(t))) return false;
     if (form->outer) add(d, a, 1, 1);
     return !form->one || is_number(d);
 }
 
-bool sl_store__is_number(const sl_dimension *d) { return is_number(d); }
+bool sl_search__store_is_number(const sl_dimension *d) { return is_number(d); }
 
 /* Arguments that are no pure numbers are of use only to roots and reciprocals of sums. */
-bool sl_store__wanted(const sl_store *s, sl_store__list_id list, sl_term t) {
+bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list, sl_term t) {
     sl_dimension d;
     if (!s->units) return true;
-    if (!sl_store__dimension(&d, s, t)) return false;
+    if (!sl_search__store_dimension(&d, s, t)) return false;
     if (list != SL_LIST_ARGUMENTS || is_number(&d)) return true;
-    if (sl_term__form(t) == SL_FORM_SCALED)
-        return sl_term__form(sl_store__term(s, sl_term__a(t))) == SL_FORM_SUM;
-    return sl_term__form(t) == SL_FORM_SUM;
+    if (sl_search__term_form(t) == SL_FORM_SCALED)
+        return sl_search__term_form(sl_search__store_term(s, sl_search__term_a(t))) == SL_FORM_SUM;
+    return sl_search__term_form(t) == SL_FORM_SUM;
 }
 
-void sl_store__open_units(sl_store *s) {
+void sl_search__store_open_units(sl_store *s) {
     const sl_units *u = s->job->o->units;
     s->units = u != NULL;
     for (int v = 0; u && v < s->variables; v++) {

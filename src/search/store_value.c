@@ -17,7 +17,7 @@ static inline uint64_t bits_of(double x) {
 }
 
 /* Integers, because sums of doubles may not be reordered into vectors. */
-bool sl_store__all_finite(const double *v, int n) {
+bool sl_search__store_all_finite(const double *v, int n) {
     const uint64_t top = UINT64_C(0x7ff0000000000000);
     uint64_t bad = 0;
     for (int i = 0; i < n; i++) bad |= (uint64_t)((bits_of(v[i]) & top) == top);
@@ -30,7 +30,7 @@ static bool within(const double *v, double limit, int n) {
     return !bad;
 }
 
-bool sl_store__constant_value(const double *v, int n) {
+bool sl_search__store_constant_value(const double *v, int n) {
     const double limit = 1e-10 * fabs(v[0]);
     uint64_t differ = 0;
     for (int i = 0; i < n; i++) differ |= (uint64_t)(fabs(v[i] - v[0]) > limit);
@@ -52,7 +52,7 @@ static void expm1_array(double *o, const double *u, int n) {
 }
 
 /* o := f(o). */
-static void apply(double *o, sl_store__function_id f, int n) {
+static void apply(double *o, sl_search__store_function_id f, int n) {
     switch (f) {
     case SL_STORE__SIN: sl_sin_array(o, o, n); return;
     case SL_STORE__COS: sl_cos_array(o, o, n); return;
@@ -119,9 +119,9 @@ static void sum(double *restrict o, const double *restrict a, const double *rest
     for (int i = 0; i < n; i++) o[i] = c * a[i] + d * b[i];
 }
 
-static void inner(double *o, const sl_store *s, sl_term t, const sl_store__form *form,
+static void inner(double *o, const sl_store *s, sl_term t, const sl_search__store_form *form,
                   const double *a, const double *b, int n) {
-    const unsigned c = sl_term__constant(t);
+    const unsigned c = sl_search__term_constant(t);
     if (form->sum && form->one) // 1 +- a +- b
         sum(o, a, b, c & 1 ? -1 : 1, c & 2 ? -1 : 1, n);
     else if (form->sum)
@@ -130,22 +130,24 @@ static void inner(double *o, const sl_store *s, sl_term t, const sl_store__form 
         product(o, a, b, s->constant[c], form->p, form->q, n);
 }
 
-bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n) {
-    if (sl_term__form(t) == SL_FORM_MONOMIAL) {
-        monomial(o, s, sl_term__a(t), n);
-        return sl_store__all_finite(o, n);
+bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n) {
+    if (sl_search__term_form(t) == SL_FORM_MONOMIAL) {
+        monomial(o, s, sl_search__term_a(t), n);
+        return sl_search__store_all_finite(o, n);
     }
-    if (sl_term__form(t) == SL_FORM_HINT) { // the second number is the part itself
-        memcpy(o, sl_store__value(s, sl_term__b(t)), (size_t)n * sizeof *o);
+    if (sl_search__term_form(t) == SL_FORM_HINT) { // the second number is the part itself
+        memcpy(o, sl_search__store_value(s, sl_search__term_b(t)), (size_t)n * sizeof *o);
         return true;
     }
-    const sl_store__form *form = &sl_store__forms[sl_term__form(t)];
-    const double *a = sl_store__value(s, sl_term__a(t)), *b = sl_store__value(s, sl_term__b(t));
+    const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
+    const double *a = sl_search__store_value(s, sl_search__term_a(t)),
+                 *b = sl_search__store_value(s, sl_search__term_b(t));
     inner(o, s, t, form, a, b, n);
     if (form->function) {
-        const unsigned f = sl_term__function(t);
-        if (sl_store__functions[f].exponential && !within(o, SL_STORE__MAX_EXP, n)) return false;
-        apply(o, (sl_store__function_id)f, n);
+        const unsigned f = sl_search__term_function(t);
+        if (sl_search__store_functions[f].exponential && !within(o, SL_STORE__MAX_EXP, n))
+            return false;
+        apply(o, (sl_search__store_function_id)f, n);
     }
     if (form->outer)
         for (int i = 0; i < n; i++) o[i] *= a[i];
@@ -153,14 +155,15 @@ bool sl_store__evaluate(double *o, const sl_store *s, sl_term t, int n) {
         for (int i = 0; i < n; i++) o[i] += 1;
     else if (form->one)
         for (int i = 0; i < n; i++) o[i] = 1 - o[i];
-    return sl_store__all_finite(o, n);
+    return sl_search__store_all_finite(o, n);
 }
 
-bool sl_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t, int n) {
-    *exponent = sl_term__exponent(t);
-    return sl_store__evaluate(value, s, t, n) && !sl_store__constant_value(value, n);
+bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t,
+                                 int n) {
+    *exponent = sl_search__term_exponent(t);
+    return sl_search__store_evaluate(value, s, t, n) && !sl_search__store_constant_value(value, n);
 }
 
-bool sl_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
-    return sl_store_value_first(value, exponent, s, t, s->stride);
+bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
+    return sl_search_store_value_first(value, exponent, s, t, s->stride);
 }

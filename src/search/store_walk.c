@@ -11,7 +11,7 @@
 #define NONE SIZE_MAX // not yet known
 
 /* The first place in l whose rank times `factor` is above `low`. */
-static size_t first_above(const sl_store__list *l, double factor, double low) {
+static size_t first_above(const sl_search__store_list *l, double factor, double low) {
     size_t begin = 0, end = l->count;
     while (begin < end) {
         const size_t middle = begin + (end - begin) / 2;
@@ -23,15 +23,16 @@ static size_t first_above(const sl_store__list *l, double factor, double low) {
     return begin;
 }
 
-bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store__family *f,
-                           int level) {
+bool sl_search__store_range_begin(sl_search__store_range *r, const sl_store *s,
+                                  const sl_search__store_family *f, int level) {
     const int l = level + f->ahead;
-    const sl_store__list *a = sl_store__list_of(s, f->first), *b = sl_store__list_of(s, f->second);
-    const sl_store__list *c = &s->list[f->choices];
-    *r = (sl_store__range){ .store = s, .family = f };
+    const sl_search__store_list *a = sl_search__store_list_of(s, f->first),
+                                *b = sl_search__store_list_of(s, f->second);
+    const sl_search__store_list *c = &s->list[f->choices];
+    *r = (sl_search__store_range){ .store = s, .family = f };
     r->by_choice = s->units && (f->choices == SL_LIST_OF_ANY || f->choices == SL_LIST_PLAIN ||
                                 f->choices == SL_LIST_PAIR || f->choices == SL_LIST_ALGEBRAIC);
-    if (level < f->first_level || l < 0 || !sl_store__family_open(s, f)) return false;
+    if (level < f->first_level || l < 0 || !sl_search__store_family_open(s, f)) return false;
     if (!a->count || !b->count || !c->count) return false;
     r->high = ldexp(1, l);
     r->low = level == f->first_level || l == 0 ? 0 : ldexp(1, l - 1);
@@ -40,63 +41,67 @@ bool sl_store__range_begin(sl_store__range *r, const sl_store *s, const sl_store
 }
 
 /* Places of the second list that go with place i of the first. */
-static size_t second_begin(const sl_store__range *r, const sl_store__list *b,
-                           const sl_store__list *c, double rank) {
+static size_t second_begin(const sl_search__store_range *r, const sl_search__store_list *b,
+                           const sl_search__store_list *c, double rank) {
     const size_t j = first_above(b, rank * c->rank[c->count - 1], r->low);
     return r->family->pairs == SL_PAIRS_UP ? SL_MAX(j, r->i + 1) : j;
 }
 
-static size_t second_end(const sl_store__range *r, const sl_store__list *b) {
+static size_t second_end(const sl_search__store_range *r, const sl_search__store_list *b) {
     if (r->family->pairs == SL_PAIRS_DOWN) return SL_MIN(b->count, r->i);
     if (r->family->pairs == SL_PAIRS_DOWN_OR_SAME) return SL_MIN(b->count, r->i + 1);
     return b->count;
 }
 
 /* Does the family want this first part? */
-static bool first_fits(const sl_store__range *r, uint32_t part) {
+static bool first_fits(const sl_search__store_range *r, uint32_t part) {
     if (r->family->firsts == SL_FIRST_ANY) return true;
-    const sl_term t = sl_store__term(r->store, part);
-    const sl_form form = sl_term__form(t);
-    if (r->family->firsts == SL_FIRST_COPRIME) return sl_store__is_coprime(r->store, t);
-    if (r->family->firsts == SL_FIRST_WHOLE) return sl_store__is_whole(r->store, t);
+    const sl_term t = sl_search__store_term(r->store, part);
+    const sl_form form = sl_search__term_form(t);
+    if (r->family->firsts == SL_FIRST_COPRIME) return sl_search__store_is_coprime(r->store, t);
+    if (r->family->firsts == SL_FIRST_WHOLE) return sl_search__store_is_whole(r->store, t);
     if (r->family->firsts == SL_FIRST_PRIMITIVE)
-        return sl_store__is_whole(r->store, t) && sl_store__is_coprime(r->store, t);
+        return sl_search__store_is_whole(r->store, t) && sl_search__store_is_coprime(r->store, t);
     if (r->family->firsts == SL_FIRST_SUM) return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED;
     if (r->family->firsts == SL_FIRST_UNSCALED)
-        return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED || sl_term__constant(t) == 0;
-    return form != SL_FORM_FUNCTION || !sl_store__functions[sl_term__function(t)].power;
+        return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED ||
+               sl_search__term_constant(t) == 0;
+    return form != SL_FORM_FUNCTION ||
+           !sl_search__store_functions[sl_search__term_function(t)].power;
 }
 
-bool sl_store__is_coprime(const sl_store *s, sl_term t) {
-    const sl_term p = sl_store__term(s, sl_term__a(t)), q = sl_store__term(s, sl_term__b(t));
-    const int8_t *a = s->exponents.row[sl_term__a(p)], *b = s->exponents.row[sl_term__a(q)];
+bool sl_search__store_is_coprime(const sl_store *s, sl_term t) {
+    const sl_term p = sl_search__store_term(s, sl_search__term_a(t)),
+                  q = sl_search__store_term(s, sl_search__term_b(t));
+    const int8_t *a = s->exponents.row[sl_search__term_a(p)],
+                 *b = s->exponents.row[sl_search__term_a(q)];
     for (int v = 0; v < s->variables; v++)
         if (a[v] && b[v]) return false;
     return true;
 }
 
-bool sl_store__is_whole(const sl_store *s, sl_term t) {
-    return fabs(s->constant[sl_term__constant(t)]) >= 1;
+bool sl_search__store_is_whole(const sl_store *s, sl_term t) {
+    return fabs(s->constant[sl_search__term_constant(t)]) >= 1;
 }
 
 /* Does the family want this second part beside the first? */
-static bool second_fits(const sl_store__range *r, uint32_t part) {
+static bool second_fits(const sl_search__store_range *r, uint32_t part) {
     const int pairs = r->family->pairs;
     if (pairs == SL_PAIRS_DISTINCT) return r->j != r->i;
     if (pairs < SL_PAIRS_PRIMITIVE) return true;
-    const sl_term t = sl_store__term(r->store, part);
-    return sl_store__is_whole(r->store, t) &&
-           (pairs == SL_PAIRS_WHOLE || sl_store__is_coprime(r->store, t));
+    const sl_term t = sl_search__store_term(r->store, part);
+    return sl_search__store_is_whole(r->store, t) &&
+           (pairs == SL_PAIRS_WHOLE || sl_search__store_is_coprime(r->store, t));
 }
 
-static bool homogeneous(const sl_store__range *r, sl_term t) {
+static bool homogeneous(const sl_search__store_range *r, sl_term t) {
     sl_dimension d;
-    return !r->store->units || sl_store__dimension(&d, r->store, t);
+    return !r->store->units || sl_search__store_dimension(&d, r->store, t);
 }
 
 /* Terms of the pair (i, j) from choice k on. */
-static int choices(sl_term *out, float *cost, int n, int room, sl_store__range *r,
-                   const sl_store__list *c, double rank, float bits, sl_term pair) {
+static int choices(sl_term *out, float *cost, int n, int room, sl_search__store_range *r,
+                   const sl_search__store_list *c, double rank, float bits, sl_term pair) {
     for (; r->k < c->count && c->rank[r->k] * rank <= r->high && n < room; r->k++) {
         out[n] = pair | (sl_term)c->id[r->k] << 48;
         if (r->by_choice && !homogeneous(r, out[n])) continue;
@@ -108,8 +113,8 @@ static int choices(sl_term *out, float *cost, int n, int room, sl_store__range *
 
 /* The pair's terms, from k on where it was begun before. Pairs whose dimensions do not fit are
  * passed over; if that is up to the choice, terms are. */
-static int next_of_pair(sl_term *out, float *cost, int n, int room, sl_store__range *r,
-                        const sl_store__list *c, double rank, float bits, sl_term pair) {
+static int next_of_pair(sl_term *out, float *cost, int n, int room, sl_search__store_range *r,
+                        const sl_search__store_list *c, double rank, float bits, sl_term pair) {
     if (!r->in_j) {
         if (r->k_begin == NONE) r->k_begin = first_above(c, rank, r->low);
         while (r->k_begin > 0 && c->rank[r->k_begin - 1] * rank > r->low) r->k_begin--;
@@ -120,11 +125,11 @@ static int next_of_pair(sl_term *out, float *cost, int n, int room, sl_store__ra
     return choices(out, cost, n, room, r, c, rank, bits, pair);
 }
 
-int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r) {
-    const sl_store__family *f = r->family;
-    const sl_store__list *a = sl_store__list_of(r->store, f->first);
-    const sl_store__list *b = sl_store__list_of(r->store, f->second);
-    const sl_store__list *c = &r->store->list[f->choices];
+int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__store_range *r) {
+    const sl_search__store_family *f = r->family;
+    const sl_search__store_list *a = sl_search__store_list_of(r->store, f->first);
+    const sl_search__store_list *b = sl_search__store_list_of(r->store, f->second);
+    const sl_search__store_list *c = &r->store->list[f->choices];
     const double least = c->rank[0], least_pair = least * b->rank[0];
     const bool two = f->second < SL_LIST_PARTS;
     int n = 0;
@@ -138,8 +143,8 @@ int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r
             if (!r->in_j && !second_fits(r, b->id[r->j])) continue;
             n = next_of_pair(out, cost, n, room, r, c, b->rank[r->j] * rank,
                              a->bits[r->i] + b->bits[r->j] - (float)f->ahead,
-                             sl_term__make(f->exponent, (sl_form)f->form, 0, a->id[r->i],
-                                           two ? b->id[r->j] : 0));
+                             sl_search__term_make(f->exponent, (sl_form)f->form, 0, a->id[r->i],
+                                                  two ? b->id[r->j] : 0));
             if (n == room) return n;
         }
     }
@@ -148,35 +153,35 @@ int sl_store__range_next(sl_term *out, float *cost, int room, sl_store__range *r
 
 /* ---------------------------------------------------------------- over families ------------- */
 
-void sl_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level) {
+void sl_search_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level) {
     *w = (sl_store_walk){ .store = s, .side = side, .level = level };
 }
 
 /* The state of the family's range, kept in the caller's struct. */
-static bool resume(sl_store__range *r, const sl_store_walk *w) {
-    const sl_store__family *f = &sl_store__families[w->family];
-    if (!sl_store__range_begin(r, w->store, f, w->level)) return false;
+static bool resume(sl_search__store_range *r, const sl_store_walk *w) {
+    const sl_search__store_family *f = &sl_search__store_families[w->family];
+    if (!sl_search__store_range_begin(r, w->store, f, w->level)) return false;
     if (!w->inside) return true;
     r->i = w->i, r->j = w->j, r->k = w->k, r->k_begin = w->k_begin;
     r->in_i = w->in_i, r->in_j = w->in_j;
     return true;
 }
 
-static void suspend(sl_store_walk *w, const sl_store__range *r) {
+static void suspend(sl_store_walk *w, const sl_search__store_range *r) {
     w->i = r->i, w->j = r->j, w->k = r->k, w->k_begin = r->k_begin;
     w->in_i = r->in_i, w->in_j = r->in_j;
     w->inside = true;
 }
 
 /* Simple families come first in the table. */
-int sl_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w) {
+int sl_search_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w) {
     int n = 0;
     w->simple = 0;
-    for (; w->family < sl_store__n_families; w->family++, w->inside = false) {
-        sl_store__range r;
-        if (sl_store__families[w->family].of != (int)w->side || !resume(&r, w)) continue;
-        n += sl_store__range_next(out + n, cost ? cost + n : NULL, room - n, &r);
-        if (sl_store__families[w->family].simple) w->simple = n;
+    for (; w->family < sl_search__store_n_families; w->family++, w->inside = false) {
+        sl_search__store_range r;
+        if (sl_search__store_families[w->family].of != (int)w->side || !resume(&r, w)) continue;
+        n += sl_search__store_range_next(out + n, cost ? cost + n : NULL, room - n, &r);
+        if (sl_search__store_families[w->family].simple) w->simple = n;
         suspend(w, &r);
         if (n == room) return n;
     }

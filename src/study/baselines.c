@@ -1,9 +1,10 @@
 /* baselines - formulas that no trained model proposes, as options of eval.
  *
- * Most are sources of samples that stand in for the model's. The search takes no samples and no seed
- * changes it, but a problem that it does not solve costs it all of its effort: so one pass over the
- * first problems of the test set, at the lowest effort. Effort is work, not time: the answers are the
- * same on every machine, and the time until each was there is what the report draws. */
+ * Most are sources of samples that stand in for the model's. The search takes no samples and no
+ * seed changes it, but a problem that it does not solve costs it all of its effort: so one pass
+ * over the first problems of the test set, at the lowest effort. Effort is work, not time: the
+ * answers are the same on every machine, and the time until each was there is what the report
+ * draws. */
 #include <string.h>
 
 #include "study/study_impl.h"
@@ -13,26 +14,26 @@ enum { SEARCHED = 200 }; // problems
 bool sl_study_is_search(const char *baseline) { return strcmp(baseline, "search") == 0; }
 
 static void add_search(sl_str *s, const sl_json *set) {
-    const int64_t limit = set ? sl_json_get_int(set, "limit", 0) : 0;
-    sl_json_add_text(s, "search", "exhaustive");
-    sl_json_add_text(s, "effort", "low");
-    sl_json_add_int(s, "seeds", 1);
-    sl_json_add_int(s, "limit", limit > 0 ? SL_MIN(limit, SEARCHED) : SEARCHED);
+    const int64_t limit = set ? sl_io_json_get_int(set, "limit", 0) : 0;
+    sl_io_json_add_text(s, "search", "exhaustive");
+    sl_io_json_add_text(s, "effort", "low");
+    sl_io_json_add_int(s, "seeds", 1);
+    sl_io_json_add_int(s, "limit", limit > 0 ? SL_MIN(limit, SEARCHED) : SEARCHED);
 }
 
 sl_status sl_study_baseline_options(sl_str *s, const char *name, const char *set) {
     sl_json *given = NULL;
-    if (set) SL_TRY(sl_json_parse(&given, set, strlen(set)));
-    sl_json_open(s, NULL, '{');
+    if (set) SL_TRY(sl_io_json_parse(&given, set, strlen(set)));
+    sl_io_json_open(s, NULL, '{');
     if (sl_study_is_search(name)) {
         add_search(s, given);
     } else {
-        sl_json_add_text(s, "source", name);
+        sl_io_json_add_text(s, "source", name);
         if (given)
-            for (sl_json_member m = sl_json_first(given); m.name; m = sl_json_next(given, m))
-                sl_json_add_tree(s, m.name, m.value);
+            for (sl_json_member m = sl_io_json_first(given); m.name; m = sl_io_json_next(given, m))
+                sl_io_json_add_tree(s, m.name, m.value);
     }
-    sl_json_close(s, '}');
-    sl_json_free(given);
+    sl_io_json_close(s, '}');
+    sl_io_json_free(given);
     return sl_str_status(s);
 }

@@ -96,9 +96,9 @@ sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, co
 
 sl_status sl_study__kind(const sl_study__reader *r, const sl_study__place *p, const sl_json *j,
                          sl_json_kind kind) {
-    if (sl_json_kind_of(j) == kind) return SL_OK;
-    return sl_study__fail(r, p, "must be %s, not %s", sl_json_kind_text(kind),
-                          sl_json_kind_text(sl_json_kind_of(j)));
+    if (sl_io_json_kind_of(j) == kind) return SL_OK;
+    return sl_study__fail(r, p, "must be %s, not %s", sl_io_json_kind_text(kind),
+                          sl_io_json_kind_text(sl_io_json_kind_of(j)));
 }
 
 /* The one of n names that is near; NULL if none is. */
@@ -119,7 +119,7 @@ sl_status sl_study__members(const sl_study__reader *r, const sl_study__place *p,
                             const sl_json *object, const char *const *names, int n) {
     if (!object) return SL_OK;
     SL_TRY(sl_study__kind(r, p, object, SL_JSON_OBJECT));
-    for (sl_json_member m = sl_json_first(object); m.name; m = sl_json_next(object, m)) {
+    for (sl_json_member m = sl_io_json_first(object); m.name; m = sl_io_json_next(object, m)) {
         int i = 0;
         while (i < n && strcmp(names[i], m.name) != 0) i++;
         if (i < n) continue;

@@ -36,8 +36,8 @@ static void choose(choice *c, const sl_json *plan, const sl_json *size, const sl
                    const char *section, const char *name) {
     const sl_json *from[] = { size, plan };
     for (int i = 0; i < 2; i++) {
-        const sl_json *object = from[i] ? sl_json_get(from[i], section) : NULL;
-        c->value = object ? sl_json_get(object, name) : NULL;
+        const sl_json *object = from[i] ? sl_io_json_get(from[i], section) : NULL;
+        c->value = object ? sl_io_json_get(object, name) : NULL;
         c->above = (sl_study__place){ i == 0 ? at : NULL, section, 0 };
         c->place = (sl_study__place){ &c->above, name, 0 };
         if (c->value) return;
@@ -58,7 +58,7 @@ static bool is_name(const char *text) {
 static sl_status read_name(const char **out, const sl_study__reader *r, const sl_study__place *p,
                            const sl_json *j) {
     SL_TRY(sl_study__kind(r, p, j, SL_JSON_TEXT));
-    const char *text = sl_json_text(j);
+    const char *text = sl_io_json_text(j);
     if (!is_name(text))
         return sl_study__fail(
             r, p,
@@ -71,19 +71,20 @@ static sl_status read_name(const char **out, const sl_study__reader *r, const sl
 /* By its name, by the name of its size of the model, or by width and layers. */
 static sl_status name_size(const char **out, const sl_study__reader *r, const sl_study__place *p,
                            const sl_json *size, const char *train) {
-    const sl_json *name = sl_json_get(size, "name");
+    const sl_json *name = sl_io_json_get(size, "name");
     if (name) return read_name(out, r, &(sl_study__place){ p, "name", 0 }, name);
     sl_json *j = NULL;
     sl_str s = { 0 };
-    SL_TRY(sl_json_parse(&j, train, strlen(train)));
-    const sl_json *model = sl_json_get(j, "size"), *width = sl_json_get(j, "width"),
-                  *layers = sl_json_get(j, "layers");
-    if (model && sl_json_kind_of(model) == SL_JSON_TEXT && is_name(sl_json_text(model)))
-        sl_str_add(&s, sl_json_text(model));
-    else if (width && layers && sl_json_kind_of(width) == SL_JSON_INT &&
-             sl_json_kind_of(layers) == SL_JSON_INT)
-        sl_str_addf(&s, "%lldx%lld", (long long)sl_json_int(width), (long long)sl_json_int(layers));
-    sl_json_free(j);
+    SL_TRY(sl_io_json_parse(&j, train, strlen(train)));
+    const sl_json *model = sl_io_json_get(j, "size"), *width = sl_io_json_get(j, "width"),
+                  *layers = sl_io_json_get(j, "layers");
+    if (model && sl_io_json_kind_of(model) == SL_JSON_TEXT && is_name(sl_io_json_text(model)))
+        sl_str_add(&s, sl_io_json_text(model));
+    else if (width && layers && sl_io_json_kind_of(width) == SL_JSON_INT &&
+             sl_io_json_kind_of(layers) == SL_JSON_INT)
+        sl_str_addf(&s, "%lldx%lld", (long long)sl_io_json_int(width),
+                    (long long)sl_io_json_int(layers));
+    sl_io_json_free(j);
     const bool found = s.len > 0 || s.failed;
     SL_TRY(sl_study__take(out, r->arena, &s));
     if (found) return SL_OK;
@@ -170,12 +171,13 @@ static sl_status read_set(const char **out, const sl_study__reader *r, const sl_
     choose(&own, NULL, size, p, "eval", name);
     choose(&common, plan, NULL, NULL, "eval", name);
     *out = NULL;
-    if (!sl_json_get(plan, "eval") && !own.value && set == SL_STUDY_SET_TEST)
+    if (!sl_io_json_get(plan, "eval") && !own.value && set == SL_STUDY_SET_TEST)
         return sl_study__copy(out, r->arena, "{}", 2);
     const choice *c = own.value ? &own : &common;
-    if (!c->value || sl_json_kind_of(c->value) == SL_JSON_NULL) return SL_OK;
+    if (!c->value || sl_io_json_kind_of(c->value) == SL_JSON_NULL) return SL_OK;
     SL_TRY(sl_study__kind(r, &c->place, c->value, SL_JSON_OBJECT));
-    const bool both = own.value && common.value && sl_json_kind_of(common.value) == SL_JSON_OBJECT;
+    const bool both =
+        own.value && common.value && sl_io_json_kind_of(common.value) == SL_JSON_OBJECT;
     SL_TRY(sl_study__options_merge(out, r->arena, both ? common.value : NULL, c->value, NULL, 0));
     if (set == SL_STUDY_SET_FORMULAS) SL_TRY(sl_study__formulas_find(out, r, &c->place));
     return SL_OK;
@@ -189,11 +191,11 @@ static sl_status check_eval(const sl_study__reader *r, const sl_study__place *ab
     SL_TRY(sl_study__members(r, &p, eval, eval_members, SL_LEN(eval_members) - !baselines));
     for (int i = 0; eval && i < SL_STUDY_SET_COUNT; i++) {
         const char *name = sl_study_set_name((sl_study_set)i);
-        const sl_json *set = sl_json_get(eval, name);
+        const sl_json *set = sl_io_json_get(eval, name);
         const sl_study__place here = { &p, name, 0 }, stray = { &here, "formulas", 0 };
-        if (!set || sl_json_kind_of(set) == SL_JSON_NULL) continue;
+        if (!set || sl_io_json_kind_of(set) == SL_JSON_NULL) continue;
         SL_TRY(sl_study__options_check(r, &here, set, "eval", file, 1));
-        if (i != SL_STUDY_SET_FORMULAS && sl_json_get(set, "formulas"))
+        if (i != SL_STUDY_SET_FORMULAS && sl_io_json_get(set, "formulas"))
             return sl_study__fail(r, &stray, "belongs to eval.formulas, a set of its own");
     }
     return SL_OK;
@@ -219,13 +221,13 @@ static sl_status read_baselines(sl_study_plan *out, const sl_study__reader *r,
     choose(&c, plan, NULL, NULL, "eval", "baselines");
     if (!c.value) return SL_OK;
     SL_TRY(sl_study__kind(r, &c.place, c.value, SL_JSON_ARRAY));
-    const int n = sl_json_count(c.value);
+    const int n = sl_io_json_count(c.value);
     if (n > MAX_BASELINES) return sl_study__fail(r, &c.place, "has more than %d", MAX_BASELINES);
     const char **names = sl_arena_alloc(r->arena, SL_MAX((size_t)n, 1) * sizeof *names);
     if (!names) return sl_fail_memory((size_t)n, sizeof *names, "baselines");
     for (int i = 0; i < n; i++) {
         const sl_study__place here = { &c.place, NULL, i };
-        SL_TRY(read_name(&names[i], r, &here, sl_json_at(c.value, i)));
+        SL_TRY(read_name(&names[i], r, &here, sl_io_json_at(c.value, i)));
         for (int k = 0; k < i; k++)
             if (strcmp(names[i], names[k]) == 0)
                 return sl_study__fail(r, &here, "%s is there twice", names[i]);
@@ -269,12 +271,12 @@ static sl_status check_withheld(const sl_study__reader *r, const sl_study__place
                                 const sl_study_size *s) {
     if (!s->eval[SL_STUDY_SET_WITHHELD]) return SL_OK;
     sl_json *j = NULL;
-    SL_TRY(sl_json_parse(&j, s->train, strlen(s->train)));
-    const sl_json *part = sl_json_get(j, "withheld");
-    const bool number =
-        part && (sl_json_kind_of(part) == SL_JSON_REAL || sl_json_kind_of(part) == SL_JSON_INT);
-    const bool some = number && sl_json_real(part) > 0;
-    sl_json_free(j);
+    SL_TRY(sl_io_json_parse(&j, s->train, strlen(s->train)));
+    const sl_json *part = sl_io_json_get(j, "withheld");
+    const bool number = part && (sl_io_json_kind_of(part) == SL_JSON_REAL ||
+                                 sl_io_json_kind_of(part) == SL_JSON_INT);
+    const bool some = number && sl_io_json_real(part) > 0;
+    sl_io_json_free(j);
     if (some) return SL_OK;
     return sl_study__fail(
         r, p,
@@ -287,13 +289,13 @@ static sl_status read_size(sl_study_plan *plan, int i, const sl_study__reader *r
     const sl_study__place above = { NULL, "sizes", 0 }, p = { &above, NULL, i };
     sl_study_size *s = &plan->size[i];
     SL_TRY(sl_study__options_check(r, &p, j, "train", size_members, SL_LEN(size_members)));
-    SL_TRY(sl_study__members(r, &(sl_study__place){ &p, "sweep", 0 }, sl_json_get(j, "sweep"),
+    SL_TRY(sl_study__members(r, &(sl_study__place){ &p, "sweep", 0 }, sl_io_json_get(j, "sweep"),
                              sweep_members, SL_LEN(sweep_members)));
-    SL_TRY(sl_study__members(r, &(sl_study__place){ &p, "scale", 0 }, sl_json_get(j, "scale"),
+    SL_TRY(sl_study__members(r, &(sl_study__place){ &p, "scale", 0 }, sl_io_json_get(j, "scale"),
                              scale_members, SL_LEN(scale_members)));
-    SL_TRY(check_eval(r, &p, sl_json_get(j, "eval"), false));
-    SL_TRY(sl_study__options_merge(&s->train, r->arena, sl_json_get(top, "train"), j, size_members,
-                                   SL_LEN(size_members)));
+    SL_TRY(check_eval(r, &p, sl_io_json_get(j, "eval"), false));
+    SL_TRY(sl_study__options_merge(&s->train, r->arena, sl_io_json_get(top, "train"), j,
+                                   size_members, SL_LEN(size_members)));
     SL_TRY(name_size(&s->name, r, &p, j, s->train));
     SL_TRY(read_lists(s, r, top, j, &p));
     for (int k = 0; k < SL_STUDY_SET_COUNT; k++)
@@ -304,10 +306,10 @@ static sl_status read_size(sl_study_plan *plan, int i, const sl_study__reader *r
 
 static sl_status read_sizes(sl_study_plan *plan, const sl_study__reader *r, const sl_json *top) {
     const sl_study__place p = { NULL, "sizes", 0 };
-    const sl_json *sizes = sl_json_get(top, "sizes");
+    const sl_json *sizes = sl_io_json_get(top, "sizes");
     if (!sizes) return sl_study__fail(r, NULL, "needs \"sizes\", a list of models");
     SL_TRY(sl_study__kind(r, &p, sizes, SL_JSON_ARRAY));
-    plan->sizes = sl_json_count(sizes);
+    plan->sizes = sl_io_json_count(sizes);
     if (plan->sizes < 1 || plan->sizes > SL_STUDY_MAX_SIZES)
         return sl_study__fail(r, &p, "must have 1 to %d sizes, not %d", SL_STUDY_MAX_SIZES,
                               plan->sizes);
@@ -315,7 +317,8 @@ static sl_status read_sizes(sl_study_plan *plan, const sl_study__reader *r, cons
     plan->size = sl_arena_alloc(r->arena, bytes);
     if (!plan->size) return sl_fail_memory(bytes, 1, "sizes of a plan");
     memset(plan->size, 0, bytes);
-    for (int i = 0; i < plan->sizes; i++) SL_TRY(read_size(plan, i, r, top, sl_json_at(sizes, i)));
+    for (int i = 0; i < plan->sizes; i++)
+        SL_TRY(read_size(plan, i, r, top, sl_io_json_at(sizes, i)));
     SL_TRY(check_names(r, plan));
     return check_runs(r, plan);
 }
@@ -324,7 +327,7 @@ static sl_status read_sizes(sl_study_plan *plan, const sl_study__reader *r, cons
 
 /* The folder of the study is called by it. */
 static sl_status name_plan(const char **out, const sl_study__reader *r, const sl_json *top) {
-    const sl_json *name = sl_json_get(top, "name");
+    const sl_json *name = sl_io_json_get(top, "name");
     if (name) return read_name(out, r, &(sl_study__place){ NULL, "name", 0 }, name);
     return sl_study__fail(r, NULL, "needs \"name\"");
 }
@@ -333,11 +336,11 @@ static sl_status read_plan(sl_study_plan *out, const sl_study__reader *r, const 
     static const sl_study__range attempts = { "", 1, 100, true };
     SL_TRY(sl_study__members(r, NULL, top, plan_members, SL_LEN(plan_members)));
     SL_TRY(name_plan(&out->name, r, top));
-    const sl_json *about = sl_json_get(top, "about"), *n = sl_json_get(top, "attempts");
+    const sl_json *about = sl_io_json_get(top, "about"), *n = sl_io_json_get(top, "attempts");
     if (about) {
         SL_TRY(sl_study__kind(r, &(sl_study__place){ NULL, "about", 0 }, about, SL_JSON_TEXT));
-        SL_TRY(sl_study__copy(&out->about, r->arena, sl_json_text(about),
-                              strlen(sl_json_text(about))));
+        SL_TRY(sl_study__copy(&out->about, r->arena, sl_io_json_text(about),
+                              strlen(sl_io_json_text(about))));
     }
     double most = 2;
     if (n)
@@ -345,12 +348,12 @@ static sl_status read_plan(sl_study_plan *out, const sl_study__reader *r, const 
                                      &attempts));
     out->attempts = (int)most;
     SL_TRY(sl_study__options_check(r, &(sl_study__place){ NULL, "train", 0 },
-                                   sl_json_get(top, "train"), "train", NULL, 0));
-    SL_TRY(sl_study__members(r, &(sl_study__place){ NULL, "sweep", 0 }, sl_json_get(top, "sweep"),
-                             sweep_members, SL_LEN(sweep_members)));
-    SL_TRY(sl_study__members(r, &(sl_study__place){ NULL, "scale", 0 }, sl_json_get(top, "scale"),
-                             scale_members, SL_LEN(scale_members)));
-    SL_TRY(check_eval(r, NULL, sl_json_get(top, "eval"), true));
+                                   sl_io_json_get(top, "train"), "train", NULL, 0));
+    SL_TRY(sl_study__members(r, &(sl_study__place){ NULL, "sweep", 0 },
+                             sl_io_json_get(top, "sweep"), sweep_members, SL_LEN(sweep_members)));
+    SL_TRY(sl_study__members(r, &(sl_study__place){ NULL, "scale", 0 },
+                             sl_io_json_get(top, "scale"), scale_members, SL_LEN(scale_members)));
+    SL_TRY(check_eval(r, NULL, sl_io_json_get(top, "eval"), true));
     SL_TRY(read_sizes(out, r, top));
     return read_baselines(out, r, top);
 }
@@ -365,7 +368,7 @@ sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
     const size_t mark = sl_arena_mark(a);
     sl_study_plan *plan;
     SL_GO(sl_file_read(&text, &n, path, MAX_TEXT));
-    st = sl_json_parse(&top, text, n);
+    st = sl_io_json_parse(&top, text, n);
     if (st == SL_EFORMAT) {
         char line[SL_FAIL_LINE];
         sl_snprintf(line, sizeof line, "%s", sl_last_error());
@@ -381,7 +384,7 @@ sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
     *out = plan;
 done:
     if (st != SL_OK) sl_arena_rewind(a, mark);
-    sl_json_free(top);
+    sl_io_json_free(top);
     sl_free(text);
     return st;
 }
@@ -393,9 +396,9 @@ void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study
     const size_t n = strlen(train);
     SL_ASSERT(n >= 2 && train[n - 1] == '}'); // sl_study__options_merge has written it
     sl_str_add_bytes(s, train, n - 1);
-    sl_json_add_int(s, "batch", (int64_t)run->batch);
-    sl_json_add_real(s, "lr", run->lr);
-    sl_json_add_real(s, "ratio", run->ratio);
-    sl_json_add_int(s, "weights-seed", run->seed);
-    sl_json_close(s, '}');
+    sl_io_json_add_int(s, "batch", (int64_t)run->batch);
+    sl_io_json_add_real(s, "lr", run->lr);
+    sl_io_json_add_real(s, "ratio", run->ratio);
+    sl_io_json_add_int(s, "weights-seed", run->seed);
+    sl_io_json_close(s, '}');
 }

@@ -16,17 +16,17 @@ bool sl_study__in_range(const sl_study__range *g, double v) {
 
 sl_status sl_study__number_read(double *out, const sl_study__reader *r, const sl_study__place *p,
                                 const sl_json *j, const sl_study__range *g) {
-    const sl_json_kind kind = sl_json_kind_of(j);
+    const sl_json_kind kind = sl_io_json_kind_of(j);
     const bool number = kind == SL_JSON_INT || kind == SL_JSON_REAL;
-    if (number && sl_study__in_range(g, sl_json_real(j))) {
-        *out = sl_json_real(j);
+    if (number && sl_study__in_range(g, sl_io_json_real(j))) {
+        *out = sl_io_json_real(j);
         return SL_OK;
     }
     char got[40];
-    if (number) sl_snprintf(got, sizeof got, "%.15g", sl_json_real(j));
+    if (number) sl_snprintf(got, sizeof got, "%.15g", sl_io_json_real(j));
     return sl_study__fail(r, p, "must be a %s from %.16g to %.16g, not %s",
                           g->whole ? "whole number" : "number", g->min, g->max,
-                          number ? got : sl_json_kind_text(kind));
+                          number ? got : sl_io_json_kind_text(kind));
 }
 
 static int ascending(const void *a, const void *b) {
@@ -58,14 +58,14 @@ static sl_status read_steps(double v[SL_STUDY_MAX_GRID], int *n, const sl_study_
     const sl_study__range *const kinds[] = { g, &step, g, &counts };
     SL_TRY(sl_study__members(r, p, j, names, SL_LEN(names)));
     for (int i = 0; i < SL_LEN(names); i++) {
-        const sl_json *m = sl_json_get(j, names[i]);
+        const sl_json *m = sl_io_json_get(j, names[i]);
         if (m)
             SL_TRY(sl_study__number_read(&value[i], r, &(sl_study__place){ p, names[i], 0 }, m,
                                          kinds[i]));
         else if (i < 2)
             return sl_study__fail(r, p, "a list by steps needs %s", names[i]);
     }
-    if (!sl_json_get(j, "to") == !sl_json_get(j, "count"))
+    if (!sl_io_json_get(j, "to") == !sl_io_json_get(j, "count"))
         return sl_study__fail(r, p, "a list by steps needs either to or count");
     *n = make_steps(v, value[0], value[1], value[2], (int)value[3], g);
     if (*n < 0) return sl_study__fail(r, p, "has more than %d values", SL_STUDY_MAX_GRID);
@@ -75,16 +75,16 @@ static sl_status read_steps(double v[SL_STUDY_MAX_GRID], int *n, const sl_study_
 
 static sl_status read_values(double v[SL_STUDY_MAX_GRID], int *n, const sl_study__reader *r,
                              const sl_study__place *p, const sl_json *j, const sl_study__range *g) {
-    const sl_json_kind kind = sl_json_kind_of(j);
+    const sl_json_kind kind = sl_io_json_kind_of(j);
     if (kind == SL_JSON_OBJECT) return read_steps(v, n, r, p, j, g);
     *n = 1;
     if (kind != SL_JSON_ARRAY) return sl_study__number_read(v, r, p, j, g);
-    *n = sl_json_count(j);
+    *n = sl_io_json_count(j);
     if (*n < 1 || *n > SL_STUDY_MAX_GRID)
         return sl_study__fail(r, p, "must have 1 to %d values, not %d", SL_STUDY_MAX_GRID, *n);
     for (int i = 0; i < *n; i++)
-        SL_TRY(
-            sl_study__number_read(&v[i], r, &(sl_study__place){ p, NULL, i }, sl_json_at(j, i), g));
+        SL_TRY(sl_study__number_read(&v[i], r, &(sl_study__place){ p, NULL, i },
+                                     sl_io_json_at(j, i), g));
     return SL_OK;
 }
 

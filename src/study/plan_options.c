@@ -56,9 +56,9 @@ static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, 
         return sl_study__fail(r, p, "a plan does not set this option of %s: %s", verb, instead);
     if (!r->check) return SL_OK;
     sl_str one = { 0 };
-    sl_json_open(&one, NULL, '{');
-    sl_json_add_tree(&one, m.name, m.value);
-    sl_json_close(&one, '}');
+    sl_io_json_open(&one, NULL, '{');
+    sl_io_json_add_tree(&one, m.name, m.value);
+    sl_io_json_close(&one, '}');
     sl_status st = sl_str_status(&one);
     if (st == SL_OK) st = r->check(verb, one.text, false, r->payload);
     if (st == SL_EINVAL) {
@@ -75,7 +75,7 @@ sl_status sl_study__options_check(const sl_study__reader *r, const sl_study__pla
                                   int n_but) {
     if (!options) return SL_OK;
     SL_TRY(sl_study__kind(r, p, options, SL_JSON_OBJECT));
-    for (sl_json_member m = sl_json_first(options); m.name; m = sl_json_next(options, m))
+    for (sl_json_member m = sl_io_json_first(options); m.name; m = sl_io_json_next(options, m))
         if (!among(m.name, but, n_but))
             SL_TRY(check_one(r, &(sl_study__place){ p, m.name, 0 }, verb, m));
     return SL_OK;
@@ -84,14 +84,14 @@ sl_status sl_study__options_check(const sl_study__reader *r, const sl_study__pla
 sl_status sl_study__options_merge(const char **out, sl_arena *a, const sl_json *common,
                                   const sl_json *own, const char *const *but, int n_but) {
     sl_str s = { 0 };
-    sl_json_open(&s, NULL, '{');
+    sl_io_json_open(&s, NULL, '{');
     if (common)
-        for (sl_json_member m = sl_json_first(common); m.name; m = sl_json_next(common, m))
-            if (!own || !sl_json_get(own, m.name)) sl_json_add_tree(&s, m.name, m.value);
+        for (sl_json_member m = sl_io_json_first(common); m.name; m = sl_io_json_next(common, m))
+            if (!own || !sl_io_json_get(own, m.name)) sl_io_json_add_tree(&s, m.name, m.value);
     if (own)
-        for (sl_json_member m = sl_json_first(own); m.name; m = sl_json_next(own, m))
-            if (!among(m.name, but, n_but)) sl_json_add_tree(&s, m.name, m.value);
-    sl_json_close(&s, '}');
+        for (sl_json_member m = sl_io_json_first(own); m.name; m = sl_io_json_next(own, m))
+            if (!among(m.name, but, n_but)) sl_io_json_add_tree(&s, m.name, m.value);
+    sl_io_json_close(&s, '}');
     return sl_study__take(out, a, &s);
 }
 
@@ -116,33 +116,33 @@ sl_status sl_study__formulas_find(const char **options, const sl_study__reader *
     sl_status st;
     sl_json *j = NULL;
     sl_str path = { 0 }, s = { 0 };
-    SL_GO(sl_json_parse(&j, *options, strlen(*options)));
-    const sl_json *file = sl_json_get(j, "formulas");
+    SL_GO(sl_io_json_parse(&j, *options, strlen(*options)));
+    const sl_json *file = sl_io_json_get(j, "formulas");
     const sl_study__place here = { p, "formulas", 0 };
-    if (!file || sl_json_kind_of(file) != SL_JSON_TEXT) {
+    if (!file || sl_io_json_kind_of(file) != SL_JSON_TEXT) {
         st = sl_study__fail(r, p, "needs \"formulas\": the name of a file of formulas");
         goto done;
     }
-    const bool there = find_file(&path, r->path, sl_json_text(file));
+    const bool there = find_file(&path, r->path, sl_io_json_text(file));
     SL_GO(sl_str_status(&path));
     if (!there) {
         st = sl_study__fail(r, &here,
                             "there is no file %.200s, neither beside the plan nor below "
                             "the current folder",
-                            sl_json_text(file));
+                            sl_io_json_text(file));
         goto done;
     }
-    sl_json_open(&s, NULL, '{');
-    for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m))
+    sl_io_json_open(&s, NULL, '{');
+    for (sl_json_member m = sl_io_json_first(j); m.name; m = sl_io_json_next(j, m))
         if (strcmp(m.name, "formulas") == 0)
-            sl_json_add_text(&s, m.name, path.text);
+            sl_io_json_add_text(&s, m.name, path.text);
         else
-            sl_json_add_tree(&s, m.name, m.value);
-    sl_json_close(&s, '}');
+            sl_io_json_add_tree(&s, m.name, m.value);
+    sl_io_json_close(&s, '}');
     st = sl_study__take(options, r->arena, &s);
 done:
     sl_str_clear(&path);
     sl_str_clear(&s);
-    sl_json_free(j);
+    sl_io_json_free(j);
     return st;
 }

@@ -9,9 +9,9 @@
 /* text := the JSON in one layout. */
 static sl_status normal_form(sl_str *out, const char *text, size_t n) {
     sl_json *j = NULL;
-    SL_TRY(sl_json_parse(&j, text, n));
-    sl_json_add_tree(out, NULL, j);
-    sl_json_free(j);
+    SL_TRY(sl_io_json_parse(&j, text, n));
+    sl_io_json_add_tree(out, NULL, j);
+    sl_io_json_free(j);
     return sl_str_status(out);
 }
 
@@ -72,9 +72,9 @@ static sl_status copy_formulas(const sl_study_size *s, const char *dir) {
     const char *options = s->eval[SL_STUDY_SET_FORMULAS];
     if (!options) return SL_OK;
     sl_json *j = NULL;
-    SL_TRY(sl_json_parse(&j, options, strlen(options)));
-    const sl_status st = copy_file(sl_json_text(sl_json_get(j, "formulas")), dir);
-    sl_json_free(j);
+    SL_TRY(sl_io_json_parse(&j, options, strlen(options)));
+    const sl_status st = copy_file(sl_io_json_text(sl_io_json_get(j, "formulas")), dir);
+    sl_io_json_free(j);
     return st;
 }
 

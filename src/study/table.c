@@ -110,9 +110,9 @@ typedef struct row {
 static void add_cell(sl_str *s, const cell *c, bool first) {
     if (!first) sl_str_add_char(s, ',');
     if (c->text)
-        sl_csv_add_text(s, c->text);
+        sl_io_csv_add_text(s, c->text);
     else
-        sl_csv_add_number(s, c->number);
+        sl_io_csv_add_number(s, c->number);
 }
 
 static void add_row(sl_str *s, const row *r) {

@@ -61,7 +61,8 @@ sl_status sl_token_from_latex(sl_token *ids, int *n, int max, const char *latex,
 }
 
 sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e, sl_str *scratch) {
-    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) // x^{y} has tokens, but no grammar
+    for (const sl_node *c = e; c < e + e->len;
+         c += sl_expr_step(c)) // x^{y} has tokens, but no grammar
         if (c->op == SL_OP_RAISE)
             return sl_fail(SL_EINVAL, "there are no tokens for powers with such an exponent");
     sl_str_truncate(scratch, 0);

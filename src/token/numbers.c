@@ -160,19 +160,19 @@ static inline int split(float *mantissa, double d) {
     return e;
 }
 
-void sl_number_split(float *mantissa, int *exponent, double v) {
+void sl_token_number_split(float *mantissa, int *exponent, double v) {
     SL_ASSERT(isfinite(v));
     *exponent = split(mantissa, v);
 }
 
-void sl_number_split_array(float *mantissa, float *exponent, const double *v, int n) {
+void sl_token_number_split_array(float *mantissa, float *exponent, const double *v, int n) {
     for (int i = 0; i < n; i++) {
         SL_ASSERT(isfinite(v[i]));
         exponent[i] = (float)split(&mantissa[i], v[i]);
     }
 }
 
-double sl_number_join(float mantissa, int exponent) {
+double sl_token_number_join(float mantissa, int exponent) {
     const int e = SL_MAX(-MOST, SL_MIN(exponent, MOST)); // beyond: 0 or infinite all the same
     return (double)((long double)mantissa * powers[e + MOST]);
 }

@@ -110,7 +110,7 @@ static term *invert(sl_token_reader *r, term *t) {
 static term *ratio(sl_token_reader *r, const term *p, const term *q) {
     sl_rat v = SL_RAT(1);
     if (!p || !q) return NULL;
-    if (!sl_rat_make(&v, p->value.num, q->value.num)) r->undefined = true; // q is 0
+    if (!sl_expr_rat_make(&v, p->value.num, q->value.num)) r->undefined = true; // q is 0
     return number(r, v);
 }
 
@@ -171,12 +171,12 @@ static size_t slots(const term *t) {
 }
 
 static sl_node *write_nodes(sl_node *w, const term *t) {
-    if (t->op == SL_OP_NUM) return sl_num_put(w, t->value);
+    if (t->op == SL_OP_NUM) return sl_expr_num_put(w, t->value);
     sl_node *head = w++;
     *head = (sl_node){ .op = t->op, .arg = t->op == SL_OP_VAR ? t->number : (uint16_t)t->count };
     for (const term *c = t->first; c; c = c->next) w = write_nodes(w, c);
     if (t->op == SL_OP_POW) {
-        w = sl_num_put(w, t->value);
+        w = sl_expr_num_put(w, t->value);
         head->arg = 2;
     }
     head->len = (uint32_t)(w - head);

@@ -126,8 +126,8 @@ void sl_token_next(sl_token_set *out, const sl_token_state *s, int room);
 
 /* v = mantissa * 10^exponent with 1 <= |mantissa| < 10, rounded once to float; a mantissa that
  * rounds to 10 is 1 with the next exponent. 0 and -0 are (0, 0). v must be finite. */
-void sl_number_split(float *mantissa, int *exponent, double v);
-void sl_number_split_array(float *mantissa, float *exponent, const double *v, int n);
-double sl_number_join(float mantissa, int exponent);
+void sl_token_number_split(float *mantissa, int *exponent, double v);
+void sl_token_number_split_array(float *mantissa, float *exponent, const double *v, int n);
+double sl_token_number_join(float mantissa, int exponent);
 
 #endif

@@ -53,7 +53,7 @@ static sl_status allocate(sl_train__engine *e, const sl_optim_options *o, int64_
     SL_TRY(sl_optim_new(&e->optim, tensors, m->n_param, o, steps, s->rank, s->ranks));
     for (int i = 0; i < s->seats; i++) {
         SL_TRY(sl_train__seat_new(&e->seat[i], m, s));
-        sl_work_set_stop(e->seat[i].work, pass_stops, e);
+        sl_model_work_set_stop(e->seat[i].work, pass_stops, e);
     }
     const int first = sl_train__lane_begin(s, (int)e->lanes_of[s->rank]);
     const int last = sl_train__lane_begin(s, (int)e->lanes_of[s->rank + 1]);
@@ -131,7 +131,7 @@ static sl_status run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
                                         sl_train__lane_begin(s, lane) - base,
                                         sl_train__lane_begin(s, lane + 1) - base, e->dropout);
     sl_train__seat_leave(seat);
-    const sl_status st = sl_gemm_status();
+    const sl_status st = sl_nn_gemm_status();
     return st == SL_OK && sl_train__stopping(e) ? sl_train__fail_stopped() : st;
 }
 

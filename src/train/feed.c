@@ -57,7 +57,7 @@ static void set_column(sl_train__feed *f, int at, int column, const double *v) {
         memset(exponent, 0, n * sizeof *exponent);
         return;
     }
-    sl_number_split_array(mantissa, exponent, v, f->points);
+    sl_token_number_split_array(mantissa, exponent, v, f->points);
     for (size_t i = 0; i < n; i++) exponent[i] /= 10.0f;
 }
 
@@ -111,7 +111,7 @@ static size_t room_bytes(const sl_train__shape *s) {
 
 int64_t sl_train__seat_bytes(const sl_model *m, const sl_train__shape *s) {
     return (int64_t)(sizeof(sl_train__seat) + room_bytes(s)) +
-           sl_work_bytes(m, s->chunk, s->points, s->chunk_tokens, 0);
+           sl_model_work_bytes(m, s->chunk, s->points, s->chunk_tokens, 0);
 }
 
 sl_status sl_train__seat_new(sl_train__seat *seat, const sl_model *m, const sl_train__shape *s) {
@@ -125,12 +125,12 @@ sl_status sl_train__seat_new(sl_train__seat *seat, const sl_model *m, const sl_t
     seat->present = (uint8_t *)(seat->begin + pairs + 1);
     seat->ids = seat->present + pairs * columns;
     seat->targets = seat->ids + s->chunk_tokens;
-    return sl_work_new(&seat->work, m, s->chunk, s->points, s->chunk_tokens, 0);
+    return sl_model_work_new(&seat->work, m, s->chunk, s->points, s->chunk_tokens, 0);
 }
 
 void sl_train__seat_clear(sl_train__seat *seat) {
     sl_free(seat->mantissa);
-    sl_work_free(seat->work);
+    sl_model_work_free(seat->work);
     seat->mantissa = NULL;
     seat->work = NULL;
 }

@@ -15,31 +15,31 @@ enum { RUN_MAX_BYTES = 1 << 20, PAIRS_HASHED = 1000 };
 /* ---------------------------------------------------------------- configurations ------------ */
 
 static bool is_number(const sl_json *j) {
-    return sl_json_kind_of(j) == SL_JSON_INT || sl_json_kind_of(j) == SL_JSON_REAL;
+    return sl_io_json_kind_of(j) == SL_JSON_INT || sl_io_json_kind_of(j) == SL_JSON_REAL;
 }
 
 static bool same(const sl_json *a, const sl_json *b);
 
 static bool same_members(const sl_json *a, const sl_json *b) {
-    if (sl_json_count(a) != sl_json_count(b)) return false;
-    for (sl_json_member m = sl_json_first(a); m.name; m = sl_json_next(a, m)) {
-        const sl_json *other = sl_json_get(b, m.name);
+    if (sl_io_json_count(a) != sl_io_json_count(b)) return false;
+    for (sl_json_member m = sl_io_json_first(a); m.name; m = sl_io_json_next(a, m)) {
+        const sl_json *other = sl_io_json_get(b, m.name);
         if (!other || !same(m.value, other)) return false;
     }
     return true;
 }
 
 static bool same(const sl_json *a, const sl_json *b) {
-    if (is_number(a) && is_number(b)) return sl_json_real(a) == sl_json_real(b);
-    if (sl_json_kind_of(a) != sl_json_kind_of(b)) return false;
-    switch (sl_json_kind_of(a)) {
-    case SL_JSON_BOOL: return sl_json_bool(a) == sl_json_bool(b);
-    case SL_JSON_TEXT: return strcmp(sl_json_text(a), sl_json_text(b)) == 0;
+    if (is_number(a) && is_number(b)) return sl_io_json_real(a) == sl_io_json_real(b);
+    if (sl_io_json_kind_of(a) != sl_io_json_kind_of(b)) return false;
+    switch (sl_io_json_kind_of(a)) {
+    case SL_JSON_BOOL: return sl_io_json_bool(a) == sl_io_json_bool(b);
+    case SL_JSON_TEXT: return strcmp(sl_io_json_text(a), sl_io_json_text(b)) == 0;
     case SL_JSON_OBJECT: return same_members(a, b);
     case SL_JSON_ARRAY:
-        if (sl_json_count(a) != sl_json_count(b)) return false;
-        for (int i = 0; i < sl_json_count(a); i++)
-            if (!same(sl_json_at(a, i), sl_json_at(b, i))) return false;
+        if (sl_io_json_count(a) != sl_io_json_count(b)) return false;
+        for (int i = 0; i < sl_io_json_count(a); i++)
+            if (!same(sl_io_json_at(a, i), sl_io_json_at(b, i))) return false;
         return true;
     default: return true;
     }
@@ -53,8 +53,8 @@ bool sl_train_may_change(const char *option) {
 /* Of an option that the run's configuration lacks nothing can differ: the run is from before it
  * existed, and the caller has given it the default of that time. */
 bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, const sl_json *kept) {
-    for (sl_json_member m = sl_json_first(kept); m.name; m = sl_json_next(kept, m)) {
-        const sl_json *other = sl_json_get(mine, m.name);
+    for (sl_json_member m = sl_io_json_first(kept); m.name; m = sl_io_json_next(kept, m)) {
+        const sl_json *other = sl_io_json_get(mine, m.name);
         const bool option =
             strcmp(m.name, "run") != 0 && strcmp(m.name, SL_CKPT_CONFIG_MEMBER) != 0;
         if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
@@ -71,17 +71,17 @@ static const char *config_of(const sl_train_config *c) {
 /* ---------------------------------------------------------------- looking ------------------- */
 
 static sl_status expect_object(const sl_json *j, const char *what) {
-    if (j && sl_json_kind_of(j) == SL_JSON_OBJECT) return SL_OK;
+    if (j && sl_io_json_kind_of(j) == SL_JSON_OBJECT) return SL_OK;
     return sl_fail(SL_EFORMAT, "%s is %s, not an object", what,
-                   j ? sl_json_kind_text(sl_json_kind_of(j)) : "missing");
+                   j ? sl_io_json_kind_text(sl_io_json_kind_of(j)) : "missing");
 }
 
 static sl_status same_options(const sl_json *kept, const sl_train_config *c) {
     char name[200];
     sl_json *mine = NULL;
-    SL_TRY(sl_json_parse(&mine, config_of(c), strlen(config_of(c))));
+    SL_TRY(sl_io_json_parse(&mine, config_of(c), strlen(config_of(c))));
     const bool differs = sl_train__config_differs(name, sizeof name, mine, kept);
-    sl_json_free(mine);
+    sl_io_json_free(mine);
     if (!differs) return SL_OK;
     return sl_fail(SL_EINVAL,
                    "%s holds a run with another \"%s\": give the options that it was begun with, or"
@@ -113,29 +113,29 @@ static sl_status compare(const sl_train__folder *f, const sl_train_config *c) {
     size_t n;
     sl_json *kept = NULL;
     SL_GO(sl_file_read(&text, &n, f->run, RUN_MAX_BYTES));
-    st = sl_json_parse(&kept, text, n);
+    st = sl_io_json_parse(&kept, text, n);
     if (st == SL_OK) st = expect_object(kept, "it");
-    const sl_json *run = st == SL_OK ? sl_json_get(kept, "run") : NULL;
+    const sl_json *run = st == SL_OK ? sl_io_json_get(kept, "run") : NULL;
     if (run) st = expect_object(run, "\"run\"");
     if (st == SL_EFORMAT) st = sl_fail(st, "%.400s is damaged: %.400s", f->run, sl_last_error());
     if (st != SL_OK) goto done;
     SL_GO(same_options(kept, c));
     if (!run) goto done; // it does not say what it was made with
-    SL_GO(same_data(sl_json_get_text(run, "universe", ""), sl_json_get_text(run, "vocabulary", ""),
-                    c));
-    st = same_hash(sl_json_get_text(run, "pairs", ""), f->pairs, "training pairs", c);
+    SL_GO(same_data(sl_io_json_get_text(run, "universe", ""),
+                    sl_io_json_get_text(run, "vocabulary", ""), c));
+    st = same_hash(sl_io_json_get_text(run, "pairs", ""), f->pairs, "training pairs", c);
 done:
-    sl_json_free(kept);
+    sl_io_json_free(kept);
     sl_free(text);
     return st;
 }
 
 sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *c) {
     sl_json *kept = NULL;
-    SL_TRY(sl_json_parse(&kept, l->config, strlen(l->config)));
+    SL_TRY(sl_io_json_parse(&kept, l->config, strlen(l->config)));
     sl_status st = expect_object(kept, "the checkpoint's configuration");
     if (st == SL_OK) st = same_options(kept, c);
-    sl_json_free(kept);
+    sl_io_json_free(kept);
     return st == SL_OK ? same_data(l->universe, l->vocabulary, c) : st;
 }
 
@@ -205,16 +205,16 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     const char *config = config_of(c), *end = strrchr(config, '}');
     SL_ASSERT(end);
     sl_str_add_bytes(&s, config, (size_t)(end - config));
-    sl_json_open(&s, "run", '{');
-    sl_json_add_text(&s, "version", SL_VERSION);
-    sl_json_add_text(&s, "revision", sl_ckpt_revision());
-    sl_json_add_int(&s, "steps", steps);
-    sl_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
-    sl_json_add_text(&s, "pairs", f->pairs);
-    sl_json_add_text(&s, "vocabulary", f->vocabulary);
-    sl_json_add_text(&s, "level", sl_nn_level());
-    sl_json_add_text(&s, "libraries", sl_nn_libraries());
-    sl_json_close(&s, '}');
+    sl_io_json_open(&s, "run", '{');
+    sl_io_json_add_text(&s, "version", SL_VERSION);
+    sl_io_json_add_text(&s, "revision", sl_ckpt_revision());
+    sl_io_json_add_int(&s, "steps", steps);
+    sl_io_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
+    sl_io_json_add_text(&s, "pairs", f->pairs);
+    sl_io_json_add_text(&s, "vocabulary", f->vocabulary);
+    sl_io_json_add_text(&s, "level", sl_nn_level());
+    sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
+    sl_io_json_close(&s, '}');
     sl_str_add(&s, "}\n");
     SL_GO(sl_str_status(&s));
     SL_GO(sl_file_replace(&file, f->run));

@@ -38,53 +38,53 @@ void sl_train__tally_init(sl_train__tally *t) {
 
 /* Reals are written with as many digits as it takes to read the same bits back; NaN is null. */
 void sl_train__tally_write(sl_str *s, const sl_train__tally *t) {
-#define ADD_REAL        sl_json_add_real
-#define ADD_INT         sl_json_add_int
+#define ADD_REAL        sl_io_json_add_real
+#define ADD_INT         sl_io_json_add_int
 #define X(kind, member) ADD_##kind(s, #member, t->member);
-    sl_json_open(s, NULL, '{');
+    sl_io_json_open(s, NULL, '{');
     TALLY(X)
-    if (t->valid_due) sl_json_add_bool(s, "valid_due", true);
-    sl_json_close(s, '}');
+    if (t->valid_due) sl_io_json_add_bool(s, "valid_due", true);
+    sl_io_json_close(s, '}');
 #undef X
 }
 
 static sl_status read_int(int64_t *out, const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    if (sl_json_kind_of(v) != SL_JSON_INT)
+    const sl_json *v = sl_io_json_get(j, name);
+    if (sl_io_json_kind_of(v) != SL_JSON_INT)
         return sl_fail(SL_EFORMAT, "progress of the checkpoint: no whole number \"%s\"", name);
-    *out = sl_json_int(v);
+    *out = sl_io_json_int(v);
     return SL_OK;
 }
 
 static sl_status read_real(double *out, const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    const sl_json_kind kind = sl_json_kind_of(v);
+    const sl_json *v = sl_io_json_get(j, name);
+    const sl_json_kind kind = sl_io_json_kind_of(v);
     if (kind != SL_JSON_INT && kind != SL_JSON_REAL && kind != SL_JSON_NULL)
         return sl_fail(SL_EFORMAT, "progress of the checkpoint: no number \"%s\"", name);
-    *out = kind == SL_JSON_NULL ? NAN : sl_json_real(v);
+    *out = kind == SL_JSON_NULL ? NAN : sl_io_json_real(v);
     return SL_OK;
 }
 
 sl_status sl_train__tally_read(sl_train__tally *t, sl_str *missing, const char *text) {
     sl_json *j = NULL;
     sl_status st;
-    SL_GO(sl_json_parse(&j, text, strlen(text)));
-    if (sl_json_kind_of(j) != SL_JSON_OBJECT)
+    SL_GO(sl_io_json_parse(&j, text, strlen(text)));
+    if (sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         SL_GO(sl_fail(SL_EFORMAT, "progress of the checkpoint is no object"));
 #define READ_REAL read_real
 #define READ_INT  read_int
 #define X(kind, member)                                                          \
-    if (!sl_json_get(j, #member))                                                \
+    if (!sl_io_json_get(j, #member))                                             \
         sl_str_addf(missing, "%s\"%s\"", missing->len > 0 ? ", " : "", #member); \
     else                                                                         \
         SL_GO(READ_##kind(&t->member, j, #member));
     TALLY(X)
 #undef X
-    const sl_json *due = sl_json_get(j, "valid_due");
-    t->valid_due = due && sl_json_kind_of(due) == SL_JSON_BOOL && sl_json_bool(due);
+    const sl_json *due = sl_io_json_get(j, "valid_due");
+    t->valid_due = due && sl_io_json_kind_of(due) == SL_JSON_BOOL && sl_io_json_bool(due);
     st = sl_str_status(missing);
 done:
-    sl_json_free(j);
+    sl_io_json_free(j);
     return st;
 }
 
@@ -96,14 +96,14 @@ enum { LINE_MAX_BYTES = 1 << 20 };
  * machine stopped, does not, nor does a validation of the last step that is still due. */
 static bool is_kept(const char *line, size_t n, int64_t step, bool valid_due) {
     sl_json *j = NULL;
-    if (sl_json_parse_line(&j, line, n) != SL_OK) return false;
-    const sl_json *at = sl_json_kind_of(j) == SL_JSON_OBJECT ? sl_json_get(j, "step") : NULL;
-    const sl_json *event = at ? sl_json_get(j, "event") : NULL;
-    bool kept = at && sl_json_kind_of(at) == SL_JSON_INT && sl_json_int(at) <= step;
-    if (kept && valid_due && sl_json_int(at) == step && event &&
-        sl_json_kind_of(event) == SL_JSON_TEXT && strcmp(sl_json_text(event), "valid") == 0)
+    if (sl_io_json_parse_line(&j, line, n) != SL_OK) return false;
+    const sl_json *at = sl_io_json_kind_of(j) == SL_JSON_OBJECT ? sl_io_json_get(j, "step") : NULL;
+    const sl_json *event = at ? sl_io_json_get(j, "event") : NULL;
+    bool kept = at && sl_io_json_kind_of(at) == SL_JSON_INT && sl_io_json_int(at) <= step;
+    if (kept && valid_due && sl_io_json_int(at) == step && event &&
+        sl_io_json_kind_of(event) == SL_JSON_TEXT && strcmp(sl_io_json_text(event), "valid") == 0)
         kept = false;
-    sl_json_free(j);
+    sl_io_json_free(j);
     return kept;
 }
 
@@ -112,12 +112,12 @@ static sl_status cut(const char *path, int64_t step, bool valid_due) {
     sl_status st;
     sl_lines *lines = NULL;
     sl_file *f = NULL;
-    SL_GO(sl_lines_open_own(&lines, path, LINE_MAX_BYTES));
+    SL_GO(sl_io_lines_open_own(&lines, path, LINE_MAX_BYTES));
     SL_GO(sl_file_replace(&f, path));
     for (;;) {
         const char *line;
         size_t n;
-        st = sl_lines_next(&line, &n, lines);
+        st = sl_io_lines_next(&line, &n, lines);
         if (st == SL_ELIMIT) continue; // longer than any of ours
         if (st != SL_OK) goto done;
         if (!line) break;
@@ -128,7 +128,7 @@ static sl_status cut(const char *path, int64_t step, bool valid_due) {
     st = sl_file_commit(&f);
 done:
     sl_file_discard(&f);
-    sl_lines_close(lines);
+    sl_io_lines_close(lines);
     return st;
 }
 
@@ -148,13 +148,13 @@ void sl_train__log_close(sl_train__log *log) {
 
 void sl_train__log_begin(sl_train__log *log, const char *event, int64_t step) {
     sl_str_truncate(&log->line, 0);
-    sl_json_open(&log->line, NULL, '{');
-    sl_json_add_text(&log->line, "event", event);
-    sl_json_add_int(&log->line, "step", step);
+    sl_io_json_open(&log->line, NULL, '{');
+    sl_io_json_add_text(&log->line, "event", event);
+    sl_io_json_add_int(&log->line, "step", step);
 }
 
 sl_status sl_train__log_end(sl_train__log *log) {
-    sl_json_close(&log->line, '}');
+    sl_io_json_close(&log->line, '}');
     sl_str_add_char(&log->line, '\n');
     SL_TRY(sl_str_status(&log->line));
     SL_TRY(sl_file_write(log->file, log->line.text, log->line.len));

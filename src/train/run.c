@@ -127,15 +127,15 @@ static sl_status log_step(run *r) {
     sl_str *s = &r->log.line;
     clock_on(r);
     sl_train__log_begin(&r->log, "step", r->step);
-    sl_json_add_real(s, "loss", t->loss);
-    sl_json_add_real(s, "loss_expression", t->loss_expression);
-    sl_json_add_real(s, "lr", r->news.lr);
-    sl_json_add_real(s, "grad_norm", t->line_grad_norm / steps);
-    sl_json_add_real(s, "clipped", (double)t->line_clipped / steps);
-    sl_json_add_int(s, "tokens", t->tokens);
-    sl_json_add_real(s, "flops", flops_so_far(r));
-    sl_json_add_real(s, "seconds", t->seconds);
-    sl_json_add_real(s, "pairs_per_second", t->pairs_per_second);
+    sl_io_json_add_real(s, "loss", t->loss);
+    sl_io_json_add_real(s, "loss_expression", t->loss_expression);
+    sl_io_json_add_real(s, "lr", r->news.lr);
+    sl_io_json_add_real(s, "grad_norm", t->line_grad_norm / steps);
+    sl_io_json_add_real(s, "clipped", (double)t->line_clipped / steps);
+    sl_io_json_add_int(s, "tokens", t->tokens);
+    sl_io_json_add_real(s, "flops", flops_so_far(r));
+    sl_io_json_add_real(s, "seconds", t->seconds);
+    sl_io_json_add_real(s, "pairs_per_second", t->pairs_per_second);
     return sl_train__log_end(&r->log);
 }
 
@@ -146,8 +146,8 @@ static sl_status log_bounds(run *r, int bounds_set) {
         all += o->cpr[i].set_at >= 0;
         if (o->cpr[i].set_at != o->t) continue;
         sl_train__log_begin(&r->log, "bound", r->step);
-        sl_json_add_text(&r->log.line, "tensor", r->model->param[i].name);
-        sl_json_add_real(&r->log.line, "kappa", o->cpr[i].kappa);
+        sl_io_json_add_text(&r->log.line, "tensor", r->model->param[i].name);
+        sl_io_json_add_real(&r->log.line, "kappa", o->cpr[i].kappa);
         SL_TRY(sl_train__log_end(&r->log));
     }
     note(r, "step %lld: %d bound%s set, %d in all", (long long)r->step, bounds_set,
@@ -160,12 +160,12 @@ static sl_status log_valid(run *r) {
     sl_str *s = &r->log.line;
     clock_on(r);
     sl_train__log_begin(&r->log, "valid", r->step);
-    sl_json_add_real(s, "loss", t->loss_valid);
-    sl_json_add_real(s, "loss_expression", t->loss_valid_expression);
-    sl_json_add_int(s, "pairs", r->shape.valid);
-    sl_json_add_int(s, "tokens", t->tokens);
-    sl_json_add_real(s, "flops", flops_so_far(r));
-    sl_json_add_real(s, "seconds", t->seconds);
+    sl_io_json_add_real(s, "loss", t->loss_valid);
+    sl_io_json_add_real(s, "loss_expression", t->loss_valid_expression);
+    sl_io_json_add_int(s, "pairs", r->shape.valid);
+    sl_io_json_add_int(s, "tokens", t->tokens);
+    sl_io_json_add_real(s, "flops", flops_so_far(r));
+    sl_io_json_add_real(s, "seconds", t->seconds);
     return sl_train__log_end(&r->log);
 }
 
@@ -177,7 +177,7 @@ static sl_status log_pass(run *r) {
     if (pass == before) return SL_OK;
     SL_TRY(ask_guard(r));
     sl_train__log_begin(&r->log, "pass", r->step + 1);
-    sl_json_add_int(&r->log.line, "pass", pass + 1);
+    sl_io_json_add_int(&r->log.line, "pass", pass + 1);
     SL_TRY(sl_train__log_end(&r->log));
     note(r, "step %lld: pass %lld over the training pairs begins, with fresh constants and points",
          (long long)r->step + 1, (long long)pass + 1);
@@ -275,8 +275,8 @@ static sl_status make_plan(run *r) {
     const int64_t valid = SL_MIN(c->train.valid_pairs, sl_pairs_size(c->pairs, SL_SPLIT_VALID));
     SL_TRY(sl_train__model(&r->model, c));
     SL_TRY(sl_train__shape_make(&r->shape, &c->train, (int)r->model->options.columns,
-                                (int)o->points, (int)o->max_tokens, valid, sl_pool_threads(r->pool),
-                                r->rank, sl_par_ranks()));
+                                (int)o->points, (int)o->max_tokens, valid,
+                                sl_par_pool_threads(r->pool), r->rank, sl_par_ranks()));
     SL_TRY(sl_train__plan_fill(&r->plan, c, r->model, &r->shape, 0));
     const int64_t steps = r->plan.steps;
     r->log_steps = c->train.log_steps ? c->train.log_steps : SL_MAX(steps / 1000, 1);

@@ -38,7 +38,7 @@ static sl_status time_steps(sl_train_timing *out, sl_train__engine *e, double *s
         out->loss = o.loss / (double)o.tokens;
         SL_TRY(sl_par_agree(tell(i + 1, WARM_UP + steps, out->loss, progress, payload)));
     }
-    out->median = sl_median(seconds, steps); // sorted now
+    out->median = sl_num_median(seconds, steps); // sorted now
     out->best = seconds[0];
     return SL_OK;
 }
@@ -50,7 +50,7 @@ static sl_status prepare(sl_train_timing *out, sl_train__engine *e, sl_model **m
     sl_train__shape s;
     SL_TRY(sl_train__model(m, c));
     SL_TRY(sl_train__shape_make(&s, &c->train, (int)(*m)->options.columns, points, tokens, 0,
-                                sl_pool_threads(pool), sl_par_rank(), sl_par_ranks()));
+                                sl_par_pool_threads(pool), sl_par_rank(), sl_par_ranks()));
     SL_TRY(sl_train__plan_fill(&out->plan, c, *m, &s, tokens));
     out->plan.memory_batches += sl_train__feed_bytes(&s, STORED);
     out->plan.memory += sl_train__feed_bytes(&s, STORED);

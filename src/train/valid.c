@@ -76,7 +76,7 @@ static sl_status run_groups(int64_t begin, int64_t end, int worker, void *payloa
         if (sl_train__stopping(j->e)) break;
     }
     sl_train__seat_leave(seat);
-    const sl_status st = sl_gemm_status();
+    const sl_status st = sl_nn_gemm_status();
     return st == SL_OK && sl_train__stopping(j->e) ? sl_train__fail_stopped() : st;
 }
 

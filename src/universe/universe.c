@@ -16,7 +16,7 @@ sl_status sl_universe_ops_parse(uint32_t *out, const char *text) {
         at += strspn(at, ", \t");
         size_t n = strcspn(at, ", \t");
         if (!n) break;
-        sl_operator o = sl_operator_find(at, n);
+        sl_operator o = sl_expr_operator_find(at, n);
         if (o == SL_OPERATOR_COUNT) {
             sl_str known = { 0 };
             sl_universe_ops_print(&known, SL_EXPR_ALL_OPERATORS);
@@ -38,7 +38,7 @@ void sl_universe_ops_print(sl_str *s, uint32_t ops) {
     for (int o = 0; o < SL_OPERATOR_COUNT; o++) {
         if (!(ops >> o & 1)) continue;
         if (any) sl_str_add_char(s, ',');
-        sl_str_add(s, sl_operator_text((sl_operator)o));
+        sl_str_add(s, sl_expr_operator_text((sl_operator)o));
         any = true;
     }
 }
@@ -48,7 +48,7 @@ static void set_forms(sl_universe *u) {
     for (int o = 0; o < SL_OPERATOR_COUNT; o++) {
         sl_operator op = (sl_operator)o;
         if (!(u->options.ops >> o & 1)) continue;
-        if (sl_operator_operands(op) == 1) {
+        if (sl_expr_operator_operands(op) == 1) {
             u->unary[u->n_unary++] = (form){ op, false };
             continue;
         }
@@ -321,7 +321,7 @@ static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
 }
 
 static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *watch) {
-    u->n_own = sl_pool_threads(pool);
+    u->n_own = sl_par_pool_threads(pool);
     u->own = sl_calloc((size_t)u->n_own, sizeof *u->own);
     if (!u->own) return sl_fail_memory((size_t)u->n_own, sizeof *u->own, "arenas");
     u->orthants = 1 << u->options.variables;

@@ -78,9 +78,9 @@ mpi = ctypes.CDLL(sys.argv[2], mode=how)
 if sys.argv[4] == "started":
     mpi.MPI_Init(None, None)
 us = ctypes.CDLL(sys.argv[3])
-assert us.sl_begin() == 0
-ranks = us.sl_ranks()
-us.sl_end()
+assert us.symlaw_begin() == 0
+ranks = us.symlaw_ranks()
+us.symlaw_end()
 over = ctypes.c_int()
 mpi.MPI_Finalized(ctypes.byref(over))
 sys.stdout.write(f"{ranks} ranks, over {over.value}\\n")

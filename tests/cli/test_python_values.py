@@ -25,26 +25,26 @@ class Library:
 
     def __init__(self):
         self.so = ctypes.CDLL(str(Path(PROGRAM).parent / "libsymlaw.so"))
-        self.so.sl_last_error.restype = ctypes.c_char_p
-        self.so.sl_formula_free.argtypes = [ctypes.c_void_p]
-        self.so.sl_formula_parse.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p,
+        self.so.symlaw_last_error.restype = ctypes.c_char_p
+        self.so.symlaw_formula_free.argtypes = [ctypes.c_void_p]
+        self.so.symlaw_formula_parse.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p,
                                              ctypes.c_void_p, ctypes.c_int]
-        self.so.sl_formula_eval.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+        self.so.symlaw_formula_eval.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
                                             ctypes.c_int, ctypes.c_int64]
 
     def values(self, text, points):
         formula = ctypes.c_void_p()
         y = np.empty(points.shape[1])
         columns = (ctypes.c_void_p * len(points))(*(row.ctypes.data for row in points))
-        self.must(self.so.sl_formula_parse(ctypes.byref(formula), text.encode(), None, None, 0))
+        self.must(self.so.symlaw_formula_parse(ctypes.byref(formula), text.encode(), None, None, 0))
         try:
-            self.must(self.so.sl_formula_eval(y.ctypes.data, formula, columns, len(points), len(y)))
+            self.must(self.so.symlaw_formula_eval(y.ctypes.data, formula, columns, len(points), len(y)))
         finally:
-            self.so.sl_formula_free(formula)
+            self.so.symlaw_formula_free(formula)
         return y
 
     def must(self, status):
-        assert status == 0, self.so.sl_last_error().decode()
+        assert status == 0, self.so.symlaw_last_error().decode()
 
 
 # ---------------------------------------------------------------- Python's

@@ -27,39 +27,39 @@ static void write_cell(sl_str *s, const char *text, bool first) {
 static bool rewrite(sl_str *s, const char *path, const sl_csv_options *o) {
     sl_csv *c = NULL;
     sl_fail_restore("");
-    sl_status st = sl_csv_open(&c, path, o);
+    sl_status st = sl_io_csv_open(&c, path, o);
     if (st != SL_OK) {
         if (c) wrong("a table and a failure");
         expect_reason(st);
         return false;
     }
-    const int columns = sl_csv_columns(c);
+    const int columns = sl_io_csv_columns(c);
     if (columns < 1) wrong("no columns");
-    for (int i = 0; i < columns && sl_csv_has_header(c); i++) {
-        if (sl_csv_find(c, sl_csv_name(c, i)) > i) wrong("a column is not found");
-        write_cell(s, sl_csv_name(c, i), i == 0);
+    for (int i = 0; i < columns && sl_io_csv_has_header(c); i++) {
+        if (sl_io_csv_find(c, sl_io_csv_name(c, i)) > i) wrong("a column is not found");
+        write_cell(s, sl_io_csv_name(c, i), i == 0);
     }
-    if (sl_csv_has_header(c)) sl_str_add_char(s, '\n');
+    if (sl_io_csv_has_header(c)) sl_str_add_char(s, '\n');
     int64_t line = 0;
     for (;;) {
         const sl_cell *cells;
-        st = sl_csv_next(&cells, c);
+        st = sl_io_csv_next(&cells, c);
         if (st == SL_OK && !cells) break;
         if (st != SL_OK) expect_reason(st);
         if (st == SL_ELIMIT || st == SL_EIO) break; // these stay
-        if (sl_csv_line(c) <= line) wrong("lines do not count up");
-        line = sl_csv_line(c);
+        if (sl_io_csv_line(c) <= line) wrong("lines do not count up");
+        line = sl_io_csv_line(c);
         if (st != SL_OK) continue;
         for (int i = 0; i < columns; i++) {
             double v;
             if (strlen(cells[i].text) != cells[i].n) wrong("a cell is not as long as it says");
-            const sl_cell_kind kind = sl_cell_number(&v, &cells[i], sl_csv_separator(c));
+            const sl_cell_kind kind = sl_io_cell_number(&v, &cells[i], sl_io_csv_separator(c));
             if ((kind == SL_CELL_NUMBER) != isfinite(v)) wrong("a number that is none");
             write_cell(s, cells[i].text, i == 0);
         }
         sl_str_add_char(s, '\n');
     }
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     if (sl_str_status(s) != SL_OK) wrong("not written");
     return st == SL_OK;
 }
@@ -87,7 +87,7 @@ static void read_table(const char *path, int max_inputs, const char *inputs) {
     o.inputs = inputs;
     o.csv.max_row = ROW_MAX;
     sl_fail_restore("");
-    const sl_status st = sl_table_read(&t, path, &o, NULL, NULL);
+    const sl_status st = sl_data_table_read(&t, path, &o, NULL, NULL);
     if (st != SL_OK) {
         expect_reason(st);
         if (t.rows != -1) wrong("a failure left something");
@@ -100,7 +100,7 @@ static void read_table(const char *path, int max_inputs, const char *inputs) {
         for (int j = 0; j < t.inputs; j++)
             if (!isfinite(t.x[j][i])) wrong("not finite");
     }
-    sl_table_clear(&t);
+    sl_data_table_clear(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -16,31 +16,31 @@ _Noreturn static void wrong(const char *what) {
 }
 
 static void add_list(sl_str *s, const char *name, const double *v, int n) {
-    sl_json_open(s, name, '[');
+    sl_io_json_open(s, name, '[');
     for (int i = 0; i < n; i++) {
         if (!isfinite(v[i])) wrong("not finite");
-        sl_json_add_real(s, NULL, v[i]);
+        sl_io_json_add_real(s, NULL, v[i]);
     }
-    sl_json_close(s, ']');
+    sl_io_json_close(s, ']');
 }
 
 static void write_pair(sl_str *s, const sl_pair_given *g) {
-    sl_json_open(s, NULL, '{');
-    sl_json_add_text(s, "id", g->id);
+    sl_io_json_open(s, NULL, '{');
+    sl_io_json_add_text(s, "id", g->id);
     if (g->expr) {
         sl_str expr = { 0 };
         if (!sl_expr_valid(g->expr, g->expr->len)) wrong("no valid expression");
         if (sl_expr_max_var(g->expr) > g->columns || sl_expr_max_par(g->expr) > 0)
             wrong("an expression of something else");
         if (sl_expr_print(&expr, SL_FORMAT_INFIX, g->expr, NULL) != SL_OK) wrong("not printed");
-        sl_json_add_text(s, "expr", sl_str_text(&expr));
+        sl_io_json_add_text(s, "expr", sl_str_text(&expr));
         sl_str_clear(&expr);
     }
-    sl_json_open(s, "x", '[');
+    sl_io_json_open(s, "x", '[');
     for (int i = 0; i < g->columns; i++) add_list(s, NULL, g->x[i], g->points);
-    sl_json_close(s, ']');
+    sl_io_json_close(s, ']');
     add_list(s, "y", g->y, g->points);
-    sl_json_close(s, '}');
+    sl_io_json_close(s, '}');
     if (sl_str_status(s) != SL_OK) wrong("not written");
 }
 
@@ -48,7 +48,7 @@ static void round_trip(sl_arena *a, const sl_pair_given *g, int variables) {
     sl_str s = { 0 };
     sl_pair_given back;
     write_pair(&s, g);
-    if (sl_pair_read(&back, a, s.text, s.len, variables) != SL_OK) wrong("not read back");
+    if (sl_pairs_read(&back, a, s.text, s.len, variables) != SL_OK) wrong("not read back");
     const size_t bytes = (size_t)g->points * sizeof(double);
     bool same = back.columns == g->columns && back.points == g->points &&
                 strcmp(back.id, g->id) == 0 && memcmp(back.y, g->y, bytes) == 0 &&
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         sl_arena a = { 0 };
         sl_pair_given g = { .points = -1 };
         sl_fail_restore("");
-        sl_status st = sl_pair_read(&g, &a, (const char *)data, size, variables);
+        sl_status st = sl_pairs_read(&g, &a, (const char *)data, size, variables);
         if (st != SL_OK) {
             if (st != SL_EFORMAT && st != SL_ELIMIT) wrong("another status");
             if (!*sl_last_error() || g.points != -1 || sl_arena_mark(&a) != 0)

@@ -27,10 +27,10 @@ static void check_list(const sl_study_list *l, double least) {
 
 static void check_options(const char *options) {
     sl_json *j = NULL;
-    if (sl_json_parse(&j, options, strlen(options)) != SL_OK ||
-        sl_json_kind_of(j) != SL_JSON_OBJECT)
+    if (sl_io_json_parse(&j, options, strlen(options)) != SL_OK ||
+        sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         wrong("options that are no object");
-    sl_json_free(j);
+    sl_io_json_free(j);
 }
 
 static void check_plan(const sl_study_plan *p) {

@@ -27,16 +27,16 @@ static void read_tensors(const sl_st_file *f, const uint8_t *data, size_t size) 
     int64_t at = 0;
     memcpy(&header, data, sizeof header);
     const uint8_t *begin = data + 8 + header;
-    for (int i = 0; i < sl_st_count(f); i++) {
-        const sl_st_tensor *t = sl_st_at(f, i);
-        if (sl_st_find(f, t->name) != t) wrong("not found by its name");
+    for (int i = 0; i < sl_ckpt_st_count(f); i++) {
+        const sl_st_tensor *t = sl_ckpt_st_at(f, i);
+        if (sl_ckpt_st_find(f, t->name) != t) wrong("not found by its name");
         if (t->begin != at) wrong("not where the one before it ends");
         int64_t n = 1;
         for (int d = 0; d < t->dims; d++) n *= t->shape[d];
         const int64_t bytes = t->dtype == SL_F32 ? 4 : 8;
         uint8_t number[8];
         for (int64_t k = 0; k < n; k += SL_MAX(n - 1, 1)) { // first and last
-            if (sl_st_read(f, t, k, 1, number) != SL_OK) wrong("not read");
+            if (sl_ckpt_st_read(f, t, k, 1, number) != SL_OK) wrong("not read");
             if (memcmp(number, begin + at + k * bytes, (size_t)bytes) != 0) wrong("other numbers");
         }
         at += n * bytes;
@@ -54,12 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     sl_st_file *f = NULL;
     sl_fail_restore("");
-    if (good(sl_st_open(&f, path))) {
+    if (good(sl_ckpt_st_open(&f, path))) {
         read_tensors(f, data, size);
-        good(sl_st_verify(f));
-        const char *format = sl_st_metadata(f, "symlaw_format");
+        good(sl_ckpt_st_verify(f));
+        const char *format = sl_ckpt_st_metadata(f, "symlaw_format");
         if (format && strcmp(format, "1") != 0) wrong("of another version");
-        sl_st_close(f);
+        sl_ckpt_st_close(f);
     } else if (f) {
         wrong("a file all the same");
     }

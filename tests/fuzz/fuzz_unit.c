@@ -18,9 +18,9 @@ static void check(const sl_unit *u) {
     sl_str s = { 0 };
     sl_unit back;
     if (!(u->factor > 0) || !isfinite(u->factor) || u->dimension.power[7] != 0) wrong("no unit");
-    sl_dimension_print(&s, u->dimension);
-    if (sl_unit_parse(&back, sl_str_text(&s), s.len) != SL_OK) wrong("not read back");
-    if (!sl_dimension_equal(back.dimension, u->dimension)) wrong("reads back as another one");
+    sl_data_dimension_print(&s, u->dimension);
+    if (sl_data_unit_parse(&back, sl_str_text(&s), s.len) != SL_OK) wrong("not read back");
+    if (!sl_data_dimension_equal(back.dimension, u->dimension)) wrong("reads back as another one");
     sl_str_clear(&s);
 }
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     sl_units all = { 0 };
     size_t length;
     sl_fail_restore("");
-    if (sl_unit_parse(&u, (const char *)data, size) == SL_OK)
+    if (sl_data_unit_parse(&u, (const char *)data, size) == SL_OK)
         check(&u);
     else if (!strstr(sl_last_error(), "byte "))
         wrong("no place");
@@ -38,11 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     memcpy(text, data, size);
     text[size] = 0;
-    if (sl_unit_of_name(&u, &length, text)) {
+    if (sl_data_unit_of_name(&u, &length, text)) {
         check(&u);
         if (length == 0 || length >= strlen(text)) wrong("a name that is none");
     }
-    (void)!sl_units_parse(&all, text, names, 2, "y");
+    (void)!sl_data_units_parse(&all, text, names, 2, "y");
     free(text);
     return 0;
 }

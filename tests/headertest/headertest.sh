@@ -14,7 +14,7 @@ cat > "$temp/use.c" <<'END'
 #include <symlaw/symlaw.h>
 #include <symlaw/symlaw.h>
 const char *version(void);
-const char *version(void) { return SL_OK == 0 ? SL_VERSION : sl_status_text(SL_EIO); }
+const char *version(void) { return SYMLAW_OK == 0 ? SYMLAW_VERSION : symlaw_status_text(SYMLAW_EIO); }
 END
 cp "$temp/use.c" "$temp/use.cc"
 
@@ -29,13 +29,13 @@ else
     echo "no C++ compiler: the header is not tested as C++"
 fi
 
-# declared: names after SL_API and its type, before the parenthesis
+# declared: names after SYMLAW_API and its type, before the parenthesis
 tr '\n' ' ' < "$root/include/symlaw/symlaw.h" | sed 's|/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/| |g' | tr ';' '\n' |
-    sed -n 's/.*SL_API[^(]*[ *]\(sl_[a-z0-9_]*\) *(.*/\1/p' | sort -u > "$temp/declared"
+    sed -n 's/.*SYMLAW_API[^(]*[ *]\(symlaw_[a-z0-9_]*\) *(.*/\1/p' | sort -u > "$temp/declared"
 nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' | grep -v '^__\|^_init$\|^_fini$' |
     sort -u > "$temp/exported"
 if ! [ -s "$temp/declared" ]; then
-    echo "found no SL_API function in the header"
+    echo "found no SYMLAW_API function in the header"
     exit 1
 fi
 if ! diff "$temp/declared" "$temp/exported" > "$temp/diff"; then

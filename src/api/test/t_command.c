@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
@@ -17,21 +17,22 @@ static sl_json *run(sl_fixture *t, heard *h, const char *options) {
 static void tables_are_complete(void **state) {
     sl_fixture *t = *state;
     static const char *const common[] = { "json", "quiet", "seed", "threads" };
-    assert_true(sl_command_count() >= 1);
-    assert_null(sl_command_get(-1));
-    assert_null(sl_command_get(sl_command_count()));
-    for (int c = 0; c < sl_command_count(); c++) {
-        const sl_command_info *info = sl_command_get(c);
+    assert_true(symlaw_command_count() >= 1);
+    assert_null(symlaw_command_get(-1));
+    assert_null(symlaw_command_get(symlaw_command_count()));
+    for (int c = 0; c < symlaw_command_count(); c++) {
+        const symlaw_command_info *info = symlaw_command_get(c);
         int found = 0;
         assert_true(*info->summary && *info->help);
         for (int i = 0; i < info->n_options; i++) {
-            const sl_option_info *o = &info->options[i];
+            const symlaw_option_info *o = &info->options[i];
             for (int k = 0; k < SL_LEN(common); k++) found += strcmp(o->name, common[k]) == 0;
             SL_CHECK(t, *o->help && strlen(o->name) < 20, "--%s has no help", o->name);
-            SL_CHECK(t, (o->arity == 0) == (o->type == SL_OPTION_FLAG), "--%s: arity", o->name);
+            SL_CHECK(t, (o->arity == 0) == (o->type == SYMLAW_OPTION_FLAG), "--%s: arity", o->name);
             SL_CHECK(t, (o->arity == 0) == !o->value_name, "--%s: name of its value", o->name);
-            SL_CHECK(t, !!o->choices == (o->type == SL_OPTION_CHOICE), "--%s: choices", o->name);
-            SL_CHECK(t, o->arity <= SL_API__MAX_ARITY, "--%s: too many values", o->name);
+            SL_CHECK(t, !!o->choices == (o->type == SYMLAW_OPTION_CHOICE), "--%s: choices",
+                     o->name);
+            SL_CHECK(t, o->arity <= SL_COMMANDS__MAX_ARITY, "--%s: too many values", o->name);
             SL_CHECK(t, o->group && *o->group, "--%s stands under no heading", o->name);
             for (int k = 0; k + 1 < i; k++) // a heading comes once
                 SL_CHECK(t,
@@ -43,12 +44,12 @@ static void tables_are_complete(void **state) {
         }
         assert_int_equal(found, SL_LEN(common));
         if (info->positional) {
-            int bare = sl_api__option_find(info, info->positional);
+            int bare = sl_commands__option_find(info, info->positional);
             SL_CHECK(t, bare >= 0 && info->options[bare].arity == 1, "%s: %s", info->name,
                      info->positional);
         }
         if (info->positional_next) {
-            int next = sl_api__option_find(info, info->positional_next);
+            int next = sl_commands__option_find(info, info->positional_next);
             SL_CHECK(t, info->positional && next >= 0 && info->options[next].arity == 1, "%s: %s",
                      info->name, info->positional_next);
         }
@@ -58,27 +59,27 @@ static void tables_are_complete(void **state) {
 /* Defaults are texts in the table; they must be fit values themselves. */
 static void defaults_are_fit_values(void **state) {
     sl_fixture *t = *state;
-    for (int c = 0; c < sl_command_count(); c++) {
-        const sl_command_info *info = sl_command_get(c);
-        sl_api__value values[128];
+    for (int c = 0; c < symlaw_command_count(); c++) {
+        const symlaw_command_info *info = symlaw_command_get(c);
+        sl_commands__value values[128];
         assert_true(info->n_options <= SL_LEN(values));
         for (int i = 0; i < info->n_options; i++) {
-            const sl_option_info *o = &info->options[i];
+            const symlaw_option_info *o = &info->options[i];
             if (!o->default_value) continue;
-            bool quoted = o->type == SL_OPTION_TEXT || o->type == SL_OPTION_CHOICE;
+            bool quoted = o->type == SYMLAW_OPTION_TEXT || o->type == SYMLAW_OPTION_CHOICE;
             const char *q = quoted ? "\"" : "";
             char text[200];
             sl_json *j = NULL;
             snprintf(text, sizeof text, "{\"%s\":%s%s%s}", o->name, q, o->default_value, q);
-            SL_MUST(t, sl_json_parse(&j, text, strlen(text)));
-            SL_MUST(t, sl_api__options_read(values, info, j));
-            sl_json_free(j);
+            SL_MUST(t, sl_io_json_parse(&j, text, strlen(text)));
+            SL_MUST(t, sl_commands__options_read(values, info, j));
+            sl_io_json_free(j);
         }
     }
     // and the operators are all there are, in their order
     sl_str s = { 0 };
     sl_universe_ops_print(&s, SL_UNIVERSE_ALL_OPS);
-    const sl_command_info *info = sl_command_get(0);
+    const symlaw_command_info *info = symlaw_command_get(0);
     int i = 0;
     while (strcmp(info->options[i].name, "ops") != 0) i++;
     assert_string_equal(info->options[i].default_value, sl_str_text(&s));
@@ -92,18 +93,18 @@ static void a_listing_is_lines_in_order(void **state) {
     heard h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":1,\"ops\":\"+,*\",\"threads\":1}");
     assert_string_equal(sl_str_text(&h.output), "x1\nx2\n2*x1\nx1^2\nx1 + x2\nx1*x2\n2*x2\nx2^2\n");
-    assert_int_equal(sl_json_int(sl_json_get(j, "listed")), 8);
-    assert_int_equal(sl_json_int(sl_json_get(j, "size")), 8);
-    assert_int_equal(strlen(sl_json_text(sl_json_get(j, "hash"))), 32);
-    assert_int_equal(sl_json_count(sl_json_get(j, "levels")), 2);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "listed")), 8);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "size")), 8);
+    assert_int_equal(strlen(sl_io_json_text(sl_io_json_get(j, "hash"))), 32);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(j, "levels")), 2);
 
     // the configuration is complete: a member for every option
-    const sl_json *config = sl_json_get(j, "config");
-    const sl_command_info *info = sl_command_get(0);
-    assert_int_equal(sl_json_count(config), info->n_options);
-    assert_int_equal(sl_json_int(sl_json_get(config, "variables")), 2);
-    assert_int_equal(sl_json_int(sl_json_get(config, "depth")), 1);
-    sl_json_free(j);
+    const sl_json *config = sl_io_json_get(j, "config");
+    const symlaw_command_info *info = symlaw_command_get(0);
+    assert_int_equal(sl_io_json_count(config), info->n_options);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(config, "variables")), 2);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(config, "depth")), 1);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -116,7 +117,7 @@ static void json_lines_carry_index_and_level(void **state) {
     assert_string_equal(sl_str_text(&h.output),
                         "{\"index\":0,\"level\":0,\"expr\":\"x_1\"}\n"
                         "{\"index\":1,\"level\":1,\"expr\":\"\\\\sqrt{x_1}\"}\n");
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -128,7 +129,7 @@ static void a_large_listing_comes_in_large_pieces(void **state) {
     for (size_t i = 0; i < h.output.len; i++) lines += h.output.text[i] == '\n';
     assert_int_equal(lines, 929);
     SL_CHECK(t, h.largest >= 1 << 16 && h.largest < 1 << 17, "largest piece %zu bytes", h.largest);
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -144,9 +145,9 @@ static void a_sample_is_fair_and_repeats(void **state) {
         heard h = { 0 }, again = { 0 };
         snprintf(options, sizeof options,
                  "{\"depth\":1,\"sample\":5,\"json\":true,\"threads\":1,\"seed\":%d}", r);
-        sl_json_free(run(t, &h, options));
+        sl_io_json_free(run(t, &h, options));
         if (r == 0) {
-            sl_json_free(run(t, &again, options));
+            sl_io_json_free(run(t, &again, options));
             assert_string_equal(sl_str_text(&h.output), sl_str_text(&again.output));
             forget(&again);
         }
@@ -171,8 +172,8 @@ static void a_sample_is_fair_and_repeats(void **state) {
     }
     heard h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":1,\"sample\":1000,\"threads\":1}"); // more than there are
-    assert_int_equal(sl_json_int(sl_json_get(j, "listed")), 20);
-    sl_json_free(j);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "listed")), 20);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -197,9 +198,9 @@ static void questions_have_answers(void **state) {
         sl_json *j = run(t, &h, cases[i].options);
         SL_CHECK(t, strcmp(sl_str_text(&h.output), cases[i].output) == 0, "%s: %s",
                  cases[i].options, sl_str_text(&h.output));
-        SL_CHECK(t, (sl_json_int(sl_json_get(j, "exit")) == 0) == cases[i].ok, "%s: exit",
+        SL_CHECK(t, (sl_io_json_int(sl_io_json_get(j, "exit")) == 0) == cases[i].ok, "%s: exit",
                  cases[i].options);
-        sl_json_free(j);
+        sl_io_json_free(j);
         forget(&h);
     }
 }
@@ -209,12 +210,12 @@ static void an_answer_as_json_is_the_result(void **state) {
     sl_fixture *t = *state;
     heard h = { 0 };
     char *result = NULL;
-    SL_MUST(t,
-            sl_command("expressions", "{\"canon\":\"x1+x1\",\"json\":true}", listen, &h, &result));
+    SL_MUST(t, symlaw_command("expressions", "{\"canon\":\"x1+x1\",\"json\":true}", listen, &h,
+                              &result));
     assert_int_equal(h.output.len, strlen(result) + 1);
     assert_true(starts(sl_str_text(&h.output), result));
     assert_non_null(strstr(result, "\"expr\":\"2*x1\""));
-    sl_string_free(result);
+    symlaw_string_free(result);
     forget(&h);
 }
 
@@ -223,24 +224,24 @@ static void counts_add_up(void **state) {
     static const int64_t distinct[] = { 2, 18, 909 };
     heard h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":2,\"count\":true,\"threads\":1}");
-    const sl_json *levels = sl_json_get(j, "levels");
-    assert_int_equal(sl_json_count(levels), 3);
+    const sl_json *levels = sl_io_json_get(j, "levels");
+    assert_int_equal(sl_io_json_count(levels), 3);
     int64_t sum = 0;
     for (int i = 0; i < 3; i++) {
-        const sl_json *l = sl_json_at(levels, i);
-        int64_t raw = sl_json_int(sl_json_get(l, "raw")),
-                d = sl_json_int(sl_json_get(l, "distinct"));
+        const sl_json *l = sl_io_json_at(levels, i);
+        int64_t raw = sl_io_json_int(sl_io_json_get(l, "raw")),
+                d = sl_io_json_int(sl_io_json_get(l, "distinct"));
         assert_int_equal(d, distinct[i]);
-        assert_int_equal(raw, d + sl_json_int(sl_json_get(l, "constant")) +
-                                  sl_json_int(sl_json_get(l, "nowhere")) +
-                                  sl_json_int(sl_json_get(l, "known")));
+        assert_int_equal(raw, d + sl_io_json_int(sl_io_json_get(l, "constant")) +
+                                  sl_io_json_int(sl_io_json_get(l, "nowhere")) +
+                                  sl_io_json_int(sl_io_json_get(l, "known")));
         sum += raw;
     }
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(j, "total"), "raw")), sum);
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(j, "total"), "distinct")), 929);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "total"), "raw")), sum);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "total"), "distinct")), 929);
     assert_non_null(strstr(sl_str_text(&h.output), "909"));
-    assert_non_null(strstr(sl_str_text(&h.output), sl_json_text(sl_json_get(j, "hash"))));
-    sl_json_free(j);
+    assert_non_null(strstr(sl_str_text(&h.output), sl_io_json_text(sl_io_json_get(j, "hash"))));
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -271,7 +272,7 @@ static void wrong_use_is_explained(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         heard h = { 0 };
         char *result = NULL;
-        sl_status st = sl_command(cases[i].name, cases[i].options, listen, &h, &result);
+        sl_status st = symlaw_command(cases[i].name, cases[i].options, listen, &h, &result);
         SL_CHECK(t, st == cases[i].st, "%s %s is \"%s\": %s", cases[i].name, cases[i].options,
                  sl_status_text(st), sl_last_error());
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].options,
@@ -279,13 +280,13 @@ static void wrong_use_is_explained(void **state) {
         SL_CHECK(t, !result && h.output.len == 0, "%s leaves something", cases[i].options);
         forget(&h);
     }
-    assert_int_equal(sl_command(NULL, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_command(NULL, NULL, NULL, NULL, NULL), SL_EINVAL);
 }
 
 static void a_mistake_is_shown_in_its_text(void **state) {
     sl_fixture *t = *state;
     heard h = { 0 };
-    assert_int_equal(sl_command("expressions", "{\"canon\":\"x1 + ) + 2\"}", listen, &h, NULL),
+    assert_int_equal(symlaw_command("expressions", "{\"canon\":\"x1 + ) + 2\"}", listen, &h, NULL),
                      SL_EFORMAT);
     SL_CHECK(t, strcmp(sl_str_text(&h.excerpt), "    x1 + ) + 2\n         ^") == 0, "%s",
              sl_str_text(&h.excerpt));
@@ -300,7 +301,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     heard h = { 0 };
     char *text = NULL;
     size_t n;
-    sl_json_free(run(t, &h, options));
+    sl_io_json_free(run(t, &h, options));
     assert_int_equal(h.output.len, 0);
     SL_MUST(t, sl_file_read(&text, &n, path, 1 << 20));
     assert_true(starts(text, "x1\nx2\n"));
@@ -311,7 +312,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     for (int64_t k = 1;; k++) {
         snprintf(options, sizeof options, "{\"depth\":1,\"threads\":1,\"out\":\"%s\"}", path);
         sl_file_fail_at(k);
-        sl_status st = sl_command("expressions", options, NULL, NULL, NULL);
+        sl_status st = symlaw_command("expressions", options, NULL, NULL, NULL);
         sl_file_fail_at(0);
         if (st == SL_OK) {
             SL_CHECK(t, k > 1, "no write was made to fail");
@@ -349,11 +350,11 @@ typedef struct once {
     bool said;
 } once;
 
-static int stop_at_note(const sl_event *e, void *payload) {
+static int stop_at_note(const symlaw_event *e, void *payload) {
     once *o = payload;
     listen(e, &o->h);
     o->after += o->said;
-    const bool stop = !o->said && e->kind == SL_EVENT_NOTE;
+    const bool stop = !o->said && e->kind == SYMLAW_EVENT_NOTE;
     o->said = o->said || stop;
     return stop;
 }
@@ -364,8 +365,8 @@ static void a_stop_at_a_note_counts(void **state) {
     once o = { 0 };
     char *result = NULL;
     const sl_status st =
-        sl_command("expressions", "{\"depth\":2,\"size\":50,\"find\":\"x1 + 7\",\"threads\":1}",
-                   stop_at_note, &o, &result);
+        symlaw_command("expressions", "{\"depth\":2,\"size\":50,\"find\":\"x1 + 7\",\"threads\":1}",
+                       stop_at_note, &o, &result);
     assert_true(o.said);
     SL_CHECK(t, st == SL_ECANCEL && o.after == 0, "%s, %d more events", sl_status_text(st),
              o.after);
@@ -392,6 +393,6 @@ int main(void) {
         SL_TEST(it_can_be_stopped_at_every_event),
         SL_TEST(lack_of_memory_is_reported),
     };
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     return sl_test_main("api.command", tests, SL_LEN(tests));
 }

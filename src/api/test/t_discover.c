@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 enum { ROWS = 24 };
 
@@ -36,13 +36,13 @@ static const char *model_path(sl_fixture *t) {
              "{\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":8,\"batch\":2,"
              "\"lanes\":2,\"valid-pairs\":2,\"threads\":1,\"steps\":3,\"out\":\"%s\"}",
              path);
-    SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
     return path;
 }
 
-static sl_trained *opened(sl_fixture *t) {
-    sl_trained *m = NULL;
-    SL_MUST(t, sl_model_open(&m, model_path(t)));
+static symlaw_model *opened(sl_fixture *t) {
+    symlaw_model *m = NULL;
+    SL_MUST(t, symlaw_model_open(&m, model_path(t)));
     return m;
 }
 
@@ -65,36 +65,36 @@ static void arrays_become_a_formula(void **state) {
     static const char *const names[] = { "mass", "speed" };
     plane p;
     plane_fill(&p, &t->rng);
-    sl_trained *m = opened(t);
-    sl_found *found = NULL;
-    sl_formula *f = NULL, *truth = NULL;
-    sl_truth same;
+    symlaw_model *m = opened(t);
+    symlaw_discovery *found = NULL;
+    symlaw_formula *f = NULL, *truth = NULL;
+    symlaw_truth same;
     char *text = NULL;
     double y[ROWS];
-    SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, names, quick, NULL, NULL));
-    assert_true(sl_found_count(found) >= 1);
-    assert_true(sl_found_r2(found, 0) > 1 - 1e-12);
-    assert_string_equal(sl_found_cut(found), "");
-    assert_true(sl_found_within_noise(found));
-    assert_false(sl_found_within_noise(NULL));
+    SL_MUST(t, symlaw_discover(&found, m, p.columns, 2, p.y, ROWS, names, quick, NULL, NULL));
+    assert_true(symlaw_discovery_count(found) >= 1);
+    assert_true(symlaw_discovery_r2(found, 0) > 1 - 1e-12);
+    assert_string_equal(symlaw_discovery_cut(found), "");
+    assert_true(symlaw_discovery_within_noise(found));
+    assert_false(symlaw_discovery_within_noise(NULL));
 
-    SL_MUST(t, sl_found_formula(&f, found, 0));
-    SL_MUST(t, sl_formula_print(&text, f, "infix"));
-    SL_MUST(t, sl_formula_parse(&truth, "3*mass - 2*speed", NULL, names, 2));
-    SL_MUST(t, sl_formula_same(&same, f, truth));
-    SL_CHECK(t, sl_yes(same), "found %s", text);
-    SL_MUST(t, sl_formula_eval(y, f, p.columns, 2, ROWS));
+    SL_MUST(t, symlaw_discovery_formula(&f, found, 0));
+    SL_MUST(t, symlaw_formula_print(&text, f, "infix"));
+    SL_MUST(t, symlaw_formula_parse(&truth, "3*mass - 2*speed", NULL, names, 2));
+    SL_MUST(t, symlaw_formula_same(&same, f, truth));
+    SL_CHECK(t, symlaw_yes(same), "found %s", text);
+    SL_MUST(t, symlaw_formula_eval(y, f, p.columns, 2, ROWS));
     for (int i = 0; i < ROWS; i++) assert_true(fabs(y[i] - p.y[i]) < 1e-12);
 
-    for (int64_t i = 1; i < sl_found_count(found); i++)
-        assert_true(sl_found_bits(found, i) >= sl_found_bits(found, i - 1));
-    assert_true(sl_found_front(found, 0) && sl_found_size(found, 0) > 3);
-    assert_true(sl_found_error(found, 0) < 1e-12);
-    sl_string_free(text);
-    sl_formula_free(truth);
-    sl_formula_free(f);
-    sl_found_free(found);
-    sl_model_close(m);
+    for (int64_t i = 1; i < symlaw_discovery_count(found); i++)
+        assert_true(symlaw_discovery_bits(found, i) >= symlaw_discovery_bits(found, i - 1));
+    assert_true(symlaw_discovery_on_front(found, 0) && symlaw_discovery_size(found, 0) > 3);
+    assert_true(symlaw_discovery_rmse(found, 0) < 1e-12);
+    symlaw_string_free(text);
+    symlaw_formula_free(truth);
+    symlaw_formula_free(f);
+    symlaw_discovery_free(found);
+    symlaw_model_close(m);
 }
 
 /* The noise's own size is what the standard errors must show. */
@@ -103,127 +103,133 @@ static void constants_have_errors(void **state) {
     plane p;
     plane_fill(&p, &t->rng);
     for (int i = 0; i < ROWS; i++) p.y[i] += 1.2345 + 0.1 * sl_rng_normal(&t->rng);
-    sl_found *found = NULL;
-    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL,
-                           "{\"search\":\"model\",\"holdout\":0.25,\"threads\":1}", NULL, NULL));
-    assert_true(sl_found_count(found) >= 1);
-    const int n = sl_found_constants(found, 0);
+    symlaw_discovery *found = NULL;
+    SL_MUST(t,
+            symlaw_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL,
+                            "{\"search\":\"model\",\"holdout\":0.25,\"threads\":1}", NULL, NULL));
+    assert_true(symlaw_discovery_count(found) >= 1);
+    const int n = symlaw_discovery_constants(found, 0);
     assert_true(n >= 1);
     for (int k = 0; k < n; k++) {
         double error;
-        const double value = sl_found_constant(found, 0, k, &error);
+        const double value = symlaw_discovery_constant(found, 0, k, &error);
         SL_CHECK(t, isfinite(value) && error > 0.001 && error < 0.2, "%g +- %g", value, error);
-        assert_true(sl_found_constant(found, 0, k, NULL) == value);
+        assert_true(symlaw_discovery_constant(found, 0, k, NULL) == value);
     }
-    assert_true(sl_found_holdout(found, 0) > 0.9);
-    assert_true(sl_found_log_prob(found, 0) == -INFINITY); // a baseline
-    assert_non_null(sl_found_status(found, 0));
-    assert_string_equal(sl_found_source(found, 0), "baseline");
-    sl_found_free(found);
+    assert_true(symlaw_discovery_holdout_r2(found, 0) > 0.9);
+    assert_true(symlaw_discovery_log_prob(found, 0) == -INFINITY); // a baseline
+    assert_non_null(symlaw_discovery_status(found, 0));
+    assert_string_equal(symlaw_discovery_source(found, 0), "baseline");
+    symlaw_discovery_free(found);
 }
 
 static void questions_past_the_end_have_answers(void **state) {
     sl_fixture *t = *state;
     plane p;
     plane_fill(&p, &t->rng);
-    sl_found *found = NULL;
-    sl_formula *f = NULL;
+    symlaw_discovery *found = NULL;
+    symlaw_formula *f = NULL;
     double error = 0;
-    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL));
-    const int64_t past[] = { -1, sl_found_count(found), INT64_MAX };
+    SL_MUST(t, symlaw_discover(&found, NULL, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL));
+    const int64_t past[] = { -1, symlaw_discovery_count(found), INT64_MAX };
     for (int i = 0; i < SL_LEN(past); i++) {
-        assert_true(isnan(sl_found_r2(found, past[i])));
-        assert_true(isnan(sl_found_holdout(found, past[i])));
-        assert_true(isnan(sl_found_log_prob(found, past[i])));
-        assert_true(isnan(sl_found_error(found, past[i])));
-        assert_true(isnan(sl_found_bits(found, past[i])));
-        assert_true(isnan(sl_found_evidence(found, past[i])));
-        assert_null(sl_found_source(found, past[i]));
-        assert_int_equal(sl_found_size(found, past[i]), 0);
-        assert_int_equal(sl_found_front(found, past[i]), 0);
-        assert_null(sl_found_status(found, past[i]));
-        assert_int_equal(sl_found_constants(found, past[i]), 0);
-        assert_true(isnan(sl_found_constant(found, past[i], 0, &error)) && isnan(error));
-        assert_int_equal(sl_found_formula(&f, found, past[i]), SL_EINVAL);
+        assert_true(isnan(symlaw_discovery_r2(found, past[i])));
+        assert_true(isnan(symlaw_discovery_holdout_r2(found, past[i])));
+        assert_true(isnan(symlaw_discovery_log_prob(found, past[i])));
+        assert_true(isnan(symlaw_discovery_rmse(found, past[i])));
+        assert_true(isnan(symlaw_discovery_bits(found, past[i])));
+        assert_true(isnan(symlaw_discovery_evidence(found, past[i])));
+        assert_null(symlaw_discovery_source(found, past[i]));
+        assert_int_equal(symlaw_discovery_size(found, past[i]), 0);
+        assert_int_equal(symlaw_discovery_on_front(found, past[i]), 0);
+        assert_null(symlaw_discovery_status(found, past[i]));
+        assert_int_equal(symlaw_discovery_constants(found, past[i]), 0);
+        assert_true(isnan(symlaw_discovery_constant(found, past[i], 0, &error)) && isnan(error));
+        assert_int_equal(symlaw_discovery_formula(&f, found, past[i]), SL_EINVAL);
     }
-    assert_true(isnan(sl_found_constant(found, 0, 99, &error)));
-    assert_true(isnan(sl_found_constant(found, 0, -1, &error)));
-    assert_int_equal(sl_found_count(NULL), 0);
-    assert_string_equal(sl_found_cut(NULL), "");
-    sl_found_free(found);
-    sl_found_free(NULL);
-    sl_model_close(NULL);
-    assert_int_equal(sl_model_inputs(NULL), 0);
+    assert_true(isnan(symlaw_discovery_constant(found, 0, 99, &error)));
+    assert_true(isnan(symlaw_discovery_constant(found, 0, -1, &error)));
+    assert_int_equal(symlaw_discovery_count(NULL), 0);
+    assert_string_equal(symlaw_discovery_cut(NULL), "");
+    symlaw_discovery_free(found);
+    symlaw_discovery_free(NULL);
+    symlaw_model_close(NULL);
+    assert_int_equal(symlaw_model_inputs(NULL), 0);
 }
 
 static void wrong_arguments_are_named(void **state) {
     sl_fixture *t = *state;
     plane p;
     plane_fill(&p, &t->rng);
-    sl_found *f = NULL;
-    sl_trained *m = opened(t);
+    symlaw_discovery *f = NULL;
+    symlaw_model *m = opened(t);
     char *text = NULL;
     const double *missing[] = { p.x[0], NULL };
     const char *const unnamed[] = { "a", NULL };
     const double *many[17];
     for (int i = 0; i < SL_LEN(many); i++) many[i] = p.x[i % 2];
-    assert_int_equal(sl_discover(NULL, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(NULL, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, NULL, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, NULL, ROWS, NULL, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, NULL, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, NULL, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, missing, 2, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, unnamed, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, missing, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, p.columns, 0, p.y, ROWS, NULL, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, p.y, ROWS, unnamed, NULL, NULL, NULL),
                      SL_EINVAL);
-    assert_int_equal(sl_discover(&f, m, many, 3, p.y, ROWS, NULL, quick, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 0, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
+    assert_int_equal(symlaw_discover(&f, m, many, 3, p.y, ROWS, NULL, quick, NULL, NULL),
+                     SL_EINVAL);
     assert_true(strstr(sl_last_error(), "the model takes 2 inputs"));
-    assert_int_equal(sl_discover(&f, NULL, many, 17, p.y, ROWS, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discover(&f, NULL, many, 17, p.y, ROWS, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
     assert_int_equal(
-        sl_discover(&f, NULL, p.columns, 2, p.y, ROWS, NULL, "{\"ops\":\"sinus\"}", NULL, NULL),
+        symlaw_discover(&f, NULL, p.columns, 2, p.y, ROWS, NULL, "{\"ops\":\"sinus\"}", NULL, NULL),
         SL_EFORMAT);
     assert_true(strstr(sl_last_error(), "sinus"));
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, 1, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, p.y, 1, NULL, NULL, NULL, NULL),
+                     SL_EINVAL);
     assert_int_equal(
-        sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{\"sample\":3}", NULL, NULL), SL_EINVAL);
+        symlaw_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{\"sample\":3}", NULL, NULL),
+        SL_EINVAL);
     assert_true(strstr(sl_last_error(), "--samples"));
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{", NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, "{", NULL, NULL),
                      SL_EFORMAT);
     p.x[1][6] = NAN;
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
     assert_true(strstr(sl_last_error(), "input 2") && strstr(sl_last_error(), "row 7"));
     p.x[1][6] = 0;
     p.y[2] = INFINITY;
-    assert_int_equal(sl_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
+    assert_int_equal(symlaw_discover(&f, m, p.columns, 2, p.y, ROWS, NULL, NULL, NULL, NULL),
                      SL_EINVAL);
     assert_true(strstr(sl_last_error(), "y has") && strstr(sl_last_error(), "row 3"));
     assert_null(f);
-    sl_model_close(m);
+    symlaw_model_close(m);
 
     m = NULL;
-    assert_int_equal(sl_model_open(NULL, "x"), SL_EINVAL);
-    assert_int_not_equal(sl_model_open(&m, sl_test_path("nowhere")), SL_OK);
-    assert_int_equal(sl_model_about(&text, NULL), SL_EINVAL);
-    assert_int_equal(sl_found_json(&text, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_model_open(NULL, "x"), SL_EINVAL);
+    assert_int_not_equal(symlaw_model_open(&m, sl_test_path("nowhere")), SL_OK);
+    assert_int_equal(symlaw_model_about(&text, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discovery_json(&text, NULL), SL_EINVAL);
     assert_null(m);
 }
 
 static void a_model_tells_what_it_is(void **state) {
     sl_fixture *t = *state;
-    sl_trained *m = opened(t);
+    symlaw_model *m = opened(t);
     char *text = NULL;
-    SL_MUST(t, sl_model_about(&text, m));
+    SL_MUST(t, symlaw_model_about(&text, m));
     sl_json *j = parsed(t, text, strlen(text));
-    assert_int_equal(sl_json_int(sl_json_get(j, "inputs")), sl_model_inputs(m));
-    assert_int_equal(sl_json_int(sl_json_get(j, "points")), 8);
-    assert_int_equal(sl_json_int(sl_json_get(j, "step")), 3);
-    assert_int_equal(strlen(sl_json_text(sl_json_get(j, "hash"))), 32);
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(j, "config"), "width")), 8);
-    sl_json_free(j);
-    sl_string_free(text);
-    sl_model_close(m);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "inputs")), symlaw_model_inputs(m));
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "points")), 8);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "step")), 3);
+    assert_int_equal(strlen(sl_io_json_text(sl_io_json_get(j, "hash"))), 32);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "config"), "width")), 8);
+    sl_io_json_free(j);
+    symlaw_string_free(text);
+    symlaw_model_close(m);
 }
 
 /* Every candidate is in the JSON, and what it counts is what is there. */
@@ -231,70 +237,71 @@ static void json_has_everything(void **state) {
     sl_fixture *t = *state;
     plane p;
     plane_fill(&p, &t->rng);
-    sl_trained *m = opened(t);
-    sl_found *found = NULL;
+    symlaw_model *m = opened(t);
+    symlaw_discovery *found = NULL;
     char *text = NULL;
     SL_MUST(
         t,
-        sl_discover(
+        symlaw_discover(
             &found, m, p.columns, 2, p.y, ROWS, NULL,
             "{\"search\":\"model\",\"samples\":20,\"grammar\":\"off\",\"refine\":2,\"threads\":1}",
             NULL, NULL));
-    SL_MUST(t, sl_found_json(&text, found));
+    SL_MUST(t, symlaw_discovery_json(&text, found));
     sl_json *j = parsed(t, text, strlen(text));
-    const sl_json *list = sl_json_get(j, "candidates"), *counts = sl_json_get(j, "counts");
-    assert_int_equal(sl_json_count(list), sl_json_int(sl_json_get(counts, "candidates")));
-    assert_int_equal(sl_json_int(sl_json_get(counts, "samples")), 20);
+    const sl_json *list = sl_io_json_get(j, "candidates"), *counts = sl_io_json_get(j, "counts");
+    assert_int_equal(sl_io_json_count(list), sl_io_json_int(sl_io_json_get(counts, "candidates")));
+    assert_int_equal(sl_io_json_int(sl_io_json_get(counts, "samples")), 20);
     int64_t ranked = 0, invalid = 0, told = 0;
-    for (int i = 0; i < sl_json_count(list); i++) {
-        const sl_json *c = sl_json_at(list, i);
-        assert_int_equal(sl_json_int(sl_json_get(c, "place")), i + 1);
-        ranked += sl_json_kind_of(sl_json_get(c, "r2")) != SL_JSON_NULL;
-        const bool bad = strcmp(sl_json_text(sl_json_get(c, "status")), "invalid") == 0;
+    for (int i = 0; i < sl_io_json_count(list); i++) {
+        const sl_json *c = sl_io_json_at(list, i);
+        assert_int_equal(sl_io_json_int(sl_io_json_get(c, "place")), i + 1);
+        ranked += sl_io_json_kind_of(sl_io_json_get(c, "r2")) != SL_JSON_NULL;
+        const bool bad = strcmp(sl_io_json_text(sl_io_json_get(c, "status")), "invalid") == 0;
         invalid += bad;
-        assert_true(bad == (sl_json_get(c, "reason") != NULL));
-        assert_true(bad == (sl_json_get(c, "formula") == NULL));
+        assert_true(bad == (sl_io_json_get(c, "reason") != NULL));
+        assert_true(bad == (sl_io_json_get(c, "formula") == NULL));
     }
-    const sl_json *reasons = sl_json_get(counts, "invalid");
-    for (sl_json_member k = sl_json_first(reasons); k.name; k = sl_json_next(reasons, k))
-        told += sl_json_int(k.value);
-    assert_int_equal(ranked, sl_found_count(found));
+    const sl_json *reasons = sl_io_json_get(counts, "invalid");
+    for (sl_json_member k = sl_io_json_first(reasons); k.name; k = sl_io_json_next(reasons, k))
+        told += sl_io_json_int(k.value);
+    assert_int_equal(ranked, symlaw_discovery_count(found));
     assert_int_equal(invalid, told);
     assert_true(invalid > 0); // a model of three steps, without its grammar
-    sl_json_free(j);
-    sl_string_free(text);
-    sl_found_free(found);
-    sl_model_close(m);
+    sl_io_json_free(j);
+    symlaw_string_free(text);
+    symlaw_discovery_free(found);
+    symlaw_model_close(m);
 }
 
-static sl_status discover_once(const sl_trained *m, const plane *p) {
+static sl_status discover_once(const symlaw_model *m, const plane *p) {
     static const char *const names[] = { "a", "b" };
-    sl_found *found = NULL;
-    sl_formula *f = NULL;
+    symlaw_discovery *found = NULL;
+    symlaw_formula *f = NULL;
     char *text = NULL;
     sl_status st;
-    SL_GO(sl_discover(&found, m, p->columns, 2, p->y, ROWS, names, quick, NULL, NULL));
-    SL_GO(sl_found_json(&text, found));
-    SL_GO(sl_found_formula(&f, found, 0));
+    SL_GO(symlaw_discover(&found, m, p->columns, 2, p->y, ROWS, names, quick, NULL, NULL));
+    SL_GO(symlaw_discovery_json(&text, found));
+    SL_GO(symlaw_discovery_formula(&f, found, 0));
 done:
-    sl_formula_free(f);
-    sl_string_free(text);
-    sl_found_free(found);
+    symlaw_formula_free(f);
+    symlaw_string_free(text);
+    symlaw_discovery_free(found);
     return st;
 }
 
 /* Without a model, and with names, units and a bound of the size. */
 static sl_status search_once(const plane *p) {
     static const char *const names[] = { "a", "b" };
-    sl_found *found = NULL;
+    symlaw_discovery *found = NULL;
     char *text = NULL;
     sl_status st;
-    SL_GO(sl_discover(&found, NULL, p->columns, 2, p->y, ROWS, names,
-                      "{\"effort\":\"low\",\"units\":\"a=m,b=m,y=m\",\"threads\":1}", NULL, NULL));
-    SL_GO(sl_found_json(&text, found));
+    SL_GO(symlaw_discover(&found, NULL, p->columns, 2, p->y, ROWS, names,
+                          "{\"effort\":\"low\",\"units\":\"a=m,b=m,y=m\",\"threads\":1}", NULL,
+                          NULL));
+    SL_GO(symlaw_discovery_json(&text, found));
 done:
-    sl_string_free(text);
-    sl_found_free(found);
+    symlaw_string_free(text);
+    symlaw_discovery_free(found);
     return st;
 }
 
@@ -304,32 +311,32 @@ static void a_search_needs_no_model(void **state) {
     plane p;
     plane_fill(&p, &t->rng);
     for (int i = 0; i < ROWS; i++) p.y[i] = 0.5 * p.x[0][i] * p.x[1][i] * p.x[1][i];
-    sl_found *found = NULL;
-    sl_formula *f = NULL;
+    symlaw_discovery *found = NULL;
+    symlaw_formula *f = NULL;
     char *text = NULL;
-    SL_MUST(t, sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, names, NULL, NULL, NULL));
-    SL_MUST(t, sl_found_formula(&f, found, 0));
-    SL_MUST(t, sl_formula_print(&text, f, "infix"));
+    SL_MUST(t, symlaw_discover(&found, NULL, p.columns, 2, p.y, ROWS, names, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_discovery_formula(&f, found, 0));
+    SL_MUST(t, symlaw_formula_print(&text, f, "infix"));
     assert_string_equal(text, "m*v^2/2");
-    assert_string_equal(sl_found_source(found, 0), "search");
-    assert_true(sl_found_within_noise(found) && sl_found_evidence(found, 0) > 50);
-    sl_string_free(text);
-    sl_formula_free(f);
-    sl_found_free(found);
+    assert_string_equal(symlaw_discovery_source(found, 0), "search");
+    assert_true(symlaw_discovery_within_noise(found) && symlaw_discovery_evidence(found, 0) > 50);
+    symlaw_string_free(text);
+    symlaw_formula_free(f);
+    symlaw_discovery_free(found);
     found = NULL;
-    assert_int_equal(sl_discover(&found, NULL, p.columns, 2, p.y, ROWS, names,
-                                 "{\"units\":\"m=kgg\"}", NULL, NULL),
+    assert_int_equal(symlaw_discover(&found, NULL, p.columns, 2, p.y, ROWS, names,
+                                     "{\"units\":\"m=kgg\"}", NULL, NULL),
                      SL_EFORMAT);
     assert_null(found);
 }
 
 static sl_status open_and_tell(const char *path) {
-    sl_trained *m = NULL;
+    symlaw_model *m = NULL;
     char *text = NULL;
-    sl_status st = sl_model_open(&m, path);
-    if (st == SL_OK) st = sl_model_about(&text, m);
-    sl_string_free(text);
-    sl_model_close(m);
+    sl_status st = symlaw_model_open(&m, path);
+    if (st == SL_OK) st = symlaw_model_about(&text, m);
+    symlaw_string_free(text);
+    symlaw_model_close(m);
     return st;
 }
 
@@ -347,21 +354,21 @@ static void a_stop_returns_what_there_is(void **state) {
     sl_fixture *t = *state;
     plane p;
     plane_fill(&p, &t->rng);
-    sl_trained *m = opened(t);
+    symlaw_model *m = opened(t);
     int cut = 0;
     for (int k = 1; k < 100; k++) {
         heard h = { .stop_after = k };
-        sl_found *found = NULL;
-        SL_MUST(t, sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, quick, listen, &h));
-        const bool whole = *sl_found_cut(found) == '\0';
-        if (!whole) assert_string_equal(sl_found_cut(found), "cancel");
+        symlaw_discovery *found = NULL;
+        SL_MUST(t, symlaw_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, quick, listen, &h));
+        const bool whole = *symlaw_discovery_cut(found) == '\0';
+        if (!whole) assert_string_equal(symlaw_discovery_cut(found), "cancel");
         cut += !whole;
-        sl_found_free(found);
+        symlaw_discovery_free(found);
         forget(&h);
         if (whole) break;
     }
     assert_true(cut >= 1);
-    sl_model_close(m);
+    symlaw_model_close(m);
 }
 
 /* ---------------------------------------------------------------- the command --------------- */
@@ -381,20 +388,21 @@ static void a_table_becomes_a_formula(void **state) {
     const char *path = table_path(t, "plain.csv", "mass,flow rate,y");
     sl_json *j = result_of(t, &h, "discover", ask(options, t, path, ""));
     SL_CHECK(t, strncmp(said(&h), "y = 3*mass - 2*`flow rate`\n", 27) == 0, "%s", said(&h));
-    assert_string_equal(sl_json_text(sl_json_get(j, "formula")), "3*mass - 2*`flow rate`");
-    const sl_json *data = sl_json_get(j, "data");
-    assert_string_equal(sl_json_text(sl_json_at(sl_json_get(data, "inputs"), 1)), "flow rate");
-    assert_int_equal(sl_json_int(sl_json_get(data, "rows")), ROWS);
-    assert_int_equal(sl_json_kind_of(sl_json_get(j, "cut")), SL_JSON_NULL);
-    sl_json_free(j);
+    assert_string_equal(sl_io_json_text(sl_io_json_get(j, "formula")), "3*mass - 2*`flow rate`");
+    const sl_json *data = sl_io_json_get(j, "data");
+    assert_string_equal(sl_io_json_text(sl_io_json_at(sl_io_json_get(data, "inputs"), 1)),
+                        "flow rate");
+    assert_int_equal(sl_io_json_int(sl_io_json_get(data, "rows")), ROWS);
+    assert_int_equal(sl_io_json_kind_of(sl_io_json_get(j, "cut")), SL_JSON_NULL);
+    sl_io_json_free(j);
     forget(&h);
 
-    SL_MUST(t,
-            sl_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h, NULL));
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h,
+                              NULL));
     assert_string_equal(said(&h), "// x2: \"flow rate\"\n3.0*mass - 2.0*x2\n");
     forget(&h);
-    SL_MUST(t, sl_command("discover", ask(options, t, path, ",\"format\":\"latex\""), listen, &h,
-                          NULL));
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"latex\""), listen,
+                              &h, NULL));
     assert_string_equal(said(&h), "3 \\mathrm{mass} - 2 \\mathrm{flow\\ rate}\n");
     forget(&h);
 }
@@ -405,11 +413,11 @@ static void names_do_no_harm(void **state) {
     char options[1024];
     heard h = { 0 };
     const char *path = table_path(t, "odd.csv", "\"a\x1b[31m\nb\",\"back\\\",\"\xff\"");
-    SL_MUST(t, sl_command("discover", ask(options, t, path, ""), listen, &h, NULL));
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ""), listen, &h, NULL));
     SL_CHECK(t, !strchr(said(&h), '\x1b') && !strchr(said(&h), '\xff'), "%s", said(&h));
     forget(&h);
-    SL_MUST(t,
-            sl_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h, NULL));
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h,
+                              NULL));
     assert_string_equal(said(&h), "// x1: \"a [31m b\"\n// x2: \"back\\\"\n3.0*x1 - 2.0*x2\n");
     forget(&h);
 }
@@ -425,7 +433,7 @@ static void the_command_stops_with_what_it_has(void **state) {
     for (int k = 1; k < 100 && !ended; k++) {
         heard h = { .stop_after = k };
         char *result = NULL;
-        sl_status st = sl_command("discover", options, listen, &h, &result);
+        sl_status st = symlaw_command("discover", options, listen, &h, &result);
         if (st == SL_ECANCEL) {
             assert_null(result);
             assert_true(h.output.len == 0 || shown > 0); // the output itself may be refused
@@ -435,7 +443,7 @@ static void the_command_stops_with_what_it_has(void **state) {
             shown += stopped && h.output.len > 0;
             ended = !stopped;
         }
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
     }
     assert_true(shown >= 1 && ended);
@@ -447,10 +455,11 @@ typedef struct once {
     bool said;
 } once;
 
-static int stop_once(const sl_event *e, void *payload) {
+static int stop_once(const symlaw_event *e, void *payload) {
     once *o = payload;
     listen(e, &o->h);
-    const bool stop = !o->said && e->kind == SL_EVENT_PROGRESS && memcmp(e->text, "samp", 4) == 0;
+    const bool stop =
+        !o->said && e->kind == SYMLAW_EVENT_PROGRESS && memcmp(e->text, "samp", 4) == 0;
     o->said = o->said || stop;
     return stop;
 }
@@ -460,11 +469,11 @@ static void a_stop_is_remembered(void **state) {
     char options[1024], *result = NULL;
     once o = { 0 };
     ask(options, t, table_path(t, "once.csv", "a,b,y"), "");
-    SL_MUST(t, sl_command("discover", options, stop_once, &o, &result));
+    SL_MUST(t, symlaw_command("discover", options, stop_once, &o, &result));
     assert_true(o.said && strncmp(result, "{\"exit\":130,", 12) == 0);
     assert_true(strstr(result, "\"cut\":\"cancel\""));
     assert_true(strstr(said(&o.h), "on request"));
-    sl_string_free(result);
+    symlaw_string_free(result);
     forget(&o.h);
 }
 
@@ -474,9 +483,9 @@ typedef struct lines {
     char twice[200];
 } lines;
 
-static int count_formulas(const sl_event *e, void *payload) {
+static int count_formulas(const symlaw_event *e, void *payload) {
     lines *l = payload;
-    if (e->kind != SL_EVENT_PROGRESS) return 0;
+    if (e->kind != SYMLAW_EVENT_PROGRESS) return 0;
     const char *first = strstr(e->text, ": "), *second = first ? strstr(first + 1, ": ") : NULL;
     l->formulas += first != NULL;
     if (second) snprintf(l->twice, sizeof l->twice, "%s", e->text);
@@ -489,22 +498,22 @@ static void progress_shows_the_formula_once(void **state) {
     plane p;
     plane_fill(&p, &t->rng);
     p.y[0] += 1; // no engine ends before it has reported
-    sl_trained *m = opened(t);
+    symlaw_model *m = opened(t);
     for (int i = 0; i < SL_LEN(engine); i++) {
         char options[200];
         lines l = { 0 };
-        sl_found *found = NULL;
+        symlaw_discovery *found = NULL;
         snprintf(options, sizeof options,
                  "{\"search\":\"%s\",\"samples\":6,\"refine\":3,\"threads\":1,\"effort\":\"low\","
                  "\"timeout\":0.2}",
                  engine[i]);
-        SL_MUST(t,
-                sl_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, options, count_formulas, &l));
+        SL_MUST(t, symlaw_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, options,
+                                   count_formulas, &l));
         SL_CHECK(t, l.formulas > 0 && !l.twice[0], "%s: %d lines, such as %s", engine[i],
                  l.formulas, l.twice);
-        sl_found_free(found);
+        symlaw_discovery_free(found);
     }
-    sl_model_close(m);
+    symlaw_model_close(m);
 }
 
 static void the_command_may_lack_memory(void **state) {
@@ -518,17 +527,17 @@ static void the_command_may_lack_memory(void **state) {
 static void formula_then_failure(sl_fixture *t, const char *options, const char *says) {
     heard h = { 0 };
     char *result = NULL;
-    const sl_status st = sl_command("discover", options, listen, &h, &result);
+    const sl_status st = symlaw_command("discover", options, listen, &h, &result);
     SL_CHECK(t, st == SL_EIO && !result, "%d, %s", st, options);
     SL_CHECK(t, strstr(sl_last_error(), says), "%s", sl_last_error());
     SL_CHECK(t, strstr(said(&h), "3*a - 2*b"), "%s prints: %s", options, said(&h));
     if (strstr(options, "\"json\":true")) {
         sl_json *j = parsed(t, said(&h), strlen(said(&h)));
-        const sl_json *error = sl_json_get(j, "error"); // not where --out alone failed
-        SL_CHECK(t, !strstr(options, "plot") || (error && strstr(sl_json_text(error), says)), "%s",
-                 said(&h));
-        SL_CHECK(t, sl_json_int(sl_json_get(j, "exit")) == (error ? 3 : 0), "%s", said(&h));
-        sl_json_free(j);
+        const sl_json *error = sl_io_json_get(j, "error"); // not where --out alone failed
+        SL_CHECK(t, !strstr(options, "plot") || (error && strstr(sl_io_json_text(error), says)),
+                 "%s", said(&h));
+        SL_CHECK(t, sl_io_json_int(sl_io_json_get(j, "exit")) == (error ? 3 : 0), "%s", said(&h));
+        sl_io_json_free(j);
     }
     forget(&h);
 }
@@ -567,15 +576,15 @@ static void a_picture_that_fails_leaves_nothing(void **state) {
     const char *path = table_path(t, "drawn.csv", "a,b,y");
     char *picture = strdup(sl_test_path("fit.svg"));
     snprintf(more, sizeof more, ",\"plot\":\"%s\"", picture);
-    SL_MUST(t, sl_command("discover", ask(options, t, path, more), NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, more), NULL, NULL, NULL));
     assert_int_equal(access(picture, R_OK), 0);
     assert_int_equal(unlink(picture), 0);
     sl_file_fail_at(1);
-    assert_int_equal(sl_command("discover", options, NULL, NULL, NULL), SL_EIO);
+    assert_int_equal(symlaw_command("discover", options, NULL, NULL, NULL), SL_EIO);
     sl_file_fail_at(0);
     assert_int_not_equal(access(picture, R_OK), 0);
     snprintf(more, sizeof more, ",\"plot\":\"%s.png\"", picture);
-    assert_int_equal(sl_command("discover", ask(options, t, path, more), NULL, NULL, NULL),
+    assert_int_equal(symlaw_command("discover", ask(options, t, path, more), NULL, NULL, NULL),
                      SL_EINVAL);
     free(picture);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 #define TINY                                                                         \
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \
@@ -44,14 +44,14 @@ static void figures_of_a_split(void **state) {
     char options[768];
     heard h = { 0 };
     sl_json *j = result_of(t, &h, "eval", options_of(options, t, ",\"limit\":5,\"json\":true"));
-    assert_int_equal(sl_json_int(sl_json_get(j, "judgements")), 10);
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(j, "problems"), "count")), 5);
-    const sl_json *exact = sl_json_get(sl_json_get(j, "all"), "exact");
-    assert_int_equal(sl_json_int(sl_json_get(exact, "n")), 10);
-    assert_int_equal(sl_json_count(sl_json_get(exact, "seeds")), 2);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "judgements")), 10);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "problems"), "count")), 5);
+    const sl_json *exact = sl_io_json_get(sl_io_json_get(j, "all"), "exact");
+    assert_int_equal(sl_io_json_int(sl_io_json_get(exact, "n")), 10);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(exact, "seeds")), 2);
     // the result that is printed is the one that is handed back
     assert_true(strstr(said(&h), "\"judgements\":10"));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -97,12 +97,12 @@ static void a_split_may_lack_memory(void **state) {
     for (int n = 1; n <= 60; n++) {
         const int64_t blocks = sl_mem_blocks();
         sl_mem_fail_at(n, false);
-        const sl_status st = sl_command("eval", options, NULL, NULL, NULL);
+        const sl_status st = symlaw_command("eval", options, NULL, NULL, NULL);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_ENOMEM, "allocation %d: %d, %s", n, st, sl_last_error());
         SL_CHECK(t, sl_mem_blocks() == blocks, "allocation %d leaks", n);
     }
-    SL_MUST(t, sl_command("eval", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("eval", options, NULL, NULL, NULL));
 }
 
 static void stops_when_told(void **state) {
@@ -127,7 +127,7 @@ static void a_full_disk(void **state) {
     for (int n = 1; n < 100; n++) {
         heard h = { 0 };
         sl_file_fail_at(n);
-        const sl_status st = sl_command("eval", options, listen, &h, NULL);
+        const sl_status st = symlaw_command("eval", options, listen, &h, NULL);
         sl_file_fail_at(0);
         told += st != SL_OK && strstr(said(&h), "Acc_solved") && !strstr(said(&h), predictions);
         forget(&h);

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static const char held[] = "somebody's data\n";
 
@@ -23,23 +23,23 @@ static bool is_unchanged(const char *path) {
     return same;
 }
 
-static bool is_written(const sl_option_info *o) {
-    return o->use == SL_OPTION_OUTPUT || o->use == SL_OPTION_IN_PLACE;
+static bool is_written(const symlaw_option_info *o) {
+    return o->use == SYMLAW_OPTION_OUTPUT || o->use == SYMLAW_OPTION_IN_PLACE;
 }
 
-static bool is_file(const sl_option_info *o) {
-    return o->type == SL_OPTION_FILE || o->type == SL_OPTION_FOLDER;
+static bool is_file(const symlaw_option_info *o) {
+    return o->type == SYMLAW_OPTION_FILE || o->type == SYMLAW_OPTION_FOLDER;
 }
 
 /* A row that says nothing would be left out of the check. */
 static void every_file_says_what_it_is_for(void **state) {
     sl_fixture *t = *state;
     int files = 0;
-    for (int c = 0; c < sl_command_count(); c++) {
-        const sl_command_info *info = sl_command_get(c);
+    for (int c = 0; c < symlaw_command_count(); c++) {
+        const symlaw_command_info *info = symlaw_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
-            const sl_option_info *o = &info->options[i];
-            SL_CHECK(t, is_file(o) == (o->use != SL_OPTION_NO_FILE), "%s --%s", info->name,
+            const symlaw_option_info *o = &info->options[i];
+            SL_CHECK(t, is_file(o) == (o->use != SYMLAW_OPTION_NO_FILE), "%s --%s", info->name,
                      o->name);
             files += is_file(o);
             // what is called so everywhere is written everywhere
@@ -49,15 +49,15 @@ static void every_file_says_what_it_is_for(void **state) {
     assert_true(files >= 15);
 }
 
-static sl_status call(const sl_command_info *info, const char *a, const char *path_a, const char *b,
-                      const char *path_b) {
+static sl_status call(const symlaw_command_info *info, const char *a, const char *path_a,
+                      const char *b, const char *path_b) {
     char options[2048];
     snprintf(options, sizeof options, "{\"%s\":\"%s\",\"%s\":\"%s\"}", a, path_a, b, path_b);
-    return sl_command(info->name, options, NULL, NULL, NULL);
+    return symlaw_command(info->name, options, NULL, NULL, NULL);
 }
 
-static void refused(sl_fixture *t, const sl_command_info *info, const char *a, const char *path_a,
-                    const char *b, const char *path_b) {
+static void refused(sl_fixture *t, const symlaw_command_info *info, const char *a,
+                    const char *path_a, const char *b, const char *path_b) {
     const sl_status st = call(info, a, path_a, b, path_b);
     SL_CHECK(t, st == SL_EINVAL && strstr(sl_last_error(), "are one file"),
              "%s --%s %s --%s %s: %d, %s", info->name, a, path_a, b, path_b, st, sl_last_error());
@@ -79,12 +79,13 @@ static void no_output_is_another_file(void **state) {
     assert_int_equal(mkdir(sl_test_path("folder"), 0700), 0);
 
     int pairs = 0;
-    for (int c = 0; c < sl_command_count(); c++) {
-        const sl_command_info *info = sl_command_get(c);
+    for (int c = 0; c < symlaw_command_count(); c++) {
+        const symlaw_command_info *info = symlaw_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
             for (int j = 0; j < info->n_options; j++) {
-                const sl_option_info *a = &info->options[i], *b = &info->options[j];
-                if (i == j || a->type != SL_OPTION_FILE || b->type != SL_OPTION_FILE) continue;
+                const symlaw_option_info *a = &info->options[i], *b = &info->options[j];
+                if (i == j || a->type != SYMLAW_OPTION_FILE || b->type != SYMLAW_OPTION_FILE)
+                    continue;
                 if (!is_written(a) && !is_written(b)) continue;
                 refused(t, info, a->name, file, b->name, file);
                 refused(t, info, a->name, file, b->name, dots);
@@ -117,7 +118,7 @@ static void other_files_are_other_files(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         snprintf(text, sizeof text, "{\"file\":\"%s\",\"out\":\"%s\",\"model\":\"%s\"}",
                  cases[i][0], cases[i][1], sl_test_path("."));
-        (void)!sl_command("discover", text, NULL, NULL, NULL);
+        (void)!symlaw_command("discover", text, NULL, NULL, NULL);
         SL_CHECK(t, strstr(sl_last_error(), "there is no checkpoint"), "%s", sl_last_error());
     }
     unlink(a);
@@ -138,14 +139,14 @@ static void files_of_a_run_are_an_input(void **state) {
         snprintf(path, sizeof path, "%s/%s", dir, ours[i]);
         for (int turn = 0; turn < 2; turn++) { // not there yet, and there
             snprintf(text, sizeof text, "{\"model\":\"%s\",\"out\":\"%s\"}", dir, path);
-            SL_CHECK(t, sl_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "%s", ours[i]);
+            SL_CHECK(t, symlaw_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "%s", ours[i]);
             SL_CHECK(t, strstr(sl_last_error(), "--out is a file of the run that --model names"),
                      "%s", sl_last_error());
             put(path);
         }
         assert_int_equal(symlink(path, link_path), 0);
         snprintf(text, sizeof text, "{\"model\":\"%s\",\"journal\":\"%s\"}", dir, link_path);
-        SL_CHECK(t, sl_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "%s", ours[i]);
+        SL_CHECK(t, symlaw_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "%s", ours[i]);
         SL_CHECK(t, strstr(sl_last_error(), "--journal is a file of the run"), "%s",
                  sl_last_error());
         unlink(link_path);
@@ -154,7 +155,7 @@ static void files_of_a_run_are_an_input(void **state) {
     }
     for (int i = 0; i < SL_LEN(others); i++) {
         snprintf(text, sizeof text, "{\"model\":\"%s\",\"out\":\"%s/%s\"}", dir, dir, others[i]);
-        (void)!sl_command("eval", text, NULL, NULL, NULL);
+        (void)!symlaw_command("eval", text, NULL, NULL, NULL);
         SL_CHECK(t, strstr(sl_last_error(), "there is no checkpoint"), "%s", sl_last_error());
     }
     rmdir(dir);
@@ -170,12 +171,14 @@ static void files_without_an_option_count(void **state) {
     put(part);
     assert_int_equal(setenv("SYMLAW_MODEL", file, 1), 0);
     snprintf(text, sizeof text, "{\"out\":\"%s\"}", file);
-    SL_CHECK(t, sl_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "written over the model");
+    SL_CHECK(t, symlaw_command("eval", text, NULL, NULL, NULL) == SL_EINVAL,
+             "written over the model");
     SL_CHECK(t, strstr(sl_last_error(), "SYMLAW_MODEL are one file"), "%s", sl_last_error());
     unsetenv("SYMLAW_MODEL");
     snprintf(text, sizeof text, "{\"model\":\"/\",\"pairs\":\"%s\",\"predictions\":\"%s\"}", part,
              file);
-    SL_CHECK(t, sl_command("eval", text, NULL, NULL, NULL) == SL_EINVAL, "written over the pairs");
+    SL_CHECK(t, symlaw_command("eval", text, NULL, NULL, NULL) == SL_EINVAL,
+             "written over the pairs");
     SL_CHECK(t, strstr(sl_last_error(), ".part of --predictions and --pairs are one file"), "%s",
              sl_last_error());
     assert_true(is_unchanged(file) && is_unchanged(part));

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static const char plan[] =
     "{\"name\":\"tiny\",\"train\":{\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"lanes\":2},"
@@ -24,7 +24,7 @@ static const char *ask(char out[512], const char *more) {
 }
 
 static double real_of(const sl_json *j, const char *name) {
-    return sl_json_real(sl_json_get(j, name));
+    return sl_io_json_real(sl_io_json_get(j, name));
 }
 
 /* A grid of one point is not swept; a run of both phases is made once. */
@@ -33,24 +33,25 @@ static void runs_and_sums_are_those_of_the_plan(void **state) {
     char options[512];
     heard h = { 0 };
     sl_json *j = result_of(t, &h, "info", ask(options, ",\"rate\":1e9,\"tokens\":9,\"ranks\":2"));
-    const sl_json *p = sl_json_get(j, "plan"), *sizes = sl_json_get(p, "sizes");
-    const sl_json *a = sl_json_at(sizes, 0), *b = sl_json_at(sizes, 1);
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(a, "sweep"), "runs")), 6);
-    assert_int_equal(sl_json_int(sl_json_get(sl_json_get(b, "sweep"), "runs")), 0);
-    assert_int_equal(sl_json_int(sl_json_get(p, "runs_sweep")), 6);
-    assert_int_equal(sl_json_int(sl_json_get(p, "runs_scale")), 3 + 4);
-    assert_int_equal(sl_json_int(sl_json_get(p, "runs_grown")), 6 * 7 - 6);
-    double flops = 6 * real_of(sl_json_get(a, "sweep"), "flops_run");
+    const sl_json *p = sl_io_json_get(j, "plan"), *sizes = sl_io_json_get(p, "sizes");
+    const sl_json *a = sl_io_json_at(sizes, 0), *b = sl_io_json_at(sizes, 1);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(a, "sweep"), "runs")), 6);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(b, "sweep"), "runs")), 0);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(p, "runs_sweep")), 6);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(p, "runs_scale")), 3 + 4);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(p, "runs_grown")), 6 * 7 - 6);
+    double flops = 6 * real_of(sl_io_json_get(a, "sweep"), "flops_run");
     const double left[2][2] = { { 1, 2 }, { 2, 2 } };
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++)
             flops += left[i][k] *
-                     real_of(sl_json_at(sl_json_get(sl_json_at(sizes, i), "scale"), k), "flops");
+                     real_of(sl_io_json_at(sl_io_json_get(sl_io_json_at(sizes, i), "scale"), k),
+                             "flops");
     SL_CHECK(t, fabs(real_of(p, "flops") / flops - 1) < 1e-12, "%g FLOPs, not %g",
              real_of(p, "flops"), flops);
     SL_CHECK(t, fabs(real_of(p, "seconds") * 2e9 / flops - 1) < 1e-12, "%g s",
              real_of(p, "seconds"));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -65,9 +66,9 @@ static void it_stops_while_steps_are_timed(void **state) {
     sl_fixture *t = *state;
     char options[512], *result = NULL;
     heard h = { .stop_after = 2 };
-    SL_CHECK(t,
-             sl_command("info", ask(options, ",\"tokens\":9"), listen, &h, &result) == SL_ECANCEL,
-             "%s", sl_last_error());
+    SL_CHECK(
+        t, symlaw_command("info", ask(options, ",\"tokens\":9"), listen, &h, &result) == SL_ECANCEL,
+        "%s", sl_last_error());
     assert_null(result);
     forget(&h);
 }

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static const char marker[] = "an older line";
 
@@ -53,25 +53,25 @@ static void formulas_leave_it(void **state) {
     const double x[2][2] = { { 1, -2 }, { 0.5, 3 } };
     const double *const columns[] = { x[0], x[1] };
     for (int i = 0; i < SL_LEN(texts); i++) {
-        sl_formula *f = NULL, *g = NULL, *canon = NULL;
-        sl_truth same;
+        symlaw_formula *f = NULL, *g = NULL, *canon = NULL;
+        symlaw_truth same;
         double y[2];
-        LEAVES(t, sl_formula_parse(&f, texts[i], NULL, NULL, 0));
-        LEAVES(t, sl_formula_parse(&g, texts[(i + 1) % SL_LEN(texts)], NULL, NULL, 0));
+        LEAVES(t, symlaw_formula_parse(&f, texts[i], NULL, NULL, 0));
+        LEAVES(t, symlaw_formula_parse(&g, texts[(i + 1) % SL_LEN(texts)], NULL, NULL, 0));
         for (int k = 0; k < SL_LEN(formats); k++) {
             char *text = NULL;
-            LEAVES(t, sl_formula_print(&text, f, formats[k]));
-            LEAVES_ALL(t, sl_string_free(text));
+            LEAVES(t, symlaw_formula_print(&text, f, formats[k]));
+            LEAVES_ALL(t, symlaw_string_free(text));
         }
-        LEAVES(t, sl_formula_canon(&canon, f));
-        LEAVES(t, sl_formula_same(&same, f, g));
-        LEAVES(t, sl_formula_same(&same, f, f));
-        LEAVES(t, sl_formula_same(&same, f, canon));
-        LEAVES(t, sl_formula_eval(y, f, columns, 2, 2));
-        LEAVES_ALL(t, ((void)sl_formula_nodes(f), (void)sl_formula_variables(f)));
-        LEAVES_ALL(t, sl_formula_free(f));
-        sl_formula_free(g);
-        sl_formula_free(canon);
+        LEAVES(t, symlaw_formula_canon(&canon, f));
+        LEAVES(t, symlaw_formula_same(&same, f, g));
+        LEAVES(t, symlaw_formula_same(&same, f, f));
+        LEAVES(t, symlaw_formula_same(&same, f, canon));
+        LEAVES(t, symlaw_formula_eval(y, f, columns, 2, 2));
+        LEAVES_ALL(t, ((void)symlaw_formula_nodes(f), (void)symlaw_formula_variables(f)));
+        LEAVES_ALL(t, symlaw_formula_free(f));
+        symlaw_formula_free(g);
+        symlaw_formula_free(canon);
     }
 }
 
@@ -81,22 +81,22 @@ static void formulas_with_long_constants_leave_it(void **state) {
     static const double slopes[] = { 0.1, 1.0 / 3, 1.2345678901234567e-30, 3e200, M_PI };
     for (int i = 0; i < SL_LEN(slopes); i++) {
         line l;
-        sl_found *found = NULL;
-        sl_formula *f = NULL, *canon = NULL, *x1 = NULL;
-        sl_truth same;
+        symlaw_discovery *found = NULL;
+        symlaw_formula *f = NULL, *canon = NULL, *x1 = NULL;
+        symlaw_truth same;
         line_fill(&l, slopes[i]);
-        LEAVES(t, sl_discover(&found, NULL, l.columns, 1, l.y, ROWS, NULL, "{\"threads\":1}", NULL,
-                              NULL));
-        assert_true(sl_found_count(found) >= 1);
-        LEAVES(t, sl_found_formula(&f, found, 0));
-        LEAVES(t, sl_formula_canon(&canon, f));
-        LEAVES(t, sl_formula_parse(&x1, "x1", NULL, NULL, 0));
-        LEAVES(t, sl_formula_same(&same, f, canon));
-        LEAVES(t, sl_formula_same(&same, f, x1));
-        sl_formula_free(f);
-        sl_formula_free(canon);
-        sl_formula_free(x1);
-        sl_found_free(found);
+        LEAVES(t, symlaw_discover(&found, NULL, l.columns, 1, l.y, ROWS, NULL, "{\"threads\":1}",
+                                  NULL, NULL));
+        assert_true(symlaw_discovery_count(found) >= 1);
+        LEAVES(t, symlaw_discovery_formula(&f, found, 0));
+        LEAVES(t, symlaw_formula_canon(&canon, f));
+        LEAVES(t, symlaw_formula_parse(&x1, "x1", NULL, NULL, 0));
+        LEAVES(t, symlaw_formula_same(&same, f, canon));
+        LEAVES(t, symlaw_formula_same(&same, f, x1));
+        symlaw_formula_free(f);
+        symlaw_formula_free(canon);
+        symlaw_formula_free(x1);
+        symlaw_discovery_free(found);
     }
 }
 
@@ -104,38 +104,39 @@ static void formulas_with_long_constants_leave_it(void **state) {
 
 static void sets_and_data_leave_it(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o = SL_SET_OPTIONS_INIT;
-    sl_set *set = NULL;
-    sl_data *data = NULL;
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
+    symlaw_set *set = NULL;
+    symlaw_pairs *data = NULL;
     o.depth = 2;
     o.threads = 1;
     o.withheld = 0.1;
-    LEAVES(t, sl_set_open(&set, &o, NULL, NULL));
-    LEAVES_ALL(
-        t, ((void)sl_set_count(set), (void)sl_set_is_withheld(set, 3), (void)*sl_set_hash(set)));
+    LEAVES(t, symlaw_set_open(&set, &o, NULL, NULL));
+    LEAVES_ALL(t, ((void)symlaw_set_count(set), (void)symlaw_set_is_withheld(set, 3),
+                   (void)*symlaw_set_hash(set)));
     for (int64_t i = 0; i < 20; i++) {
-        sl_formula *f = NULL;
+        symlaw_formula *f = NULL;
         int64_t index;
-        LEAVES(t, sl_set_get(&f, set, i));
-        LEAVES(t, sl_set_find(&index, set, f));
-        sl_formula_free(f);
+        LEAVES(t, symlaw_set_get(&f, set, i));
+        LEAVES(t, symlaw_set_find(&index, set, f));
+        symlaw_formula_free(f);
     }
-    LEAVES(t, sl_data_open(&data, set, "{\"points\":8}"));
-    LEAVES_ALL(t, ((void)sl_data_count(data, "train"), (void)sl_data_count(data, "no such split")));
+    LEAVES(t, symlaw_pairs_open(&data, set, "{\"points\":8}"));
+    LEAVES_ALL(t, ((void)symlaw_pairs_count(data, "train"),
+                   (void)symlaw_pairs_count(data, "no such split")));
     for (int64_t i = 0; i < 20; i++) {
-        sl_sample *s = NULL;
-        sl_formula *f = NULL;
+        symlaw_pair *s = NULL;
+        symlaw_formula *f = NULL;
         int n;
-        LEAVES(t, sl_data_get(&s, data, i % 2 ? "train" : "test", i));
-        LEAVES(t, sl_sample_formula(&f, s));
-        LEAVES_ALL(t, ((void)sl_sample_base(s), (void)sl_sample_points(s),
-                       (void)sl_sample_columns(s), (void)*sl_sample_x(s, 0), (void)*sl_sample_y(s),
-                       (void)*sl_sample_tokens(s, &n)));
-        LEAVES_ALL(t, sl_sample_free(s));
-        sl_formula_free(f);
+        LEAVES(t, symlaw_pairs_get(&s, data, i % 2 ? "train" : "test", i));
+        LEAVES(t, symlaw_pair_formula(&f, s));
+        LEAVES_ALL(t, ((void)symlaw_pair_member(s), (void)symlaw_pair_rows(s),
+                       (void)symlaw_pair_columns(s), (void)*symlaw_pair_x(s, 0),
+                       (void)*symlaw_pair_y(s), (void)*symlaw_pair_tokens(s, &n)));
+        LEAVES_ALL(t, symlaw_pair_free(s));
+        symlaw_formula_free(f);
     }
-    LEAVES_ALL(t, sl_data_close(data));
-    LEAVES_ALL(t, sl_set_close(set));
+    LEAVES_ALL(t, symlaw_pairs_close(data));
+    LEAVES_ALL(t, symlaw_set_close(set));
 }
 
 /* ---------------------------------------------------------------- models, discovery, verbs -- */
@@ -149,7 +150,7 @@ static const char *model_path(sl_fixture *t) {
              "{\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":8,\"batch\":2,"
              "\"lanes\":2,\"valid-pairs\":2,\"threads\":1,\"steps\":3,\"out\":\"%s\"}",
              path);
-    LEAVES(t, sl_command("train", options, NULL, NULL, NULL));
+    LEAVES(t, symlaw_command("train", options, NULL, NULL, NULL));
     return path;
 }
 
@@ -158,31 +159,35 @@ static void discovery_leaves_it(void **state) {
     static const char options[] = "{\"samples\":12,\"refine\":4,\"threads\":2}";
     line l;
     line_fill(&l, 3);
-    sl_trained *m = NULL;
+    symlaw_model *m = NULL;
     char *text = NULL;
-    LEAVES(t, sl_model_open(&m, model_path(t)));
-    LEAVES(t, sl_model_about(&text, m));
-    LEAVES_ALL(t, (void)sl_model_inputs(m));
-    sl_string_free(text);
+    LEAVES(t, symlaw_model_open(&m, model_path(t)));
+    LEAVES(t, symlaw_model_about(&text, m));
+    LEAVES_ALL(t, (void)symlaw_model_inputs(m));
+    symlaw_string_free(text);
     for (int k = 0; k < 6; k++) { // to the end, and told to stop at the k-th event
         heard h = { .stop_after = k };
-        sl_found *found = NULL;
-        LEAVES(t, sl_discover(&found, m, l.columns, 1, l.y, ROWS, NULL, options, listen, &h));
-        for (int64_t i = -1; i <= sl_found_count(found); i++)
-            LEAVES_ALL(t, ((void)sl_found_r2(found, i), (void)sl_found_holdout(found, i),
-                           (void)sl_found_log_prob(found, i), (void)sl_found_constants(found, i),
-                           (void)sl_found_constant(found, i, 0, NULL),
-                           (void)sl_found_error(found, i), (void)sl_found_bits(found, i),
-                           (void)sl_found_evidence(found, i), (void)sl_found_size(found, i),
-                           (void)sl_found_front(found, i), (void)sl_found_source(found, i),
-                           (void)sl_found_status(found, i)));
-        LEAVES_ALL(t, ((void)sl_found_within_noise(found), (void)*sl_found_cut(found)));
-        LEAVES(t, sl_found_json(&text, found));
-        sl_string_free(text);
-        LEAVES_ALL(t, sl_found_free(found));
+        symlaw_discovery *found = NULL;
+        LEAVES(t, symlaw_discover(&found, m, l.columns, 1, l.y, ROWS, NULL, options, listen, &h));
+        for (int64_t i = -1; i <= symlaw_discovery_count(found); i++)
+            LEAVES_ALL(
+                t,
+                ((void)symlaw_discovery_r2(found, i), (void)symlaw_discovery_holdout_r2(found, i),
+                 (void)symlaw_discovery_log_prob(found, i),
+                 (void)symlaw_discovery_constants(found, i),
+                 (void)symlaw_discovery_constant(found, i, 0, NULL),
+                 (void)symlaw_discovery_rmse(found, i), (void)symlaw_discovery_bits(found, i),
+                 (void)symlaw_discovery_evidence(found, i), (void)symlaw_discovery_size(found, i),
+                 (void)symlaw_discovery_on_front(found, i), (void)symlaw_discovery_source(found, i),
+                 (void)symlaw_discovery_status(found, i)));
+        LEAVES_ALL(
+            t, ((void)symlaw_discovery_within_noise(found), (void)*symlaw_discovery_cut(found)));
+        LEAVES(t, symlaw_discovery_json(&text, found));
+        symlaw_string_free(text);
+        LEAVES_ALL(t, symlaw_discovery_free(found));
         forget(&h);
     }
-    LEAVES_ALL(t, sl_model_close(m));
+    LEAVES_ALL(t, symlaw_model_close(m));
 }
 
 /* The newest checkpoint is damaged, the one before it is whole. */
@@ -195,13 +200,13 @@ static void an_older_checkpoint_leaves_it(void **state) {
              "\"lanes\":2,\"valid-pairs\":2,\"threads\":1,\"steps\":4,\"checkpoint-steps\":2,"
              "\"out\":\"%s\"}",
              path);
-    LEAVES(t, sl_command("train", options, NULL, NULL, NULL));
+    LEAVES(t, symlaw_command("train", options, NULL, NULL, NULL));
     char newest[400];
     snprintf(newest, sizeof newest, "%s/model-00000004.safetensors", path);
     SL_CHECK(t, truncate(newest, 100) == 0, "no %s", newest);
-    sl_trained *m = NULL;
-    LEAVES(t, sl_model_open(&m, path));
-    sl_model_close(m);
+    symlaw_model *m = NULL;
+    LEAVES(t, symlaw_model_open(&m, path));
+    symlaw_model_close(m);
 }
 
 static void commands_leave_it(void **state) {
@@ -215,9 +220,9 @@ static void commands_leave_it(void **state) {
         { "info", "{\"size\":\"6.5M\",\"tokens\":31.5}" },
     };
     for (int i = 0; i < SL_LEN(calls); i++)
-        LEAVES(t, sl_command(calls[i][0], calls[i][1], NULL, NULL, NULL));
-    LEAVES_ALL(t, ((void)sl_command_count(), (void)*sl_command_get(0)->name, (void)sl_rank(),
-                   (void)sl_ranks()));
+        LEAVES(t, symlaw_command(calls[i][0], calls[i][1], NULL, NULL, NULL));
+    LEAVES_ALL(t, ((void)symlaw_command_count(), (void)*symlaw_command_get(0)->name,
+                   (void)symlaw_rank(), (void)symlaw_ranks()));
 
     char file[300], options[900];
     snprintf(file, sizeof file, "%s", sl_test_path("table.csv"));
@@ -227,29 +232,29 @@ static void commands_leave_it(void **state) {
     assert_int_equal(fclose(f), 0);
     snprintf(options, sizeof options,
              "{\"file\":\"%s\",\"model\":\"%s\",\"samples\":6,\"threads\":1}", file, model_path(t));
-    LEAVES(t, sl_command("discover", options, NULL, NULL, NULL));
+    LEAVES(t, symlaw_command("discover", options, NULL, NULL, NULL));
     int ended = 0;
     for (int k = 1; k < 40 && !ended; k++) { // a stop that comes late is no failure
         heard h = { .stop_after = k };
         char *result = NULL;
         sl_fail_restore(marker);
-        const sl_status st = sl_command("discover", options, listen, &h, &result);
+        const sl_status st = symlaw_command("discover", options, listen, &h, &result);
         if (st == SL_OK)
             SL_CHECK(t, strcmp(sl_last_error(), marker) == 0, "stopped at event %d: %s", k,
                      sl_last_error());
         else
             assert_string_not_equal(sl_last_error(), marker);
         ended = st == SL_OK && strncmp(result, "{\"exit\":130,", 12) != 0;
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
     }
     assert_true(ended);
     snprintf(options, sizeof options,
              "{\"model\":\"%s\",\"limit\":2,\"seeds\":1,\"samples\":4,\"threads\":1}",
              model_path(t));
-    LEAVES(t, sl_command("eval", options, NULL, NULL, NULL));
+    LEAVES(t, symlaw_command("eval", options, NULL, NULL, NULL));
     snprintf(options, sizeof options, "{\"run\":\"%s\"}", model_path(t));
-    LEAVES(t, sl_command("info", options, NULL, NULL, NULL));
+    LEAVES(t, symlaw_command("info", options, NULL, NULL, NULL));
 }
 
 /* ---------------------------------------------------------------- from the callback --------- */
@@ -259,14 +264,15 @@ typedef struct nested {
     int events, fail_at; // a call of the callback's own fails at this event
 } nested;
 
-static int call_again(const sl_event *e, void *payload) {
+static int call_again(const symlaw_event *e, void *payload) {
     (void)e;
     nested *n = payload;
-    const char *before = n->events < n->fail_at ? marker : "sl_formula_parse: out or text is NULL";
+    const char *before =
+        n->events < n->fail_at ? marker : "symlaw_formula_parse: out or text is NULL";
     SL_CHECK(n->t, strcmp(sl_last_error(), before) == 0, "event %d sees: %s", n->events,
              sl_last_error());
     if (n->events++ == n->fail_at - 1)
-        assert_int_equal(sl_formula_parse(NULL, NULL, NULL, NULL, 0), SL_EINVAL);
+        assert_int_equal(symlaw_formula_parse(NULL, NULL, NULL, NULL, 0), SL_EINVAL);
     return 0;
 }
 
@@ -280,9 +286,9 @@ static void callbacks_see_their_own_failures(void **state) {
              "\"threads\":1}",
              model_path(t));
     sl_fail_restore(marker);
-    SL_MUST(t, sl_command("eval", options, call_again, &n, NULL));
+    SL_MUST(t, symlaw_command("eval", options, call_again, &n, NULL));
     assert_true(n.events >= 3);
-    assert_string_equal(sl_last_error(), "sl_formula_parse: out or text is NULL");
+    assert_string_equal(sl_last_error(), "symlaw_formula_parse: out or text is NULL");
 }
 
 int main(void) {

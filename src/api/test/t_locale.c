@@ -115,12 +115,12 @@ static void add_lines(sl_str *s, const char *text) {
     }
 }
 
-static int on_event(const sl_event *e, void *payload) {
+static int on_event(const symlaw_event *e, void *payload) {
     transcript *x = payload;
     look(&x->host, "in a callback");
-    if (e->kind == SL_EVENT_OUTPUT || e->kind == SL_EVENT_EXCERPT)
+    if (e->kind == SYMLAW_EVENT_OUTPUT || e->kind == SYMLAW_EVENT_EXCERPT)
         sl_str_add_bytes(&x->output, e->text, e->length);
-    if (e->kind == SL_EVENT_NOTE) add_blotted(&x->notes, e->text, e->length);
+    if (e->kind == SYMLAW_EVENT_NOTE) add_blotted(&x->notes, e->text, e->length);
     return 0;
 }
 
@@ -162,7 +162,7 @@ static void add_bits(transcript *x, const double *v, int n) {
 static void add_owned(transcript *x, char *text) {
     sl_str_add(&x->text, text);
     sl_str_add(&x->text, "\n");
-    sl_string_free(text);
+    symlaw_string_free(text);
 }
 
 /* ---------------------------------------------------------------- commands ------------------ */
@@ -171,7 +171,7 @@ static void command(transcript *x, const char *name, const char *options) {
     char *result = NULL;
     sl_str_add(&x->text, name);
     sl_str_add(&x->text, options);
-    const sl_status st = sl_command(name, options, on_event, x, &result);
+    const sl_status st = symlaw_command(name, options, on_event, x, &result);
     add_status(x, st);
     if (result && strcmp(name, "bench") == 0) // of its figures all are times
         *strstr(result, ",\"seconds\"") = '\0';
@@ -185,7 +185,7 @@ static void command(transcript *x, const char *name, const char *options) {
     else
         add_lines(&x->text, output);
     sl_str_add(&x->text, sl_str_text(&x->notes));
-    sl_string_free(result);
+    symlaw_string_free(result);
     sl_str_clear(&x->output);
     sl_str_clear(&x->notes);
 }
@@ -229,8 +229,9 @@ static const struct call {
     // the model alone: no law is behind these points, and a search for one would take minutes here
     { "discover", "{\"file\":\"points.csv\",\"model\":\"run\",\"search\":\"model\",\"samples\":8,"
                   "\"refine\":3,\"threads\":1,\"plot\":\"figure.svg\"}" },
-    { "discover", "{\"file\":\"points.csv\",\"model\":\"run\",\"search\":\"model\",\"holdout\":0.25,"
-                  "\"threads\":1,\"json\":true}" },
+    { "discover",
+      "{\"file\":\"points.csv\",\"model\":\"run\",\"search\":\"model\",\"holdout\":0.25,"
+      "\"threads\":1,\"json\":true}" },
     { "discover", "{\"file\":\"commas.csv\",\"model\":\"run\",\"threads\":1}" },
     { "discover",
       "{\"file\":\"commas.csv\",\"model\":\"run\",\"target\":\"title\",\"threads\":1}" },
@@ -250,10 +251,10 @@ static const struct call {
 
 /* Every default, as the table has it. */
 static void add_defaults(transcript *x) {
-    for (int i = 0; i < sl_command_count(); i++) {
-        const sl_command_info *c = sl_command_get(i);
+    for (int i = 0; i < symlaw_command_count(); i++) {
+        const symlaw_command_info *c = symlaw_command_get(i);
         for (int k = 0; k < c->n_options; k++) {
-            const sl_option_info *o = &c->options[k];
+            const symlaw_option_info *o = &c->options[k];
             sl_str_add(&x->text, c->name);
             sl_str_add(&x->text, o->name);
             sl_str_add(&x->text, o->default_value ? o->default_value : "none");
@@ -271,49 +272,49 @@ static void add_formulas(transcript *x) {
     static const char *const formats[] = { "infix",  "python", "sympy", "latex",
                                            "mathml", "c",      "prefix" };
     for (int i = 0; i < SL_LEN(texts); i++) {
-        sl_formula *f = NULL;
-        const sl_status st = sl_formula_parse(&f, texts[i], NULL, names, 2);
+        symlaw_formula *f = NULL;
+        const sl_status st = symlaw_formula_parse(&f, texts[i], NULL, names, 2);
         add_status(x, st);
         for (int k = 0; st == SL_OK && k < SL_LEN(formats); k++) {
             char *text = NULL;
-            const sl_status printed = sl_formula_print(&text, f, formats[k]);
+            const sl_status printed = symlaw_formula_print(&text, f, formats[k]);
             add_status(x, printed);
             if (printed == SL_OK) add_owned(x, text);
         }
-        sl_formula_free(f);
+        symlaw_formula_free(f);
     }
 }
 
 static void add_pairs(transcript *x) {
-    sl_set_options o = SL_SET_OPTIONS_INIT;
-    sl_set *set = NULL;
-    sl_data *data = NULL;
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
+    symlaw_set *set = NULL;
+    symlaw_pairs *data = NULL;
     o.depth = 1;
     o.withheld = 0.25;
     o.threads = 1;
-    add_status(x, sl_set_open(&set, &o, on_event, x));
-    add_status(x, sl_data_open(&data, set, NULL));
+    add_status(x, symlaw_set_open(&set, &o, on_event, x));
+    add_status(x, symlaw_pairs_open(&data, set, NULL));
     int constants = 0;
     for (int i = 0; i < 20; i++) {
-        sl_sample *s = NULL;
-        sl_formula *f = NULL;
+        symlaw_pair *s = NULL;
+        symlaw_formula *f = NULL;
         char *text = NULL;
-        add_status(x, sl_data_get(&s, data, "train", i));
-        add_status(x, sl_sample_formula(&f, s));
-        add_status(x, sl_formula_print(&text, f, "infix"));
+        add_status(x, symlaw_pairs_get(&s, data, "train", i));
+        add_status(x, symlaw_pair_formula(&f, s));
+        add_status(x, symlaw_formula_print(&text, f, "infix"));
         constants += strpbrk(text, "3456789") != NULL; // no such number is in the set itself
         add_owned(x, text);
-        for (int c = 0; c < sl_sample_columns(s); c++)
-            add_bits(x, sl_sample_x(s, c), sl_sample_points(s));
-        add_bits(x, sl_sample_y(s), sl_sample_points(s));
-        sl_formula_free(f);
-        sl_sample_free(s);
+        for (int c = 0; c < symlaw_pair_columns(s); c++)
+            add_bits(x, symlaw_pair_x(s, c), symlaw_pair_rows(s));
+        add_bits(x, symlaw_pair_y(s), symlaw_pair_rows(s));
+        symlaw_formula_free(f);
+        symlaw_pair_free(s);
     }
     SL_CHECK(x->t, constants > 0, "pairs have no constants");
-    sl_data_close(data);
+    symlaw_pairs_close(data);
     data = NULL;
-    add_status(x, sl_data_open(&data, set, "{\"noise\":-0.5}"));
-    sl_set_close(set);
+    add_status(x, symlaw_pairs_open(&data, set, "{\"noise\":-0.5}"));
+    symlaw_set_close(set);
 }
 
 /* y = 0.75 x1 - 2.125 x2 + 0.5: found by the baselines, whatever the model says. */
@@ -327,33 +328,34 @@ static void add_discovery(transcript *x) {
         x2[i] = (i * 7 % 11) * 0.5;
         y[i] = 0.75 * x1[i] - 2.125 * x2[i] + 0.5;
     }
-    sl_trained *model = NULL;
-    sl_found *found = NULL;
+    symlaw_model *model = NULL;
+    symlaw_discovery *found = NULL;
     char *text = NULL;
-    add_status(x, sl_model_open(&model, "run"));
-    add_status(x, sl_model_about(&text, model));
+    add_status(x, symlaw_model_open(&model, "run"));
+    add_status(x, symlaw_model_about(&text, model));
     add_owned(x, text);
     text = NULL;
     const char *quick = "{\"samples\":6,\"refine\":3,\"threads\":1}";
-    add_status(x, sl_discover(&found, model, columns, 2, y, ROWS, names, quick, on_event, x));
-    add_status(x, sl_found_json(&text, found));
+    add_status(x, symlaw_discover(&found, model, columns, 2, y, ROWS, names, quick, on_event, x));
+    add_status(x, symlaw_discovery_json(&text, found));
     add_json(&x->text, text);
-    sl_string_free(text);
-    for (int64_t i = 0; i < sl_found_count(found); i++) {
-        sl_formula *f = NULL;
+    symlaw_string_free(text);
+    for (int64_t i = 0; i < symlaw_discovery_count(found); i++) {
+        symlaw_formula *f = NULL;
         text = NULL;
-        add_status(x, sl_found_formula(&f, found, i));
-        add_status(x, sl_formula_print(&text, f, "python"));
+        add_status(x, symlaw_discovery_formula(&f, found, i));
+        add_status(x, symlaw_formula_print(&text, f, "python"));
         add_owned(x, text);
-        add_bits(x, &(double){ sl_found_r2(found, i) }, 1);
-        sl_formula_free(f);
+        add_bits(x, &(double){ symlaw_discovery_r2(found, i) }, 1);
+        symlaw_formula_free(f);
     }
-    SL_CHECK(x->t, sl_found_count(found) > 0 && sl_found_r2(found, 0) > 1 - 1e-12, "not found");
-    sl_found_free(found);
+    SL_CHECK(x->t, symlaw_discovery_count(found) > 0 && symlaw_discovery_r2(found, 0) > 1 - 1e-12,
+             "not found");
+    symlaw_discovery_free(found);
     found = NULL;
     y[3] = INFINITY;
-    add_status(x, sl_discover(&found, model, columns, 2, y, ROWS, names, quick, on_event, x));
-    sl_model_close(model);
+    add_status(x, symlaw_discover(&found, model, columns, 2, y, ROWS, names, quick, on_event, x));
+    symlaw_model_close(model);
 }
 
 /* All of it, in a fresh folder. */
@@ -442,7 +444,7 @@ typedef struct caller {
     const char *name, *wrong;
 } caller;
 
-static int count_commas(const sl_event *e, void *payload) {
+static int count_commas(const symlaw_event *e, void *payload) {
     (void)e;
     look(payload, "in a callback");
     return 0;
@@ -457,20 +459,20 @@ static void *call_in_own_locale(void *argument) {
     snprintf(h.point, sizeof h.point, "%s", localeconv()->decimal_point);
     for (int i = 0; i < 20; i++) {
         char *result = NULL, *text = NULL;
-        sl_formula *f = NULL;
+        symlaw_formula *f = NULL;
         const sl_status st =
-            sl_command("info", i % 2 ? "{\"lr\":2e9}" : "{\"lr\":0.25,\"tokens\":31.5}",
-                       count_commas, &h, &result);
+            symlaw_command("info", i % 2 ? "{\"lr\":2e9}" : "{\"lr\":0.25,\"tokens\":31.5}",
+                           count_commas, &h, &result);
         look(&h, st == SL_OK ? "after a call" : "after a failing call");
         if (i % 2 == 0 && !strstr(result, "\"lr\":0.25,\"warmup\":0.05,")) h.wrong = "in a result";
         if (i % 2 == 1 && st != SL_EINVAL) h.wrong = "in a refusal";
-        sl_string_free(result);
-        if (sl_formula_parse(&f, "0.5*x1", NULL, NULL, 0) != SL_OK ||
-            sl_formula_print(&text, f, "c") != SL_OK)
+        symlaw_string_free(result);
+        if (symlaw_formula_parse(&f, "0.5*x1", NULL, NULL, 0) != SL_OK ||
+            symlaw_formula_print(&text, f, "c") != SL_OK)
             h.wrong = "in a formula";
         look(&h, "after a formula");
-        sl_string_free(text);
-        sl_formula_free(f);
+        symlaw_string_free(text);
+        symlaw_formula_free(f);
     }
     c->wrong = h.wrong;
     uselocale(LC_GLOBAL_LOCALE);

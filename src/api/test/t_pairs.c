@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 /* A set of 20 expressions and small tables: what each test adds its options to. */
 #define SMALL "\"depth\":1,\"points\":5,\"threads\":1"
@@ -14,13 +14,13 @@ static sl_json *run(sl_fixture *t, heard *h, const char *options) {
 
 /* The same where only the output counts. */
 static void print(sl_fixture *t, heard *h, const char *options) {
-    sl_json_free(run(t, h, options));
+    sl_io_json_free(run(t, h, options));
 }
 
-static const sl_command_info *the_command(void) {
+static const symlaw_command_info *the_command(void) {
     int i = 0;
-    while (strcmp(sl_command_get(i)->name, "pairs") != 0) i++;
-    return sl_command_get(i);
+    while (strcmp(symlaw_command_get(i)->name, "pairs") != 0) i++;
+    return symlaw_command_get(i);
 }
 
 static int count_of(const char *text, const char *word) {
@@ -36,15 +36,15 @@ static int lines_of(const heard *h) { return count_of(said(h), "\n"); }
 /* What the options say, as the modules get it. */
 static void read_options(sl_fixture *t, sl_universe_options *u, sl_pairs_options *p,
                          const char *text) {
-    sl_api__value values[64];
-    const sl_command_info *info = the_command();
-    const sl_api__run r = { .info = info, .values = values };
+    sl_commands__value values[64];
+    const symlaw_command_info *info = the_command();
+    const sl_commands__run r = { .info = info, .values = values };
     sl_json *j = text ? parsed(t, text, strlen(text)) : NULL;
     assert_true(info->n_options <= SL_LEN(values));
-    SL_MUST(t, sl_api__options_read(values, info, j));
-    SL_MUST(t, sl_api__universe_options(u, &r));
-    sl_api__pairs_options(p, &r);
-    sl_json_free(j);
+    SL_MUST(t, sl_commands__options_read(values, info, j));
+    SL_MUST(t, sl_commands__universe_options(u, &r));
+    sl_commands__pairs_options(p, &r);
+    sl_io_json_free(j);
 }
 
 /* By fields and not by memcmp: there may be holes between them. */
@@ -68,9 +68,9 @@ static void defaults_are_those_of_the_modules(void **state) {
 }
 
 /* A value of the row that is not its default, as JSON and as a number. */
-static double other_value(char json[64], sl_option_type type, double preset, const char *choices,
-                          double min, double max) {
-    if (type == SL_OPTION_CHOICE) {
+static double other_value(char json[64], symlaw_option_type type, double preset,
+                          const char *choices, double min, double max) {
+    if (type == SYMLAW_OPTION_CHOICE) {
         const char *bar = strchr(choices, '|');
         if (preset == 0)
             snprintf(json, 64, "\"%.*s\"", (int)strcspn(bar + 1, "|"), bar + 1);
@@ -92,7 +92,7 @@ static void every_option_reaches_its_field(void **state) {
     char json[64], options[200];
 #define X(field, option, kind, value, text, choices, min, max, shown, help)                 \
     do {                                                                                    \
-        double v = other_value(json, SL_OPTION_##kind, value, choices, min, max);           \
+        double v = other_value(json, SYMLAW_OPTION_##kind, value, choices, min, max);       \
         snprintf(options, sizeof options, "{\"%s\":%s}", option, json);                     \
         read_options(t, &u, &p, options);                                                   \
         SL_CHECK(t, (double)p.field == v, "%s: the field is %g", options, (double)p.field); \
@@ -121,8 +121,8 @@ static void every_option_reaches_its_field(void **state) {
 static const double *reals(sl_fixture *t, const sl_json *array, int n) {
     double *v = sl_arena_alloc(&t->arena, (size_t)n * sizeof *v);
     assert_non_null(v);
-    assert_int_equal(sl_json_count(array), n);
-    for (int i = 0; i < n; i++) v[i] = sl_json_real(sl_json_at(array, i));
+    assert_int_equal(sl_io_json_count(array), n);
+    for (int i = 0; i < n; i++) v[i] = sl_io_json_real(sl_io_json_at(array, i));
     return v;
 }
 
@@ -130,33 +130,33 @@ static const double *reals(sl_fixture *t, const sl_json *array, int n) {
  * expression, and the tokens spell it. */
 static void check_line(sl_fixture *t, const sl_json *j, int points, int columns) {
     static const char *const fields[] = { "id", "base", "expr", "latex", "tokens", "x", "y" };
-    sl_json_member m = sl_json_first(j);
-    for (int i = 0; i < SL_LEN(fields); i++, m = sl_json_next(j, m))
+    sl_json_member m = sl_io_json_first(j);
+    for (int i = 0; i < SL_LEN(fields); i++, m = sl_io_json_next(j, m))
         assert_string_equal(m.name, fields[i]);
     assert_null(m.name);
 
-    const char *expr = sl_json_text(sl_json_get(j, "expr"));
-    const char *latex = sl_json_text(sl_json_get(j, "latex"));
+    const char *expr = sl_io_json_text(sl_io_json_get(j, "expr"));
+    const char *latex = sl_io_json_text(sl_io_json_get(j, "latex"));
     const sl_node *e, *l;
     SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, expr, strlen(expr), NULL, NULL));
     SL_MUST(t, sl_expr_parse(&l, &t->arena, SL_FORMAT_LATEX, latex, strlen(latex), NULL, NULL));
     SL_CHECK(t, sl_expr_equal(e, l), "%s is not %s", latex, expr);
 
-    const double *x[SL_UNIVERSE_MAX_VARS], *y = reals(t, sl_json_get(j, "y"), points);
+    const double *x[SL_UNIVERSE_MAX_VARS], *y = reals(t, sl_io_json_get(j, "y"), points);
     double value[SL_PAIRS_MAX_POINTS];
-    const sl_json *xs = sl_json_get(j, "x");
-    assert_int_equal(sl_json_count(xs), columns);
-    for (int c = 0; c < columns; c++) x[c] = reals(t, sl_json_at(xs, c), points);
+    const sl_json *xs = sl_io_json_get(j, "x");
+    assert_int_equal(sl_io_json_count(xs), columns);
+    for (int c = 0; c < columns; c++) x[c] = reals(t, sl_io_json_at(xs, c), points);
     SL_MUST(t, sl_expr_eval(value, &t->arena, e, x, points, NULL));
     for (int i = 0; i < points; i++)
         SL_CHECK(t, value[i] == y[i], "%s: y[%d] is %.17g, not %.17g", expr, i, y[i], value[i]);
 
-    const sl_json *tokens = sl_json_get(j, "tokens");
-    const int n = sl_json_count(tokens);
+    const sl_json *tokens = sl_io_json_get(j, "tokens");
+    const int n = sl_io_json_count(tokens);
     sl_token ids[SL_TOKEN_MAX];
     sl_str spelled = { 0 };
     assert_in_range(n, 2, SL_TOKEN_MAX);
-    for (int i = 0; i < n; i++) ids[i] = (sl_token)sl_json_int(sl_json_at(tokens, i));
+    for (int i = 0; i < n; i++) ids[i] = (sl_token)sl_io_json_int(sl_io_json_at(tokens, i));
     assert_int_equal(ids[n - 1], SL_TOKEN_END);
     assert_int_not_equal(ids[0], SL_TOKEN_START);
     sl_token_to_latex(&spelled, ids, n);
@@ -175,18 +175,18 @@ static void a_line_is_a_pair(void **state) {
         sl_json *j = parsed(t, line, n);
         char id[32];
         snprintf(id, sizeof id, "test/%d", i);
-        assert_string_equal(sl_json_text(sl_json_get(j, "id")), id);
-        assert_in_range(sl_json_int(sl_json_get(j, "base")), 0, 928);
+        assert_string_equal(sl_io_json_text(sl_io_json_get(j, "id")), id);
+        assert_in_range(sl_io_json_int(sl_io_json_get(j, "base")), 0, 928);
         sl_arena_rewind(&t->arena, 0);
         check_line(t, j, 64, 2);
-        sl_json_free(j);
+        sl_io_json_free(j);
         line += n + 1;
     }
     assert_string_equal(line, ""); // the rest of the split, and no more
-    assert_int_equal(sl_json_int(sl_json_get(result, "start")), 17);
-    assert_int_equal(sl_json_int(sl_json_get(result, "count")), 983);
-    assert_string_equal(sl_json_text(sl_json_get(result, "split")), "test");
-    sl_json_free(result);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(result, "start")), 17);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(result, "count")), 983);
+    assert_string_equal(sl_io_json_text(sl_io_json_get(result, "split")), "test");
+    sl_io_json_free(result);
     forget(&h);
 }
 
@@ -261,15 +261,15 @@ static void how_many_without_being_told(void **state) {
 /* ---------------------------------------------------------------- other formats ------------- */
 
 /* The pairs that a call prints, by the typed interface. */
-static sl_sample *sample(sl_fixture *t, sl_set **set, sl_data **data, const char *options,
-                         const char *split, int64_t index) {
-    sl_set_options o = SL_SET_OPTIONS_INIT;
-    sl_sample *s = NULL;
+static symlaw_pair *sample(sl_fixture *t, symlaw_set **set, symlaw_pairs **data,
+                           const char *options, const char *split, int64_t index) {
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
+    symlaw_pair *s = NULL;
     o.depth = 1;
     o.threads = 1;
-    SL_MUST(t, sl_set_open(set, &o, NULL, NULL));
-    SL_MUST(t, sl_data_open(data, *set, options));
-    SL_MUST(t, sl_data_get(&s, *data, split, index));
+    SL_MUST(t, symlaw_set_open(set, &o, NULL, NULL));
+    SL_MUST(t, symlaw_pairs_open(data, *set, options));
+    SL_MUST(t, symlaw_pairs_get(&s, *data, split, index));
     return s;
 }
 
@@ -284,21 +284,21 @@ static void a_csv_is_a_table(void **state) {
     assert_int_equal(strncmp(said(&one), "x1,x2,y\n", 8), 0);
 
     // each line of the one is behind "7," in the other, and its numbers are the pair's to the bit
-    sl_set *set = NULL;
-    sl_data *data = NULL;
-    sl_sample *s = sample(t, &set, &data, "{\"points\":5}", "train", 7);
+    symlaw_set *set = NULL;
+    symlaw_pairs *data = NULL;
+    symlaw_pair *s = sample(t, &set, &data, "{\"points\":5}", "train", 7);
     char *at = one.output.text + 8;
     for (int i = 0; i < 5; i++) {
         char line[200];
         snprintf(line, sizeof line, "\n7,%.*s\n", (int)strcspn(at, "\n"), at);
         SL_CHECK(t, strstr(said(&many), line), "no line %s in %s", line, said(&many));
         for (int c = 0; c < 3; c++, at++)
-            assert_true(strtod(at, &at) == (c < 2 ? sl_sample_x(s, c)[i] : sl_sample_y(s)[i]));
+            assert_true(strtod(at, &at) == (c < 2 ? symlaw_pair_x(s, c)[i] : symlaw_pair_y(s)[i]));
     }
     assert_int_equal(*at, '\0');
-    sl_sample_free(s);
-    sl_data_close(data);
-    sl_set_close(set);
+    symlaw_pair_free(s);
+    symlaw_pairs_close(data);
+    symlaw_set_close(set);
     forget(&many);
     forget(&one);
 }
@@ -314,21 +314,21 @@ static void an_array_has_the_numbers_of_the_pairs(void **state) {
     const char *at = said(&h) + head;
     int left_out = 0;
     for (int k = 0; k < 20; k++) {
-        sl_set *set = NULL;
-        sl_data *data = NULL;
-        sl_sample *s = sample(t, &set, &data, "{\"points\":5,\"drop-column\":1}", "train", 3 + k);
-        left_out += sl_sample_columns(s) < 2;
+        symlaw_set *set = NULL;
+        symlaw_pairs *data = NULL;
+        symlaw_pair *s = sample(t, &set, &data, "{\"points\":5,\"drop-column\":1}", "train", 3 + k);
+        left_out += symlaw_pair_columns(s) < 2;
         for (int i = 0; i < 5; i++, at += 3 * sizeof(double)) {
             double row[3];
             memcpy(row, at, sizeof row);
             for (int c = 0; c < 2; c++)
-                assert_true(c < sl_sample_columns(s) ? row[c] == sl_sample_x(s, c)[i]
-                                                     : isnan(row[c]));
-            assert_true(row[2] == sl_sample_y(s)[i]);
+                assert_true(c < symlaw_pair_columns(s) ? row[c] == symlaw_pair_x(s, c)[i]
+                                                       : isnan(row[c]));
+            assert_true(row[2] == symlaw_pair_y(s)[i]);
         }
-        sl_sample_free(s);
-        sl_data_close(data);
-        sl_set_close(set);
+        symlaw_pair_free(s);
+        symlaw_pairs_close(data);
+        symlaw_set_close(set);
     }
     SL_CHECK(t, left_out > 0, "no pair with a column left out");
     forget(&h);
@@ -361,9 +361,10 @@ static void for_people_it_is_all_there(void **state) {
         sl_json *j = parsed(t, line, n);
         char wanted[600];
         snprintf(wanted, sizeof wanted, "%s\n  latex       %s\n",
-                 sl_json_text(sl_json_get(j, "id")), sl_json_text(sl_json_get(j, "latex")));
+                 sl_io_json_text(sl_io_json_get(j, "id")),
+                 sl_io_json_text(sl_io_json_get(j, "latex")));
         SL_CHECK(t, strstr(said(&h), wanted), "no %s in %s", wanted, said(&h));
-        sl_json_free(j);
+        sl_io_json_free(j);
         line += n + 1;
     }
     // plots fit a terminal, and no line ends in blanks
@@ -429,7 +430,7 @@ static void a_plot_shows_where_points_are(void **state) {
     x[12] = 5.0001;
     sl_pair p = made(t, x, y, 13);
     sl_str s = { 0 };
-    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    SL_MUST(t, sl_commands__plot(&s, &t->arena, &p));
     assert_string_equal(sl_str_text(&s), "            9 |                             .\n"
                                          "              |                           .\n"
                                          "              |                        .\n"
@@ -458,7 +459,7 @@ static void an_axis_that_is_not_plain_is_told(void **state) {
         x[i] = i;
         y[i] = -pow(10, i / 7.0);
     }
-    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    SL_MUST(t, sl_commands__plot(&s, &t->arena, &p));
     assert_non_null(strstr(sl_str_text(&s), "the y axis is logarithmic\n"));
     assert_null(strstr(sl_str_text(&s), "cut"));
     assert_int_equal(strncmp(sl_str_text(&s), "           -1 |:", 16), 0); // largest y, smallest x
@@ -469,7 +470,7 @@ static void an_axis_that_is_not_plain_is_told(void **state) {
     for (int i = 0; i < 50; i++) y[i] = i - 25;
     y[10] = 1e6;
     y[20] = -1e9;
-    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    SL_MUST(t, sl_commands__plot(&s, &t->arena, &p));
     assert_non_null(strstr(sl_str_text(&s), "cut: 2 of 50 points are beyond it, marked ^ or v\n"));
     assert_null(strstr(sl_str_text(&s), "logarithmic"));
     assert_int_equal(count_of(sl_str_text(&s), "^"), 2); // and once in the sentence
@@ -480,14 +481,14 @@ static void an_axis_that_is_not_plain_is_told(void **state) {
     // so far out that no int counts the rows to them
     y[10] = 1e60;
     y[20] = -1e90;
-    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    SL_MUST(t, sl_commands__plot(&s, &t->arena, &p));
     assert_int_equal(strncmp(sl_str_text(&s), "           24 |      ^", 22), 0);
     assert_non_null(strstr(sl_str_text(&s), "\n          -25 |::.         v\n"));
     sl_str_truncate(&s, 0);
 
     // nothing odd: nothing is said
     for (int i = 0; i < 50; i++) y[i] = sin(i);
-    SL_MUST(t, sl_api__plot(&s, &t->arena, &p));
+    SL_MUST(t, sl_commands__plot(&s, &t->arena, &p));
     assert_null(strstr(sl_str_text(&s), "axis"));
     sl_str_clear(&s);
 }
@@ -505,37 +506,38 @@ static void a_configuration_has_hashes(void **state) {
     for (int i = 0; i < SL_LEN(same); i++) {
         heard h = { 0 };
         sl_json *j = run(t, &h, same[i]);
-        const sl_json *hash = sl_json_get(j, "hash"), *set = sl_json_get(j, "set");
-        assert_int_equal(sl_json_count(hash), 3); // nothing is withheld
-        assert_int_equal(sl_json_int(sl_json_get(set, "size")), 20);
-        assert_int_equal(sl_json_int(sl_json_get(set, "size_withheld")), 0);
-        assert_int_equal(sl_json_int(sl_json_get(j, "pairs_per_pass")), 20 * 3600);
+        const sl_json *hash = sl_io_json_get(j, "hash"), *set = sl_io_json_get(j, "set");
+        assert_int_equal(sl_io_json_count(hash), 3); // nothing is withheld
+        assert_int_equal(sl_io_json_int(sl_io_json_get(set, "size")), 20);
+        assert_int_equal(sl_io_json_int(sl_io_json_get(set, "size_withheld")), 0);
+        assert_int_equal(sl_io_json_int(sl_io_json_get(j, "pairs_per_pass")), 20 * 3600);
         if (i == 0) {
-            snprintf(valid, sizeof valid, "%s", sl_json_text(sl_json_get(hash, "valid")));
-            snprintf(test, sizeof test, "%s", sl_json_text(sl_json_get(hash, "test")));
+            snprintf(valid, sizeof valid, "%s", sl_io_json_text(sl_io_json_get(hash, "valid")));
+            snprintf(test, sizeof test, "%s", sl_io_json_text(sl_io_json_get(hash, "test")));
             assert_int_equal(strlen(test), 32);
             assert_string_not_equal(valid, test);
         }
-        assert_string_equal(sl_json_text(sl_json_get(hash, "valid")), valid);
-        assert_string_equal(sl_json_text(sl_json_get(hash, "test")), test);
+        assert_string_equal(sl_io_json_text(sl_io_json_get(hash, "valid")), valid);
+        assert_string_equal(sl_io_json_text(sl_io_json_get(hash, "test")), test);
         assert_non_null(strstr(said(&h), test));
-        assert_non_null(strstr(said(&h), sl_json_text(sl_json_get(set, "hash"))));
-        sl_json_free(j);
+        assert_non_null(strstr(said(&h), sl_io_json_text(sl_io_json_get(set, "hash"))));
+        sl_io_json_free(j);
         forget(&h);
     }
     // an export makes no pairs but its own
     heard h = { 0 };
     sl_json *j = run(t, &h, "{" SMALL ",\"split\":\"test\",\"test-size\":30,\"index\":0}");
-    assert_null(sl_json_get(j, "hash"));
-    assert_non_null(sl_json_get(j, "set"));
-    sl_json_free(j);
+    assert_null(sl_io_json_get(j, "hash"));
+    assert_non_null(sl_io_json_get(j, "set"));
+    sl_io_json_free(j);
     forget(&h);
     // other data, other hash; and what is withheld has one
     j = run(t, &h, "{" SMALL ",\"hash\":true,\"test-size\":30,\"withheld\":0.4,\"limit\":3}");
-    assert_int_equal(sl_json_count(sl_json_get(j, "hash")), 4);
-    assert_string_not_equal(sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test")), test);
-    assert_true(sl_json_int(sl_json_get(sl_json_get(j, "set"), "size_withheld")) > 0);
-    sl_json_free(j);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(j, "hash")), 4);
+    assert_string_not_equal(sl_io_json_text(sl_io_json_get(sl_io_json_get(j, "hash"), "test")),
+                            test);
+    assert_true(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "set"), "size_withheld")) > 0);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -565,39 +567,41 @@ static void figures_are_printed_and_recorded(void **state) {
     sl_json *j = run(t, &h,
                      "{\"depth\":2,\"points\":8,\"threads\":1,\"stats\":500,\"disjoint\":700,"
                      "\"test-size\":50}");
-    const sl_json *stats = sl_json_get(j, "stats");
-    assert_int_equal(sl_json_int(sl_json_get(j, "exit")), 0);
-    assert_int_equal(sl_json_int(sl_json_get(stats, "pairs")), 500);
-    assert_int_equal(sl_json_int(sl_json_get(stats, "trained")), 700);
-    assert_int_equal(sl_json_int(sl_json_get(stats, "shared")), 0);
-    assert_int_equal(sl_json_count(sl_json_get(stats, "first_attempts")), SL_PAIR_FAILURE_COUNT);
-    const sl_json *checks = sl_json_get(stats, "checks");
-    assert_true(sl_json_count(checks) > 5);
-    for (int i = 0; i < sl_json_count(checks); i++) {
-        const char *what = sl_json_text(sl_json_get(sl_json_at(checks, i), "what"));
+    const sl_json *stats = sl_io_json_get(j, "stats");
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "exit")), 0);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(stats, "pairs")), 500);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(stats, "trained")), 700);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(stats, "shared")), 0);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(stats, "first_attempts")),
+                     SL_PAIR_FAILURE_COUNT);
+    const sl_json *checks = sl_io_json_get(stats, "checks");
+    assert_true(sl_io_json_count(checks) > 5);
+    for (int i = 0; i < sl_io_json_count(checks); i++) {
+        const char *what = sl_io_json_text(sl_io_json_get(sl_io_json_at(checks, i), "what"));
         SL_CHECK(t, strstr(said(&h), what), "\"%s\" is not in %s", what, said(&h));
     }
-    const sl_json *entropy = sl_json_get(j, "entropy");
-    const double bases = sl_json_real(sl_json_get(entropy, "bases")),
-                 draws = sl_json_real(sl_json_get(entropy, "draws")),
-                 expressions = sl_json_real(sl_json_get(entropy, "expressions"));
+    const sl_json *entropy = sl_io_json_get(j, "entropy");
+    const double bases = sl_io_json_real(sl_io_json_get(entropy, "bases")),
+                 draws = sl_io_json_real(sl_io_json_get(entropy, "draws")),
+                 expressions = sl_io_json_real(sl_io_json_get(entropy, "expressions"));
     SL_CHECK(t, fabs(bases - log(929)) < 1e-9 && bases < expressions && expressions < draws,
              "%g nats of bases, %g of expressions, %g of draws", bases, expressions, draws);
-    assert_int_equal(sl_json_int(sl_json_get(entropy, "pairs")), 500);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(entropy, "pairs")), 500);
     assert_non_null(strstr(said(&h), "by 500 pairs\n"));
     assert_non_null(strstr(said(&h), "first attempts at 500 training pairs\n"));
     assert_non_null(strstr(said(&h), "splits, against 700 training pairs\n"));
     assert_non_null(strstr(said(&h), "\ngood: all "));
-    assert_non_null(strstr(said(&h), sl_json_text(sl_json_get(sl_json_get(j, "hash"), "test"))));
-    sl_json_free(j);
+    assert_non_null(
+        strstr(said(&h), sl_io_json_text(sl_io_json_get(sl_io_json_get(j, "hash"), "test"))));
+    sl_io_json_free(j);
 
     // two white points are -1 and 1, so there are few pairs, and the splits have them in common
     sl_json *shared = run(t, &as_json,
                           "{\"depth\":0,\"variables\":1,\"points\":2,\"constant-chance\":0,"
                           "\"stats\":50,\"disjoint\":100,\"test-size\":50,\"threads\":1}");
-    assert_int_equal(sl_json_int(sl_json_get(shared, "exit")), 1);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(shared, "exit")), 1);
     assert_non_null(strstr(said(&as_json), "\nNOT GOOD: "));
-    sl_json_free(shared);
+    sl_io_json_free(shared);
     forget(&as_json);
     print(t, &as_json, "{" SMALL ",\"stats\":20,\"disjoint\":0,\"json\":true}");
     assert_int_equal(lines_of(&as_json), 1);
@@ -613,8 +617,8 @@ static void what_is_not_so_is_said(void **state) {
     const sl_entropy entropy = { 6.834, 13.541, 12.828, 0.0305, 20000 };
     good.check[0] = (sl_pairs_check){ "first", 0.2, 0.2, 0.5, "chi-square" };
     good.check[1] = (sl_pairs_check){ "second", 1, 1, NAN, NULL }; // no test
-    assert_true(sl_api__stats_good(&good));
-    sl_api__stats_table(&s, &good, &entropy);
+    assert_true(sl_commands__stats_good(&good));
+    sl_commands__stats_table(&s, &good, &entropy);
     assert_non_null(strstr(sl_str_text(&s), "good: all 2 checks hold\n"));
     assert_null(strstr(sl_str_text(&s), "not so"));
     assert_non_null(strstr(sl_str_text(&s), " 12.83, standard error 0.03, by 20,000 pairs\n"));
@@ -624,19 +628,19 @@ static void what_is_not_so_is_said(void **state) {
 
     sl_pairs_stats bad = good;
     bad.check[0].p = 0.9e-4;
-    assert_false(sl_api__stats_good(&bad));
-    sl_api__stats_table(&s, &bad, &entropy);
+    assert_false(sl_commands__stats_good(&bad));
+    sl_commands__stats_table(&s, &bad, &entropy);
     assert_non_null(strstr(sl_str_text(&s), "NOT GOOD: 1 of 2 checks fail"));
     assert_int_equal(count_of(sl_str_text(&s), "<- not so\n"), 1);
     sl_str_truncate(&s, 0);
-    sl_api__stats_json(&s, &bad, &entropy);
+    sl_commands__stats_json(&s, &bad, &entropy);
     assert_int_equal(count_of(sl_str_text(&s), "\"good\":false"), 2); // the check, and the whole
     assert_non_null(strstr(sl_str_text(&s), "\"p\":null"));
     sl_str_clear(&s);
 
     sl_pairs_stats shared = good;
     shared.shared = 1;
-    assert_false(sl_api__stats_good(&shared));
+    assert_false(sl_commands__stats_good(&shared));
 }
 
 /* ---------------------------------------------------------------- failures ------------------ */
@@ -686,7 +690,7 @@ static void wrong_use_is_explained(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         heard h = { 0 };
         char *result = NULL;
-        sl_status st = sl_command("pairs", cases[i].options, listen, &h, &result);
+        sl_status st = symlaw_command("pairs", cases[i].options, listen, &h, &result);
         SL_CHECK(t, st == cases[i].st, "%s is \"%s\": %s", cases[i].options, sl_status_text(st),
                  sl_last_error());
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].options,
@@ -741,7 +745,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     snprintf(options, sizeof options, "{" SMALL ",\"count\":2,\"out\":\"%s\"}", path);
     for (int64_t k = 1;; k++) {
         sl_file_fail_at(k);
-        sl_status st = sl_command("pairs", options, NULL, NULL, NULL);
+        sl_status st = symlaw_command("pairs", options, NULL, NULL, NULL);
         sl_file_fail_at(0);
         if (st == SL_OK) {
             SL_CHECK(t, k > 1, "no write was made to fail");
@@ -804,6 +808,6 @@ int main(void) {
         SL_TEST(lack_of_memory_is_reported),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations and events
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     return sl_test_main("api.pairs", tests, SL_LEN(tests));
 }

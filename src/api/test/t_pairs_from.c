@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static sl_json *run(sl_fixture *t, heard *h, const char *options) {
     return result_of(t, h, "pairs", options);
@@ -10,7 +10,7 @@ static sl_json *run(sl_fixture *t, heard *h, const char *options) {
 
 /* The same where only the output counts. */
 static void print(sl_fixture *t, heard *h, const char *options) {
-    sl_json_free(run(t, h, options));
+    sl_io_json_free(run(t, h, options));
 }
 
 static int count_of(const char *text, const char *word) {
@@ -37,8 +37,8 @@ static sl_json *check_file(sl_fixture *t, heard *h, const char *text, const char
 }
 
 static int64_t number(const sl_json *j, const char *name) {
-    const sl_json *v = sl_json_get(j, name);
-    return v ? sl_json_int(v) : -1;
+    const sl_json *v = sl_io_json_get(j, name);
+    return v ? sl_io_json_int(v) : -1;
 }
 
 #define GOOD "{\"x\":[[1,2,3],[4,5,6]],\"y\":[5,7,9],\"expr\":\"x1 + x2\"}\n"
@@ -70,10 +70,10 @@ static void bad_lines_are_named(void **state) {
     assert_int_equal(number(j, "noted"), 0);
     assert_int_equal(number(j, "points_min"), 3);
     assert_int_equal(number(j, "columns_max"), 2);
-    const sl_json *problems = sl_json_get(j, "problems");
-    assert_int_equal(sl_json_count(problems), 4);
-    assert_int_equal(number(sl_json_at(problems, 3), "line"), 7);
-    sl_json_free(j);
+    const sl_json *problems = sl_io_json_get(j, "problems");
+    assert_int_equal(sl_io_json_count(problems), 4);
+    assert_int_equal(number(sl_io_json_at(problems, 3), "line"), 7);
+    sl_io_json_free(j);
     forget(&h);
 
     // a terminal must not obey what the file says
@@ -83,13 +83,13 @@ static void bad_lines_are_named(void **state) {
                    "");
     assert_int_equal(number(j, "bad"), 3);
     SL_CHECK(t, !strpbrk(said(&h), "\033\x9b"), "a control in %s", said(&h));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 
     // three columns are fine where there are three variables
     j = check_file(t, &h, "{\"x\":[[1,1],[2,2],[3,3]],\"y\":[1,2]}\n", ",\"variables\":3");
     SL_CHECK(t, number(j, "exit") == 0, "%s", said(&h));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -101,19 +101,19 @@ static void a_file_that_is_good_is_said_to_be(void **state) {
     assert_int_equal(lines_of(&h), 1);
     assert_non_null(
         strstr(said(&h), ": 3 lines, 3 good, 0 bad; 2 to 3 points, 1 to 2 columns; 2 with expr\n"));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 
     j = check_file(t, &h, GOOD "{", ",\"json\":true");
     assert_int_equal(number(j, "exit"), 1);
     assert_int_equal(lines_of(&h), 1); // the result, and no text
     assert_int_equal(said(&h)[0], '{');
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 
     j = check_file(t, &h, "\n\n", ""); // nothing to be good
     assert_int_equal(number(j, "exit"), 1);
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
 }
 
@@ -144,8 +144,8 @@ static void what_is_odd_is_noted(void **state) {
                  said(&h));
         SL_CHECK(t, number(j, "noted") == noted && strstr(said(&h), cases[i].says), "%s: %s",
                  cases[i].line, said(&h));
-        SL_CHECK(t, sl_json_count(sl_json_get(j, "notes")) == noted, "%s", cases[i].line);
-        sl_json_free(j);
+        SL_CHECK(t, sl_io_json_count(sl_io_json_get(j, "notes")) == noted, "%s", cases[i].line);
+        sl_io_json_free(j);
         forget(&h);
     }
 }
@@ -161,13 +161,13 @@ static void only_so_many_are_shown(void **state) {
     assert_int_equal(count_of(said(&h), "given.jsonl:"), 41); // the summary too
     assert_non_null(strstr(said(&h), "\nand 10 more bad lines\nand 5 more notes\n"));
     assert_int_equal(number(j, "bad"), 30);
-    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 20);
-    sl_json_free(j);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(j, "problems")), 20);
+    sl_io_json_free(j);
     forget(&h);
     j = check_file(t, &h, sl_str_text(&text), ",\"errors\":2");
-    assert_int_equal(sl_json_count(sl_json_get(j, "problems")), 2);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(j, "problems")), 2);
     assert_non_null(strstr(said(&h), "\nand 28 more bad lines\n"));
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
     sl_str_clear(&text);
 }
@@ -183,7 +183,7 @@ static void our_own_lines_are_good(void **state) {
     SL_CHECK(t, number(j, "exit") == 0 && number(j, "good") == 300 && number(j, "noted") == 0, "%s",
              said(&h));
     assert_int_equal(number(j, "with_expr"), 300);
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&made_by_us);
     forget(&h);
 }
@@ -210,6 +210,6 @@ int main(void) {
         SL_TEST(our_own_lines_are_good), SL_TEST(lack_of_memory_is_reported),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations and events
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     return sl_test_main("api.pairs_from", tests, SL_LEN(tests));
 }

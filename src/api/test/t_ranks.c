@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 /* One rank runs out of memory, early or late: all hear of it and nobody waits for somebody who is
  * gone. */
@@ -21,7 +21,7 @@ static void one_rank_without_memory_stops_all(void **state) {
             char *result = NULL;
             const int64_t blocks = sl_mem_blocks();
             if (sl_par_rank() == who) sl_mem_fail_at(n, false);
-            const sl_status st = sl_command("train", options, NULL, NULL, &result);
+            const sl_status st = symlaw_command("train", options, NULL, NULL, &result);
             sl_mem_fail_at(0, false);
             SL_CHECK(t, st == SL_ENOMEM && !result, "allocation %d of rank %d: %d, %s", n, who, st,
                      sl_last_error());

@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "fixture/fixture.h"
+#include "symlaw/symlaw.h"
 
-static sl_set *opened(sl_fixture *t, const sl_set_options *o) {
-    sl_set *s = NULL;
-    SL_MUST(t, sl_set_open(&s, o, NULL, NULL));
+static symlaw_set *opened(sl_fixture *t, const symlaw_set_options *o) {
+    symlaw_set *s = NULL;
+    SL_MUST(t, symlaw_set_open(&s, o, NULL, NULL));
     return s;
 }
 
-static sl_set_options small(void) {
-    sl_set_options o = SL_SET_OPTIONS_INIT;
+static symlaw_set_options small(void) {
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
     o.depth = 2;
     o.threads = 1;
     return o;
@@ -22,88 +23,88 @@ static sl_set_options small(void) {
 
 static void depth_two_has_929_members_found_again(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o = small();
-    sl_set *s = opened(t, &o);
-    assert_int_equal(sl_set_count(s), 2 + 18 + 909);
-    assert_int_equal(strlen(sl_set_hash(s)), 32);
-    for (int64_t i = 0; i < sl_set_count(s); i += 7) {
-        sl_formula *f = NULL;
+    symlaw_set_options o = small();
+    symlaw_set *s = opened(t, &o);
+    assert_int_equal(symlaw_set_count(s), 2 + 18 + 909);
+    assert_int_equal(strlen(symlaw_set_hash(s)), 32);
+    for (int64_t i = 0; i < symlaw_set_count(s); i += 7) {
+        symlaw_formula *f = NULL;
         int64_t found = -2;
-        SL_MUST(t, sl_set_get(&f, s, i));
-        SL_MUST(t, sl_set_find(&found, s, f));
+        SL_MUST(t, symlaw_set_get(&f, s, i));
+        SL_MUST(t, symlaw_set_find(&found, s, f));
         SL_CHECK(t, found == i, "member %lld is found as %lld", (long long)i, (long long)found);
-        sl_formula_free(f);
+        symlaw_formula_free(f);
     }
-    sl_set_close(s);
+    symlaw_set_close(s);
 }
 
 static void what_has_other_variables_is_no_member(void **state) {
     sl_fixture *t = *state;
     static const char *const strangers[] = { "x3", "x1 + x64", "c1", "x1*c2", "x1 + 1", "7" };
-    sl_set_options o = small();
+    symlaw_set_options o = small();
     o.depth = 1;
-    sl_set *s = opened(t, &o);
+    symlaw_set *s = opened(t, &o);
     for (int i = 0; i < SL_LEN(strangers); i++) {
-        sl_formula *f = NULL;
+        symlaw_formula *f = NULL;
         int64_t found = -2;
-        SL_MUST(t, sl_formula_parse(&f, strangers[i], NULL, NULL, 0));
-        SL_MUST(t, sl_set_find(&found, s, f));
+        SL_MUST(t, symlaw_formula_parse(&f, strangers[i], NULL, NULL, 0));
+        SL_MUST(t, symlaw_set_find(&found, s, f));
         SL_CHECK(t, found == -1, "%s is member %lld", strangers[i], (long long)found);
-        sl_formula_free(f);
+        symlaw_formula_free(f);
     }
-    sl_set_close(s);
+    symlaw_set_close(s);
 }
 
 static void options_reach_the_set(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o = small();
+    symlaw_set_options o = small();
     o.count = 100;
     o.withheld = 0.25;
-    sl_set *a = opened(t, &o);
-    assert_int_equal(sl_set_count(a), 100);
+    symlaw_set *a = opened(t, &o);
+    assert_int_equal(symlaw_set_count(a), 100);
     int withheld = 0;
-    for (int i = 0; i < 100; i++) withheld += sl_set_is_withheld(a, i);
+    for (int i = 0; i < 100; i++) withheld += symlaw_set_is_withheld(a, i);
     SL_CHECK(t, withheld > 5 && withheld < 50, "%d of 100 withheld", withheld);
-    assert_int_equal(sl_set_is_withheld(a, -1), 0);
-    assert_int_equal(sl_set_is_withheld(a, 100), 0);
+    assert_int_equal(symlaw_set_is_withheld(a, -1), 0);
+    assert_int_equal(symlaw_set_is_withheld(a, 100), 0);
 
     o.seed = 1;
-    sl_set *b = opened(t, &o);
-    assert_string_not_equal(sl_set_hash(a), sl_set_hash(b));
+    symlaw_set *b = opened(t, &o);
+    assert_string_not_equal(symlaw_set_hash(a), symlaw_set_hash(b));
     o.seed = 0;
     o.threads = 3;
-    sl_set *c = opened(t, &o);
-    assert_string_equal(sl_set_hash(a), sl_set_hash(c));
+    symlaw_set *c = opened(t, &o);
+    assert_string_equal(symlaw_set_hash(a), symlaw_set_hash(c));
     o.ops = "+";
     o.depth = 1;
     o.variables = 1;
-    sl_set *d = opened(t, &o);
-    assert_int_equal(sl_set_count(d), 2); // x1, 2*x1
-    sl_set_close(a);
-    sl_set_close(b);
-    sl_set_close(c);
-    sl_set_close(d);
+    symlaw_set *d = opened(t, &o);
+    assert_int_equal(symlaw_set_count(d), 2); // x1, 2*x1
+    symlaw_set_close(a);
+    symlaw_set_close(b);
+    symlaw_set_close(c);
+    symlaw_set_close(d);
 }
 
 /* A program built when the struct ended after `variables` must get defaults for the rest, whatever
  * lies behind its struct. */
 static void an_older_caller_gets_defaults(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o;
+    symlaw_set_options o;
     memset(&o, 0xEE, sizeof o);
-    o.size = offsetof(sl_set_options, ops);
+    o.size = offsetof(symlaw_set_options, ops);
     o.depth = 1;
     o.variables = 2;
-    sl_set *s = opened(t, &o);
-    assert_int_equal(sl_set_count(s), 20);
-    sl_set_close(s);
+    symlaw_set *s = opened(t, &o);
+    assert_int_equal(symlaw_set_count(s), 20);
+    symlaw_set_close(s);
 }
 
 /* ---------------------------------------------------------------- the cache ----------------- */
 
 /* A tenth of a second of work, enough to be kept: see "Cache of a set" in docs/formats.md. */
-static sl_set_options large(const char *cache) {
-    sl_set_options o = SL_SET_OPTIONS_INIT;
+static symlaw_set_options large(const char *cache) {
+    symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
     o.ops = "exp,+,-,*";
     o.count = 2000;
     o.withheld = 0.25;
@@ -132,52 +133,52 @@ static int kept(const char *folder, ino_t *inode) {
     return n;
 }
 
-static int count_progress(const sl_event *e, void *payload) {
-    *(int *)payload += e->kind == SL_EVENT_PROGRESS;
+static int count_progress(const symlaw_event *e, void *payload) {
+    *(int *)payload += e->kind == SYMLAW_EVENT_PROGRESS;
     return 0;
 }
 
 /* Opens it; *built := was anything computed? */
-static sl_set *watched(sl_fixture *t, const sl_set_options *o, bool *built) {
-    sl_set *s = NULL;
+static symlaw_set *watched(sl_fixture *t, const symlaw_set_options *o, bool *built) {
+    symlaw_set *s = NULL;
     int events = 0;
-    SL_MUST(t, sl_set_open(&s, o, count_progress, &events));
+    SL_MUST(t, symlaw_set_open(&s, o, count_progress, &events));
     *built = events > 0;
     return s;
 }
 
-static void must_be_equal(sl_fixture *t, const sl_set *a, const sl_set *b) {
-    assert_string_equal(sl_set_hash(a), sl_set_hash(b));
-    assert_int_equal(sl_set_count(a), sl_set_count(b));
-    for (int64_t i = 0; i < sl_set_count(a); i += 131) {
-        sl_formula *f = NULL, *g = NULL;
-        sl_truth same;
-        SL_MUST(t, sl_set_get(&f, a, i));
-        SL_MUST(t, sl_set_get(&g, b, i));
-        SL_MUST(t, sl_formula_same(&same, f, g));
-        assert_true(sl_yes(same));
-        assert_int_equal(sl_set_is_withheld(a, i), sl_set_is_withheld(b, i));
-        sl_formula_free(f);
-        sl_formula_free(g);
+static void must_be_equal(sl_fixture *t, const symlaw_set *a, const symlaw_set *b) {
+    assert_string_equal(symlaw_set_hash(a), symlaw_set_hash(b));
+    assert_int_equal(symlaw_set_count(a), symlaw_set_count(b));
+    for (int64_t i = 0; i < symlaw_set_count(a); i += 131) {
+        symlaw_formula *f = NULL, *g = NULL;
+        symlaw_truth same;
+        SL_MUST(t, symlaw_set_get(&f, a, i));
+        SL_MUST(t, symlaw_set_get(&g, b, i));
+        SL_MUST(t, symlaw_formula_same(&same, f, g));
+        assert_true(symlaw_yes(same));
+        assert_int_equal(symlaw_set_is_withheld(a, i), symlaw_set_is_withheld(b, i));
+        symlaw_formula_free(f);
+        symlaw_formula_free(g);
     }
 }
 
-static void must_draw_the_same(sl_fixture *t, const sl_set *a, const sl_set *b) {
-    sl_data *d = NULL, *e = NULL;
-    SL_MUST(t, sl_data_open(&d, a, NULL));
-    SL_MUST(t, sl_data_open(&e, b, NULL));
+static void must_draw_the_same(sl_fixture *t, const symlaw_set *a, const symlaw_set *b) {
+    symlaw_pairs *d = NULL, *e = NULL;
+    SL_MUST(t, symlaw_pairs_open(&d, a, NULL));
+    SL_MUST(t, symlaw_pairs_open(&e, b, NULL));
     for (int64_t i = 0; i < 5; i++) {
-        sl_sample *p = NULL, *q = NULL;
-        SL_MUST(t, sl_data_get(&p, d, "train", i));
-        SL_MUST(t, sl_data_get(&q, e, "train", i));
-        assert_int_equal(sl_sample_base(p), sl_sample_base(q));
-        assert_memory_equal(sl_sample_y(p), sl_sample_y(q),
-                            (size_t)sl_sample_points(p) * sizeof(double));
-        sl_sample_free(p);
-        sl_sample_free(q);
+        symlaw_pair *p = NULL, *q = NULL;
+        SL_MUST(t, symlaw_pairs_get(&p, d, "train", i));
+        SL_MUST(t, symlaw_pairs_get(&q, e, "train", i));
+        assert_int_equal(symlaw_pair_member(p), symlaw_pair_member(q));
+        assert_memory_equal(symlaw_pair_y(p), symlaw_pair_y(q),
+                            (size_t)symlaw_pair_rows(p) * sizeof(double));
+        symlaw_pair_free(p);
+        symlaw_pair_free(q);
     }
-    sl_data_close(d);
-    sl_data_close(e);
+    symlaw_pairs_close(d);
+    symlaw_pairs_close(e);
 }
 
 /* As the command line has it: the folder that the environment names, unless the caller names one;
@@ -189,44 +190,44 @@ static void the_second_set_comes_from_the_cache(void **state) {
     ino_t before = 0, after = 0;
     bool built;
     assert_int_equal(setenv("SYMLAW_CACHE", folder, 1), 0);
-    sl_set_options o = large("off");
-    sl_set *plain = watched(t, &o, &built), *s;
+    symlaw_set_options o = large("off");
+    symlaw_set *plain = watched(t, &o, &built), *s;
     assert_true(built);
     assert_int_equal(kept(folder, &before), 0);
 
     memset(&o.cache, 0xEE, sizeof o.cache);
-    o.size = offsetof(sl_set_options, cache);
+    o.size = offsetof(symlaw_set_options, cache);
     s = watched(t, &o, &built);
     assert_true(built);
     assert_int_equal(kept(folder, &before), 1);
     must_be_equal(t, plain, s);
-    sl_set_close(s);
+    symlaw_set_close(s);
     s = watched(t, &o, &built);
     assert_false(built);
     must_be_equal(t, plain, s);
     must_draw_the_same(t, plain, s);
-    sl_set_close(s);
+    symlaw_set_close(s);
 
     assert_int_equal(setenv("SYMLAW_CACHE", "off", 1), 0);
     o = large(folder);
     s = watched(t, &o, &built);
     assert_false(built);
-    sl_set_close(s);
+    symlaw_set_close(s);
     assert_int_equal(kept(folder, &after), 1);
     assert_true(before == after);
-    sl_set_close(plain);
+    symlaw_set_close(plain);
 }
 
 typedef struct asking {
-    const sl_set *set;
-    const sl_formula *f;
+    const symlaw_set *set;
+    const symlaw_formula *f;
     int64_t at;
     sl_status st;
 } asking;
 
 static void *ask(void *payload) {
     asking *a = payload;
-    a->st = sl_set_find(&a->at, a->set, a->f);
+    a->st = symlaw_set_find(&a->at, a->set, a->f);
     return NULL;
 }
 
@@ -234,14 +235,14 @@ static void *ask(void *payload) {
 static void a_set_of_the_cache_finds_members(void **state) {
     sl_fixture *t = *state;
     enum { THREADS = 4 };
-    const sl_set_options o = large(cache_path());
-    sl_set *s = opened(t, &o);
-    sl_formula *f[THREADS], *stranger = NULL;
+    const symlaw_set_options o = large(cache_path());
+    symlaw_set *s = opened(t, &o);
+    symlaw_formula *f[THREADS], *stranger = NULL;
     pthread_t thread[THREADS];
     asking a[THREADS];
     int64_t at = -2;
     for (int i = 0; i < THREADS; i++) {
-        SL_MUST(t, sl_set_get(&f[i], s, 500 * i));
+        SL_MUST(t, symlaw_set_get(&f[i], s, 500 * i));
         a[i] = (asking){ .set = s, .f = f[i] };
         assert_int_equal(pthread_create(&thread[i], NULL, ask, &a[i]), 0);
     }
@@ -249,42 +250,42 @@ static void a_set_of_the_cache_finds_members(void **state) {
         assert_int_equal(pthread_join(thread[i], NULL), 0);
         assert_int_equal(a[i].st, SL_OK);
         assert_int_equal(a[i].at, 500 * i);
-        sl_formula_free(f[i]);
+        symlaw_formula_free(f[i]);
     }
-    SL_MUST(t, sl_formula_parse(&stranger, "sin(x1)", NULL, NULL, 0));
-    SL_MUST(t, sl_set_find(&at, s, stranger));
+    SL_MUST(t, symlaw_formula_parse(&stranger, "sin(x1)", NULL, NULL, 0));
+    SL_MUST(t, symlaw_set_find(&at, s, stranger));
     assert_int_equal(at, -1);
-    sl_formula_free(stranger);
-    sl_set_close(s);
+    symlaw_formula_free(stranger);
+    symlaw_set_close(s);
 }
 
 /* A look-up may lack memory; the set is as good as before. */
 static void a_look_up_may_lack_memory(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o = small();
+    symlaw_set_options o = small();
     o.cache = cache_path(); // too small to be kept there
-    sl_set *s = opened(t, &o);
-    sl_formula *f = NULL;
+    symlaw_set *s = opened(t, &o);
+    symlaw_formula *f = NULL;
     int64_t at = -2;
-    SL_MUST(t, sl_set_get(&f, s, 7));
-    SL_EACH_ALLOCATION(t, sl_set_find(&at, s, f));
+    SL_MUST(t, symlaw_set_get(&f, s, 7));
+    SL_EACH_ALLOCATION(t, symlaw_set_find(&at, s, f));
     assert_int_equal(at, 7);
-    sl_formula_free(f);
-    sl_set_close(s);
+    symlaw_formula_free(f);
+    symlaw_set_close(s);
 }
 
 static void wrong_arguments_are_answered(void **state) {
     (void)state;
-    sl_set *s = NULL;
-    sl_formula *f = NULL;
+    symlaw_set *s = NULL;
+    symlaw_formula *f = NULL;
     int64_t index;
-    sl_set_options o = small();
-    assert_int_equal(sl_set_open(NULL, &o, NULL, NULL), SL_EINVAL);
-#define WRONG(field, value)                                           \
-    do {                                                              \
-        o = small();                                                  \
-        o.field = (value);                                            \
-        assert_int_equal(sl_set_open(&s, &o, NULL, NULL), SL_EINVAL); \
+    symlaw_set_options o = small();
+    assert_int_equal(symlaw_set_open(NULL, &o, NULL, NULL), SL_EINVAL);
+#define WRONG(field, value)                                               \
+    do {                                                                  \
+        o = small();                                                      \
+        o.field = (value);                                                \
+        assert_int_equal(symlaw_set_open(&s, &o, NULL, NULL), SL_EINVAL); \
     } while (0)
     WRONG(size, 0);
     WRONG(depth, 5);
@@ -298,37 +299,37 @@ static void wrong_arguments_are_answered(void **state) {
     WRONG(max_memory, -1);
     o = small();
     o.ops = "+,plus";
-    assert_int_equal(sl_set_open(&s, &o, NULL, NULL), SL_EFORMAT);
+    assert_int_equal(symlaw_set_open(&s, &o, NULL, NULL), SL_EFORMAT);
     assert_null(s);
-    assert_int_equal(sl_set_get(&f, NULL, 0), SL_EINVAL);
-    assert_int_equal(sl_set_find(&index, NULL, NULL), SL_EINVAL);
-    assert_int_equal(sl_set_count(NULL), 0);
-    assert_string_equal(sl_set_hash(NULL), "");
-    assert_int_equal(sl_set_is_withheld(NULL, 0), 0);
-    sl_set_close(NULL);
+    assert_int_equal(symlaw_set_get(&f, NULL, 0), SL_EINVAL);
+    assert_int_equal(symlaw_set_find(&index, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_set_count(NULL), 0);
+    assert_string_equal(symlaw_set_hash(NULL), "");
+    assert_int_equal(symlaw_set_is_withheld(NULL, 0), 0);
+    symlaw_set_close(NULL);
 
     o = small();
     o.depth = 0;
-    assert_int_equal(sl_set_open(&s, &o, NULL, NULL), SL_OK);
-    assert_int_equal(sl_set_get(&f, s, -1), SL_EINVAL);
-    assert_int_equal(sl_set_get(&f, s, 2), SL_EINVAL);
-    assert_int_equal(sl_set_get(NULL, s, 0), SL_EINVAL);
-    assert_int_equal(sl_set_find(NULL, s, NULL), SL_EINVAL);
-    sl_set_close(s);
+    assert_int_equal(symlaw_set_open(&s, &o, NULL, NULL), SL_OK);
+    assert_int_equal(symlaw_set_get(&f, s, -1), SL_EINVAL);
+    assert_int_equal(symlaw_set_get(&f, s, 2), SL_EINVAL);
+    assert_int_equal(symlaw_set_get(NULL, s, 0), SL_EINVAL);
+    assert_int_equal(symlaw_set_find(NULL, s, NULL), SL_EINVAL);
+    symlaw_set_close(s);
 }
 
-static int stop_at_once(const sl_event *e, void *payload) {
+static int stop_at_once(const symlaw_event *e, void *payload) {
     int *calls = payload;
     ++*calls;
-    return e->kind == SL_EVENT_PROGRESS;
+    return e->kind == SYMLAW_EVENT_PROGRESS;
 }
 
 static void a_listener_can_stop_it(void **state) {
     sl_fixture *t = *state;
-    sl_set_options o = small();
-    sl_set *s = NULL;
+    symlaw_set_options o = small();
+    symlaw_set *s = NULL;
     int calls = 0;
-    assert_int_equal(sl_set_open(&s, &o, stop_at_once, &calls), SL_ECANCEL);
+    assert_int_equal(symlaw_set_open(&s, &o, stop_at_once, &calls), SL_ECANCEL);
     assert_null(s);
     SL_CHECK(t, calls > 0, "never called");
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 #define MODEL                                                                       \
     "\"width\":64,\"layers\":1,\"depth\":1,\"points\":16,\"batch\":16,\"lanes\":2," \
@@ -49,7 +49,7 @@ static void train(sl_fixture *t, const char *folder, int threads, int steps) {
     char options[1024];
     snprintf(options, sizeof options, "{" MODEL ",\"steps\":%d,\"threads\":%d,\"out\":\"%s\"}",
              steps, threads, folder);
-    SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
 }
 
 enum { STEPS = 60 };
@@ -95,32 +95,34 @@ static void training_survives_signals(void **state) {
 }
 
 /* All that a discovery has to say, but for its times. */
-static char *samples(sl_fixture *t, const sl_trained *m) {
+static char *samples(sl_fixture *t, const symlaw_model *m) {
     double x[ROWS], y[ROWS];
     for (int i = 0; i < ROWS; i++) {
         x[i] = 0.25 * (i + 1);
         y[i] = x[i] * x[i] + 1 / x[i];
     }
     const double *columns[] = { x };
-    sl_found *found = NULL;
-    SL_MUST(t, sl_discover(&found, m, columns, 1, y, ROWS, NULL,
-                           "{\"search\":\"model\",\"samples\":32,\"refine\":4,\"threads\":2}", NULL, NULL));
+    symlaw_discovery *found = NULL;
+    SL_MUST(t, symlaw_discover(&found, m, columns, 1, y, ROWS, NULL,
+                               "{\"search\":\"model\",\"samples\":32,\"refine\":4,\"threads\":2}",
+                               NULL, NULL));
     sl_str all = { 0 };
-    for (int64_t i = 0; i < sl_found_count(found); i++) {
-        sl_formula *f = NULL;
+    for (int64_t i = 0; i < symlaw_discovery_count(found); i++) {
+        symlaw_formula *f = NULL;
         char *text = NULL;
-        SL_MUST(t, sl_found_formula(&f, found, i));
-        SL_MUST(t, sl_formula_print(&text, f, "infix"));
-        sl_str_addf(&all, "%s %a %a\n", text, sl_found_r2(found, i), sl_found_log_prob(found, i));
-        sl_string_free(text);
-        sl_formula_free(f);
+        SL_MUST(t, symlaw_discovery_formula(&f, found, i));
+        SL_MUST(t, symlaw_formula_print(&text, f, "infix"));
+        sl_str_addf(&all, "%s %a %a\n", text, symlaw_discovery_r2(found, i),
+                    symlaw_discovery_log_prob(found, i));
+        symlaw_string_free(text);
+        symlaw_formula_free(f);
     }
-    sl_found_free(found);
+    symlaw_discovery_free(found);
     SL_MUST(t, sl_str_status(&all));
     return all.text;
 }
 
-static sl_trained *model;
+static symlaw_model *model;
 static char *samples_want;
 
 static void sample_again(sl_fixture *t, int round) {
@@ -132,11 +134,11 @@ static void sample_again(sl_fixture *t, int round) {
 
 static void sampling_survives_signals(void **state) {
     sl_fixture *t = *state;
-    SL_MUST(t, sl_model_open(&model, undisturbed(t)));
+    SL_MUST(t, symlaw_model_open(&model, undisturbed(t)));
     samples_want = samples(t, model);
     disturb(t, 2000, sample_again);
     sl_free(samples_want);
-    sl_model_close(model);
+    symlaw_model_close(model);
 }
 
 /* Every prediction with its R2, but for the seconds that it took. */
@@ -147,7 +149,7 @@ static char *evaluation(sl_fixture *t, const char *name) {
              "{\"model\":\"%s\",\"split\":\"test\",\"limit\":40,\"samples\":8,\"seeds\":1,"
              "\"threads\":2,\"predictions\":\"%s\"}",
              undisturbed(t), file);
-    SL_MUST(t, sl_command("eval", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("eval", options, NULL, NULL, NULL));
     size_t n;
     SL_MUST(t, sl_file_read(&bytes, &n, file, (size_t)1 << 30));
     for (char *at = bytes; (at = strstr(at, "\"seconds\":"));) { // its number becomes dots

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 /* What a thread is asked for, and what came of it. */
 typedef struct task {
     char model[256], table[256], out[256];
     char *brackets, *json; // nested as deep as is read
-    const sl_formula *formula;
-    const sl_set *set;
-    const sl_trained *trained;
+    const symlaw_formula *formula;
+    const symlaw_set *set;
+    const symlaw_model *trained;
     int refused, answered;
     char wrong[400]; // a call that did neither
     bool all;        // also what takes most
@@ -29,24 +29,24 @@ static void took(task *t, sl_status st, const char *what, bool good) {
 }
 
 static void command(task *t, const char *name, const char *options) {
-    const sl_status st = sl_command(name, options, NULL, NULL, NULL);
+    const sl_status st = symlaw_command(name, options, NULL, NULL, NULL);
     took(t, st, name, st == SL_OK);
 }
 
 /* The typed calls. What they make is freed; free and close work with any stack. */
 static void call_all(task *t) {
-    sl_formula *f = NULL, *canon = NULL;
-    sl_truth truth;
+    symlaw_formula *f = NULL, *canon = NULL;
+    symlaw_truth truth;
     char *text = NULL;
     double y, x = 1;
     const double *columns[] = { &x, &x };
     int64_t index;
-    sl_data *data = NULL;
-    sl_sample *sample = NULL;
-    sl_set *set = NULL;
-    sl_trained *model = NULL;
-    sl_found *found = NULL;
-    sl_set_options small = SL_SET_OPTIONS_INIT;
+    symlaw_pairs *data = NULL;
+    symlaw_pair *sample = NULL;
+    symlaw_set *set = NULL;
+    symlaw_model *model = NULL;
+    symlaw_discovery *found = NULL;
+    symlaw_set_options small = SYMLAW_SET_OPTIONS_INIT;
     sl_status st;
     small.depth = 1;
     small.threads = 1;
@@ -55,41 +55,41 @@ static void call_all(task *t) {
         st = call;               \
         took(t, st, #call, !st); \
     } while (0)
-    TOOK(sl_formula_parse(&f, "x1 + 2*sin(x2)", NULL, NULL, 0));
-    TOOK(sl_formula_print(&text, t->formula, "latex"));
-    TOOK(sl_formula_canon(&canon, t->formula));
-    TOOK(sl_formula_same(&truth, t->formula, t->formula));
-    TOOK(sl_formula_eval(&y, t->formula, columns, 2, 1));
-    sl_string_free(text);
-    sl_formula_free(f);
-    sl_formula_free(canon);
+    TOOK(symlaw_formula_parse(&f, "x1 + 2*sin(x2)", NULL, NULL, 0));
+    TOOK(symlaw_formula_print(&text, t->formula, "latex"));
+    TOOK(symlaw_formula_canon(&canon, t->formula));
+    TOOK(symlaw_formula_same(&truth, t->formula, t->formula));
+    TOOK(symlaw_formula_eval(&y, t->formula, columns, 2, 1));
+    symlaw_string_free(text);
+    symlaw_formula_free(f);
+    symlaw_formula_free(canon);
     f = NULL;
-    TOOK(sl_set_open(&set, &small, NULL, NULL));
-    TOOK(sl_set_find(&index, t->set, t->formula));
-    TOOK(sl_set_get(&f, t->set, 0));
-    sl_formula_free(f);
+    TOOK(symlaw_set_open(&set, &small, NULL, NULL));
+    TOOK(symlaw_set_find(&index, t->set, t->formula));
+    TOOK(symlaw_set_get(&f, t->set, 0));
+    symlaw_formula_free(f);
     f = NULL;
-    TOOK(sl_data_open(&data, t->set, NULL));
-    if (data) TOOK(sl_data_get(&sample, data, "train", 3));
-    if (sample) TOOK(sl_sample_formula(&f, sample));
-    sl_formula_free(f);
+    TOOK(symlaw_pairs_open(&data, t->set, NULL));
+    if (data) TOOK(symlaw_pairs_get(&sample, data, "train", 3));
+    if (sample) TOOK(symlaw_pair_formula(&f, sample));
+    symlaw_formula_free(f);
     f = NULL;
-    TOOK(sl_model_open(&model, t->model));
-    TOOK(sl_model_about(&text, t->trained));
-    if (t->refused == 0) sl_string_free(text);
+    TOOK(symlaw_model_open(&model, t->model));
+    TOOK(symlaw_model_about(&text, t->trained));
+    if (t->refused == 0) symlaw_string_free(text);
     const double a[4] = { 1, 2, 3, 4 }, b[4] = { 2, 4, 6, 8 };
     const double *in[] = { a };
-    TOOK(sl_discover(&found, t->trained, in, 1, b, 4, NULL, "{\"samples\":4,\"threads\":1}", NULL,
-                     NULL));
-    if (found) TOOK(sl_found_formula(&f, found, 0));
-    if (found) TOOK(sl_found_json(&text, found));
-    if (found) sl_string_free(text);
-    sl_formula_free(f);
-    sl_found_free(found);
-    sl_sample_free(sample);
-    sl_data_close(data);
-    sl_set_close(set);
-    sl_model_close(model);
+    TOOK(symlaw_discover(&found, t->trained, in, 1, b, 4, NULL, "{\"samples\":4,\"threads\":1}",
+                         NULL, NULL));
+    if (found) TOOK(symlaw_discovery_formula(&f, found, 0));
+    if (found) TOOK(symlaw_discovery_json(&text, found));
+    if (found) symlaw_string_free(text);
+    symlaw_formula_free(f);
+    symlaw_discovery_free(found);
+    symlaw_pair_free(sample);
+    symlaw_pairs_close(data);
+    symlaw_set_close(set);
+    symlaw_model_close(model);
 }
 
 #define TINY \
@@ -115,11 +115,11 @@ static void *work(void *arg) {
              "{\"model\":\"%s\",\"file\":\"%s\",\"samples\":4,\"threads\":1}", t->model, t->table);
     command(t, "discover", options);
     if (!t->all) return NULL;
-    sl_formula *f = NULL;
-    sl_status st = sl_formula_parse(&f, t->brackets, NULL, NULL, 0);
+    symlaw_formula *f = NULL;
+    sl_status st = symlaw_formula_parse(&f, t->brackets, NULL, NULL, 0);
     took(t, st, "brackets", st == SL_OK);
-    sl_formula_free(f);
-    st = sl_command("info", t->json, NULL, NULL, NULL);
+    symlaw_formula_free(f);
+    st = symlaw_command("info", t->json, NULL, NULL, NULL);
     took(t, st, "nested JSON", st == SL_EINVAL);
     return NULL;
 }
@@ -137,9 +137,9 @@ static char *nested(const char *before, char open, const char *middle, char clos
     return text;
 }
 
-static void prepare(sl_fixture *t, task *x, sl_formula **f, sl_set **s, sl_trained **m) {
+static void prepare(sl_fixture *t, task *x, symlaw_formula **f, symlaw_set **s, symlaw_model **m) {
     char options[600];
-    sl_set_options small = SL_SET_OPTIONS_INIT;
+    symlaw_set_options small = SYMLAW_SET_OPTIONS_INIT;
     snprintf(x->model, sizeof x->model, "%s", sl_test_path("model"));
     snprintf(x->table, sizeof x->table, "%s", sl_test_path("t.csv"));
     FILE *file = fopen(x->table, "w");
@@ -148,11 +148,11 @@ static void prepare(sl_fixture *t, task *x, sl_formula **f, sl_set **s, sl_train
     fclose(file);
     snprintf(options, sizeof options, "{" TINY ",\"steps\":3,\"threads\":1,\"out\":\"%s\"}",
              x->model);
-    SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
     small.depth = 1;
-    SL_MUST(t, sl_formula_parse(f, "x1 + x2", NULL, NULL, 0));
-    SL_MUST(t, sl_set_open(s, &small, NULL, NULL));
-    SL_MUST(t, sl_model_open(m, x->model));
+    SL_MUST(t, symlaw_formula_parse(f, "x1 + x2", NULL, NULL, 0));
+    SL_MUST(t, symlaw_set_open(s, &small, NULL, NULL));
+    SL_MUST(t, symlaw_model_open(m, x->model));
     x->formula = *f;
     x->set = *s;
     x->trained = *m;
@@ -171,9 +171,9 @@ static void prepare(sl_fixture *t, task *x, sl_formula **f, sl_set **s, sl_train
 static void a_call_refuses_or_ends(void **state) {
     sl_fixture *t = *state;
     enum { STEP = 16 << 10, MOST = 640 << 10 };
-    sl_formula *f = NULL;
-    sl_set *s = NULL;
-    sl_trained *m = NULL;
+    symlaw_formula *f = NULL;
+    symlaw_set *s = NULL;
+    symlaw_model *m = NULL;
     task shared = { 0 };
     prepare(t, &shared, &f, &s, &m);
     int few = 0, enough = 0;
@@ -201,9 +201,9 @@ static void a_call_refuses_or_ends(void **state) {
     SL_CHECK(t, few >= 2 && enough == 2, "refused with %d sizes, enough with %d", few, enough);
     free(shared.brackets);
     free(shared.json);
-    sl_formula_free(f);
-    sl_set_close(s);
-    sl_model_close(m);
+    symlaw_formula_free(f);
+    symlaw_set_close(s);
+    symlaw_model_close(m);
 }
 
 int main(void) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 static const char plan_text[] =
     "{\"name\":\"one\",\"attempts\":9,\"train\":{\"depth\":1,\"ops\":\"+,*\",\"points\":4,"
@@ -40,7 +40,7 @@ static const char *options_of(const char *action, const char *name) {
 
 static void call(sl_fixture *t, const char *action, const char *name) {
     heard h = { 0 };
-    sl_json_free(result_of(t, &h, "study", options_of(action, name)));
+    sl_io_json_free(result_of(t, &h, "study", options_of(action, name)));
     forget(&h);
 }
 
@@ -49,16 +49,16 @@ static sl_str outcome_of(sl_fixture *t, const char *name) {
     heard h = { 0 };
     sl_str out = { 0 };
     sl_json *j = result_of(t, &h, "study", options_of("status", name));
-    const sl_json *runs = sl_json_get(j, "runs");
-    for (int i = 0; i < sl_json_count(runs); i++) {
-        const sl_json *r = sl_json_at(runs, i);
-        sl_str_addf(&out, "%s %s %a\n", sl_json_text(sl_json_get(r, "id")),
-                    sl_json_text(sl_json_get(r, "state")),
-                    sl_json_kind_of(sl_json_get(r, "loss_valid")) == SL_JSON_REAL
-                        ? sl_json_real(sl_json_get(r, "loss_valid"))
+    const sl_json *runs = sl_io_json_get(j, "runs");
+    for (int i = 0; i < sl_io_json_count(runs); i++) {
+        const sl_json *r = sl_io_json_at(runs, i);
+        sl_str_addf(&out, "%s %s %a\n", sl_io_json_text(sl_io_json_get(r, "id")),
+                    sl_io_json_text(sl_io_json_get(r, "state")),
+                    sl_io_json_kind_of(sl_io_json_get(r, "loss_valid")) == SL_JSON_REAL
+                        ? sl_io_json_real(sl_io_json_get(r, "loss_valid"))
                         : -1);
     }
-    sl_json_free(j);
+    sl_io_json_free(j);
     forget(&h);
     return out;
 }
@@ -92,12 +92,13 @@ static void stopped_at_any_event_it_goes_on(void **state) {
         char *result = NULL;
         snprintf(name, sizeof name, "stopped%d", i);
         call(t, "init", name);
-        const sl_status st = sl_command("study", options_of("worker", name), listen, &h, &result);
+        const sl_status st =
+            symlaw_command("study", options_of("worker", name), listen, &h, &result);
         SL_CHECK(t, st == SL_OK || st == SL_ECANCEL, "%s", sl_last_error());
         if (st == SL_ECANCEL)
             SL_CHECK(t, strstr(sl_last_error(), "the same command goes on"), "%s", sl_last_error());
         stopped += st == SL_ECANCEL;
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
         check_goes_on(t, name, &want, events[i]);
     }
@@ -121,11 +122,11 @@ static void without_memory_it_fails_and_goes_on(void **state) {
         const char *options = options_of("worker", name);
         const int64_t n = 1 + (int64_t)sl_rng_below(&t->rng, (uint32_t)calls);
         sl_mem_fail_at(n, false);
-        const sl_status st = sl_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, listen, &h, &result);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "allocation %lld: %s", (long long)n,
                  sl_last_error());
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
         check_goes_on(t, name, &want, (int)n);
     }
@@ -143,13 +144,13 @@ static void when_any_write_fails_it_goes_on(void **state) {
         call(t, "init", name);
         const char *options = options_of("worker", name);
         sl_file_fail_at(n);
-        const sl_status st = sl_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, listen, &h, &result);
         sl_file_fail_at(0);
         SL_CHECK(t, st == SL_OK || st == SL_EIO, "write %d: %s", n, sl_last_error());
         if (st == SL_EIO)
             SL_CHECK(t, strstr(sl_last_error(), "No space left on device"), "%s", sl_last_error());
         failed += st == SL_EIO;
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
         check_goes_on(t, name, &want, n);
     }
@@ -166,16 +167,16 @@ static void a_report_without_memory_fails_and_is_made_again(void **state) {
         char *result = NULL;
         const char *options = options_of("report", "undisturbed");
         sl_mem_fail_at(1 + (int64_t)sl_rng_below(&t->rng, 400), false);
-        const sl_status st = sl_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, listen, &h, &result);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "%s", sl_last_error());
-        sl_string_free(result);
+        symlaw_string_free(result);
         forget(&h);
     }
     sl_json *j = result_of(t, &h, "study", options_of("report", "undisturbed"));
-    assert_true(sl_json_bool(sl_json_get(j, "complete")));
-    assert_int_equal(sl_json_int(sl_json_get(j, "failed")), 0);
-    sl_json_free(j);
+    assert_true(sl_io_json_bool(sl_io_json_get(j, "complete")));
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "failed")), 0);
+    sl_io_json_free(j);
     forget(&h);
     sl_str_clear(&want);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/test/heard.h"
+#include "api/test/event_log.h"
 
 #define TINY                                                                         \
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \
@@ -16,7 +16,7 @@ static const char *run_options(char out[512], const char *folder, const char *mo
 }
 
 static double real_of(const sl_json *j, const char *name) {
-    return sl_json_real(sl_json_get(j, name));
+    return sl_io_json_real(sl_io_json_get(j, name));
 }
 
 static void a_run_and_what_info_tells_of_it(void **state) {
@@ -25,46 +25,46 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     char options[512], ask[256];
     heard h = { 0 };
     sl_json *j = result_of(t, &h, "train", run_options(options, folder, ",\"json\":true"));
-    assert_int_equal(sl_json_int(sl_json_get(j, "step")), 3);
-    assert_int_equal(sl_json_kind_of(sl_json_get(j, "resumed_at")), SL_JSON_NULL);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "step")), 3);
+    assert_int_equal(sl_io_json_kind_of(sl_io_json_get(j, "resumed_at")), SL_JSON_NULL);
     assert_true(strstr(sl_str_text(&h.notes), "parameters"));
 
     sl_json *plan = result_of(t, &h, "info", "{" TINY ",\"steps\":3,\"json\":true}");
     assert_true(real_of(plan, "parameters") == real_of(j, "parameters"));
     snprintf(ask, sizeof ask, "{\"model\":\"%s\",\"tensors\":true}",
-             sl_json_text(sl_json_get(j, "checkpoint")));
+             sl_io_json_text(sl_io_json_get(j, "checkpoint")));
     sl_json *file = result_of(t, &h, "info", ask);
     assert_true(real_of(file, "parameters") == real_of(j, "parameters"));
     snprintf(ask, sizeof ask, "{\"run\":\"%s\"}", folder);
     sl_json *run = result_of(t, &h, "info", ask);
-    assert_true(sl_json_bool(sl_json_get(run, "finished")));
+    assert_true(sl_io_json_bool(sl_io_json_get(run, "finished")));
     assert_true(real_of(run, "loss") == real_of(j, "loss"));
-    sl_json_free(run);
-    sl_json_free(file);
-    sl_json_free(plan);
-    sl_json_free(j);
+    sl_io_json_free(run);
+    sl_io_json_free(file);
+    sl_io_json_free(plan);
+    sl_io_json_free(j);
     forget(&h);
 }
 
 /* Whatever was measured, nobody is told of more than all of the machine. */
 static void a_share_of_the_peak_is_at_most_1(void **state) {
     sl_fixture *t = *state;
-    assert_true(sl_api__peak_share(1e9, 4e9) == 0.25);
-    assert_true(sl_api__peak_share(4e9, 4e9) == 1);
+    assert_true(sl_commands__peak_share(1e9, 4e9) == 0.25);
+    assert_true(sl_commands__peak_share(4e9, 4e9) == 1);
     static const double bad[][2] = {
         { 4.001e9, 4e9 }, { 1e9, 0 }, { 0, 0 }, { NAN, 1e9 }, { 1e9, NAN }
     };
     for (int i = 0; i < SL_LEN(bad); i++)
-        SL_CHECK(t, isnan(sl_api__peak_share(bad[i][0], bad[i][1])), "%g of %g", bad[i][0],
+        SL_CHECK(t, isnan(sl_commands__peak_share(bad[i][0], bad[i][1])), "%g of %g", bad[i][0],
                  bad[i][1]);
     // products of every kind, on each number of threads
     for (int threads = 1; threads <= 3; threads++) {
         sl_pool *pool;
         double rate = 0;
-        SL_MUST(t, sl_pool_new(&pool, threads));
-        SL_MUST(t, sl_api__gemm_rate(&rate, pool, 32, 0));
+        SL_MUST(t, sl_par_pool_new(&pool, threads));
+        SL_MUST(t, sl_commands__gemm_rate(&rate, pool, 32, 0));
         assert_true(rate > 0 && isfinite(rate));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -85,22 +85,22 @@ static void every_allocation_may_fail(void **state) {
     for (int n = 1; n <= 40; n++) {
         const int64_t blocks = sl_mem_blocks();
         sl_mem_fail_at(n, false);
-        const sl_status st = sl_command("train", options, NULL, NULL, NULL);
+        const sl_status st = symlaw_command("train", options, NULL, NULL, NULL);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_ENOMEM, "allocation %d: %d, %s", n, st, sl_last_error());
         SL_CHECK(t, sl_mem_blocks() == blocks, "allocation %d leaks", n);
     }
-    SL_MUST(t, sl_command("train", options, NULL, NULL, NULL));
+    SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
 }
 
 static void bench_stops_when_told(void **state) {
     (void)state;
     heard h = { .stop_after = 3 };
     char *result = NULL;
-    assert_int_equal(sl_command("bench",
-                                "{\"what\":\"gemm\",\"width\":8,\"layers\":1,\"points\":2,"
-                                "\"batch\":2,\"lanes\":1,\"steps\":1,\"threads\":1}",
-                                listen, &h, &result),
+    assert_int_equal(symlaw_command("bench",
+                                    "{\"what\":\"gemm\",\"width\":8,\"layers\":1,\"points\":2,"
+                                    "\"batch\":2,\"lanes\":1,\"steps\":1,\"threads\":1}",
+                                    listen, &h, &result),
                      SL_ECANCEL);
     assert_null(result);
     assert_int_equal(h.events, 3);

@@ -102,10 +102,10 @@ static sl_str config; // what config_with answered last
  * if one is given, has this value instead, or is left out. */
 static const char *config_with(const sl_model_options *o, const char *name, const char *value) {
     sl_str_clear(&config);
-    sl_json_open(&config, NULL, '{');
-    sl_json_add_text(&config, "seed", "something \"else\"");
-#define ADD_INT  sl_json_add_int
-#define ADD_REAL sl_json_add_real
+    sl_io_json_open(&config, NULL, '{');
+    sl_io_json_add_text(&config, "seed", "something \"else\"");
+#define ADD_INT  sl_io_json_add_int
+#define ADD_REAL sl_io_json_add_real
 #define ADD(option, add, number)            \
     if (!name || strcmp(name, option) != 0) \
         add(&config, option, number);       \
@@ -118,7 +118,7 @@ static const char *config_with(const sl_model_options *o, const char *name, cons
 #undef ADD
 #undef ADD_REAL
 #undef ADD_INT
-    sl_json_close(&config, '}');
+    sl_io_json_close(&config, '}');
     return sl_str_text(&config);
 }
 
@@ -325,17 +325,17 @@ static void the_metadata_say_who_wrote_it(void **state) {
     SL_MUST(t, save(&a, 3));
     for (int i = 0; i < SL_LEN(names); i++) {
         sl_st_file *f = NULL;
-        SL_MUST(t, sl_st_open(&f, in_folder(names[i])));
-        assert_string_equal(sl_st_metadata(f, "format"), "pt");
-        assert_string_equal(sl_st_metadata(f, "version"), SL_VERSION);
-        assert_string_equal(sl_st_metadata(f, "revision"), sl_ckpt_revision());
-        assert_string_equal(sl_st_metadata(f, "kind"), i ? "state" : "model");
-        assert_string_equal(sl_st_metadata(f, "step"), "3");
-        for (int k = 0; k < sl_st_count(f); k++) { // whoever maps it finds all numbers aligned
-            const sl_st_tensor *s = sl_st_at(f, k);
+        SL_MUST(t, sl_ckpt_st_open(&f, in_folder(names[i])));
+        assert_string_equal(sl_ckpt_st_metadata(f, "format"), "pt");
+        assert_string_equal(sl_ckpt_st_metadata(f, "version"), SL_VERSION);
+        assert_string_equal(sl_ckpt_st_metadata(f, "revision"), sl_ckpt_revision());
+        assert_string_equal(sl_ckpt_st_metadata(f, "kind"), i ? "state" : "model");
+        assert_string_equal(sl_ckpt_st_metadata(f, "step"), "3");
+        for (int k = 0; k < sl_ckpt_st_count(f); k++) { // whoever maps it finds all numbers aligned
+            const sl_st_tensor *s = sl_ckpt_st_at(f, k);
             SL_CHECK(t, s->begin % (s->dtype == SL_F32 ? 4 : 8) == 0, "%s", s->name);
         }
-        sl_st_close(f);
+        sl_ckpt_st_close(f);
     }
     assert_true(sl_ckpt_revision()[0] != 0); // "unknown" where git does not know
     drop(&a);
@@ -618,17 +618,17 @@ static void a_state_has_all_its_tensors(void **state) {
     empty_folder();
     SL_MUST(t, save(&a, 10));
     sl_st_file *f = NULL;
-    SL_MUST(t, sl_st_open(&f, in_folder("state-00000010.safetensors")));
-    const int n = sl_st_count(f);
+    SL_MUST(t, sl_ckpt_st_open(&f, in_folder("state-00000010.safetensors")));
+    const int n = sl_ckpt_st_count(f);
     assert_int_equal(n, 4 + 2 * a.model->n_param);
     static const char *const names[] = { "kind",  "step",      "config",   "vocabulary", "universe",
                                          "level", "libraries", "progress", "model_hash" };
     sl_st_text text[SL_LEN(names)];
     for (int i = 0; i < SL_LEN(names); i++)
-        text[i] = (sl_st_text){ names[i], sl_st_metadata(f, names[i]) };
+        text[i] = (sl_st_text){ names[i], sl_ckpt_st_metadata(f, names[i]) };
     sl_st_tensor *list = sl_malloc((size_t)n + 1, sizeof *list);
     for (int i = 0; i < n; i++) {
-        list[i] = *sl_st_at(f, i);
+        list[i] = *sl_ckpt_st_at(f, i);
         list[i].data = a.weights; // any numbers will do
     }
     for (int trial = 0; trial < 18; trial++) {
@@ -647,23 +647,23 @@ static void a_state_has_all_its_tensors(void **state) {
         } else { // of other numbers
             of->dtype = SL_F64;
         }
-        SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, count, text,
-                               SL_LEN(text)));
+        SL_MUST(t, sl_ckpt_st_write(in_folder("state-00000010.safetensors"), list, count, text,
+                                    SL_LEN(text)));
         assert_int_equal(load(&b, &l), SL_EFORMAT);
         SL_CHECK(t, strstr(sl_last_error(), reason) && strstr(sl_last_error(), one.name), "%s: %s",
                  one.name, sl_last_error());
         *of = one;
     }
     list[n] = (sl_st_tensor){ .name = "more", .dtype = SL_F32, .data = a.weights };
-    SL_MUST(t,
-            sl_st_write(in_folder("state-00000010.safetensors"), list, n + 1, text, SL_LEN(text)));
+    SL_MUST(t, sl_ckpt_st_write(in_folder("state-00000010.safetensors"), list, n + 1, text,
+                                SL_LEN(text)));
     assert_int_equal(load(&b, &l), SL_EFORMAT);
     for (int i = 0; i < SL_LEN(text); i++) { // a text less
         sl_st_text less[SL_LEN(text)];
         memcpy(less, text, sizeof less);
         less[i] = text[0];
-        SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, less + 1,
-                               SL_LEN(text) - 1));
+        SL_MUST(t, sl_ckpt_st_write(in_folder("state-00000010.safetensors"), list, n, less + 1,
+                                    SL_LEN(text) - 1));
         if (strcmp(names[i], "level") == 0 || strcmp(names[i], "libraries") == 0) {
             SL_MUST(t, load(&b, &l)); // where it is from need not be known
             assert_string_equal(i == 5 ? l.level : l.libraries, "");
@@ -675,11 +675,12 @@ static void a_state_has_all_its_tensors(void **state) {
         SL_CHECK(t, strstr(sl_last_error(), i == 3 || i == 4 ? "another run" : names[i]), "%s: %s",
                  names[i], sl_last_error());
     }
-    SL_MUST(t, sl_st_write(in_folder("state-00000010.safetensors"), list, n, text, SL_LEN(text)));
+    SL_MUST(t,
+            sl_ckpt_st_write(in_folder("state-00000010.safetensors"), list, n, text, SL_LEN(text)));
     SL_MUST(t, load(&b, &l)); // with all of them it is one
     sl_ckpt_loaded_clear(&l);
     sl_free(list);
-    sl_st_close(f);
+    sl_ckpt_st_close(f);
     drop(&a);
     drop(&b);
 }
@@ -691,12 +692,12 @@ static void write_blindly(sl_fixture *t, const run *r, int64_t step) {
         sl_st_file *f = NULL;
         snprintf(name, sizeof name, "%s-%08lld.safetensors", k ? "state" : "model",
                  (long long)step);
-        SL_MUST(t, sl_st_open(&f, in_folder(name)));
-        const int n = sl_st_count(f);
+        SL_MUST(t, sl_ckpt_st_open(&f, in_folder(name)));
+        const int n = sl_ckpt_st_count(f);
         sl_st_tensor *list = sl_malloc((size_t)n, sizeof *list);
         void *zeros = sl_calloc((size_t)n * 4, sizeof(double));
         for (int i = 0; i < n; i++) {
-            list[i] = *sl_st_at(f, i);
+            list[i] = *sl_ckpt_st_at(f, i);
             const char *bare = list[i].name + (k && i >= 4 ? 2 : 0);
             const int at = sl_model_find(r->model, bare);
             const float *block = !k ? r->weights : list[i].name[0] == 'm' ? r->m : r->v;
@@ -707,13 +708,13 @@ static void write_blindly(sl_fixture *t, const run *r, int64_t step) {
         sl_st_text text[SL_LEN(names) + 1];
         int texts = 0;
         for (int i = 0; i < SL_LEN(names) - !k; i++)
-            text[texts++] = (sl_st_text){ names[i], sl_st_metadata(f, names[i]) };
+            text[texts++] = (sl_st_text){ names[i], sl_ckpt_st_metadata(f, names[i]) };
         if (k) text[texts++] = (sl_st_text){ "model_hash", hash };
-        SL_MUST(t, sl_st_write(in_folder(name), list, n, text, texts));
-        sl_st_close(f);
-        SL_MUST(t, sl_st_open(&f, in_folder(name)));
-        snprintf(hash, sizeof hash, "%s", sl_st_metadata(f, "data_hash"));
-        sl_st_close(f);
+        SL_MUST(t, sl_ckpt_st_write(in_folder(name), list, n, text, texts));
+        sl_ckpt_st_close(f);
+        SL_MUST(t, sl_ckpt_st_open(&f, in_folder(name)));
+        snprintf(hash, sizeof hash, "%s", sl_ckpt_st_metadata(f, "data_hash"));
+        sl_ckpt_st_close(f);
         sl_free(zeros);
         sl_free(list);
     }
@@ -894,16 +895,16 @@ static void other_files_are_no_models(void **state) {
                                 { "config", config_of(&a) }, { "vocabulary", "" },
                                 { "universe", "" },          { "level", "" },
                                 { "libraries", "" } };
-    SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, text, SL_LEN(text)));
+    SL_MUST(t, sl_ckpt_st_write(in_folder("bare"), NULL, 0, text, SL_LEN(text)));
     not_a_model(t, "bare", "no table of tokens");
-    SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, text + 3, SL_LEN(text) - 3));
+    SL_MUST(t, sl_ckpt_st_write(in_folder("bare"), NULL, 0, text + 3, SL_LEN(text) - 3));
     not_a_model(t, "bare", "no symlaw model: its metadata lack kind, step, config");
     static const char *const steps[] = { "", "-1", "1x", "9999999999999999999" };
     for (int i = 0; i < SL_LEN(steps); i++) {
         sl_st_text odd[SL_LEN(text)];
         memcpy(odd, text, sizeof odd);
         odd[1].text = steps[i];
-        SL_MUST(t, sl_st_write(in_folder("bare"), NULL, 0, odd, SL_LEN(odd)));
+        SL_MUST(t, sl_ckpt_st_write(in_folder("bare"), NULL, 0, odd, SL_LEN(odd)));
         not_a_model(t, "bare", "its step is \"");
     }
     config_clear();

@@ -56,7 +56,7 @@ static const char *made(const char *header, size_t data) {
 static void refused(sl_fixture *t, const char *path, const char *reason) {
     sl_st_file *f = NULL;
     sl_fail_restore("");
-    sl_status st = sl_st_open(&f, path);
+    sl_status st = sl_ckpt_st_open(&f, path);
     SL_CHECK(t, st == SL_EFORMAT && !f, "\"%s\" expected, but it is %s: %s", reason,
              sl_status_text(st), sl_last_error());
     SL_CHECK(t, strstr(sl_last_error(), reason) && strstr(sl_last_error(), path),
@@ -77,7 +77,7 @@ static const sl_st_tensor tensors[] = {
 static const sl_st_text texts[] = { { "z", "" }, { "a \"b\"", "\\ \n\tä€😀" }, { "format", "pt" } };
 
 static sl_status write_golden(const char *path) {
-    return sl_st_write(path, tensors, SL_LEN(tensors), texts, SL_LEN(texts));
+    return sl_ckpt_st_write(path, tensors, SL_LEN(tensors), texts, SL_LEN(texts));
 }
 
 static size_t bytes_of(const sl_st_tensor *t) {
@@ -88,12 +88,12 @@ static size_t bytes_of(const sl_st_tensor *t) {
 
 static bool same_tensor(const sl_st_file *f, const sl_st_tensor *want) {
     uint8_t numbers[64];
-    const sl_st_tensor *got = sl_st_find(f, want->name);
+    const sl_st_tensor *got = sl_ckpt_st_find(f, want->name);
     if (!got || got->dtype != want->dtype || got->dims != want->dims || got->data) return false;
     if (memcmp(got->shape, want->shape, (size_t)want->dims * sizeof want->shape[0]) != 0)
         return false;
     const int64_t n = (int64_t)(bytes_of(want) / (want->dtype == SL_F32 ? 4 : 8));
-    return sl_st_read(f, got, 0, n, numbers) == SL_OK &&
+    return sl_ckpt_st_read(f, got, 0, n, numbers) == SL_OK &&
            memcmp(numbers, want->data, bytes_of(want)) == 0;
 }
 
@@ -114,20 +114,20 @@ static void a_file_is_as_the_documentation_says(void **state) {
 static void ours_reads_back_to_the_bit(void **state) {
     sl_fixture *t = *state;
     sl_st_file *f = NULL;
-    SL_MUST(t, sl_st_open(&f, GOLDEN "ours.safetensors"));
-    SL_MUST(t, sl_st_verify(f));
-    assert_int_equal(sl_st_count(f), SL_LEN(tensors));
+    SL_MUST(t, sl_ckpt_st_open(&f, GOLDEN "ours.safetensors"));
+    SL_MUST(t, sl_ckpt_st_verify(f));
+    assert_int_equal(sl_ckpt_st_count(f), SL_LEN(tensors));
     for (int i = 0; i < SL_LEN(tensors); i++) {
-        assert_string_equal(sl_st_at(f, i)->name, tensors[i].name); // by place
+        assert_string_equal(sl_ckpt_st_at(f, i)->name, tensors[i].name); // by place
         SL_CHECK(t, same_tensor(f, &tensors[i]), "%s", tensors[i].name);
     }
     for (int i = 0; i < SL_LEN(texts); i++)
-        assert_string_equal(sl_st_metadata(f, texts[i].name), texts[i].text);
-    assert_string_equal(sl_st_metadata(f, "symlaw_format"), "1");
-    assert_null(sl_st_metadata(f, "Z"));
-    assert_null(sl_st_find(f, "__metadata__"));
-    assert_null(sl_st_find(f, "tensor"));
-    sl_st_close(f);
+        assert_string_equal(sl_ckpt_st_metadata(f, texts[i].name), texts[i].text);
+    assert_string_equal(sl_ckpt_st_metadata(f, "symlaw_format"), "1");
+    assert_null(sl_ckpt_st_metadata(f, "Z"));
+    assert_null(sl_ckpt_st_find(f, "__metadata__"));
+    assert_null(sl_ckpt_st_find(f, "tensor"));
+    sl_ckpt_st_close(f);
 }
 
 /* Other kinds of shapes and sizes than the stored file has, and more than one slice of data. */
@@ -156,25 +156,25 @@ static void any_tensors_read_back(void **state) {
         }
         const char *path = sl_test_path("any");
         sl_st_file *f = NULL;
-        SL_MUST(t, sl_st_write(path, list, n, NULL, 0));
-        SL_MUST(t, sl_st_open(&f, path));
-        SL_MUST(t, sl_st_verify(f));
-        assert_int_equal(sl_st_count(f), n);
+        SL_MUST(t, sl_ckpt_st_write(path, list, n, NULL, 0));
+        SL_MUST(t, sl_ckpt_st_open(&f, path));
+        SL_MUST(t, sl_ckpt_st_verify(f));
+        assert_int_equal(sl_ckpt_st_count(f), n);
         for (int i = 0; i < n; i++) {
-            const sl_st_tensor *got = sl_st_find(f, list[i].name);
+            const sl_st_tensor *got = sl_ckpt_st_find(f, list[i].name);
             assert_non_null(got);
             assert_int_equal(got->dims, list[i].dims);
             const int64_t size = list[i].dtype == SL_F32 ? 4 : 8;
             const int64_t all = (int64_t)bytes_of(&list[i]) / size;
             const int64_t first = all ? sl_rng_below(&t->rng, (uint32_t)all) : 0;
-            SL_MUST(t, sl_st_read(f, got, first, all - first, back));
+            SL_MUST(t, sl_ckpt_st_read(f, got, first, all - first, back));
             SL_CHECK(t,
                      memcmp(back, (const char *)list[i].data + first * size,
                             (size_t)((all - first) * size)) == 0,
                      "trial %d, tensor %d from %lld of %lld", trial, i, (long long)first,
                      (long long)all);
         }
-        sl_st_close(f);
+        sl_ckpt_st_close(f);
     }
     sl_free(numbers);
     sl_free(back);
@@ -184,14 +184,14 @@ static void any_tensors_read_back(void **state) {
 static void a_file_of_python_is_read(void **state) {
     sl_fixture *t = *state;
     sl_st_file *f = NULL;
-    SL_MUST(t, sl_st_open(&f, GOLDEN "python.safetensors"));
-    SL_MUST(t, sl_st_verify(f));
-    assert_int_equal(sl_st_count(f), SL_LEN(tensors));
+    SL_MUST(t, sl_ckpt_st_open(&f, GOLDEN "python.safetensors"));
+    SL_MUST(t, sl_ckpt_st_verify(f));
+    assert_int_equal(sl_ckpt_st_count(f), SL_LEN(tensors));
     for (int i = 0; i < SL_LEN(tensors); i++)
         SL_CHECK(t, same_tensor(f, &tensors[i]), "%s", tensors[i].name);
-    assert_string_equal(sl_st_metadata(f, "by"), "somebody else");
-    assert_null(sl_st_metadata(f, "symlaw_format"));
-    sl_st_close(f);
+    assert_string_equal(sl_ckpt_st_metadata(f, "by"), "somebody else");
+    assert_null(sl_ckpt_st_metadata(f, "symlaw_format"));
+    sl_ckpt_st_close(f);
 }
 
 /* ---------------------------------------------------------------- bad files ----------------- */
@@ -279,9 +279,9 @@ static void bad_headers_are_refused_with_the_reason(void **state) {
             refused(t, path, rows[i].reason);
             continue;
         }
-        SL_MUST(t, sl_st_open(&f, path));
-        SL_MUST(t, sl_st_verify(f));
-        sl_st_close(f);
+        SL_MUST(t, sl_ckpt_st_open(&f, path));
+        SL_MUST(t, sl_ckpt_st_verify(f));
+        sl_ckpt_st_close(f);
     }
 }
 
@@ -306,10 +306,10 @@ static void what_is_no_file_of_tensors_is_refused(void **state) {
 
     const char *pipe = sl_test_path("pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    assert_int_equal(sl_st_open(&f, pipe), SL_EIO); // and does not wait
-    assert_int_equal(sl_st_open(&f, "/tmp"), SL_EIO);
+    assert_int_equal(sl_ckpt_st_open(&f, pipe), SL_EIO); // and does not wait
+    assert_int_equal(sl_ckpt_st_open(&f, "/tmp"), SL_EIO);
     assert_non_null(strstr(sl_last_error(), "folder"));
-    assert_int_equal(sl_st_open(&f, sl_test_path("missing")), SL_EIO);
+    assert_int_equal(sl_ckpt_st_open(&f, sl_test_path("missing")), SL_EIO);
     assert_non_null(strstr(sl_last_error(), "missing"));
     assert_null(f);
 }
@@ -328,18 +328,18 @@ static void a_flipped_bit_in_the_header_is_noticed(void **state) {
         for (int bit = 0; bit < 8; bit++) {
             sl_st_file *f = NULL;
             flip(path, i, bit);
-            sl_status st = sl_st_open(&f, path);
+            sl_status st = sl_ckpt_st_open(&f, path);
             if (st == SL_OK) {
                 harmless++;
                 const int now = bytes[i] ^ 1 << bit;
                 SL_CHECK(t, now == '\n' || now == '\t' || now == '\r',
                          "byte %zu, bit %d is not noticed", i, bit);
-                SL_CHECK(t, sl_st_count(f) == SL_LEN(tensors), "byte %zu, bit %d", i, bit);
+                SL_CHECK(t, sl_ckpt_st_count(f) == SL_LEN(tensors), "byte %zu, bit %d", i, bit);
             } else {
                 SL_CHECK(t, st == SL_EFORMAT && *sl_last_error(), "byte %zu, bit %d: %s", i, bit,
                          sl_status_text(st));
             }
-            sl_st_close(f);
+            sl_ckpt_st_close(f);
             flip(path, i, bit);
         }
     }
@@ -358,11 +358,11 @@ static void a_flipped_bit_in_the_data_is_damage(void **state) {
     for (size_t i = 8 + header; i < n; i++) {
         sl_st_file *f = NULL;
         flip(path, i, (int)(i % 8));
-        SL_MUST(t, sl_st_open(&f, path));
-        assert_int_equal(sl_st_verify(f), SL_EFORMAT);
+        SL_MUST(t, sl_ckpt_st_open(&f, path));
+        assert_int_equal(sl_ckpt_st_verify(f), SL_EFORMAT);
         assert_non_null(strstr(sl_last_error(), "damaged: the data"));
         assert_non_null(strstr(sl_last_error(), path));
-        sl_st_close(f);
+        sl_ckpt_st_close(f);
         flip(path, i, (int)(i % 8));
     }
     sl_free(bytes);
@@ -400,12 +400,12 @@ static void a_file_cut_while_it_is_read_is_noticed(void **state) {
     const char *path = sl_test_path("shrinks");
     double back[6];
     SL_MUST(t, write_golden(path));
-    SL_MUST(t, sl_st_open(&f, path));
+    SL_MUST(t, sl_ckpt_st_open(&f, path));
     assert_int_equal(truncate(path, 460), 0);
-    assert_int_equal(sl_st_read(f, sl_st_find(f, "thirds"), 0, 6, back), SL_EFORMAT);
+    assert_int_equal(sl_ckpt_st_read(f, sl_ckpt_st_find(f, "thirds"), 0, 6, back), SL_EFORMAT);
     assert_non_null(strstr(sl_last_error(), "truncated while it was read"));
-    assert_int_equal(sl_st_verify(f), SL_EFORMAT);
-    sl_st_close(f);
+    assert_int_equal(sl_ckpt_st_verify(f), SL_EFORMAT);
+    sl_ckpt_st_close(f);
 }
 
 /* ---------------------------------------------------------------- writing fails ------------- */
@@ -416,10 +416,10 @@ static void what_json_cannot_carry_is_refused(void **state) {
     static const sl_st_tensor odd = { .name = "\xed\xa0\x80", .dtype = SL_I64, .data = &count };
     const char *path = sl_test_path("latin");
     for (int i = 0; i < SL_LEN(bad); i++) {
-        assert_int_equal(sl_st_write(path, tensors, 1, &bad[i], 1), SL_EINVAL);
+        assert_int_equal(sl_ckpt_st_write(path, tensors, 1, &bad[i], 1), SL_EINVAL);
         assert_non_null(strstr(sl_last_error(), path));
     }
-    assert_int_equal(sl_st_write(path, &odd, 1, NULL, 0), SL_EINVAL);
+    assert_int_equal(sl_ckpt_st_write(path, &odd, 1, NULL, 0), SL_EINVAL);
     SL_CHECK(t, access(path, F_OK) != 0, "a file is there");
 }
 
@@ -428,7 +428,7 @@ static void a_full_disk_leaves_the_old_file(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("kept");
     size_t n, now;
-    SL_MUST(t, sl_st_write(path, tensors, 1, NULL, 0));
+    SL_MUST(t, sl_ckpt_st_write(path, tensors, 1, NULL, 0));
     char *before = get(t, path, &n);
     int failures = 0;
     for (;; failures++) {
@@ -447,9 +447,9 @@ static void a_full_disk_leaves_the_old_file(void **state) {
 
 static sl_status open_and_verify(const char *path) {
     sl_st_file *f = NULL;
-    SL_TRY(sl_st_open(&f, path));
-    sl_status st = sl_st_verify(f);
-    sl_st_close(f);
+    SL_TRY(sl_ckpt_st_open(&f, path));
+    sl_status st = sl_ckpt_st_verify(f);
+    sl_ckpt_st_close(f);
     return st;
 }
 
@@ -470,7 +470,7 @@ static void each_allocation_may_fail(void **state) {
 }
 
 int main(void) {
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_file_is_as_the_documentation_says),
         SL_TEST(ours_reads_back_to_the_bit),

@@ -44,7 +44,7 @@ static void ten_million_rows_are_sampled(void **state) {
     sl_table a;
     sl_mem_peak_reset();
     const int64_t before = sl_mem_bytes();
-    SL_MUST(t, sl_table_read(&a, path, &o, NULL, NULL));
+    SL_MUST(t, sl_data_table_read(&a, path, &o, NULL, NULL));
     const int64_t peak = sl_mem_peak() - before;
     close(ends[0]);
     waitpid(child, NULL, 0);
@@ -60,10 +60,10 @@ static void ten_million_rows_are_sampled(void **state) {
         SL_CHECK(t, i == 0 || a.x[0][i - 1] < v, "not in order");
         u[i] = v / ROWS;
     }
-    const double p = sl_ks_uniform(u, KEPT);
+    const double p = sl_num_ks_uniform(u, KEPT);
     SL_CHECK(t, p > 1e-6, "not even: p = %g", p);
     sl_free(u);
-    sl_table_clear(&a);
+    sl_data_table_clear(&a);
 }
 
 int main(void) {

@@ -107,16 +107,16 @@ static void tables_as_people_have_them(void **state) {
         o.target = cases[i].target;
         o.inputs = cases[i].inputs;
         const char *path = file_of(t, cases[i].text, strlen(cases[i].text));
-        const sl_status st = sl_table_read(&table, path, &o, NULL, NULL);
+        const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
         SL_CHECK(t, st == SL_OK, "%s: %s", cases[i].text, sl_last_error());
         show(&s, &table);
         SL_CHECK(t, strcmp(s.text, cases[i].want) == 0, "%s\nis\n%s\nand not\n%s", cases[i].text,
                  s.text, cases[i].want);
-        const sl_problem p = sl_table_problem(&table);
+        const sl_problem p = sl_data_table_problem(&table);
         assert_true(p.rows == table.rows && p.inputs == table.inputs && p.y == table.y &&
                     p.x[0] == table.x[0]);
-        sl_table_clear(&table);
-        sl_table_clear(&table);
+        sl_data_table_clear(&table);
+        sl_data_table_clear(&table);
     }
     sl_str_clear(&s);
 }
@@ -200,7 +200,7 @@ static void what_cannot_be_is_told(void **state) {
         o.target = cases[i].target;
         o.inputs = cases[i].inputs;
         const char *path = file_of(t, cases[i].text, strlen(cases[i].text));
-        const sl_status st = sl_table_read(&table, path, &o, NULL, NULL);
+        const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
         SL_CHECK(t, st == cases[i].st, "%s: %s", cases[i].text, sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), cases[i].want), "%s\n is told as\n%s\nand not as\n%s",
                  cases[i].text, sl_last_error(), cases[i].want);
@@ -221,7 +221,7 @@ static void read_squares(sl_fixture *t, sl_table *out, const char *path, int64_t
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     o.max_rows = max_rows;
     o.seed = seed;
-    SL_MUST(t, sl_table_read(out, path, &o, NULL, NULL));
+    SL_MUST(t, sl_data_table_read(out, path, &o, NULL, NULL));
 }
 
 /* Rows of a sample are whole, in order, and the seed's. */
@@ -248,11 +248,11 @@ static void a_sample_keeps_rows_and_order(void **state) {
         }
         assert_memory_equal(a.x[0], b.x[0], (size_t)n * sizeof(double));
         SL_CHECK(t, memcmp(a.x[0], c.x[0], (size_t)n * sizeof(double)) != 0, "seeds do nothing");
-        sl_table_clear(&a);
-        sl_table_clear(&b);
-        sl_table_clear(&c);
+        sl_data_table_clear(&a);
+        sl_data_table_clear(&b);
+        sl_data_table_clear(&c);
     }
-    sl_table_clear(&all);
+    sl_data_table_clear(&all);
     sl_str_clear(&s);
 }
 
@@ -268,13 +268,13 @@ static void a_sample_is_even(void **state) {
         sl_table a;
         read_squares(t, &a, path, KEPT, t->seed + seed);
         for (int64_t i = 0; i < a.rows; i++) hits[(int)a.x[0][i] * PARTS / ROWS]++;
-        sl_table_clear(&a);
+        sl_data_table_clear(&a);
     }
     const double want = (double)KEPT * SEEDS / PARTS;
     for (int k = 0; k < PARTS; k++) chi2 += (hits[k] - want) * (hits[k] - want) / want;
     // without repeats the variance is smaller: by the share that is left out
     chi2 /= 1 - (double)KEPT / ROWS;
-    SL_CHECK(t, sl_chi2_tail(chi2, PARTS - 1) > 1e-6, "chi-square %g", chi2);
+    SL_CHECK(t, sl_num_chi2_tail(chi2, PARTS - 1) > 1e-6, "chi-square %g", chi2);
     sl_str_clear(&s);
 }
 
@@ -344,7 +344,7 @@ static void the_best_set_is_picked(void **state) {
         const int which[] = { 1, 2, 3, 4, 5 };
         int set[3];
         double share, best = -1e9;
-        SL_MUST(t, sl_table__pick(set, &share, &block, 0, which, 5, k, 7));
+        SL_MUST(t, sl_data__table_pick(set, &share, &block, 0, which, 5, k, 7));
         for (int m = 0; m < 1 << 5; m++) {
             if (__builtin_popcount((unsigned)m) != k) continue;
             const double *x[3];
@@ -387,7 +387,7 @@ static void what_matters_is_found(void **state) {
         }
         sl_table_options o = SL_TABLE_OPTIONS_INIT;
         sl_table a;
-        SL_MUST(t, sl_table_read(&a, file(t, &s), &o, NULL, NULL));
+        SL_MUST(t, sl_data_table_read(&a, file(t, &s), &o, NULL, NULL));
         char first[8], second[8];
         snprintf(first, sizeof first, "c%d", one[c]);
         snprintf(second, sizeof second, "c%d", two[c]);
@@ -398,7 +398,7 @@ static void what_matters_is_found(void **state) {
         assert_int_equal(a.rows, 700); // empty cells elsewhere cost no row
         assert_int_equal(a.missing, 0);
         SL_CHECK(t, a.explained > 0.8 && a.explained < 1, "explained %g", a.explained);
-        sl_table_clear(&a);
+        sl_data_table_clear(&a);
     }
     sl_str_clear(&s);
 }
@@ -414,11 +414,11 @@ static void a_grid_is_no_trap(void **state) {
                     i / 16 + 1000 * (i % 16));
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     sl_table a;
-    SL_MUST(t, sl_table_read(&a, file(t, &s), &o, NULL, NULL));
+    SL_MUST(t, sl_data_table_read(&a, file(t, &s), &o, NULL, NULL));
     SL_CHECK(t, !strcmp(a.names[0], "a") && !strcmp(a.names[1], "b"), "%s, %s", a.names[0],
              a.names[1]);
     SL_CHECK(t, a.explained > 0.95, "explained %g", a.explained);
-    sl_table_clear(&a);
+    sl_data_table_clear(&a);
     sl_str_clear(&s);
 }
 
@@ -437,7 +437,7 @@ static void picking_drops_what_it_must(void **state) {
                         : i == 9 ? ""
                                  : "8",
                         i * 53 % 89, constant ? 3 : i * 37 % 101);
-        SL_MUST(t, sl_table_read(&a, file(t, &s), &o, NULL, NULL));
+        SL_MUST(t, sl_data_table_read(&a, file(t, &s), &o, NULL, NULL));
         assert_int_equal(a.chosen_from, 3);
         assert_string_equal(a.names[0], "p");
         if (constant) {
@@ -446,7 +446,7 @@ static void picking_drops_what_it_must(void **state) {
             assert_true(a.rows == 198 && a.missing == 1 && a.infinite == 1);
         }
         SL_CHECK(t, a.rows + a.missing + a.infinite == a.read, "rows are lost");
-        sl_table_clear(&a);
+        sl_data_table_clear(&a);
     }
     sl_str_clear(&s);
 }
@@ -459,12 +459,12 @@ static void too_many_columns_are_refused(void **state) {
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     sl_table a;
     const char *path = file(t, &s);
-    assert_int_equal(sl_table_read(&a, path, &o, NULL, NULL), SL_ELIMIT);
+    assert_int_equal(sl_data_table_read(&a, path, &o, NULL, NULL), SL_ELIMIT);
     SL_CHECK(t, strstr(sl_last_error(), "name the inputs"), "%s", sl_last_error());
     o.inputs = "x1,1001";
-    SL_MUST(t, sl_table_read(&a, path, &o, NULL, NULL));
+    SL_MUST(t, sl_data_table_read(&a, path, &o, NULL, NULL));
     assert_true(a.x[1][2] == 2002 && a.y[2] == 2004);
-    sl_table_clear(&a);
+    sl_data_table_clear(&a);
     sl_str_clear(&s);
 }
 
@@ -517,7 +517,7 @@ static void memory_is_bounded(void **state) {
     told p = { 0 };
     sl_mem_peak_reset();
     const int64_t before = sl_mem_bytes();
-    SL_MUST(t, sl_table_read(&a, path, &o, tell, &p));
+    SL_MUST(t, sl_data_table_read(&a, path, &o, tell, &p));
     waitpid(child, NULL, 0);
     close(fd);
     assert_true(a.rows == KEPT && a.read == ROWS);
@@ -525,7 +525,7 @@ static void memory_is_bounded(void **state) {
     SL_CHECK(t, p.calls >= ROWS / 10000 && p.bytes > 1000000, "told %lld times",
              (long long)p.calls);
     SL_CHECK(t, a.x[0][KEPT - 1] > 0.95 * ROWS, "the end was not read");
-    sl_table_clear(&a);
+    sl_data_table_clear(&a);
 }
 
 static void reading_can_be_stopped(void **state) {
@@ -538,7 +538,7 @@ static void reading_can_be_stopped(void **state) {
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;
     sl_table a = { .rows = -1 };
     told p = { .stop_at = 20000 };
-    assert_int_equal(sl_table_read(&a, path, &o, tell, &p), SL_ECANCEL);
+    assert_int_equal(sl_data_table_read(&a, path, &o, tell, &p), SL_ECANCEL);
     SL_CHECK(t, strstr(sl_last_error(), "stopped after row 2"), "%s", sl_last_error());
     assert_true(a.rows == -1);
     close(fd);
@@ -549,8 +549,8 @@ static void reading_can_be_stopped(void **state) {
 
 static sl_status read_and_clear(const char *path, const sl_table_options *o) {
     sl_table a;
-    SL_TRY(sl_table_read(&a, path, o, NULL, NULL));
-    sl_table_clear(&a);
+    SL_TRY(sl_data_table_read(&a, path, o, NULL, NULL));
+    sl_data_table_clear(&a);
     return SL_OK;
 }
 
@@ -572,7 +572,7 @@ static sl_status read_unknown(const char *path) {
     sl_table a;
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     o.target = "nobody";
-    const sl_status st = sl_table_read(&a, path, &o, NULL, NULL);
+    const sl_status st = sl_data_table_read(&a, path, &o, NULL, NULL);
     return st == SL_EINVAL ? SL_OK : st == SL_OK ? SL_EINVAL : st;
 }
 
@@ -582,8 +582,8 @@ static void failures_fail_in_order(void **state) {
     SL_EACH_ALLOCATION(t, read_unknown(path));
     sl_table a;
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;
-    assert_int_equal(sl_table_read(&a, sl_test_path("missing"), &o, NULL, NULL), SL_EIO);
-    assert_int_equal(sl_table_read(&a, "/proc/self/mem", &o, NULL, NULL), SL_EIO);
+    assert_int_equal(sl_data_table_read(&a, sl_test_path("missing"), &o, NULL, NULL), SL_EIO);
+    assert_int_equal(sl_data_table_read(&a, "/proc/self/mem", &o, NULL, NULL), SL_EIO);
 }
 
 int main(void) {

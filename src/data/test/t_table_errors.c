@@ -19,7 +19,7 @@ static const char *file_of(sl_fixture *t, const char *text) {
 
 static sl_status read_text(sl_fixture *t, sl_table *out, const char *text,
                            const sl_table_options *o) {
-    return sl_table_read(out, file_of(t, text), o, NULL, NULL);
+    return sl_data_table_read(out, file_of(t, text), o, NULL, NULL);
 }
 
 static void a_column_of_errors_is_no_input(void **state) {
@@ -34,12 +34,12 @@ static void a_column_of_errors_is_no_input(void **state) {
             o.sigma = i == 2 ? "4" : "s";
             if (named) o.inputs = "a,b";
             SL_MUST(t, read_text(t, &table, text, &o));
-            const sl_problem p = sl_table_problem(&table);
+            const sl_problem p = sl_data_table_problem(&table);
             assert_true(p.inputs == 2 && p.rows == 3 && p.sigma_absolute);
             assert_true(p.sigma[0] == 0.5 && p.sigma[1] == 2 && p.sigma[2] == 0.25);
             assert_true(p.x[0][2] == 7 && p.x[1][2] == 8 && p.y[2] == 9);
             assert_string_equal(table.target, "y");
-            sl_table_clear(&table);
+            sl_data_table_clear(&table);
         }
     // the last column is the target unless it has the errors
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
@@ -47,7 +47,7 @@ static void a_column_of_errors_is_no_input(void **state) {
     o.sigma = "c";
     SL_MUST(t, read_text(t, &table, "a,b,c\n1,2,3\n4,5,6\n", &o));
     assert_string_equal(table.target, "b");
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
 }
 
 static void weights_are_inverse_variances(void **state) {
@@ -60,7 +60,7 @@ static void weights_are_inverse_variances(void **state) {
                 table.inputs == 1);
     assert_true(table.sigma[0] == 0.5 && table.sigma[1] == 2 && !table.sigma_absolute);
     assert_string_equal(table.names[0], "a");
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
 }
 
 static void what_cannot_be_is_told(void **state) {
@@ -111,7 +111,7 @@ static void names_lose_their_units(void **state) {
     }
     assert_true(table.units.target_known && table.units.target.power[0] == 2 * SL_DIMENSION_PART);
     assert_true(fabs(table.units.input_factor[1] * 3.6 - 1) < 1e-12);
-    sl_table_clear(&table);
+    sl_data_table_clear(&table);
     // named with or without it
     static const char *const inputs[] = { "v,m", "v [km/h],m (kg)", "2,1" };
     for (int i = 0; i < SL_LEN(inputs); i++) {
@@ -120,7 +120,7 @@ static void names_lose_their_units(void **state) {
         SL_MUST(t, read_text(t, &table, "m (kg),v [km/h],E (J)\n1,2,3\n4,5,6\n", &o));
         assert_true(table.inputs == 2 && table.x[0][1] == 5 && table.units.target_known);
         assert_string_equal(table.names[1], "m");
-        sl_table_clear(&table);
+        sl_data_table_clear(&table);
     }
     o.inputs = NULL;
     o.target = "d"; // which?
@@ -157,7 +157,7 @@ static void sixteen_inputs_are_taken(void **state) {
             SL_CHECK(t, j == 0 || column > atoi(table.names[j - 1] + 1), "not in order");
         }
         SL_CHECK(t, found >= (k < 6 ? k - 1 : k < 12 ? 5 : 6), "%d of 6 found among %d", found, k);
-        sl_table_clear(&table);
+        sl_data_table_clear(&table);
     }
     sl_str_clear(&s);
 }
@@ -169,15 +169,15 @@ static void some_rows_keep_their_errors(void **state) {
     const double *const column[] = { x };
     const double *columns[1];
     sl_problem p = { .inputs = 1, .rows = 4, .x = column, .y = y }, some;
-    SL_MUST(t, sl_problem_pick(&some, columns, &t->arena, &p, pick, 2));
+    SL_MUST(t, sl_data_problem_pick(&some, columns, &t->arena, &p, pick, 2));
     assert_true(some.rows == 2 && some.x[0][0] == 4 && some.y[1] == 6 && !some.sigma);
     p.sigma = sigma;
     p.sigma_absolute = true;
-    SL_MUST(t, sl_problem_pick(&some, columns, &t->arena, &p, pick, 2));
+    SL_MUST(t, sl_data_problem_pick(&some, columns, &t->arena, &p, pick, 2));
     assert_true(some.sigma[0] == 12 && some.sigma[1] == 10 && some.sigma_absolute);
     for (size_t limit = 16, ok = 0; !ok; limit += 16) {
         sl_arena a = { .limit = limit };
-        const sl_status st = sl_problem_pick(&some, columns, &a, &p, pick, 2);
+        const sl_status st = sl_data_problem_pick(&some, columns, &a, &p, pick, 2);
         SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "%d", (int)st);
         ok = st == SL_OK;
         sl_arena_clear(&a);
@@ -189,8 +189,8 @@ static sl_status read_once(const char *path) {
     sl_table table = { 0 };
     o.sigma = "s";
     o.max_inputs = 4;
-    const sl_status st = sl_table_read(&table, path, &o, NULL, NULL);
-    sl_table_clear(&table);
+    const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
+    sl_data_table_clear(&table);
     return st;
 }
 

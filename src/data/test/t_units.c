@@ -8,14 +8,14 @@
 
 static sl_unit parsed(sl_fixture *t, const char *text) {
     sl_unit u;
-    SL_MUST(t, sl_unit_parse(&u, text, strlen(text)));
+    SL_MUST(t, sl_data_unit_parse(&u, text, strlen(text)));
     return u;
 }
 
 static const char *printed(sl_dimension d) {
     static char text[200];
     sl_str s = { 0 };
-    sl_dimension_print(&s, d);
+    sl_data_dimension_print(&s, d);
     snprintf(text, sizeof text, "%s", sl_str_text(&s));
     sl_str_clear(&s);
     return text;
@@ -126,7 +126,7 @@ static void what_is_no_unit_is_refused_with_its_place(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_unit u = { .factor = 77 };
-        const sl_status st = sl_unit_parse(&u, cases[i].text, strlen(cases[i].text));
+        const sl_status st = sl_data_unit_parse(&u, cases[i].text, strlen(cases[i].text));
         SL_CHECK(t, st == SL_EFORMAT && u.factor == 77, "\"%s\" is read", cases[i].text);
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "\"%s\": %s", cases[i].text,
                  sl_last_error());
@@ -142,7 +142,7 @@ static void dimensions_read_back(void **state) {
             if (sl_rng_below(&t->rng, 2))
                 d.power[i] = (int16_t)(10 * (int)sl_rng_below(&t->rng, 60) - 300);
         const sl_unit u = parsed(t, printed(d));
-        SL_CHECK(t, sl_dimension_equal(u.dimension, d) && u.factor == 1, "%s", printed(d));
+        SL_CHECK(t, sl_data_dimension_equal(u.dimension, d) && u.factor == 1, "%s", printed(d));
     }
 }
 
@@ -150,12 +150,12 @@ static void dimensions_multiply(void **state) {
     sl_fixture *t = *state;
     const sl_dimension m = parsed(t, "m").dimension, J = parsed(t, "J").dimension;
     sl_dimension d;
-    assert_true(sl_dimension_multiply(&d, J, m, -1, 1));
+    assert_true(sl_data_dimension_multiply(&d, J, m, -1, 1));
     assert_string_equal(printed(d), "N");
-    assert_true(sl_dimension_multiply(&d, (sl_dimension){ { 0 } }, J, 1, 3));
+    assert_true(sl_data_dimension_multiply(&d, (sl_dimension){ { 0 } }, J, 1, 3));
     assert_string_equal(printed(d), "kg^(1/3) m^(2/3) s^(-2/3)");
-    assert_false(sl_dimension_multiply(&d, J, m, 1, 7));
-    assert_false(sl_dimension_multiply(&d, J, m, 600, 1));
+    assert_false(sl_data_dimension_multiply(&d, J, m, 1, 7));
+    assert_false(sl_data_dimension_multiply(&d, J, m, 600, 1));
     assert_string_equal(printed(d), "kg^(1/3) m^(2/3) s^(-2/3)"); // as it was
 }
 
@@ -164,7 +164,7 @@ static const char *const names[] = { "m", "v", "a, b" };
 static void lists_name_columns(void **state) {
     sl_fixture *t = *state;
     sl_units u = { .input_factor = { 5 } };
-    SL_MUST(t, sl_units_parse(&u, "v = km/h, \"a, b\"=1,E=J", names, 3, "E"));
+    SL_MUST(t, sl_data_units_parse(&u, "v = km/h, \"a, b\"=1,E=J", names, 3, "E"));
     assert_true(!u.input_known[0] && u.input_factor[0] == 5);
     assert_true(u.input_known[1] && u.input_known[2] && u.target_known);
     assert_string_equal(printed(u.input[1]), "m s^-1");
@@ -186,7 +186,7 @@ static void lists_name_columns(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_units v = u;
-        const sl_status st = sl_units_parse(&v, cases[i].list, names, 3, "E");
+        const sl_status st = sl_data_units_parse(&v, cases[i].list, names, 3, "E");
         SL_CHECK(t, st == cases[i].st && memcmp(&u, &v, sizeof u) == 0, "%s", cases[i].list);
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].list,
                  sl_last_error());
@@ -214,7 +214,7 @@ static void names_have_units(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_unit u = { .factor = 77 };
         size_t length = 99;
-        const bool has = sl_unit_of_name(&u, &length, cases[i].name);
+        const bool has = sl_data_unit_of_name(&u, &length, cases[i].name);
         SL_CHECK(t, has == (cases[i].length >= 0), "%s", cases[i].name);
         if (has) {
             SL_CHECK(t, (int)length == cases[i].length, "%s: %zu", cases[i].name, length);
@@ -229,7 +229,7 @@ static void names_have_units(void **state) {
 
 static sl_status fail_once(void) {
     sl_units u = { 0 };
-    const sl_status st = sl_units_parse(&u, "w=m", names, 3, "E");
+    const sl_status st = sl_data_units_parse(&u, "w=m", names, 3, "E");
     return st == SL_EINVAL ? SL_OK : st;
 }
 

@@ -51,7 +51,7 @@ static sl_search_formula found(sl_fixture *t, const char *text, double *value, d
 
 static void must_print(sl_fixture *t, const sl_candidate *c, const char *want) {
     sl_str s = { 0 };
-    SL_MUST(t, sl_candidate_print(&s, c, SL_FORMAT_INFIX, NULL));
+    SL_MUST(t, sl_discover_candidate_print(&s, c, SL_FORMAT_INFIX, NULL));
     SL_CHECK(t, strcmp(sl_str_text(&s), want) == 0, "%s, not %s", sl_str_text(&s), want);
     sl_str_clear(&s);
 }
@@ -76,7 +76,7 @@ static void forms_are_those_that_people_write(void **state) {
         const sl_candidate *c = &b.pool.work[0].c;
         double want[ROWS], got[ROWS];
         SL_MUST(t, sl_expr_eval(want, &t->arena, f.fit.expr, b.columns, ROWS, NULL));
-        SL_MUST(t, sl_candidate_eval(got, &t->arena, c, &b.p));
+        SL_MUST(t, sl_discover_candidate_eval(got, &t->arena, c, &b.p));
         for (int k = 0; k < ROWS; k++)
             SL_CHECK(t, fabs(got[k] - want[k]) <= 1e-12 * (1 + fabs(want[k])), "%s", cases[i][0]);
         assert_true(c->size <= sl_expr_nodes(f.fit.expr));

@@ -90,8 +90,8 @@ static void visit(const xml_element *e, void *payload) {
 static sl_str drawn(made *m, seen *s) {
     sl_str text = { 0 }, again = { 0 };
     *s = (seen){ 0 };
-    SL_MUST(m->t, sl_picture_draw(&text, &m->picture));
-    SL_MUST(m->t, sl_picture_draw(&again, &m->picture));
+    SL_MUST(m->t, sl_discover_picture_draw(&text, &m->picture));
+    SL_MUST(m->t, sl_discover_picture_draw(&again, &m->picture));
     assert_string_equal(text.text, again.text);
     sl_str_clear(&again);
     XML_MUST(m->t, text.text, visit, s);
@@ -393,7 +393,7 @@ static void very_many_rows_make_a_small_picture(void **state) {
 
 static sl_status draw(const sl_picture *p) {
     sl_str s = { 0 };
-    const sl_status st = sl_picture_draw(&s, p);
+    const sl_status st = sl_discover_picture_draw(&s, p);
     sl_str_clear(&s);
     return st;
 }

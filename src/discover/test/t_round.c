@@ -40,7 +40,7 @@ static void make(made *m, sl_fixture *t, int64_t rows, const char *text, const d
 
 /* y := the exact formula and noise. */
 static void add_y(made *m, double noise) {
-    SL_MUST(m->t, sl_candidate_eval(m->y, &m->t->arena, &m->c, &m->p));
+    SL_MUST(m->t, sl_discover_candidate_eval(m->y, &m->t->arena, &m->c, &m->p));
     for (int64_t i = 0; i < m->p.rows; i++) {
         if (isnan(m->y[i])) m->y[i] = 0;
         m->y[i] += noise * sl_rng_normal(&m->t->rng);
@@ -50,8 +50,8 @@ static void add_y(made *m, double noise) {
 static sl_candidate rounded(made *m) {
     sl_rounding r;
     sl_candidate out;
-    SL_MUST(m->t, sl_rounding_make(&r, &m->t->arena, &m->p, &m->d));
-    SL_MUST(m->t, sl_candidate_round(&out, &m->t->arena, &m->c, &r));
+    SL_MUST(m->t, sl_discover_rounding_make(&r, &m->t->arena, &m->p, &m->d));
+    SL_MUST(m->t, sl_discover_candidate_round(&out, &m->t->arena, &m->c, &r));
     assert_true(out.expr == m->c.expr && out.params == m->c.params);
     return out;
 }
@@ -60,8 +60,8 @@ static sl_candidate rounded(made *m) {
 static double r2_of(made *m, const sl_candidate *c, int *lost) {
     static double y[ROWS], exact[ROWS], truth[ROWS];
     int64_t n = 0;
-    SL_MUST(m->t, sl_candidate_eval(y, &m->t->arena, c, &m->p));
-    SL_MUST(m->t, sl_candidate_eval(exact, &m->t->arena, &m->c, &m->p));
+    SL_MUST(m->t, sl_discover_candidate_eval(y, &m->t->arena, c, &m->p));
+    SL_MUST(m->t, sl_discover_candidate_eval(exact, &m->t->arena, &m->c, &m->p));
     *lost = 0;
     for (int64_t i = 0; i < m->p.rows; i++) {
         if (!isfinite(exact[i])) continue;
@@ -69,7 +69,7 @@ static double r2_of(made *m, const sl_candidate *c, int *lost) {
         y[n] = y[i];
         truth[n++] = m->y[i];
     }
-    return sl_r2(y, truth, n);
+    return sl_num_r2(y, truth, n);
 }
 
 static void must_hold(made *m, const sl_candidate *c) {
@@ -95,13 +95,13 @@ static void errors_say_how_many_digits(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_candidate c = { .params = 1, .value = &cases[i].value, .error = &cases[i].error };
-        const int digits = sl_candidate_digits(&c, 0, 6);
+        const int digits = sl_discover_candidate_digits(&c, 0, 6);
         SL_CHECK(t, digits == cases[i].digits, "%g +- %g: %d digits, not %d", cases[i].value,
                  cases[i].error, digits, cases[i].digits);
     }
     const double value = 2.5;
-    assert_int_equal(sl_candidate_digits(&(sl_candidate){ .params = 1, .value = &value }, 0, 15),
-                     15);
+    assert_int_equal(
+        sl_discover_candidate_digits(&(sl_candidate){ .params = 1, .value = &value }, 0, 15), 15);
 }
 
 /* Where there is room, what the error leaves is what is shown. */
@@ -234,8 +234,8 @@ static void odd_constants_end(void **state) {
 static sl_status round_once(made *m) {
     sl_rounding r;
     sl_candidate out;
-    SL_TRY(sl_rounding_make(&r, &m->t->arena, &m->p, &m->d));
-    return sl_candidate_round(&out, &m->t->arena, &m->c, &r);
+    SL_TRY(sl_discover_rounding_make(&r, &m->t->arena, &m->p, &m->d));
+    return sl_discover_candidate_round(&out, &m->t->arena, &m->c, &r);
 }
 
 static void every_allocation_may_fail(void **state) {

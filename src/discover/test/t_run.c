@@ -44,9 +44,9 @@ static void tear_down(bench *b) { sl_infer_close(b->model); }
 static sl_discovery *run(sl_fixture *t, const bench *b, int threads) {
     sl_pool *pool = NULL;
     sl_discovery *d = NULL;
-    if (threads > 1) SL_MUST(t, sl_pool_new(&pool, threads));
+    if (threads > 1) SL_MUST(t, sl_par_pool_new(&pool, threads));
     SL_MUST(t, sl_discover_run(&d, b->model, pool, &b->p, &b->o, NULL, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return d;
 }
 
@@ -81,7 +81,7 @@ static void threads_make_no_difference(void **state) {
         for (int threads = 2; threads <= 3; threads++) {
             sl_discovery *more = run(t, &b, threads);
             must_be_same(t, one, more);
-            sl_discovery_free(more);
+            sl_discover_free(more);
         }
         b.o.seed = 1;
         sl_discovery *other = run(t, &b, 1);
@@ -89,8 +89,8 @@ static void threads_make_no_difference(void **state) {
         for (int64_t i = 0; same && i < one->count; i++)
             same = one->candidate[i].log_prob == other->candidate[i].log_prob;
         assert_false(same);
-        sl_discovery_free(other);
-        sl_discovery_free(one);
+        sl_discover_free(other);
+        sl_discover_free(one);
         tear_down(&b);
     }
 }
@@ -104,7 +104,7 @@ static bool close_number(double a, double b) {
 static double plain_r2(sl_fixture *t, const sl_candidate *c, const sl_problem *p) {
     double *y = sl_arena_alloc(&t->arena, (size_t)p->rows * sizeof *y), mean = 0, sse = 0, sst = 0;
     assert_non_null(y);
-    SL_MUST(t, sl_candidate_eval(y, &t->arena, c, p));
+    SL_MUST(t, sl_discover_candidate_eval(y, &t->arena, c, p));
     for (int64_t i = 0; i < p->rows; i++) mean += p->y[i] / (double)p->rows;
     for (int64_t i = 0; i < p->rows; i++) {
         sse += pow(y[i] - p->y[i], 2);
@@ -152,7 +152,7 @@ static void the_list_is_what_it_says(void **state) {
             if (r != SL_TOKEN_FINE) invalid -= d->cost.invalid[r];
         assert_int_equal(invalid, 0);
         if (b.o.grammar) assert_int_equal(d->cost.invalid[SL_TOKEN_SYNTAX], 0);
-        sl_discovery_free(d);
+        sl_discover_free(d);
         tear_down(&b);
     }
 }
@@ -176,13 +176,13 @@ static void the_front_is_not_beaten(void **state) {
         front += c->front;
         assert_true(isfinite(c->bits.total) && d->candidate[0].bits.total <= c->bits.total);
         double squares = 0, y[ROWS];
-        SL_MUST(t, sl_candidate_eval(y, &t->arena, c, &b.p));
+        SL_MUST(t, sl_discover_candidate_eval(y, &t->arena, c, &b.p));
         for (int k = 0; k < ROWS; k++) squares += pow(y[k] - b.y[k], 2) / ROWS;
         SL_CHECK(t, fabs(c->rms - sqrt(squares)) <= 1e-9 * c->rms, "%g, not %g", c->rms,
                  sqrt(squares));
     }
     assert_true(front >= 2 && front < d->ranked);
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -196,19 +196,19 @@ static void baselines_need_no_model(void **state) {
     b.model = NULL;
     sl_discovery *d = run(t, &b, 1);
     sl_str s = { 0 };
-    SL_MUST(t, sl_candidate_print(&s, &d->candidate[0], SL_FORMAT_INFIX, NULL));
+    SL_MUST(t, sl_discover_candidate_print(&s, &d->candidate[0], SL_FORMAT_INFIX, NULL));
     assert_string_equal(s.text, "3*x1 - x2/2 + 2");
     assert_true(d->candidate[0].r2 == 1 || d->candidate[0].r2 > 1 - 1e-12);
     assert_int_equal(d->candidate[0].source, SL_SOURCE_BASELINE);
-    sl_discovery_free(d);
+    sl_discover_free(d);
 
     for (int i = 0; i < ROWS; i++) b.y[i] = 7.25; // and a target that does not move
     d = run(t, &b, 1);
     sl_str_truncate(&s, 0);
-    SL_MUST(t, sl_candidate_print(&s, &d->candidate[0], SL_FORMAT_PYTHON, NULL));
+    SL_MUST(t, sl_discover_candidate_print(&s, &d->candidate[0], SL_FORMAT_PYTHON, NULL));
     assert_true(d->candidate[0].r2 == 1);
     assert_true(strcmp(s.text, "7.25") == 0 || strcmp(s.text, "29/4") == 0);
-    sl_discovery_free(d);
+    sl_discover_free(d);
     sl_str_clear(&s);
     b.model = model;
     tear_down(&b);
@@ -240,8 +240,8 @@ static void held_rows_are_held(void **state) {
     sl_discovery *e = run(t, &b, 1);
     assert_int_equal(d->ranked, e->ranked);
     for (int64_t i = 0; i < d->ranked; i++) assert_true(d->candidate[i].r2 == e->candidate[i].r2);
-    sl_discovery_free(e);
-    sl_discovery_free(d);
+    sl_discover_free(e);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -272,7 +272,7 @@ static void scaled_inputs_are_scaled_back(void **state) {
         u1[i] = (b.x1[i] - rows.mean[0]) / rows.deviation[0];
         u2[i] = (b.x2[i] - rows.mean[1]) / rows.deviation[1];
     }
-    assert_true(fabs(sl_mean(u1, ROWS)) < 1e-12 && fabs(sl_variance(u2, ROWS) - 1) < 0.03);
+    assert_true(fabs(sl_num_mean(u1, ROWS)) < 1e-12 && fabs(sl_num_variance(u2, ROWS) - 1) < 0.03);
     int checked = 0;
     for (int64_t k = 0; k < d->ranked; k++) {
         const sl_candidate *c = &d->candidate[k];
@@ -281,7 +281,7 @@ static void scaled_inputs_are_scaled_back(void **state) {
         int at;
         SL_MUST(t, sl_token_to_expr(&e, &reason, &at, &t->arena, c->tokens, c->n_tokens, 2));
         SL_MUST(t, sl_expr_eval(want, &t->arena, e, u, ROWS, NULL));
-        SL_MUST(t, sl_candidate_eval(got, &t->arena, c, &b.p));
+        SL_MUST(t, sl_discover_candidate_eval(got, &t->arena, c, &b.p));
         double largest = 0;
         for (int i = 0; i < ROWS; i++) largest = fmax(largest, fabs(want[i]));
         for (int i = 0; i < ROWS; i++)
@@ -290,7 +290,7 @@ static void scaled_inputs_are_scaled_back(void **state) {
         checked++;
     }
     assert_true(checked > 3);
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -312,7 +312,7 @@ static void a_cut_leaves_the_best_so_far(void **state) {
         SL_MUST(t, sl_discover_run(&d, b.model, NULL, &b.p, &b.o, cancel_at, &left));
         assert_true(d->ranked > 0);
         if (left <= 0) assert_int_equal(d->cut, SL_CUT_CANCEL);
-        sl_discovery_free(d);
+        sl_discover_free(d);
     }
     // of a time that is too short for all samples the fits have their share, unless the machine is
     // too slow for either: then there is more time
@@ -324,7 +324,7 @@ static void a_cut_leaves_the_best_so_far(void **state) {
         d = run(t, &b, 1);
         assert_int_equal(d->cut, SL_CUT_TIME);
         refined = d->cost.refined;
-        sl_discovery_free(d);
+        sl_discover_free(d);
     }
     assert_true(refined > 0);
     b.o.deadline = sl_clock() - 1;
@@ -332,7 +332,7 @@ static void a_cut_leaves_the_best_so_far(void **state) {
     assert_int_equal(d->cut, SL_CUT_TIME);
     assert_int_equal(d->cost.samples, 0);
     assert_true(d->ranked > 0); // baselines
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -341,7 +341,7 @@ static void a_cut_leaves_the_best_so_far(void **state) {
 static void must_find(sl_fixture *t, const sl_discovery *d, const char *want) {
     sl_str s = { 0 };
     assert_true(d->ranked > 0);
-    SL_MUST(t, sl_candidate_print(&s, &d->candidate[0], SL_FORMAT_INFIX, NULL));
+    SL_MUST(t, sl_discover_candidate_print(&s, &d->candidate[0], SL_FORMAT_INFIX, NULL));
     SL_CHECK(t, strcmp(s.text, want) == 0, "%s, not %s", s.text, want);
     sl_str_clear(&s);
 }
@@ -369,18 +369,18 @@ static void the_model_is_asked_only_if_needed(void **state) {
     must_find(t, d, "3*x1^2 - 2*x2 + 1");
     assert_int_equal(d->candidate[0].source, SL_SOURCE_SEARCH);
     assert_true(d->within_noise && !d->model_asked && opened == 0);
-    sl_discovery_free(d);
+    sl_discover_free(d);
 
     for (int i = 0; i < ROWS; i++) b.y[i] = sl_rng_uniform(&t->rng); // no law
     b.o.exhaustive.exact_only = true;
     d = run(t, &b, 1);
     assert_int_equal(opened, 1);
     assert_false(d->model_asked); // there was none
-    sl_discovery_free(d);
+    sl_discover_free(d);
     b.model = model;
     d = run(t, &b, 1);
     assert_true(d->model_asked && d->cost.samples == 60);
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -399,11 +399,11 @@ static void options_hold_for_all_candidates(void **state) {
         excluded += c->state == SL_CANDIDATE_EXCLUDED;
         if (i >= d->ranked) continue;
         assert_true(c->size <= 5);
-        for (const sl_node *at = c->expr; at < c->expr + c->expr->len; at += sl_step(at))
+        for (const sl_node *at = c->expr; at < c->expr + c->expr->len; at += sl_expr_step(at))
             assert_true(at->op != SL_OP_EXP);
     }
     assert_true(excluded > 0 && d->ranked > 0);
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -416,16 +416,16 @@ static void a_search_may_be_cancelled(void **state) {
     b.o.search = SL_DISCOVER_EXHAUSTIVE;
     b.o.rank = SL_RANK_BITS;
     sl_pool *pool = NULL;
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     for (int calls = 1; calls <= 8; calls++) {
         int left = calls;
         sl_discovery *d = NULL;
         SL_MUST(t, sl_discover_run(&d, NULL, pool, &b.p, &b.o, cancel_at, &left));
         assert_true(d->ranked > 0); // baselines at least
         if (left <= 0) assert_int_equal(d->cut, SL_CUT_CANCEL);
-        sl_discovery_free(d);
+        sl_discover_free(d);
     }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     tear_down(&b);
 }
 
@@ -457,7 +457,7 @@ static void a_model_is_shown_what_it_takes(void **state) {
         const uint64_t shown = 1u << d->model_input[0] | 1u << d->model_input[1];
         SL_CHECK(t, (sl_expr_variables(c->expr) & ~shown) == 0, "%s", text_of(t, c->expr));
     }
-    sl_discovery_free(d);
+    sl_discover_free(d);
     tear_down(&b);
 }
 
@@ -484,7 +484,7 @@ static void what_makes_no_sense_is_refused(void **state) {
 static sl_status discover_once(const bench *b) {
     sl_discovery *d = NULL;
     SL_TRY(sl_discover_run(&d, b->model, NULL, &b->p, &b->o, NULL, NULL));
-    sl_discovery_free(d);
+    sl_discover_free(d);
     return SL_OK;
 }
 

@@ -2,10 +2,11 @@
  *
  * 1,000 pairs of the default configuration (the paper's: 100,000 expressions up to depth 3, 64
  * points), the first of the test split that have constants. The numbers of each expression become
- * free, each is multiplied by a random factor between 0.5 and 1.5, and sl_refine starts from there,
- * with up to 8 restarts. Found: R2 > 1 - 1e-10. Printed for all pairs, for those where no constant
- * is a factor inside of a sine, and by what stands around the constants, a pair counting for each
- * kind it has. lower: fits whose R2 is below that of the start, of which there must be none.
+ * free, each is multiplied by a random factor between 0.5 and 1.5, and sl_fit_refine starts from
+ * there, with up to 8 restarts. Found: R2 > 1 - 1e-10. Printed for all pairs, for those where no
+ * constant is a factor inside of a sine, and by what stands around the constants, a pair counting
+ * for each kind it has. lower: fits whose R2 is below that of the start, of which there must be
+ * none.
  *
  *     build/bench/eval.refine [PAIRS] [SEED] */
 #include <math.h>
@@ -54,13 +55,14 @@ static void kinds_of(bool *has, const sl_node *e, kind around, bool factor, bool
         return;
     }
     if (e->op == SL_OP_NUM || e->op == SL_OP_VAR) return;
-    if (e->op == SL_OP_POW) around = sl_rat_is_int(sl_num_value(sl_next(e + 1))) ? WHOLE : ROOT;
+    if (e->op == SL_OP_POW)
+        around = sl_expr_rat_is_int(sl_expr_num_value(sl_expr_next(e + 1))) ? WHOLE : ROOT;
     if (e->op == SL_OP_EXP) around = EXP;
     if (e->op == SL_OP_SIN) around = PHASE;
     in_sine = in_sine || e->op == SL_OP_SIN;
     const sl_node *c = e + 1;
     const int operands = e->op == SL_OP_POW ? 1 : e->arg;
-    for (int i = 0; i < operands; i++, c = sl_next(c))
+    for (int i = 0; i < operands; i++, c = sl_expr_next(c))
         kinds_of(has, c, around, e->op == SL_OP_MUL, in_sine);
 }
 
@@ -79,11 +81,11 @@ static sl_status one(tally *t, const sl_pair *pair, const sl_node *skeleton, con
     double *y = sl_arena_alloc(a, (size_t)pair->points * sizeof *y);
     if (!y) return sl_fail_memory((size_t)pair->points, sizeof *y, "values");
     SL_TRY(sl_expr_eval(y, a, skeleton, p.x, p.rows, start));
-    before = sl_r2(y, p.y, p.rows);
+    before = sl_num_r2(y, p.y, p.rows);
 
     sl_fit fit;
     const double begin = sl_clock();
-    SL_TRY(sl_refine(&fit, a, skeleton, start, &p, &o));
+    SL_TRY(sl_fit_refine(&fit, a, skeleton, start, &p, &o));
     const double seconds = sl_clock() - begin;
     const bool found = fit.r2 > 1 - 1e-10;
     bool has[KIND_COUNT] = { false };
@@ -112,7 +114,7 @@ static sl_status bench(int pairs, uint64_t seed) {
     sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
     sl_pairs_options po = SL_PAIRS_OPTIONS_INIT;
     po.test_size = 3 * (int64_t)pairs; // more than a third has constants
-    SL_GO(sl_pool_new(&pool, sl_cores()));
+    SL_GO(sl_par_pool_new(&pool, sl_par_cores()));
     SL_GO(sl_universe_new(&u, pool, &uo, NULL));
     SL_GO(sl_pairs_new(&p, u, &po));
     for (int64_t i = 0; t[ALL].pairs < pairs && i < sl_pairs_size(p, SL_SPLIT_TEST); i++) {
@@ -137,7 +139,7 @@ done:
     sl_arena_clear(&a);
     sl_pairs_free(p);
     sl_universe_free(u);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st;
 }
 

@@ -137,7 +137,7 @@ static const sl_node *best_by_hand(sl_fixture *t, const world *w, const sl_probl
         SL_MUST(t, sl_pairs_get(&pair, &t->arena, w->pairs, SL_SPLIT_TRAIN,
                                 place_of(seed, problem, i)));
         SL_MUST(t, sl_expr_eval(y, &t->arena, pair.expr, p->x, p->rows, NULL));
-        const double one = sl_r2(y, p->y, p->rows);
+        const double one = sl_num_r2(y, p->y, p->rows);
         if (isnan(one) || (best && one <= *r2)) continue;
         *r2 = one;
         best = pair.expr;
@@ -179,13 +179,13 @@ static void threads_do_not_matter(void **state) {
             world b = a;
             sl_pool *pool;
             b.o.timeout = timed ? 1e6 : 0; // then threads work inside a problem
-            SL_MUST(t, sl_pool_new(&pool, 3));
+            SL_MUST(t, sl_par_pool_new(&pool, 3));
             SL_MUST(t, run(&b, t, pool));
             for (int i = 0; i < TOTAL; i++)
                 SL_CHECK(t, same_judgement(&a.j[i], &b.j[i]), "%s, timed %d, %d: %s, not %s",
                          sl_eval_candidates_name((sl_eval_candidates)from), timed, i, b.j[i].expr,
                          a.j[i].expr);
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
         }
         end(&a);
     }
@@ -205,7 +205,7 @@ static void linear_truths_are_solved(void **state) {
         const sl_judgement *j = &w.j[i];
         const bool exact = j->verdict <= SL_VERDICT_EQUAL;
         SL_CHECK(t, exact == (j->problem < 3), "%lld: %s, %s", (long long)j->problem, j->expr,
-                 sl_verdict_name(j->verdict));
+                 sl_eval_verdict_name(j->verdict));
         assert_true(j->samples == 0 && isnan(j->loss) && *j->expr);
     }
     assert_true(w.j[0].verdict == SL_VERDICT_SOLVED && w.j[4 * SEEDS].verdict == SL_VERDICT_FOUND);

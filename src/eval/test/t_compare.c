@@ -45,7 +45,7 @@ static void what_is_written_otherwise_is_the_truth(void **state) {
         SL_MUST(t, sl_expr_rewrite(&other, &t->arena, &t->rng, p.truth));
         const sl_verdict v = compare(t, other, NULL, &p);
         SL_CHECK(t, v == SL_VERDICT_SOLVED, "%s as %s: %s", text_of(p.truth), text_of(other),
-                 sl_verdict_name(v));
+                 sl_eval_verdict_name(v));
         all++;
 
         double value[SL_FIT_MAX_PARAMS];
@@ -84,7 +84,7 @@ static void what_has_other_values_is_not(void **state) {
         if (differ < 30) continue; // huge ones hide it
         sl_verdict v = compare(t, e, NULL, &p);
         SL_CHECK(t, v == SL_VERDICT_MISS, "%s for %s: %s", text_of(e), text_of(p.truth),
-                 sl_verdict_name(v));
+                 sl_eval_verdict_name(v));
         all++;
     }
     SL_CHECK(t, all > 150, "only %d", all);
@@ -133,7 +133,7 @@ static void cases(void **state) {
                 problem_of(t, parsed(t, g->truth), g->lo, g->hi, 50, with ? 50 : 0);
             const sl_verdict v = compare(t, parsed(t, g->expr), NULL, &p);
             SL_CHECK(t, v == g->verdict, "%s for %s, %d fresh: %s, not %s", g->expr, g->truth,
-                     with ? 50 : 0, sl_verdict_name(v), sl_verdict_name(g->verdict));
+                     with ? 50 : 0, sl_eval_verdict_name(v), sl_eval_verdict_name(g->verdict));
         }
 }
 
@@ -163,7 +163,7 @@ static void fitted_constants_may_be_a_little_off(void **state) {
     };
     for (int i = 0; i < SL_LEN(list); i++) {
         const sl_verdict v = compare(t, expr, &list[i].c, &p);
-        SL_CHECK(t, v == list[i].verdict, "%.17g: %s", list[i].c, sl_verdict_name(v));
+        SL_CHECK(t, v == list[i].verdict, "%.17g: %s", list[i].c, sl_eval_verdict_name(v));
     }
 }
 

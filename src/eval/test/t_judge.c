@@ -43,25 +43,25 @@ static void verdicts_of_baselines(void **state) {
     p = make(t, "x1/3 - 2*x2", 0); // by fitted constants, snapped or not
     j = judge(t, NULL, &p, &o);
     SL_CHECK(t, j.verdict <= SL_VERDICT_EQUAL && j.among, "%s: %s", j.expr,
-             sl_verdict_name(j.verdict));
+             sl_eval_verdict_name(j.verdict));
     assert_true(j.r2 > 1 - 1e-12 && j.r2_fresh > 1 - 1e-12);
 
     p = make(t, "x1 + x2 + sin(x1)/1000", 0); // near enough
     j = judge(t, NULL, &p, &o);
-    SL_CHECK(t, j.verdict == SL_VERDICT_CLOSE && !j.among, "%s", sl_verdict_name(j.verdict));
+    SL_CHECK(t, j.verdict == SL_VERDICT_CLOSE && !j.among, "%s", sl_eval_verdict_name(j.verdict));
     assert_true(j.r2 > 0.99 && j.r2 < 1);
 
     p = make(t, "sin(40*x1)*x2", 0);
     j = judge(t, NULL, &p, &o);
     SL_CHECK(t, j.verdict == SL_VERDICT_MISS && !j.among && *j.expr, "%s",
-             sl_verdict_name(j.verdict));
+             sl_eval_verdict_name(j.verdict));
     assert_true(j.r2 < 0.99);
 
     // noise: a line with three constants fits better than the truth, which is among the others
     p = make(t, "x1", 0.001);
     j = judge(t, NULL, &p, &o);
     SL_CHECK(t, j.verdict == SL_VERDICT_CLOSE && j.among, "%s: %s", j.expr,
-             sl_verdict_name(j.verdict));
+             sl_eval_verdict_name(j.verdict));
 
     p.truth = NULL;
     p.tokens = NULL;
@@ -95,7 +95,7 @@ static void what_the_model_says_is_judged(void **state) {
     sl_eval_problem p = make(t, "x1", 0);
     sl_judgement j = judge(t, m, &p, &o);
     SL_CHECK(t, j.verdict == SL_VERDICT_SOLVED && j.among, "%s: %s", j.expr,
-             sl_verdict_name(j.verdict));
+             sl_eval_verdict_name(j.verdict));
     assert_string_equal(j.expr, "x1");
     assert_true(j.samples == 600 && j.distinct > 1 && j.distinct < 600);
 
@@ -106,7 +106,7 @@ static void what_the_model_says_is_judged(void **state) {
     memcpy(ids, d->candidate[0].tokens, (size_t)d->candidate[0].n_tokens);
     p.tokens = ids;
     p.n_tokens = d->candidate[0].n_tokens;
-    sl_discovery_free(d);
+    sl_discover_free(d);
     assert_true(judge(t, m, &p, &o).same_tokens);
     ids[0] ^= 1;
     assert_false(judge(t, m, &p, &o).same_tokens);
@@ -244,9 +244,9 @@ static void time_and_stops_are_told(void **state) {
 static void verdicts_have_names(void **state) {
     (void)state;
     for (int v = 0; v < SL_VERDICT_COUNT; v++)
-        assert_int_equal(sl_verdict_find(sl_verdict_name((sl_verdict)v)), v);
-    assert_string_equal(sl_verdict_name(SL_VERDICT_CLOSE), "close");
-    assert_int_equal(sl_verdict_find("clos"), SL_VERDICT_COUNT);
+        assert_int_equal(sl_eval_verdict_find(sl_eval_verdict_name((sl_verdict)v)), v);
+    assert_string_equal(sl_eval_verdict_name(SL_VERDICT_CLOSE), "close");
+    assert_int_equal(sl_eval_verdict_find("clos"), SL_VERDICT_COUNT);
 }
 
 static sl_status judge_once(sl_fixture *t, const sl_infer *m, const sl_eval_problem *p,

@@ -110,11 +110,11 @@ static void threads_do_not_matter(void **state) {
             listener l = { 0 };
             b.arena = (sl_arena){ 0 };
             b.o.timeout = timed ? 1e6 : 0;
-            SL_MUST(t, sl_pool_new(&pool, threads));
+            SL_MUST(t, sl_par_pool_new(&pool, threads));
             SL_MUST(t, run(&b, pool, &l));
             SL_CHECK(t, same_run(&a, &b), "%d threads%s", threads, timed ? " inside" : "");
             assert_true(l.done == TOTAL);
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
             sl_arena_clear(&b.arena);
         }
     end(&a);
@@ -128,7 +128,7 @@ static void any_interruption_is_mended(void **state) {
     begin(t, &a);
     SL_MUST(t, run(&a, NULL, NULL));
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     int stopped = 0, last = 0;
     for (int n = 1; !last; n++) {
         world b = a;
@@ -157,7 +157,7 @@ static void any_interruption_is_mended(void **state) {
         sl_arena_clear(&b.arena);
     }
     SL_CHECK(t, stopped >= TOTAL / 2, "%d stops", stopped); // threads may be done before
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     end(&a);
 }
 

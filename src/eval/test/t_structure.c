@@ -1,5 +1,5 @@
-/* Structure under noise: right whatever the constants are, wrong however close the values are. And what is
- * judged when the search answers. */
+/* Structure under noise: right whatever the constants are, wrong however close the values are. And
+ * what is judged when the search answers. */
 #include "eval/test/tiny.h"
 
 /* Data of the truth with errors of 1 % in y. */
@@ -21,11 +21,11 @@ static void constants_do_not_matter_and_terms_do(void **state) {
     } list[] = {
         { "3*x1*x2**2 + 2", "2.9*x1*x2**2 + 2.2", true },
         { "3*x1*x2**2 + 2", "2.9*x1*x2**2", false },
-        { "3*x1*x2**2 + 2", "2.9*x1*x2**(5/2) + 2", false },         // exponents stay
-        { "3*x1*x2**2", "2.9*x1*x2**2 + 0.001", true },              // a summand that becomes 0
+        { "3*x1*x2**2 + 2", "2.9*x1*x2**(5/2) + 2", false }, // exponents stay
+        { "3*x1*x2**2", "2.9*x1*x2**2 + 0.001", true },      // a summand that becomes 0
         { "exp(-x1/2)*sin(x2)", "1.01*exp(-0.51*x1)*sin(0.99*x2)", true },
-        { "x1/(x1 + 2*x2)", "1/(1.01 + 1.98*x2/x1)", true },         // written another way
-        { "x1 + x2 + x1**3/10000", "1.001*x1 + 0.998*x2", false },   // as close as the noise
+        { "x1/(x1 + 2*x2)", "1/(1.01 + 1.98*x2/x1)", true },       // written another way
+        { "x1 + x2 + x1**3/10000", "1.001*x1 + 0.998*x2", false }, // as close as the noise
     };
     for (int i = 0; i < SL_LEN(list); i++) {
         const sl_eval_problem p = noisy(t, list[i].truth);
@@ -66,8 +66,8 @@ static void an_answer_of_the_search_is_judged(void **state) {
     o.search = SL_DISCOVER_EXHAUSTIVE;
     o.effort = SL_EFFORT_LOW;
     SL_MUST(t, sl_eval_judge(&j, &t->arena, NULL, NULL, &p, &o));
-    SL_CHECK(t, j.verdict == SL_VERDICT_SOLVED && j.claimed, "%s: %s", sl_verdict_name(j.verdict),
-             j.expr);
+    SL_CHECK(t, j.verdict == SL_VERDICT_SOLVED && j.claimed, "%s: %s",
+             sl_eval_verdict_name(j.verdict), j.expr);
     assert_true(*j.method && j.answered >= 0 && j.answered <= j.seconds);
     assert_true(j.structure && j.on_front && isnan(j.loss) && j.samples == 0);
 }

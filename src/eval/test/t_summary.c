@@ -47,8 +47,8 @@ static void fill(data *d, sl_rng *rng) {
 /* ---------------------------------------------------------------- the twin ------------------ */
 
 static bool member(const sl_eval_row *row, const sl_eval__traits *t) {
-    static const char *const tops[] = { "number", "variable", "sum", "product", "quotient", "power",
-                                        "root",   "exp",      "sin", "cos" };
+    static const char *const tops[] = { "number", "variable", "sum", "product", "quotient",
+                                        "power",  "root",     "exp", "sin",     "cos" };
     char text[32];
     if (strcmp(row->group, "all") == 0) return true;
     const int top = t->top - (t->top >= SL_EVAL__TOP_FUNCTION ? SL_OP_EXP : 0);
@@ -98,7 +98,7 @@ static void judge_share(sl_fixture *t, const sl_eval_row *row, int which, const 
         return;
     }
     assert_true(fabs(s->share - (double)hits / n) < 1e-15 && s->lo == lo && s->hi == hi);
-    const sl_interval w = sl_wilson((double)hits / SEEDS, n / SEEDS, 0.95);
+    const sl_interval w = sl_num_wilson((double)hits / SEEDS, n / SEEDS, 0.95);
     assert_true(s->wilson.lo == w.lo && s->wilson.hi == w.hi);
     assert_true(w.lo <= s->share && s->share <= w.hi);
 }
@@ -115,10 +115,9 @@ static void figures_are_those_of_a_twin(void **state) {
         int sums[3] = { 0 };
         for (int r = 0; r < s.rows; r++) {
             const sl_eval_row *row = &s.row[r];
-            const sl_share *const share[] = { &row->solved,      &row->equal, &row->exact,
-                                              &row->same_tokens, &row->close, &row->among,
-                                              &row->fresh,       &row->structure,
-                                              &row->on_front };
+            const sl_share *const share[] = { &row->solved,      &row->equal,     &row->exact,
+                                              &row->same_tokens, &row->close,     &row->among,
+                                              &row->fresh,       &row->structure, &row->on_front };
             int problems = 0;
             for (int i = 0; i < PROBLEMS; i++) problems += member(row, &d.traits[i]);
             SL_CHECK(t, row->problems == problems && problems > 0, "%s %s has %lld, not %d",
@@ -189,9 +188,9 @@ static void budgets_are_those_of_a_twin(void **state) {
             for (int i = 0; i < TOTAL; i++) {
                 const sl_judgement *j = &d.j[i];
                 const sl_eval__traits *p = &d.traits[i / SEEDS];
-                const bool good = p->errors ? j->structure
-                                            : j->verdict == SL_VERDICT_SOLVED ||
-                                                  j->verdict == SL_VERDICT_EQUAL;
+                const bool good =
+                    p->errors ? j->structure
+                              : j->verdict == SL_VERDICT_SOLVED || j->verdict == SL_VERDICT_EQUAL;
                 if (b == 0) claimed += j->claimed;
                 if (b == 0) wrong_in_all += p->truth && j->claimed && !good;
                 n += p->truth;
@@ -273,10 +272,8 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(figures_are_those_of_a_twin),
-        SL_TEST(budgets_are_those_of_a_twin),
-        SL_TEST(nothing_known_is_nan),
-        SL_TEST(tops_are_those_people_see),
+        SL_TEST(figures_are_those_of_a_twin), SL_TEST(budgets_are_those_of_a_twin),
+        SL_TEST(nothing_known_is_nan),        SL_TEST(tops_are_those_people_see),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.summary", tests, SL_LEN(tests));

@@ -35,20 +35,20 @@ static inline void tiny_lines(sl_fixture *t, const char *path, const char *const
         const char *text = *formulas[i] ? formulas[i] : "x1*x2 + sin(9*x1)";
         const sl_node *truth = parsed(t, text);
         const sl_eval_problem p = problem_of(t, truth, 0.5, 2, 20, 0);
-        sl_json_open(&s, NULL, '{');
-        sl_json_open(&s, "x", '[');
+        sl_io_json_open(&s, NULL, '{');
+        sl_io_json_open(&s, "x", '[');
         for (int v = 0; v < 2; v++) {
-            sl_json_open(&s, NULL, '[');
-            for (int k = 0; k < 20; k++) sl_json_add_real(&s, NULL, p.data.x[v][k]);
-            sl_json_close(&s, ']');
+            sl_io_json_open(&s, NULL, '[');
+            for (int k = 0; k < 20; k++) sl_io_json_add_real(&s, NULL, p.data.x[v][k]);
+            sl_io_json_close(&s, ']');
         }
-        sl_json_close(&s, ']');
-        sl_json_open(&s, "y", '[');
+        sl_io_json_close(&s, ']');
+        sl_io_json_open(&s, "y", '[');
         for (int k = 0; k < 20; k++)
-            sl_json_add_real(&s, NULL, p.data.y[k] + noise * sl_rng_normal(&t->rng));
-        sl_json_close(&s, ']');
-        if (*formulas[i]) sl_json_add_text(&s, "expr", text);
-        sl_json_close(&s, '}');
+            sl_io_json_add_real(&s, NULL, p.data.y[k] + noise * sl_rng_normal(&t->rng));
+        sl_io_json_close(&s, ']');
+        if (*formulas[i]) sl_io_json_add_text(&s, "expr", text);
+        sl_io_json_close(&s, '}');
         sl_str_add_char(&s, '\n');
     }
     write_file(t, path, sl_str_text(&s));

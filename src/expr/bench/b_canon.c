@@ -50,7 +50,7 @@ static sl_status make_forms(forms *f, sl_arena *a) {
         const int begin = f->begin, end = f->n;
         for (int p = begin; p < end; p++) {
             for (sl_operator o = 0; o < SL_OPERATOR_COUNT; o++) {
-                const bool unary = sl_operator_operands(o) == 1;
+                const bool unary = sl_expr_operator_operands(o) == 1;
                 for (int q = 0; q < (unary ? 1 : end); q++) {
                     SL_TRY(join(f, a, o, f->form[p], f->form[q]));
                     if (!unary) SL_TRY(join(f, a, o, f->form[q], f->form[p]));
@@ -158,7 +158,7 @@ static sl_status print(const candidate *c, int n) {
     sl_str s = { 0 };
     sl_status st = SL_OK;
     for (int i = 0; i < n && st == SL_OK; i++) {
-        sl_str_addf(&s, "%s\t", sl_operator_text(c[i].op));
+        sl_str_addf(&s, "%s\t", sl_expr_operator_text(c[i].op));
         SL_GO(sl_expr_print(&s, SL_FORMAT_PYTHON, c[i].p, NULL));
         sl_str_add_char(&s, '\t');
         if (c[i].q) SL_GO(sl_expr_print(&s, SL_FORMAT_PYTHON, c[i].q, NULL));

@@ -64,7 +64,7 @@ static sl_status measure(double *best, double *median, const sl_node *e, const s
     for (int r = 0; r < REPEATS; r++) {
         double start = sl_clock();
         for (int c = 0; c < calls; c++)
-            SL_TRY(p ? sl_program_run(y, p, x, n, NULL, scratch)
+            SL_TRY(p ? sl_expr_program_run(y, p, x, n, NULL, scratch)
                      : sl_expr_eval(y, scratch, e, x, n, NULL));
         t[r] = (sl_clock() - start) * 1e9 / ((double)calls * n);
     }
@@ -83,7 +83,7 @@ static sl_status bench(const char *text, int nodes, double floor_rate, int n, do
         return sl_fail(SL_EINVAL, "%s: only x1 and x2 have values", text);
     if (nodes == 0) nodes = sl_expr_nodes(e);
     SL_TRY(sl_expr_compile(&p, a, e));
-    SL_TRY(sl_program_run(y, p, x, n, NULL, a));
+    SL_TRY(sl_expr_program_run(y, p, x, n, NULL, a));
     if (!right(e, x, y, SL_MIN(n, 10000))) return sl_fail(SL_EINVAL, "%s is wrong", text);
 
     for (int compiled = 1; compiled >= 0; compiled--) {

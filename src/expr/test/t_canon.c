@@ -52,10 +52,10 @@ static const sl_node *with_powers(sl_fixture *t, const sl_node *e) {
                                      { 1, 4 }, { -3, 2 }, { 1, 3 },  { 5, 4 } };
     const sl_node *operand[2] = { NULL, NULL }, *c = e + 1, *r = e;
     if (e->op != SL_OP_NUM) {
-        for (int i = 0; i < e->arg && e->len > 1 && i < 2; i++, c = sl_next(c))
+        for (int i = 0; i < e->arg && e->len > 1 && i < 2; i++, c = sl_expr_next(c))
             operand[i] = with_powers(t, c);
         if (e->op == SL_OP_POW)
-            r = sl_expr_pow(&t->arena, operand[0], sl_num_value(operand[1]));
+            r = sl_expr_pow(&t->arena, operand[0], sl_expr_num_value(operand[1]));
         else if (e->op == SL_OP_RAISE)
             r = sl_expr_power(&t->arena, operand[0], operand[1]);
         else if (operand[1])
@@ -146,7 +146,7 @@ static void canon_apply_is_canon_of_apply(void **state) {
         if (!canon_or_limit(t, &long_way, whole)) continue;
         SL_MUST(t, sl_expr_canon_apply(&direct, &t->arena, op, p, q));
         SL_CHECK(t, same_bytes(direct, long_way), "%s of %s and %s\n gives %s\n and   %s",
-                 sl_operator_text(op), show(p), show(q), show(direct), show(long_way));
+                 sl_expr_operator_text(op), show(p), show(q), show(direct), show(long_way));
     }
 }
 
@@ -299,7 +299,7 @@ static void rules_by_example(void **state) {
             SL_MUST(t, sl_expr_canon(&long_way, &t->arena, sl_expr_apply(&t->arena, o, p, q)));
             SL_MUST(t, sl_expr_canon(&again, &t->arena, direct));
             SL_CHECK(t, same_bytes(direct, long_way) && same_bytes(again, direct),
-                     "%s of %s and %s:\n %s\n %s\n %s", sl_operator_text(o), show(p), show(q),
+                     "%s of %s and %s:\n %s\n %s\n %s", sl_expr_operator_text(o), show(p), show(q),
                      show(direct), show(long_way), show(again));
         }
         sl_arena_rewind(&t->arena, mark);

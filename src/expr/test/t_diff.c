@@ -30,7 +30,8 @@ static const sl_node *with_constants(sl_fixture *t, const sl_node *e, int *n, sl
     for (uint32_t i = 0; i < r->len; i++) {
         if (r[i].op == SL_OP_POW) exponent[i + 1 + r[i + 1].len] = true;
         // -1 mostly is a minus sign, and constants may be used twice
-        if (r[i].op != SL_OP_NUM || exponent[i] || (sl_num_is(r + i, -1) && sl_rng_below(rng, 4)))
+        if (r[i].op != SL_OP_NUM || exponent[i] ||
+            (sl_expr_num_is(r + i, -1) && sl_rng_below(rng, 4)))
             continue;
         assert_int_equal(r[i].len, 1);
         int k = *n && sl_rng_below(rng, 4) == 0 ? 1 + (int)sl_rng_below(rng, (uint32_t)*n) : ++*n;

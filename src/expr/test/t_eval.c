@@ -146,14 +146,14 @@ static void a_point_has_the_same_bits_at_every_place(void **state) {
         memory[7] = -NAN; // payload and sign of a NaN must not come out either
         memory[MOST + 1 + 7] = NAN;
         SL_MUST(t, sl_expr_compile(&p, &t->arena, e));
-        SL_MUST(t, sl_program_run(all, p, x, MOST, params, &t->arena));
+        SL_MUST(t, sl_expr_program_run(all, p, x, MOST, params, &t->arena));
         for (int s = 0; s < SL_LEN(sizes); s++) {
             // at the front, and as near to the end as it fits
             for (int from = 0; from <= MOST - sizes[s]; from += SL_MAX(MOST - sizes[s], 1)) {
                 const double *moved[VARS];
                 for (int v = 0; v < VARS; v++) moved[v] = x[v] + from;
                 part[sizes[s]] = 42;
-                SL_MUST(t, sl_program_run(part, p, moved, sizes[s], params, &t->arena));
+                SL_MUST(t, sl_expr_program_run(part, p, moved, sizes[s], params, &t->arena));
                 SL_CHECK(t, part[sizes[s]] == 42, "writes past the end for n = %d", sizes[s]);
                 for (int k = 0; k < sizes[s]; k++)
                     SL_CHECK(t, same_bits(part[k], all[from + k]),
@@ -406,7 +406,7 @@ static void registers_are_used_again(void **state) {
     assert_non_null(e);
     SL_MUST(t, sl_expr_compile(&p, &t->arena, e));
     sl_arena scratch = { .limit = 8 * POINTS * sizeof(double) + TERMS * 3 * 2 * sizeof(double) };
-    sl_status st = sl_program_run(y, p, columns, POINTS, NULL, &scratch);
+    sl_status st = sl_expr_program_run(y, p, columns, POINTS, NULL, &scratch);
     sl_arena_clear(&scratch);
     SL_MUST(t, st);
 }
@@ -429,7 +429,7 @@ static sl_status compile_and_run(sl_fixture *t, const sl_node *e, double *y, con
     const sl_program *p;
     sl_arena scratch = { 0 };
     sl_status st = sl_expr_compile(&p, &t->arena, e);
-    if (st == SL_OK) st = sl_program_run(y, p, x, n, NULL, &scratch);
+    if (st == SL_OK) st = sl_expr_program_run(y, p, x, n, NULL, &scratch);
     if (st == SL_OK && sl_arena_mark(&scratch) != 0)
         st = sl_fail(SL_EINVAL, "scratch is not rewound");
     sl_arena_clear(&scratch);

@@ -67,10 +67,10 @@ static void any_names_read_back(void **state) {
             bool same = st == SL_OK && sl_expr_equal(back, e);
             if (!same) print_error("%s\n", s.text);
             sl_str_clear(&s);
-            SL_CHECK(t, st == SL_OK, "table %d, %s: %s", k, sl_format_name(formats[f]),
+            SL_CHECK(t, st == SL_OK, "table %d, %s: %s", k, sl_expr_format_name(formats[f]),
                      sl_last_error());
             SL_CHECK(t, same, "table %d, %s: reads back as something else", k,
-                     sl_format_name(formats[f]));
+                     sl_expr_format_name(formats[f]));
         }
     }
 }
@@ -205,7 +205,7 @@ static void code_has_no_words_that_code_reserves(void **state) {
         char shown[100];
         snprintf(shown, sizeof shown, "%s", s.text);
         sl_str_clear(&s);
-        SL_CHECK(t, right, "%s: %s", sl_format_name(code[f]), shown);
+        SL_CHECK(t, right, "%s: %s", sl_expr_format_name(code[f]), shown);
     }
 }
 

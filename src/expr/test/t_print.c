@@ -95,8 +95,8 @@ static void expressions_look_as_they_should(void **state) {
         bool same = strcmp(sl_str_text(&s), l->text) == 0;
         if (!same) print_error("%s\n", sl_str_text(&s));
         sl_str_clear(&s);
-        SL_CHECK(t, st == SL_OK && same, "%s in %s is not %s", l->prefix, sl_format_name(l->format),
-                 l->text);
+        SL_CHECK(t, st == SL_OK && same, "%s in %s is not %s", l->prefix,
+                 sl_expr_format_name(l->format), l->text);
     }
 }
 
@@ -111,7 +111,7 @@ static sl_rat random_number(sl_rng *rng, bool large) {
     if (large && pick(rng, 4) == 0) num = (int64_t)(sl_rng_u64(rng) >> (1 + pick(rng, 60)));
     if (large && pick(rng, 8) == 0) den = 1 + (int64_t)(sl_rng_u64(rng) >> (2 + pick(rng, 60)));
     if (pick(rng, 2)) num = -num;
-    return sl_rat_make(&v, num, den) ? v : SL_RAT(INT64_MAX);
+    return sl_expr_rat_make(&v, num, den) ? v : SL_RAT(INT64_MAX);
 }
 
 /* A raw tree of all nodes, also in shapes that no operator of the surface makes. */
@@ -149,10 +149,10 @@ static void check_round_trips(sl_fixture *t, const sl_node *e, const sl_node *wa
         sl_status st = sl_expr_parse(&back, &t->arena, reads_back[f], s.text, s.len, NULL, NULL);
         if (st != SL_OK || !sl_expr_equal(back, want)) print_error("%s\n", sl_str_text(&s));
         sl_str_clear(&s);
-        SL_CHECK(t, st == SL_OK, "%s is not read back: %s", sl_format_name((sl_format)f),
+        SL_CHECK(t, st == SL_OK, "%s is not read back: %s", sl_expr_format_name((sl_format)f),
                  sl_last_error());
         SL_CHECK(t, sl_expr_equal(back, want), "%s reads back as something else",
-                 sl_format_name((sl_format)f));
+                 sl_expr_format_name((sl_format)f));
     }
 }
 
@@ -344,19 +344,21 @@ static void printing_survives_every_lack_of_memory(void **state) {
 static void tables_are_found_by_name(void **state) {
     sl_fixture *t = *state;
     for (int f = 0; f < SL_FORMAT_COUNT; f++)
-        SL_CHECK(t, (int)sl_format_find(sl_format_name((sl_format)f)) == f, "format %d", f);
-    SL_CHECK(t, sl_format_find("html") == SL_FORMAT_COUNT, "html is a format");
-    SL_CHECK(t, sl_format_find("") == SL_FORMAT_COUNT, "nothing is a format");
+        SL_CHECK(t, (int)sl_expr_format_find(sl_expr_format_name((sl_format)f)) == f, "format %d",
+                 f);
+    SL_CHECK(t, sl_expr_format_find("html") == SL_FORMAT_COUNT, "html is a format");
+    SL_CHECK(t, sl_expr_format_find("") == SL_FORMAT_COUNT, "nothing is a format");
     for (int o = 0; o < SL_OPERATOR_COUNT; o++) {
-        const char *text = sl_operator_text((sl_operator)o);
-        SL_CHECK(t, (int)sl_operator_find(text, strlen(text)) == o, "operator %d", o);
-        SL_CHECK(t, (int)sl_operator_find("sinus", 3) == SL_OPERATOR_SIN, "sin by length");
+        const char *text = sl_expr_operator_text((sl_operator)o);
+        SL_CHECK(t, (int)sl_expr_operator_find(text, strlen(text)) == o, "operator %d", o);
+        SL_CHECK(t, (int)sl_expr_operator_find("sinus", 3) == SL_OPERATOR_SIN, "sin by length");
     }
-    SL_CHECK(t, sl_operator_find("s", 1) == SL_OPERATOR_COUNT, "s is an operator");
-    SL_CHECK(t, sl_operator_find("", 0) == SL_OPERATOR_COUNT, "nothing is an operator");
-    SL_CHECK(t, sl_operator_operands(SL_OPERATOR_DIV) == 2, "operands of a division");
-    SL_CHECK(t, sl_operator_operands(SL_OPERATOR_SQRT) == 1, "operands of a root");
-    SL_CHECK(t, strcmp(sl_operator_latex(SL_OPERATOR_DIV), "\\frac") == 0, "LaTeX of a division");
+    SL_CHECK(t, sl_expr_operator_find("s", 1) == SL_OPERATOR_COUNT, "s is an operator");
+    SL_CHECK(t, sl_expr_operator_find("", 0) == SL_OPERATOR_COUNT, "nothing is an operator");
+    SL_CHECK(t, sl_expr_operator_operands(SL_OPERATOR_DIV) == 2, "operands of a division");
+    SL_CHECK(t, sl_expr_operator_operands(SL_OPERATOR_SQRT) == 1, "operands of a root");
+    SL_CHECK(t, strcmp(sl_expr_operator_latex(SL_OPERATOR_DIV), "\\frac") == 0,
+             "LaTeX of a division");
 }
 
 int main(void) {

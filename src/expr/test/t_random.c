@@ -12,11 +12,11 @@ static int surface_depth(const sl_node *e) {
     int deepest = 0;
     const sl_node *c = e + 1;
     if (e->op == SL_OP_NUM || e->len == 1) return 0;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         const sl_node *u = c;
         if (e->op == SL_OP_POW && i == 1) break; // the exponent
-        if (e->op == SL_OP_ADD && i == 1 && c->op == SL_OP_MUL && sl_num_is(c + 1, -1))
-            u = sl_next(c + 1);
+        if (e->op == SL_OP_ADD && i == 1 && c->op == SL_OP_MUL && sl_expr_num_is(c + 1, -1))
+            u = sl_expr_next(c + 1);
         if (e->op == SL_OP_MUL && i == 1 && c->op == SL_OP_POW && sl_expr__exponent(c).num == -1)
             u = c + 1;
         deepest = SL_MAX(deepest, surface_depth(u));
@@ -43,10 +43,10 @@ static void trees_are_well_formed(void **state) {
             seen[e[k].op] = true;
             root |= e[k].op == SL_OP_POW && sl_expr__exponent(e + k).den == 2;
             quotient |= e[k].op == SL_OP_POW && sl_expr__exponent(e + k).num == -1;
-            minus |= sl_num_is(e + k, -1);
+            minus |= sl_expr_num_is(e + k, -1);
             SL_CHECK(t,
-                     e[k].op != SL_OP_NUM || range > 0 || sl_num_is(e + k, -1) ||
-                         (k > 0 && sl_num_value(e + k).den == 2),
+                     e[k].op != SL_OP_NUM || range > 0 || sl_expr_num_is(e + k, -1) ||
+                         (k > 0 && sl_expr_num_value(e + k).den == 2),
                      "a number, but none were asked for");
         }
     }
@@ -82,7 +82,7 @@ static uint64_t contents(const sl_node *e) {
     if (e->op == SL_OP_NUM || e->op == SL_OP_VAR || e->op == SL_OP_PAR) return sl_expr_hash(e);
     uint64_t sum = 0;
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         // an operand of the same kind counts as its own operands: brackets do not matter
         const bool lifted = c->op == e->op && (e->op == SL_OP_ADD || e->op == SL_OP_MUL);
         sum += lifted ? contents(c) : sl_hash(&(uint64_t){ contents(c) }, 8, 1u + c->op);
@@ -164,7 +164,7 @@ static void numbers_go_where_they_are_said_to(void **state) {
             const sl_node *a = full + k + 2, *u = a + 1;
             if (a->op != SL_OP_NUM || u->op != SL_OP_VAR) continue;
             for (int j = 0; j < 2; j++) {
-                const sl_rat v = sl_num_value(j ? sl_next(full + k + 1) : a);
+                const sl_rat v = sl_expr_num_value(j ? sl_expr_next(full + k + 1) : a);
                 SL_CHECK(t, v.den == 1 && v.num != 0 && v.num >= -3 && v.num <= 3, "%lld",
                          (long long)v.num);
                 seen[v.num + 3] = true;

@@ -102,12 +102,12 @@ static void freed_numbers_can_be_bound_again(void **state) {
         SL_CHECK(t, sl_expr_valid(free, free->len) && sl_expr_nodes(free) == sl_expr_nodes(e),
                  "not well-formed: %s", text_of(e));
         const sl_node *c = free;
-        for (const sl_node *d = e; d < e + e->len; d += sl_step(d), c += sl_step(c)) {
+        for (const sl_node *d = e; d < e + e->len; d += sl_expr_step(d), c += sl_expr_step(c)) {
             if (c->op != SL_OP_PAR) continue;
             SL_CHECK(t, d->op == SL_OP_NUM && c->arg == ++seen, "out of order: %s", text_of(e));
-            exact[seen - 1] = sl_num_value(d);
+            exact[seen - 1] = sl_expr_num_value(d);
             known[seen - 1] = true;
-            SL_CHECK(t, value[seen - 1] == sl_rat_double(exact[seen - 1]), "%s", text_of(e));
+            SL_CHECK(t, value[seen - 1] == sl_expr_rat_double(exact[seen - 1]), "%s", text_of(e));
         }
         SL_CHECK(t, seen == n, "%d constants of %d are there: %s", seen, n, text_of(e));
         SL_MUST(t, sl_expr_bind(&back, &t->arena, free, exact, known));

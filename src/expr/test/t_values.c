@@ -95,7 +95,7 @@ static void values_look_as_they_should(void **state) {
         bool same = strcmp(sl_str_text(&s), l->text) == 0;
         if (!same) print_error("%s\n", sl_str_text(&s));
         sl_str_clear(&s);
-        SL_CHECK(t, st == SL_OK && same, "%s in %s is not %s", l->e, sl_format_name(l->format),
+        SL_CHECK(t, st == SL_OK && same, "%s in %s is not %s", l->e, sl_expr_format_name(l->format),
                  l->text);
     }
 }
@@ -128,17 +128,17 @@ static const sl_node *random_tree(sl_arena *a, sl_rng *rng, int depth) {
 static void random_decimal(sl_rat *exact, double *value, sl_rng *rng) {
     static const int64_t scales[] = { 1, 10, 100, 10000000 };
     const int64_t num = pick(rng, 41) - 20, scale = scales[pick(rng, SL_LEN(scales))];
-    bool fits = pick(rng, 16) ? sl_rat_make(exact, num, scale)
-                              : sl_rat_make(exact, num * 1000000000000000, 1);
+    bool fits = pick(rng, 16) ? sl_expr_rat_make(exact, num, scale)
+                              : sl_expr_rat_make(exact, num * 1000000000000000, 1);
     assert_true(fits);
-    *value = sl_rat_double(*exact);
+    *value = sl_expr_rat_double(*exact);
 }
 
 /* Where u^c has got a number for c, 1/u^c is read as u^(-c): the same function, and there is such
  * a power. */
 static bool both_powers(sl_fixture *t, const sl_node *a, const sl_node *b) {
     sl_truth same;
-    for (const sl_node *c = b; c < b + b->len; c += sl_step(c)) {
+    for (const sl_node *c = b; c < b + b->len; c += sl_expr_step(c)) {
         if (c->op != SL_OP_POW || c[1].op != SL_OP_POW) continue;
         SL_MUST(t, sl_expr_same(&same, &t->arena, a, b));
         return !sl_no(same);
@@ -172,8 +172,8 @@ static void values_read_back_as_the_numbers_they_are(void **state) {
             const bool good = !back || sl_expr_equal(back, want) || both_powers(t, back, want);
             if (!good) print_error("%s\n", s.text);
             sl_str_clear(&s);
-            SL_CHECK(t, good, "%s reads back as something else: %s", sl_format_name((sl_format)f),
-                     text_of(e, NULL));
+            SL_CHECK(t, good, "%s reads back as something else: %s",
+                     sl_expr_format_name((sl_format)f), text_of(e, NULL));
             judged += back != NULL;
         }
     }

@@ -74,8 +74,8 @@ static void prices_are_a_code(void **state) {
             sl_rat v;
             sl_node room[3];
             sl_bits b;
-            if (above == 0 || !sl_rat_make(&v, above, below) || v.den != below) continue;
-            sl_num_put(room, v);
+            if (above == 0 || !sl_expr_rat_make(&v, above, below) || v.den != below) continue;
+            sl_expr_num_put(room, v);
             sl_fit_price(&b, room, NULL, NULL, 1, 1);
             numbers += pow(2, -b.numbers);
         }

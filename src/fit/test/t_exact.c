@@ -13,8 +13,8 @@ static void make_exact(sl_fixture *t, data *d, const char *truth, const double *
 static sl_fit snapped(sl_fixture *t, const data *d, const char *start, int *count) {
     static const double ones[] = { 1, 1, 1 };
     sl_fit f;
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, start), ones, &d->p, &plain));
-    SL_MUST(t, sl_snap(&f, count, &t->arena, &d->p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, start), ones, &d->p, &plain));
+    SL_MUST(t, sl_fit_snap(&f, count, &t->arena, &d->p, &plain));
     return f;
 }
 
@@ -87,7 +87,7 @@ static void chance_makes_no_pi(void **state) {
             sl_arena_rewind(&t->arena, 0);
             make_exact(t, &d, "c1*x1", &v, noises[n]);
             const sl_fit f = snapped(t, &d, "2*x1", &count);
-            for (const sl_node *c = f.expr; c < f.expr + f.expr->len; c += sl_step(c))
+            for (const sl_node *c = f.expr; c < f.expr + f.expr->len; c += sl_expr_step(c))
                 irrational += c->op == SL_OP_PI || c->op == SL_OP_POW;
         }
         SL_CHECK(t, irrational <= draws / 50, "noise %g: %d of %d", noises[n], irrational, draws);
@@ -199,7 +199,7 @@ static sl_status snap_once(sl_arena *a, const sl_fit *fit, const sl_problem *p) 
     sl_fit f = *fit;
     int count;
     const sl_refine_options o = { .evaluations = 20 };
-    return sl_snap(&f, &count, a, p, &o);
+    return sl_fit_snap(&f, &count, a, p, &o);
 }
 
 static void lack_of_memory_is_told(void **state) {
@@ -207,7 +207,7 @@ static void lack_of_memory_is_told(void **state) {
     data d;
     sl_fit f;
     make_exact(t, &d, "exp(-x1)/sqrt(2*pi)", NULL, 0);
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "3*exp(-x1)"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "3*exp(-x1)"), NULL, &d.p, &plain));
     SL_EACH_ALLOCATION(t, snap_once(&t->arena, &f, &d.p));
     // also where the arena's chunk is at its end
     sl_status st = SL_ENOMEM;

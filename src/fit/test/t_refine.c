@@ -53,7 +53,7 @@ static bool make(sl_fixture *t, data *d, const sl_node *truth, double lo, double
 static double r2_of(sl_fixture *t, const sl_node *e, const double *value, const sl_problem *p) {
     double y[ROWS];
     SL_MUST(t, sl_expr_eval(y, &t->arena, e, p->x, p->rows, value));
-    return sl_r2(y, p->y, p->rows);
+    return sl_num_r2(y, p->y, p->rows);
 }
 
 static void check_fit(sl_fixture *t, const sl_fit *f, const sl_problem *p) {
@@ -97,7 +97,7 @@ static void constants_are_found(void **state) {
         sl_fit f;
         SL_CHECK(t, make(t, &d, parsed(t, tasks[i].truth), tasks[i].lo, tasks[i].hi),
                  "%s is unreal", tasks[i].truth);
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, tasks[i].start), NULL, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, tasks[i].start), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g: %s becomes %s, not %s", f.r2, tasks[i].start,
                  text_of(f.expr, f.value), tasks[i].truth);
         SL_CHECK(t, f.starts <= 1 + plain.restarts && !f.stopped, "%d starts", f.starts);
@@ -138,7 +138,7 @@ static void constants_of_random_laws_are_found_again(void **state) {
         for (int k = 0; k < n; k++) value[k] *= sl_rng_range(&t->rng, 0.6, 1.4);
         sl_fit f;
         SL_MUST(t, sl_expr_tidy(&free, &t->arena, free));
-        SL_MUST(t, sl_refine(&f, &t->arena, free, value, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, free, value, &d.p, &plain));
         check_fit(t, &f, &d.p);
         with++;
         found += f.r2 > 1 - 1e-10;
@@ -167,7 +167,8 @@ static void r2_never_falls(void **state) {
         const double before = r2_of(t, e, NULL, &d.p);
         for (int wide = 0; wide < 2; wide++) {
             sl_fit f;
-            SL_MUST(t, (wide ? sl_refine_wide : sl_refine)(&f, &t->arena, e, NULL, &d.p, &few));
+            SL_MUST(
+                t, (wide ? sl_fit_refine_wide : sl_fit_refine)(&f, &t->arena, e, NULL, &d.p, &few));
             SL_CHECK(t, !(f.r2 < before) && !(isnan(f.r2) && !isnan(before)),
                      "R2 falls from %.17g to %.17g: %s", before, f.r2, text_of(e, NULL));
             check_fit(t, &f, &d.p);
@@ -186,8 +187,8 @@ static void any_size_of_y_will_do(void **state) {
         sl_fit f;
         make(t, &d, parsed(t, "3*exp(x1) + 5*sin(2*x2) + 2"), -1, 1);
         for (int k = 0; k < ROWS; k++) d.y[k] *= sizes[i];
-        SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "exp(x1) + 2*sin(1.7*x2)"), NULL, &d.p,
-                                  &plain));
+        SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "exp(x1) + 2*sin(1.7*x2)"), NULL,
+                                      &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g at size %g: %s", f.r2, sizes[i],
                  text_of(f.expr, f.value));
     }
@@ -200,17 +201,18 @@ static void the_same_call_gives_the_same_bits(void **state) {
     make(t, &d, parsed(t, "sin(3*x1) + x2"), -3, 3);
     const sl_node *e = parsed(t, "sin(7*x1) + 2*x2");
     for (int i = 0; i < 2; i++)
-        SL_MUST(t, sl_refine(&f[i], &t->arena, e, NULL, &d.p,
-                             &(sl_refine_options){ .evaluations = 5, .restarts = 2, .seed = 1 }));
+        SL_MUST(t,
+                sl_fit_refine(&f[i], &t->arena, e, NULL, &d.p,
+                              &(sl_refine_options){ .evaluations = 5, .restarts = 2, .seed = 1 }));
     SL_CHECK(t,
              sl_expr_equal(f[0].expr, f[1].expr) && f[0].params == f[1].params &&
                  f[0].evaluations == f[1].evaluations,
              "other work");
     for (int k = 0; k < f[0].params; k++)
         SL_CHECK(t, f[0].value[k] == f[1].value[k], "c%d differs", k + 1);
-    SL_MUST(t, sl_refine(&other, &t->arena, e, NULL, &d.p,
-                         &(sl_refine_options){
-                             .evaluations = 5, .restarts = 2, .seed = 1, .stream = 9 }));
+    SL_MUST(t, sl_fit_refine(&other, &t->arena, e, NULL, &d.p,
+                             &(sl_refine_options){
+                                 .evaluations = 5, .restarts = 2, .seed = 1, .stream = 9 }));
     SL_CHECK(t, other.value[0] != f[0].value[0], "the stream does not matter");
 }
 
@@ -237,8 +239,8 @@ static void it_stops_when_told(void **state) {
         const sl_refine_options o = {
             .evaluations = 100, .restarts = 5, .stop = stop, .payload = &s
         };
-        SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "exp(-5*x1)*2 + 3*sin(x2)"), NULL, &d.p,
-                                  &o));
+        SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "exp(-5*x1)*2 + 3*sin(x2)"), NULL,
+                                      &d.p, &o));
         SL_CHECK(t, f.stopped && f.evaluations <= at + 1, "%d evaluations, told at %d",
                  f.evaluations, at);
         SL_CHECK(t, s.after <= 6, "told %d times", s.after);
@@ -253,7 +255,7 @@ static void exact_formulas_stay(void **state) {
     sl_fit f;
     const sl_node *e = parsed(t, "2*exp(x1/3) - 7*x2");
     make(t, &d, e, -1, 1);
-    SL_MUST(t, sl_refine_wide(&f, &t->arena, e, NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, e, NULL, &d.p, &plain));
     SL_CHECK(t, f.r2 == 1 && f.params == 0 && sl_expr_equal(f.expr, e), "it is %s",
              text_of(f.expr, f.value));
 }
@@ -264,7 +266,7 @@ static void constant_targets_are_fitted(void **state) {
     data d;
     sl_fit f;
     make(t, &d, parsed(t, "0.7"), -1, 1);
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "3*x1 + 4"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "3*x1 + 4"), NULL, &d.p, &plain));
     SL_CHECK(t, f.params == 2 && fabs(f.value[0]) < 1e-12 && fabs(f.value[1] - 0.7) < 1e-12,
              "it is %s", text_of(f.expr, f.value));
 }
@@ -275,8 +277,8 @@ static void projection_saves_steps(void **state) {
     data d;
     sl_fit f;
     make(t, &d, parsed(t, "2.5*exp(-1.3*x1) + 0.7*x2 - 11"), 0, 3);
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "900*exp(-4*x1) + 500*x2 + 300"), NULL, &d.p,
-                         &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "900*exp(-4*x1) + 500*x2 + 300"), NULL, &d.p,
+                             &plain));
     SL_CHECK(t, f.r2 > 1 - 1e-12 && f.evaluations <= 16, "%d evaluations to R2 %.12g",
              f.evaluations, f.r2);
 }
@@ -303,7 +305,7 @@ static void errors_are_those_of_the_textbook(void **state) {
     for (int i = 0; i < ROWS; i++) sse += pow(d.y[i] - slope * d.x[0][i] - level, 2);
     const double s = sqrt(sse / (ROWS - 2)), slope_error = s / sqrt(sxx),
                  level_error = s * sqrt(1.0 / ROWS + mx * mx / sxx);
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "7*x1 + 5"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "7*x1 + 5"), NULL, &d.p, &plain));
     SL_CHECK(t, f.params == 2, "%s", text_of(f.expr, NULL));
     SL_CHECK(t, fabs(f.value[0] - slope) < 1e-10 && fabs(f.value[1] - level) < 1e-10, "%s",
              text_of(f.expr, f.value));
@@ -325,10 +327,10 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     }
     const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
     sl_fit f;
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "5*exp(-4*x1) + 3"), NULL, &p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "5*exp(-4*x1) + 3"), NULL, &p, &plain));
     SL_CHECK(t, f.params == 3, "%s", text_of(f.expr, NULL));
     SL_MUST(t, sl_expr_eval(z, &t->arena, f.expr, columns, MANY, f.value));
-    SL_CHECK(t, f.r2 == sl_r2(z, y, MANY), "not the R2 of all rows");
+    SL_CHECK(t, f.r2 == sl_num_r2(z, y, MANY), "not the R2 of all rows");
     const double want[] = { 2, -1.5, 1 };
     for (int k = 0; k < 3; k++) {
         double off = INFINITY; // constants come in the order of the tree, which is not ours to know
@@ -371,7 +373,7 @@ static void rows_that_were_not_looked_at_count(void **state) {
         sl_refine_options o = plain;
         o.stream = (uint64_t)stream;
         sl_fit f;
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "sqrt(x1 + 2)"), NULL, &p, &o));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "sqrt(x1 + 2)"), NULL, &p, &o));
         SL_CHECK(t, f.params == 1 && f.value[0] >= 1 && f.value[0] < 1.5, "it is %s",
                  text_of(f.expr, f.value));
     }
@@ -396,7 +398,7 @@ static void a_stop_in_a_large_table_loses_nothing(void **state) {
         sl_refine_options o = plain;
         o.stop = stop;
         o.payload = &s;
-        SL_MUST(t, sl_refine(&f, &t->arena, e, NULL, &p, &o));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, e, NULL, &p, &o));
         SL_CHECK(t, f.r2 >= last, "told at %d: R2 %.6g, and %.6g before", at, f.r2, last);
         last = f.r2;
     }
@@ -447,7 +449,7 @@ static void wider_formulas_must_pay(void **state) {
         data d;
         sl_fit f;
         make(t, &d, parsed(t, cases[i].truth), -2, 2);
-        SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, cases[i].e), NULL, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, cases[i].e), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12 && f.params == cases[i].params, "%s gives %s, R2 %.12g",
                  cases[i].e, text_of(f.expr, f.value), f.r2);
         check_fit(t, &f, &d.p);
@@ -462,7 +464,7 @@ static void wider_formulas_must_pay(void **state) {
         d.y[2 * k] = sl_sin(d.x[0][2 * k]) + noise + 0.01;
         d.y[2 * k + 1] = -sl_sin(d.x[0][2 * k]) - noise + 0.01;
     }
-    SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "3*sin(x1)"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "3*sin(x1)"), NULL, &d.p, &plain));
     SL_CHECK(t, f.params == 1, "a summand for nothing: %s", text_of(f.expr, f.value));
 }
 
@@ -477,7 +479,8 @@ static void too_many_constants_stay_as_they_are(void **state) {
     sl_str_clear(&s);
     make(t, &d, parsed(t, "x1"), -1, 1);
     for (int wide = 0; wide < 2; wide++) {
-        SL_MUST(t, (wide ? sl_refine_wide : sl_refine)(&f, &t->arena, e, NULL, &d.p, &plain));
+        SL_MUST(t,
+                (wide ? sl_fit_refine_wide : sl_fit_refine)(&f, &t->arena, e, NULL, &d.p, &plain));
         SL_CHECK(t, sl_expr_equal(f.expr, e) && f.params == 0 && f.evaluations == 0, "it is %s",
                  text_of(f.expr, f.value));
         check_fit(t, &f, &d.p);
@@ -492,8 +495,8 @@ static void poor_tables_have_answers(void **state) {
     for (int rows = 1; rows <= 2; rows++) {
         const sl_problem p = { .inputs = 1, .rows = rows, .x = columns, .y = y };
         sl_fit f;
-        SL_MUST(t, sl_refine_wide(&f, &t->arena, parsed(t, "2*exp(3*x1) + 4*x1 + 1"), NULL, &p,
-                                  &plain));
+        SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "2*exp(3*x1) + 4*x1 + 1"), NULL, &p,
+                                      &plain));
         SL_CHECK(t, rows == 1 ? isnan(f.r2) : f.r2 >= 0, "R2 of %d rows is %g", rows, f.r2);
     }
 }
@@ -505,7 +508,7 @@ static void every_allocation_may_fail(void **state) {
     make(t, &d, parsed(t, "3*exp(x1) + 2*x2"), -1, 1);
     const sl_node *e = parsed(t, "exp(2*x1) + x2");
     const sl_refine_options o = { .evaluations = 4, .restarts = 1 };
-    SL_EACH_ALLOCATION(t, sl_refine_wide(&f, &t->arena, e, NULL, &d.p, &o));
+    SL_EACH_ALLOCATION(t, sl_fit_refine_wide(&f, &t->arena, e, NULL, &d.p, &o));
 }
 
 int main(void) {

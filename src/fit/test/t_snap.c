@@ -5,7 +5,7 @@
 static double r2_of(sl_fixture *t, const sl_fit *f, const sl_problem *p) {
     double y[ROWS];
     SL_MUST(t, sl_expr_eval(y, &t->arena, f->expr, p->x, p->rows, f->value));
-    return sl_r2(y, p->y, p->rows);
+    return sl_num_r2(y, p->y, p->rows);
 }
 
 /* ---------------------------------------------------------------- exact data ---------------- */
@@ -49,8 +49,8 @@ static void exact_numbers_come_back(void **state) {
         int snapped;
         make(t, &d, parsed(t, k->truth), k->value, 0);
         const double one[] = { 1, 1 };
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, k->start), one, &d.p, &plain));
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, k->start), one, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, sl_expr_equal(f.expr, parsed(t, k->want)) && f.params == k->params,
                  "%s is found as %s", k->truth, text_of(&f));
         SL_CHECK(t, snapped == k->snapped, "%d snapped of %s", snapped, k->truth);
@@ -72,8 +72,9 @@ static void decimals_are_short(void **state) {
         const double v = (double)(1 + sl_rng_below(&t->rng, 99999)) / 1000 + 1e-4;
         make(t, &d, parsed(t, "c1*exp(x1) + c1"), &v, 0);
         const double start = 1;
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "c1*exp(x1) + c1"), &start, &d.p, &plain));
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t,
+                sl_fit_refine(&f, &t->arena, parsed(t, "c1*exp(x1) + c1"), &start, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, f.params == 1 && strlen(text_of(&f)) < 32, "%.17g is found as %s", v,
                  text_of(&f));
     }
@@ -102,13 +103,13 @@ static void random_laws_come_back(void **state) {
         if (n == 0 || n > 8) continue;
         for (int k = 0; k < n; k++) value[k] *= sl_rng_range(&t->rng, 0.8, 1.2);
         SL_MUST(t, sl_expr_tidy(&free, &t->arena, free));
-        SL_MUST(t, sl_refine(&f, &t->arena, free, value, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, free, value, &d.p, &plain));
         before = f;
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, isnan(f.r2) || 1 - f.r2 <= fmax(1e-12, (1 - before.r2) * 1.1),
                  "R2 falls from %.17g to %.17g: %s", before.r2, f.r2, text_of(&f));
         again = f;
-        SL_MUST(t, sl_snap(&again, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&again, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, snapped == 0 && again.expr == f.expr && again.params == f.params,
                  "a second time: %s", text_of(&f));
         if (before.r2 < 1 - 1e-10) continue;
@@ -130,9 +131,9 @@ static void noise_is_respected(void **state) {
         int snapped;
         sl_arena_rewind(&t->arena, 0);
         make(t, &d, parsed(t, "3*x1 + 2*x2"), NULL, 0.02);
-        SL_MUST(t, sl_refine(&before, &t->arena, parsed(t, "7*x1 + 5*x2"), NULL, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&before, &t->arena, parsed(t, "7*x1 + 5*x2"), NULL, &d.p, &plain));
         f = before;
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, f.params + snapped == 2 && before.params == 2, "%s", text_of(&f));
         for (int k = 0; k < 2; k++) {
             // which of its numbers is 3, and how far is it off?
@@ -156,8 +157,8 @@ static void chance_is_no_reason(void **state) {
         const double v = 10.5 + sl_rng_range(&t->rng, -0.3, 0.3);
         sl_arena_rewind(&t->arena, 0);
         make(t, &d, parsed(t, "c1*x1"), &v, 3);
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "7*x1"), NULL, &d.p, &plain));
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "7*x1"), NULL, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, snapped == 0 && f.params == 1, "%s with noise", text_of(&f));
     }
 }
@@ -176,8 +177,9 @@ static void what_is_seen_through_noise_stays(void **state) {
             d.x[1][k] = k % 4 < 2 ? 1 : -1; // of mean 0 together with the noise, so that nothing is
             d.y[k] += noise * (k % 2 ? 1 : -1) + 0.25 * d.x[1][k]; // left to chance: 5 errors away
         }
-        SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "2*exp(x1 + 2) + 3*x2"), NULL, &d.p, &plain));
-        SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+        SL_MUST(
+            t, sl_fit_refine(&f, &t->arena, parsed(t, "2*exp(x1 + 2) + 3*x2"), NULL, &d.p, &plain));
+        SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
         SL_CHECK(t, sl_expr_max_var(f.expr) == 2 && snapped >= 1, "x2 is lost: %s", text_of(&f));
     }
 }
@@ -197,14 +199,14 @@ static void odd_fits_are_left_alone(void **state) {
     make(t, &d, parsed(t, "x1 + x2"), NULL, 0);
     // real nowhere
     const double minus = -1;
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "sqrt(-exp(x1))"), NULL, &d.p, &plain));
-    SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "sqrt(-exp(x1))"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
     SL_CHECK(t, isnan(f.r2) && snapped == 0, "%s", text_of(&f));
     // stopped: the fit that was there is still one
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "c1*x1 + 3*x2"), &minus, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "c1*x1 + 3*x2"), &minus, &d.p, &plain));
     sl_refine_options o = plain;
     o.stop = at_once;
-    SL_MUST(t, sl_snap(&f, &snapped, &t->arena, &d.p, &o));
+    SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &o));
     SL_CHECK(t, f.r2 > 1 - 1e-10 && f.r2 == r2_of(t, &f, &d.p), "%s", text_of(&f));
 }
 
@@ -212,8 +214,8 @@ static sl_status snap_once(sl_arena *a, const sl_node *e, const sl_problem *p) {
     sl_fit f;
     int snapped;
     const sl_refine_options o = { .evaluations = 20 };
-    SL_TRY(sl_refine(&f, a, e, NULL, p, &o));
-    return sl_snap(&f, &snapped, a, p, &o);
+    SL_TRY(sl_fit_refine(&f, a, e, NULL, p, &o));
+    return sl_fit_snap(&f, &snapped, a, p, &o);
 }
 
 static void every_allocation_may_fail(void **state) {
@@ -230,8 +232,8 @@ static void the_best_constants_have_errors_too(void **state) {
     data d;
     sl_fit f, again;
     make(t, &d, parsed(t, "3*x1 + 2*x2"), NULL, 0.1);
-    SL_MUST(t, sl_refine(&f, &t->arena, parsed(t, "7*x1 + 5*x2"), NULL, &d.p, &plain));
-    SL_MUST(t, sl_refine(&again, &t->arena, f.expr, f.value, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "7*x1 + 5*x2"), NULL, &d.p, &plain));
+    SL_MUST(t, sl_fit_refine(&again, &t->arena, f.expr, f.value, &d.p, &plain));
     assert_int_equal(again.params, 2);
     for (int k = 0; k < 2; k++)
         SL_CHECK(t, fabs(again.error[k] - f.error[k]) < 1e-3 * f.error[k], "%g, not %g",

@@ -10,7 +10,7 @@ static const char *const names[] = { "x1", "x2", "x3" };
 static const char *printed(sl_dimension d) {
     static char text[200];
     sl_str s = { 0 };
-    sl_dimension_print(&s, d);
+    sl_data_dimension_print(&s, d);
     snprintf(text, sizeof text, "%s", sl_str_text(&s));
     sl_str_clear(&s);
     return text;
@@ -63,7 +63,7 @@ static void constants_get_the_units_they_need(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_units u = { 0 };
         sl_fit_dimensions d;
-        SL_MUST(t, sl_units_parse(&u, cases[i].units, names, 3, "y"));
+        SL_MUST(t, sl_data_units_parse(&u, cases[i].units, names, 3, "y"));
         SL_MUST(t, sl_fit_units(&d, &t->arena, parsed(t, cases[i].formula), &u));
         SL_CHECK(t, d.homogeneous == (cases[i].result != NULL), "%s with %s", cases[i].formula,
                  cases[i].units);

@@ -37,7 +37,7 @@ static sl_fit fitted(sl_fixture *t, const data *d, const char *text) {
     const sl_node *e;
     sl_fit f;
     SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    SL_MUST(t, sl_refine(&f, &t->arena, e, start, &d->p, &options));
+    SL_MUST(t, sl_fit_refine(&f, &t->arena, e, start, &d->p, &options));
     return f;
 }
 
@@ -121,9 +121,10 @@ static void r2_is_weighted(void **state) {
              sl_fit_r2(value, &d.p), 1 - sse / sst);
     assert_true(sl_fit_r2(d.y, &d.p) == 1);
     for (int i = 0; i < ROWS; i++) d.sigma[i] = 7;
-    SL_CHECK(t, fabs(sl_fit_r2(value, &d.p) - sl_r2(value, d.y, ROWS)) < 1e-12, "equal weights");
+    SL_CHECK(t, fabs(sl_fit_r2(value, &d.p) - sl_num_r2(value, d.y, ROWS)) < 1e-12,
+             "equal weights");
     d.p.sigma = NULL;
-    assert_true(sl_fit_r2(value, &d.p) == sl_r2(value, d.y, ROWS));
+    assert_true(sl_fit_r2(value, &d.p) == sl_num_r2(value, d.y, ROWS));
     value[3] = NAN;
     assert_true(isnan(sl_fit_r2(value, &d.p)));
 }
@@ -155,7 +156,7 @@ static void lack_of_memory_is_told(void **state) {
     const sl_node *e;
     make(t, &d, 1);
     SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, "c1*exp(c2*x1) + c3", 18, NULL, NULL));
-    SL_EACH_ALLOCATION(t, sl_refine(&f, &t->arena, e, start, &d.p, &options));
+    SL_EACH_ALLOCATION(t, sl_fit_refine(&f, &t->arena, e, start, &d.p, &options));
 }
 
 int main(void) {

@@ -93,10 +93,10 @@ static void beams_find_what_is_at_least_as_probable(void **state) {
         o.decode = SL_DECODE_BEAM;
         o.length = 12;
         o.grammar = true;
-        SL_MUST(t, sl_pool_new(&pool, 3));
+        SL_MUST(t, sl_par_pool_new(&pool, 3));
         SL_MUST(
             t, sl_infer_run(again, &m, &t->arena, s.m, pool, &s.data, &o, 7, 16, NULL, NULL, NULL));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
         assert_int_equal(n, m);
         for (int k = 0; k < n; k++) { // several bags are told apart by their samples' numbers
             assert_true(got[k].number == k && again[k].number == 7 + k);

@@ -18,23 +18,23 @@ static const char *save(sl_fixture *t, const sl_infer *m, int variables, int poi
                                   .shape = { p->shape[0], p->shape[1] },
                                   .data = i->weights + p->offset };
     }
-    sl_json_open(&config, NULL, '{');
-#define ADD_INT                     sl_json_add_int
-#define ADD_REAL                    sl_json_add_real
+    sl_io_json_open(&config, NULL, '{');
+#define ADD_INT                     sl_io_json_add_int
+#define ADD_REAL                    sl_io_json_add_real
 #define X(field, option, kind, ...) ADD_##kind(&config, option, o->field);
     SL_MODEL_TABLE(X)
 #undef X
 #undef ADD_INT
 #undef ADD_REAL
-    sl_json_add_int(&config, "variables", variables);
-    sl_json_add_int(&config, "points", points);
-    sl_json_close(&config, '}');
+    sl_io_json_add_int(&config, "variables", variables);
+    sl_io_json_add_int(&config, "points", points);
+    sl_io_json_close(&config, '}');
     SL_MUST(t, sl_str_status(&config));
     const sl_st_text texts[] = {
         { "config", config.text }, { "kind", "model" }, { "step", "5" },     { "vocabulary", "" },
         { "universe", "" },        { "level", "" },     { "libraries", "" },
     };
-    SL_MUST(t, sl_st_write(path, list, n, texts, SL_LEN(texts)));
+    SL_MUST(t, sl_ckpt_st_write(path, list, n, texts, SL_LEN(texts)));
     sl_str_clear(&config);
     return path;
 }

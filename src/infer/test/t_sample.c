@@ -50,9 +50,9 @@ static void a_sample_is_what_it_is_alone(void **state) {
             o.batch = batches[b];
             for (int threads = 1; threads <= 3; threads++) {
                 sl_pool *pool = NULL;
-                SL_MUST(t, sl_pool_new(&pool, threads));
+                SL_MUST(t, sl_par_pool_new(&pool, threads));
                 run(t, got, &s, pool, &o, 0, SAMPLES);
-                sl_pool_free(pool);
+                sl_par_pool_free(pool);
                 for (int i = 0; i < SAMPLES; i++) must_be_same(t, &alone[i], &got[i], ways[w].name);
             }
         }
@@ -100,7 +100,7 @@ static void logits_after(sl_fixture *t, const small *s, const sl_token *prefix, 
     const int begin[2] = { 0, n + 1 };
     const int64_t number = 0;
     SL_MUST(t, sl_infer__cells_make(&cells, &a, s->m, &s->data, 0, 0));
-    SL_MUST(t, sl_work_new(&w, s->m->model, 1, POINTS, n + 1, 0));
+    SL_MUST(t, sl_model_work_new(&w, s->m->model, 1, POINTS, n + 1, 0));
     memcpy(ids + 1, prefix, (size_t)n);
     cells.batch.ids = ids;
     cells.batch.targets = targets;
@@ -108,7 +108,7 @@ static void logits_after(sl_fixture *t, const small *s, const sl_token *prefix, 
     cells.batch.number = &number;
     sl_model_pass(w, NULL, all, s->m->weights, &cells.batch, (sl_dropout){ 0 });
     memcpy(logits, all + n * SL_TOKEN_COUNT, SL_TOKEN_COUNT * sizeof *logits);
-    sl_work_free(w);
+    sl_model_work_free(w);
     sl_arena_clear(&a);
 }
 
@@ -155,8 +155,8 @@ static void frequencies_are_the_models(void **state) {
         cells++;
     }
     SL_CHECK(t, cells >= 5, "only %d cells: nothing is tested", cells);
-    SL_CHECK(t, sl_chi2_tail(chi, cells) > 1e-3, "chi-square %g with %d degrees of freedom", chi,
-             cells);
+    SL_CHECK(t, sl_num_chi2_tail(chi, cells) > 1e-3, "chi-square %g with %d degrees of freedom",
+             chi, cells);
     sl_free(seen);
     sl_free(got);
     small_end(&s);

@@ -2,8 +2,8 @@
  * and packed.
  *
  * The sum of all numbers must be what it was when they were written. Then each file is read several
- * times by sl_csv_next and sl_cell_number; beside it stands strtod on the same cells, which is what
- * most readers of tables use.
+ * times by sl_io_csv_next and sl_io_cell_number; beside it stands strtod on the same cells, which
+ * is what most readers of tables use.
  *
  *     build/bench/io.csv            a million rows each
  *     build/bench/io.csv 10         ten million */
@@ -57,22 +57,22 @@ static sl_status read_table(const char *path, way w, int64_t *rows, double *sum)
     sl_csv *c = NULL;
     const sl_cell *cells;
     *sum = 0;
-    SL_GO(sl_csv_open(&c, path, NULL));
+    SL_GO(sl_io_csv_open(&c, path, NULL));
     for (;;) {
-        SL_GO(sl_csv_next(&cells, c));
+        SL_GO(sl_io_csv_next(&cells, c));
         if (!cells) break;
         for (int j = 0; j < COLUMNS && w != NONE; j++) {
             double v;
             if (w == LIBRARY)
                 v = strtod(cells[j].text, NULL);
-            else if (sl_cell_number(&v, &cells[j], ',') != SL_CELL_NUMBER)
+            else if (sl_io_cell_number(&v, &cells[j], ',') != SL_CELL_NUMBER)
                 SL_GO(sl_fail(SL_EFORMAT, "%s is no number", cells[j].text));
             *sum += v;
         }
     }
-    *rows = sl_csv_row(c);
+    *rows = sl_io_csv_row(c);
 done:
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     return st;
 }
 

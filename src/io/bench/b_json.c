@@ -43,22 +43,22 @@ static const struct subject {
 
 static void write_all(sl_str *s, const double *x) {
     sl_str_truncate(s, 0);
-    sl_json_open(s, NULL, '[');
-    for (int i = 0; i < VALUES; i++) sl_json_add_real(s, NULL, x[i]);
-    sl_json_close(s, ']');
+    sl_io_json_open(s, NULL, '[');
+    for (int i = 0; i < VALUES; i++) sl_io_json_add_real(s, NULL, x[i]);
+    sl_io_json_close(s, ']');
 }
 
 static sl_status check(const char *name, const sl_str *s, const double *x) {
     sl_json *j = NULL;
     SL_TRY(sl_str_status(s));
-    SL_TRY(sl_json_parse(&j, s->text, s->len));
+    SL_TRY(sl_io_json_parse(&j, s->text, s->len));
     sl_status st = SL_OK;
     for (int i = 0; i < VALUES && st == SL_OK; i++) {
-        const double back = sl_json_real(sl_json_at(j, i));
+        const double back = sl_io_json_real(sl_io_json_at(j, i));
         if (memcmp(&back, &x[i], sizeof back) != 0)
             st = sl_fail(SL_EINVAL, "%s: %.17g reads back as %.17g", name, x[i], back);
     }
-    sl_json_free(j);
+    sl_io_json_free(j);
     return st;
 }
 
@@ -90,8 +90,8 @@ static sl_status measure(const struct subject *sub, double *x, sl_str *s) {
     for (int r = 0; r < REPEATS; r++) {
         sl_json *j = NULL;
         const double start = sl_clock();
-        SL_TRY(sl_json_parse(&j, s->text, s->len));
-        sl_json_free(j);
+        SL_TRY(sl_io_json_parse(&j, s->text, s->len));
+        sl_io_json_free(j);
         ns[r] = (sl_clock() - start) * 1e9 / VALUES;
     }
     row("read", sub->name, ns);

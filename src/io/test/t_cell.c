@@ -11,7 +11,7 @@
 
 static sl_cell_kind read_cell(double *v, const char *text, char separator) {
     const sl_cell cell = { text, strlen(text), false };
-    return sl_cell_number(v, &cell, separator);
+    return sl_io_cell_number(v, &cell, separator);
 }
 
 /* Must be as strtod says, which is the judge. */
@@ -237,7 +237,7 @@ static void a_cell_ends_where_it_says(void **state) {
     sl_fixture *t = *state;
     double v;
     const sl_cell cell = { "12345", 3, false };
-    SL_CHECK(t, sl_cell_number(&v, &cell, ',') == SL_CELL_NUMBER && v == 123, "%g", v);
+    SL_CHECK(t, sl_io_cell_number(&v, &cell, ',') == SL_CELL_NUMBER && v == 123, "%g", v);
 }
 
 /* Locales with a decimal comma change strtod, and nothing here. */

@@ -29,12 +29,12 @@ static sl_status show(sl_str *s, const char *path, const sl_csv_options *o) {
     sl_status st;
     sl_csv *c = NULL;
     const sl_cell *cells;
-    SL_GO(sl_csv_open(&c, path, o));
+    SL_GO(sl_io_csv_open(&c, path, o));
     sl_str_truncate(s, 0);
-    sl_str_add_char(s, sl_csv_has_header(c) ? 'H' : 'N');
-    for (int i = 0; i < sl_csv_columns(c); i++) sl_str_addf(s, "|%s", sl_csv_name(c, i));
+    sl_str_add_char(s, sl_io_csv_has_header(c) ? 'H' : 'N');
+    for (int i = 0; i < sl_io_csv_columns(c); i++) sl_str_addf(s, "|%s", sl_io_csv_name(c, i));
     for (;;) {
-        st = sl_csv_next(&cells, c);
+        st = sl_io_csv_next(&cells, c);
         if (st == SL_ENOMEM) goto done;
         if (st == SL_ECANCEL) continue;
         if (st == SL_OK && !cells) break;
@@ -44,7 +44,7 @@ static sl_status show(sl_str *s, const char *path, const sl_csv_options *o) {
             sl_str_addf(s, "! %s", line ? line + 6 : sl_last_error());
             if (st == SL_ELIMIT) break; // it stays that way
         }
-        for (int i = 0; st == SL_OK && i < sl_csv_columns(c); i++) {
+        for (int i = 0; st == SL_OK && i < sl_io_csv_columns(c); i++) {
             if (strlen(cells[i].text) != cells[i].n)
                 return sl_fail(SL_EINVAL, "a cell is not as long as it says");
             sl_str_addf(s, "%s%s%s", i ? "|" : "", cells[i].text, cells[i].quoted ? "q" : "");
@@ -52,7 +52,7 @@ static sl_status show(sl_str *s, const char *path, const sl_csv_options *o) {
     }
     st = sl_str_status(s);
 done:
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     return st;
 }
 
@@ -182,11 +182,11 @@ static void columns_are_found_by_name_or_number(void **state) {
         { "1.0", -1 },
     };
     sl_csv *c = NULL;
-    SL_MUST(t, sl_csv_open(&c, table(t, "a b,3,%d\n1,2,3\n"), NULL));
+    SL_MUST(t, sl_io_csv_open(&c, table(t, "a b,3,%d\n1,2,3\n"), NULL));
     for (int i = 0; i < SL_LEN(cases); i++)
-        SL_CHECK(t, sl_csv_find(c, cases[i].word) == cases[i].column, "\"%s\" is column %d",
-                 cases[i].word, sl_csv_find(c, cases[i].word));
-    sl_csv_close(c);
+        SL_CHECK(t, sl_io_csv_find(c, cases[i].word) == cases[i].column, "\"%s\" is column %d",
+                 cases[i].word, sl_io_csv_find(c, cases[i].word));
+    sl_io_csv_close(c);
 }
 
 /* Rows and lines are counted, bytes too. */
@@ -196,23 +196,23 @@ static void places_are_known(void **state) {
     static const int64_t line[] = { 3, 6 };
     sl_csv *c = NULL;
     const sl_cell *cells;
-    SL_MUST(t, sl_csv_open(&c, table(t, text), NULL));
-    assert_int_equal(sl_csv_row(c), 0);
+    SL_MUST(t, sl_io_csv_open(&c, table(t, text), NULL));
+    assert_int_equal(sl_io_csv_row(c), 0);
     for (int i = 0; i < 2; i++) {
-        SL_MUST(t, sl_csv_next(&cells, c));
+        SL_MUST(t, sl_io_csv_next(&cells, c));
         assert_non_null(cells);
-        assert_int_equal(sl_csv_row(c), i + 1);
-        assert_int_equal(sl_csv_line(c), line[i]);
+        assert_int_equal(sl_io_csv_row(c), i + 1);
+        assert_int_equal(sl_io_csv_line(c), line[i]);
     }
     for (int i = 0; i < 2; i++) { // the end stays the end
-        SL_MUST(t, sl_csv_next(&cells, c));
+        SL_MUST(t, sl_io_csv_next(&cells, c));
         assert_null(cells);
-        assert_int_equal(sl_csv_row(c), 2);
+        assert_int_equal(sl_io_csv_row(c), 2);
     }
-    assert_int_equal(sl_csv_bytes(c), sizeof text - 1);
-    assert_int_equal(sl_csv_size(c), sizeof text - 1);
-    assert_int_equal(sl_csv_separator(c), ',');
-    sl_csv_close(c);
+    assert_int_equal(sl_io_csv_bytes(c), sizeof text - 1);
+    assert_int_equal(sl_io_csv_size(c), sizeof text - 1);
+    assert_int_equal(sl_io_csv_separator(c), ',');
+    sl_io_csv_close(c);
 }
 
 /* ---------------------------------------------------------------- laws ---------------------- */
@@ -280,14 +280,14 @@ static void what_was_written_is_read(void **state) {
         }
         sl_csv *c = NULL;
         const sl_cell *cells;
-        SL_MUST(t, sl_csv_open(&c, file_of(t, file.text, file.len), &o));
-        SL_CHECK(t, sl_csv_columns(c) == columns, "%d columns, not %d, in\n%s", sl_csv_columns(c),
-                 columns, file.text);
+        SL_MUST(t, sl_io_csv_open(&c, file_of(t, file.text, file.len), &o));
+        SL_CHECK(t, sl_io_csv_columns(c) == columns, "%d columns, not %d, in\n%s",
+                 sl_io_csv_columns(c), columns, file.text);
         for (int k = 0; k < columns && o.header; k++)
-            SL_CHECK(t, strcmp(sl_csv_name(c, k), all.text + at[k]) == 0, "\"%s\" is \"%s\" in\n%s",
-                     all.text + at[k], sl_csv_name(c, k), file.text);
+            SL_CHECK(t, strcmp(sl_io_csv_name(c, k), all.text + at[k]) == 0,
+                     "\"%s\" is \"%s\" in\n%s", all.text + at[k], sl_io_csv_name(c, k), file.text);
         for (int r = o.header; r <= rows; r++) {
-            SL_MUST(t, sl_csv_next(&cells, c));
+            SL_MUST(t, sl_io_csv_next(&cells, c));
             SL_CHECK(t, cells, "row %d of %d is not there in\n%s", r, rows, file.text);
             for (int k = 0; k < columns; k++) {
                 const char *want = all.text + at[r * columns + k];
@@ -295,9 +295,9 @@ static void what_was_written_is_read(void **state) {
                          "\"%s\" is read as \"%s\" in\n%s", want, cells[k].text, file.text);
             }
         }
-        SL_MUST(t, sl_csv_next(&cells, c));
+        SL_MUST(t, sl_io_csv_next(&cells, c));
         SL_CHECK(t, !cells, "a row behind the last in\n%s", file.text);
-        sl_csv_close(c);
+        sl_io_csv_close(c);
     }
     sl_str_clear(&file);
     sl_str_clear(&all);
@@ -333,20 +333,20 @@ static void the_separator_is_found_out(void **state) {
         }
         sl_csv *c = NULL;
         const sl_cell *cells;
-        SL_MUST(t, sl_csv_open(&c, file_of(t, file.text, file.len), NULL));
-        SL_CHECK(t, sl_csv_separator(c) == separator && sl_csv_columns(c) == columns,
-                 "'%c' in place of '%c', %d columns in place of %d:\n%s", sl_csv_separator(c),
-                 separator, sl_csv_columns(c), columns, file.text);
-        SL_CHECK(t, sl_csv_has_header(c) == names, "names? %d\n%s", names, file.text);
+        SL_MUST(t, sl_io_csv_open(&c, file_of(t, file.text, file.len), NULL));
+        SL_CHECK(t, sl_io_csv_separator(c) == separator && sl_io_csv_columns(c) == columns,
+                 "'%c' in place of '%c', %d columns in place of %d:\n%s", sl_io_csv_separator(c),
+                 separator, sl_io_csv_columns(c), columns, file.text);
+        SL_CHECK(t, sl_io_csv_has_header(c) == names, "names? %d\n%s", names, file.text);
         for (int r = names; r < rows; r++) {
-            SL_MUST(t, sl_csv_next(&cells, c));
+            SL_MUST(t, sl_io_csv_next(&cells, c));
             for (int k = 0; k < columns; k++) {
                 double v;
-                SL_CHECK(t, sl_cell_number(&v, &cells[k], separator) == SL_CELL_NUMBER,
+                SL_CHECK(t, sl_io_cell_number(&v, &cells[k], separator) == SL_CELL_NUMBER,
                          "\"%s\" is no number", cells[k].text);
             }
         }
-        sl_csv_close(c);
+        sl_io_csv_close(c);
     }
     sl_str_clear(&file);
 }
@@ -371,11 +371,11 @@ static void long_rows_are_whole(void **state) {
         sl_csv *c = NULL;
         const sl_cell *cells;
         const sl_csv_options o = { .header = 0 };
-        SL_MUST(t, sl_csv_open(&c, file_of(t, file.text, file.len), &o));
-        for (int r = 0; r < 1 + !first; r++) SL_MUST(t, sl_csv_next(&cells, c));
+        SL_MUST(t, sl_io_csv_open(&c, file_of(t, file.text, file.len), &o));
+        for (int r = 0; r < 1 + !first; r++) SL_MUST(t, sl_io_csv_next(&cells, c));
         SL_CHECK(t, cells && cells[0].n == n && strcmp(cells[1].text, "b") == 0,
                  "a cell of %zu bytes has %zu", n, cells ? cells[0].n : 0);
-        sl_csv_close(c);
+        sl_io_csv_close(c);
     }
     sl_str_clear(&file);
 }
@@ -392,14 +392,14 @@ static void the_last_cell_is_terminated(void **state) {
         sl_csv *c = NULL;
         const sl_cell *cells;
         char last[8] = "";
-        SL_MUST(t, sl_csv_open(&c, file_of(t, file.text, file.len), NULL));
+        SL_MUST(t, sl_io_csv_open(&c, file_of(t, file.text, file.len), NULL));
         for (;;) {
-            SL_MUST(t, sl_csv_next(&cells, c));
+            SL_MUST(t, sl_io_csv_next(&cells, c));
             if (!cells) break;
             snprintf(last, sizeof last, "%s", cells[1].text);
         }
         SL_CHECK(t, strcmp(last, "3") == 0, "%zu bytes end in %s", n, last);
-        sl_csv_close(c);
+        sl_io_csv_close(c);
     }
     sl_str_clear(&file);
 }
@@ -419,13 +419,13 @@ static void memory_is_bounded_by_the_longest_row_allowed(void **state) {
     const sl_csv_options o = { .header = -1, .max_row = 200000 };
     sl_mem_peak_reset();
     const int64_t before = sl_mem_bytes();
-    SL_MUST(t, sl_csv_open(&c, path, &o));
-    do st = sl_csv_next(&cells, c);
+    SL_MUST(t, sl_io_csv_open(&c, path, &o));
+    do st = sl_io_csv_next(&cells, c);
     while (st == SL_OK && cells);
     assert_int_equal(st, SL_ELIMIT);
     SL_CHECK(t, strstr(sl_last_error(), "begins in line 100002"), "%s", sl_last_error());
-    assert_int_equal(sl_csv_next(&cells, c), SL_ELIMIT); // again, and not the end
-    sl_csv_close(c);
+    assert_int_equal(sl_io_csv_next(&cells, c), SL_ELIMIT); // again, and not the end
+    sl_io_csv_close(c);
     SL_CHECK(t, sl_mem_peak() - before < 600000, "%lld bytes", (long long)(sl_mem_peak() - before));
 }
 
@@ -494,7 +494,7 @@ static void reading_goes_on_behind_a_signal(void **state) {
     close(ends[1]);
     sl_csv *c = NULL;
     const sl_cell *cells;
-    SL_MUST(t, sl_csv_open(&c, path, NULL));
+    SL_MUST(t, sl_io_csv_open(&c, path, NULL));
     struct sigaction act = { .sa_handler = ignore }, old; // no SA_RESTART: read says EINTR
     struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { 0 };
     sigaction(SIGALRM, &act, &old);
@@ -503,7 +503,7 @@ static void reading_goes_on_behind_a_signal(void **state) {
     sl_status st;
     char last[32] = "";
     do {
-        st = sl_csv_next(&cells, c);
+        st = sl_io_csv_next(&cells, c);
         cancelled += st == SL_ECANCEL;
         if (st == SL_OK && cells) {
             rows++;
@@ -519,8 +519,8 @@ static void reading_goes_on_behind_a_signal(void **state) {
     int lines = 1;
     for (size_t i = 0; i < file.len; i++) lines += file.text[i] == '\n';
     SL_CHECK(t, rows == lines && strcmp(last, "last") == 0, "%d rows of %d", rows, lines);
-    assert_int_equal(sl_csv_size(c), 0);
-    sl_csv_close(c);
+    assert_int_equal(sl_io_csv_size(c), 0);
+    sl_io_csv_close(c);
     sl_str_clear(&file);
 }
 
@@ -551,7 +551,7 @@ static void what_is_no_table_is_told(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_csv *c = NULL;
-        const sl_status st = sl_csv_open(&c, file_of(t, cases[i].bytes, cases[i].n), NULL);
+        const sl_status st = sl_io_csv_open(&c, file_of(t, cases[i].bytes, cases[i].n), NULL);
         SL_CHECK(t, st == SL_EFORMAT && !c, "case %d is %s", i, sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), cases[i].want), "%s: %s", cases[i].want,
                  sl_last_error());
@@ -583,22 +583,22 @@ static void what_cannot_be_read_is_named(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_csv *c = NULL;
-        const sl_status st = sl_csv_open(&c, cases[i][0], NULL);
+        const sl_status st = sl_io_csv_open(&c, cases[i][0], NULL);
         SL_CHECK(t, st == SL_EIO && !c, "\"%s\" is %s", cases[i][0], sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
     }
-    sl_csv_close(NULL);
+    sl_io_csv_close(NULL);
 }
 
 static sl_status read_all(const char *path) {
     sl_status st;
     sl_csv *c = NULL;
     const sl_cell *cells;
-    SL_GO(sl_csv_open(&c, path, NULL));
-    do SL_GO(sl_csv_next(&cells, c));
+    SL_GO(sl_io_csv_open(&c, path, NULL));
+    do SL_GO(sl_io_csv_next(&cells, c));
     while (cells);
 done:
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     return st;
 }
 
@@ -626,22 +626,22 @@ static void what_is_written_reads_back(void **state) {
     const sl_cell *cells;
     sl_str_add(&s, "name,value\n");
     for (int i = 0; i < SL_LEN(texts); i++) {
-        sl_csv_add_text(&s, texts[i]);
+        sl_io_csv_add_text(&s, texts[i]);
         sl_str_add_char(&s, ',');
-        sl_csv_add_number(&s, numbers[i % SL_LEN(numbers)]);
+        sl_io_csv_add_number(&s, numbers[i % SL_LEN(numbers)]);
         sl_str_add_char(&s, '\n');
     }
-    SL_MUST(t, sl_csv_open(&c, file_of(t, s.text, s.len), NULL));
+    SL_MUST(t, sl_io_csv_open(&c, file_of(t, s.text, s.len), NULL));
     for (int i = 0; i < SL_LEN(texts); i++) {
-        SL_MUST(t, sl_csv_next(&cells, c));
+        SL_MUST(t, sl_io_csv_next(&cells, c));
         SL_CHECK(t, strcmp(cells[0].text, texts[i]) == 0, "%s became %s", texts[i], cells[0].text);
         SL_CHECK(t, sl_strtod(cells[1].text, NULL) == numbers[i % SL_LEN(numbers)], "cell %d of %s",
                  i, s.text);
     }
-    sl_csv_close(c);
+    sl_io_csv_close(c);
     sl_str_truncate(&s, 0);
-    sl_csv_add_number(&s, NAN);
-    sl_csv_add_number(&s, -INFINITY);
+    sl_io_csv_add_number(&s, NAN);
+    sl_io_csv_add_number(&s, -INFINITY);
     SL_CHECK(t, s.len == 0, "written: %s", s.text);
     sl_str_clear(&s);
 }

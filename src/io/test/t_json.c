@@ -7,33 +7,33 @@
 
 static sl_json *parsed(sl_fixture *t, const char *text) {
     sl_json *j = NULL;
-    SL_MUST(t, sl_json_parse(&j, text, strlen(text)));
+    SL_MUST(t, sl_io_json_parse(&j, text, strlen(text)));
     return j;
 }
 
 static void a_tree_answers_what_the_text_says(void **state) {
     sl_fixture *t = *state;
     sl_json *j = parsed(t, "{\"z\": 1, \"a\": [true, null, 2.5, \"t\\u00e4\"], \"m\": {}}");
-    assert_int_equal(sl_json_kind_of(j), SL_JSON_OBJECT);
-    assert_int_equal(sl_json_count(j), 3);
+    assert_int_equal(sl_io_json_kind_of(j), SL_JSON_OBJECT);
+    assert_int_equal(sl_io_json_count(j), 3);
 
     // members come in the order of the text, not of the alphabet
     const char *names[] = { "z", "a", "m" };
     int n = 0;
-    for (sl_json_member m = sl_json_first(j); m.name; m = sl_json_next(j, m))
+    for (sl_json_member m = sl_io_json_first(j); m.name; m = sl_io_json_next(j, m))
         assert_string_equal(m.name, names[n++]);
     assert_int_equal(n, 3);
 
-    const sl_json *a = sl_json_get(j, "a");
-    assert_int_equal(sl_json_int(sl_json_get(j, "z")), 1);
-    assert_true(sl_json_real(sl_json_get(j, "z")) == 1.0);
-    assert_true(sl_json_bool(sl_json_at(a, 0)));
-    assert_int_equal(sl_json_kind_of(sl_json_at(a, 1)), SL_JSON_NULL);
-    assert_true(sl_json_real(sl_json_at(a, 2)) == 2.5);
-    assert_string_equal(sl_json_text(sl_json_at(a, 3)), "t\xc3\xa4");
-    assert_null(sl_json_get(j, "b"));
-    assert_null(sl_json_first(sl_json_get(j, "m")).name);
-    sl_json_free(j);
+    const sl_json *a = sl_io_json_get(j, "a");
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "z")), 1);
+    assert_true(sl_io_json_real(sl_io_json_get(j, "z")) == 1.0);
+    assert_true(sl_io_json_bool(sl_io_json_at(a, 0)));
+    assert_int_equal(sl_io_json_kind_of(sl_io_json_at(a, 1)), SL_JSON_NULL);
+    assert_true(sl_io_json_real(sl_io_json_at(a, 2)) == 2.5);
+    assert_string_equal(sl_io_json_text(sl_io_json_at(a, 3)), "t\xc3\xa4");
+    assert_null(sl_io_json_get(j, "b"));
+    assert_null(sl_io_json_first(sl_io_json_get(j, "m")).name);
+    sl_io_json_free(j);
 }
 
 static void bad_text_is_refused_with_its_place(void **state) {
@@ -45,12 +45,12 @@ static void bad_text_is_refused_with_its_place(void **state) {
     };
     for (int i = 0; i < SL_LEN(bad); i++) {
         sl_json *j = NULL;
-        sl_status st = sl_json_parse(&j, bad[i], strlen(bad[i]));
+        sl_status st = sl_io_json_parse(&j, bad[i], strlen(bad[i]));
         SL_CHECK(t, st == SL_EFORMAT, "\"%s\" is %s", bad[i], sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), "line 1"), "no place: %s", sl_last_error());
     }
     sl_json *j = NULL;
-    assert_int_equal(sl_json_parse(&j, "{\n  \"a\" 1}", 10), SL_EFORMAT);
+    assert_int_equal(sl_io_json_parse(&j, "{\n  \"a\" 1}", 10), SL_EFORMAT);
     SL_CHECK(t, strstr(sl_last_error(), "line 2"), "wrong line: %s", sl_last_error());
 }
 
@@ -62,7 +62,7 @@ static void deep_nesting_is_refused(void **state) {
     assert_non_null(text);
     memset(text, '[', n);
     sl_json *j = NULL;
-    assert_int_equal(sl_json_parse(&j, text, n), SL_EFORMAT);
+    assert_int_equal(sl_io_json_parse(&j, text, n), SL_EFORMAT);
     SL_CHECK(t, strstr(sl_last_error(), "depth"), "other reason: %s", sl_last_error());
     sl_free(text);
 }
@@ -70,22 +70,22 @@ static void deep_nesting_is_refused(void **state) {
 static void written_text_is_exactly_this(void **state) {
     sl_fixture *t = *state;
     sl_str s = { 0 };
-    sl_json_open(&s, NULL, '{');
-    sl_json_add_bool(&s, "ok", true);
-    sl_json_open(&s, "list", '[');
-    sl_json_add_int(&s, NULL, INT64_MIN);
-    sl_json_open(&s, NULL, '{');
-    sl_json_close(&s, '}');
-    sl_json_add_text(&s, NULL, "a\"\\{[\n\t\x01");
-    sl_json_close(&s, ']');
-    sl_json_add_real(&s, "r", 0.1);
-    sl_json_add_real(&s, "w", 3.0);
-    sl_json_add_real(&s, "nan", NAN);
-    sl_json_add_text(&s, "none", NULL);
-    sl_json_close(&s, '}');
+    sl_io_json_open(&s, NULL, '{');
+    sl_io_json_add_bool(&s, "ok", true);
+    sl_io_json_open(&s, "list", '[');
+    sl_io_json_add_int(&s, NULL, INT64_MIN);
+    sl_io_json_open(&s, NULL, '{');
+    sl_io_json_close(&s, '}');
+    sl_io_json_add_text(&s, NULL, "a\"\\{[\n\t\x01");
+    sl_io_json_close(&s, ']');
+    sl_io_json_add_real(&s, "r", 0.1);
+    sl_io_json_add_real(&s, "w", 3.0);
+    sl_io_json_add_real(&s, "nan", NAN);
+    sl_io_json_add_text(&s, "none", NULL);
+    sl_io_json_close(&s, '}');
     sl_str_add_char(&s, '\n');
-    sl_json_open(&s, NULL, '['); // a second line needs no comma
-    sl_json_close(&s, ']');
+    sl_io_json_open(&s, NULL, '['); // a second line needs no comma
+    sl_io_json_close(&s, ']');
     SL_MUST(t, sl_str_status(&s));
     assert_string_equal(sl_str_text(&s),
                         "{\"ok\":true,\"list\":[-9223372036854775808,{},"
@@ -112,7 +112,7 @@ static void bytes_that_are_no_utf8_are_replaced(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_str s = { 0 };
-        sl_json_add_text(&s, NULL, cases[i].bytes);
+        sl_io_json_add_text(&s, NULL, cases[i].bytes);
         SL_CHECK(t, strcmp(sl_str_text(&s), cases[i].json) == 0, "case %d is %s", i,
                  sl_str_text(&s));
         sl_str_clear(&s);
@@ -138,25 +138,26 @@ static void what_is_written_reads_back(void **state) {
         int64_t whole = (int64_t)sl_rng_u64(&t->rng);
 
         sl_str s = { 0 };
-        sl_json_open(&s, NULL, '[');
-        sl_json_add_text(&s, NULL, text);
-        sl_json_add_real(&s, NULL, real.d);
-        sl_json_add_int(&s, NULL, whole);
-        sl_json_close(&s, ']');
+        sl_io_json_open(&s, NULL, '[');
+        sl_io_json_add_text(&s, NULL, text);
+        sl_io_json_add_real(&s, NULL, real.d);
+        sl_io_json_add_int(&s, NULL, whole);
+        sl_io_json_close(&s, ']');
         SL_MUST(t, sl_str_status(&s));
 
         sl_json *j = parsed(t, sl_str_text(&s));
         bool plain = true;
         for (int k = 0; k < n; k++) plain = plain && (unsigned char)text[k] < 0x80;
         if (plain)
-            SL_CHECK(t, strcmp(sl_json_text(sl_json_at(j, 0)), text) == 0, "%s", sl_str_text(&s));
+            SL_CHECK(t, strcmp(sl_io_json_text(sl_io_json_at(j, 0)), text) == 0, "%s",
+                     sl_str_text(&s));
         if (isfinite(real.d))
             SL_CHECK(t,
-                     sl_json_kind_of(sl_json_at(j, 1)) == SL_JSON_REAL &&
-                         sl_json_real(sl_json_at(j, 1)) == real.d,
+                     sl_io_json_kind_of(sl_io_json_at(j, 1)) == SL_JSON_REAL &&
+                         sl_io_json_real(sl_io_json_at(j, 1)) == real.d,
                      "%s", sl_str_text(&s));
-        SL_CHECK(t, sl_json_int(sl_json_at(j, 2)) == whole, "%s", sl_str_text(&s));
-        sl_json_free(j);
+        SL_CHECK(t, sl_io_json_int(sl_io_json_at(j, 2)) == whole, "%s", sl_str_text(&s));
+        sl_io_json_free(j);
         sl_str_clear(&s);
     }
 }
@@ -171,16 +172,16 @@ static void a_tree_is_written_as_it_was_read(void **state) {
         "\"m\":{\"\":{\"x\":9223372036854775807}}}";
     sl_json *j = parsed(t, text);
     sl_str s = { 0 };
-    sl_json_add_tree(&s, NULL, j);
+    sl_io_json_add_tree(&s, NULL, j);
     assert_string_equal(sl_str_text(&s), text);
     sl_str_clear(&s);
-    sl_json_open(&s, NULL, '{');
-    sl_json_add_int(&s, "n", 1);
-    sl_json_add_tree(&s, "again", sl_json_get(j, "m"));
-    sl_json_close(&s, '}');
+    sl_io_json_open(&s, NULL, '{');
+    sl_io_json_add_int(&s, "n", 1);
+    sl_io_json_add_tree(&s, "again", sl_io_json_get(j, "m"));
+    sl_io_json_close(&s, '}');
     assert_string_equal(sl_str_text(&s), "{\"n\":1,\"again\":{\"\":{\"x\":9223372036854775807}}}");
     sl_str_clear(&s);
-    sl_json_free(j);
+    sl_io_json_free(j);
 }
 
 static void a_bad_line_tells_its_column(void **state) {
@@ -209,7 +210,7 @@ static void a_bad_line_tells_its_column(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_json *j = NULL;
-        sl_status st = sl_json_parse_line(&j, cases[i].line, strlen(cases[i].line));
+        sl_status st = sl_io_json_parse_line(&j, cases[i].line, strlen(cases[i].line));
         SL_CHECK(t, st == SL_EFORMAT && !j, "\"%s\" is %s", cases[i].line, sl_status_text(st));
         SL_CHECK(t, strcmp(sl_last_error(), cases[i].reason) == 0, "%s: \"%s\", not \"%s\"",
                  cases[i].line, sl_last_error(), cases[i].reason);
@@ -221,22 +222,23 @@ static void long_whole_numbers_in_lines_are_reals(void **state) {
     sl_fixture *t = *state;
     static const char line[] = "[100000000000000000000, -100000000000000000000, 7]";
     sl_json *j = NULL;
-    SL_MUST(t, sl_json_parse_line(&j, line, strlen(line)));
-    for (int i = 0; i < 3; i++) assert_int_equal(sl_json_kind_of(sl_json_at(j, i)), SL_JSON_REAL);
-    assert_true(sl_json_real(sl_json_at(j, 0)) == 1e20);
-    assert_true(sl_json_real(sl_json_at(j, 1)) == -1e20);
-    assert_true(sl_json_real(sl_json_at(j, 2)) == 7);
-    sl_json_free(j);
+    SL_MUST(t, sl_io_json_parse_line(&j, line, strlen(line)));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sl_io_json_kind_of(sl_io_json_at(j, i)), SL_JSON_REAL);
+    assert_true(sl_io_json_real(sl_io_json_at(j, 0)) == 1e20);
+    assert_true(sl_io_json_real(sl_io_json_at(j, 1)) == -1e20);
+    assert_true(sl_io_json_real(sl_io_json_at(j, 2)) == 7);
+    sl_io_json_free(j);
 
-    SL_MUST(t, sl_json_parse_line(&j, "7", 1)); // elsewhere they stay whole
-    assert_int_equal(sl_json_int(j), 7);
-    sl_json_free(j);
+    SL_MUST(t, sl_io_json_parse_line(&j, "7", 1)); // elsewhere they stay whole
+    assert_int_equal(sl_io_json_int(j), 7);
+    sl_io_json_free(j);
 }
 
 static sl_status parse_line_and_free(const char *text) {
     sl_json *j = NULL;
-    sl_status st = sl_json_parse_line(&j, text, strlen(text));
-    sl_json_free(j);
+    sl_status st = sl_io_json_parse_line(&j, text, strlen(text));
+    sl_io_json_free(j);
     return st;
 }
 
@@ -244,16 +246,16 @@ static sl_status parse_line_and_free(const char *text) {
 
 static sl_status parse_and_free(const char *text) {
     sl_json *j = NULL;
-    sl_status st = sl_json_parse(&j, text, strlen(text));
-    sl_json_free(j);
+    sl_status st = sl_io_json_parse(&j, text, strlen(text));
+    sl_io_json_free(j);
     return st;
 }
 
 static sl_status write_one(void) {
     sl_str s = { 0 };
-    sl_json_open(&s, "a longer name than the first room of a text", '{');
-    sl_json_add_text(&s, "b", "and a longer text than the first room");
-    sl_json_close(&s, '}');
+    sl_io_json_open(&s, "a longer name than the first room of a text", '{');
+    sl_io_json_add_text(&s, "b", "and a longer text than the first room");
+    sl_io_json_close(&s, '}');
     sl_status st = sl_str_status(&s);
     sl_str_clear(&s);
     return st;
@@ -273,20 +275,22 @@ static void a_member_that_may_be_missing_has_a_default(void **state) {
     sl_fixture *t = *state;
     static const char text[] = "{\"i\":3,\"r\":2.5,\"b\":true,\"t\":\"x\",\"n\":null}";
     sl_json *j;
-    SL_MUST(t, sl_json_parse(&j, text, sizeof text - 1));
-    assert_true(sl_json_get_real(j, "i", 9) == 3 && sl_json_get_real(j, "r", 9) == 2.5);
-    assert_true(sl_json_get_int(j, "i", 9) == 3 && sl_json_get_bool(j, "b", false));
-    assert_string_equal(sl_json_get_text(j, "t", "none"), "x");
+    SL_MUST(t, sl_io_json_parse(&j, text, sizeof text - 1));
+    assert_true(sl_io_json_get_real(j, "i", 9) == 3 && sl_io_json_get_real(j, "r", 9) == 2.5);
+    assert_true(sl_io_json_get_int(j, "i", 9) == 3 && sl_io_json_get_bool(j, "b", false));
+    assert_string_equal(sl_io_json_get_text(j, "t", "none"), "x");
     static const char *const none[] = { "n", "missing" };
     for (int i = 0; i < SL_LEN(none); i++) {
-        assert_true(sl_json_get_real(j, none[i], 9) == 9 && sl_json_get_int(j, none[i], 9) == 9);
-        assert_true(sl_json_get_bool(j, none[i], true) && !sl_json_get_text(j, none[i], NULL));
+        assert_true(sl_io_json_get_real(j, none[i], 9) == 9 &&
+                    sl_io_json_get_int(j, none[i], 9) == 9);
+        assert_true(sl_io_json_get_bool(j, none[i], true) &&
+                    !sl_io_json_get_text(j, none[i], NULL));
     }
-    assert_true(sl_json_get_real(j, "t", 9) == 9 && sl_json_get_int(j, "r", 9) == 9);
-    assert_true(sl_json_get_bool(j, "i", true) && !sl_json_get_text(j, "b", NULL));
-    assert_true(sl_json_get_real(NULL, "i", 9) == 9 && sl_json_get_int(NULL, "i", 9) == 9);
-    assert_true(sl_json_get_bool(NULL, "b", true) && !sl_json_get_text(NULL, "t", NULL));
-    sl_json_free(j);
+    assert_true(sl_io_json_get_real(j, "t", 9) == 9 && sl_io_json_get_int(j, "r", 9) == 9);
+    assert_true(sl_io_json_get_bool(j, "i", true) && !sl_io_json_get_text(j, "b", NULL));
+    assert_true(sl_io_json_get_real(NULL, "i", 9) == 9 && sl_io_json_get_int(NULL, "i", 9) == 9);
+    assert_true(sl_io_json_get_bool(NULL, "b", true) && !sl_io_json_get_text(NULL, "t", NULL));
+    sl_io_json_free(j);
 }
 
 int main(void) {
@@ -303,6 +307,6 @@ int main(void) {
         SL_TEST(long_whole_numbers_in_lines_are_reals),
         SL_TEST(lack_of_memory_is_reported),
     };
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     return sl_test_main("io.json", tests, SL_LEN(tests));
 }

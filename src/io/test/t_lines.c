@@ -36,7 +36,7 @@ static bool cut(const char **line, size_t *n, const char **rest, size_t *n_rest)
 static int interrupted;
 static sl_status next_line(const char **line, size_t *n, sl_lines *l) {
     sl_status st;
-    while ((st = sl_lines_next(line, n, l)) == SL_ECANCEL) interrupted++;
+    while ((st = sl_io_lines_next(line, n, l)) == SL_ECANCEL) interrupted++;
     return st;
 }
 
@@ -49,8 +49,8 @@ static void same_as_cut(sl_fixture *t, sl_lines *l, const char *text, size_t siz
     while (cut(&want, &n_want, &text, &size)) {
         sl_status st = next_line(&line, &n, l);
         number++;
-        SL_CHECK(t, sl_lines_number(l) == number, "line %lld is given as %lld", (long long)number,
-                 (long long)sl_lines_number(l));
+        SL_CHECK(t, sl_io_lines_number(l) == number, "line %lld is given as %lld",
+                 (long long)number, (long long)sl_io_lines_number(l));
         if (n_want > max_bytes) {
             SL_CHECK(t, st == SL_ELIMIT && !line, "%zu bytes are not past the limit of %zu", n_want,
                      max_bytes);
@@ -63,7 +63,7 @@ static void same_as_cut(sl_fixture *t, sl_lines *l, const char *text, size_t siz
     for (int i = 0; i < 2; i++) { // the end stays the end
         SL_MUST(t, next_line(&line, &n, l));
         SL_CHECK(t, !line && n == 0, "a line behind the last");
-        SL_CHECK(t, sl_lines_number(l) == number, "not the number of the last line");
+        SL_CHECK(t, sl_io_lines_number(l) == number, "not the number of the last line");
     }
 }
 
@@ -93,9 +93,9 @@ static void lines_are_the_text_cut_at_lf(void **state) {
         size_t n = random_text(&t->rng, text, SIZE, 4 + sl_rng_below(&t->rng, 60));
         size_t max_bytes = 1 + sl_rng_below(&t->rng, i % 2 ? 8 : 100);
         sl_lines *l = NULL;
-        SL_MUST(t, sl_lines_open(&l, file_of(t, text, n), max_bytes));
+        SL_MUST(t, sl_io_lines_open(&l, file_of(t, text, n), max_bytes));
         same_as_cut(t, l, text, n, max_bytes);
-        sl_lines_close(l);
+        sl_io_lines_close(l);
     }
 }
 
@@ -109,9 +109,9 @@ static void long_lines_are_whole(void **state) {
         size_t n = random_text(&t->rng, text, SIZE, 1000u << i % 6 * 2);
         size_t max_bytes = i % 2 ? SIZE : 100000 + sl_rng_below(&t->rng, 100000);
         sl_lines *l = NULL;
-        SL_MUST(t, sl_lines_open(&l, file_of(t, text, n), max_bytes));
+        SL_MUST(t, sl_io_lines_open(&l, file_of(t, text, n), max_bytes));
         same_as_cut(t, l, text, n, max_bytes);
-        sl_lines_close(l);
+        sl_io_lines_close(l);
     }
     // of lengths around the first buffer and its double, with either end or none
     static const size_t around[] = { 65536, 131072 };
@@ -124,9 +124,9 @@ static void long_lines_are_whole(void **state) {
                     size_t n = (size_t)((int64_t)around[k] + off), n_end = strlen(ends[e]);
                     memcpy(text + n, ends[e], n_end);
                     sl_lines *l = NULL;
-                    SL_MUST(t, sl_lines_open(&l, file_of(t, text, n + n_end), max_bytes));
+                    SL_MUST(t, sl_io_lines_open(&l, file_of(t, text, n + n_end), max_bytes));
                     same_as_cut(t, l, text, n + n_end, max_bytes);
-                    sl_lines_close(l);
+                    sl_io_lines_close(l);
                     memset(text + n, 'a', n_end);
                 }
     sl_free(text);
@@ -142,16 +142,16 @@ static void memory_is_bounded_by_the_longest_line_allowed(void **state) {
     sl_lines *l = NULL;
     const char *line;
     size_t n;
-    SL_MUST(t, sl_lines_open(&l, file_of(t, text, SIZE), 1000));
+    SL_MUST(t, sl_io_lines_open(&l, file_of(t, text, SIZE), 1000));
     int64_t calls = sl_mem_calls();
-    assert_int_equal(sl_lines_next(&line, &n, l), SL_ELIMIT);
+    assert_int_equal(sl_io_lines_next(&line, &n, l), SL_ELIMIT);
     SL_CHECK(t, strstr(sl_last_error(), "lines.txt:1: longer than 1000 bytes"), "no place: %s",
              sl_last_error());
-    SL_MUST(t, sl_lines_next(&line, &n, l)); // behind it reading goes on
+    SL_MUST(t, sl_io_lines_next(&line, &n, l)); // behind it reading goes on
     assert_int_equal(n, 1);
-    assert_int_equal(sl_lines_number(l), 2);
+    assert_int_equal(sl_io_lines_number(l), 2);
     SL_CHECK(t, sl_mem_calls() == calls, "the buffer was made larger than a line may be");
-    sl_lines_close(l);
+    sl_io_lines_close(l);
     sl_free(text);
 }
 
@@ -202,10 +202,10 @@ static void a_pipe_gives_the_same_lines(void **state) {
         close(fd);
         setitimer(ITIMER_REAL, &often, NULL);
         sl_lines *l = NULL;
-        SL_MUST(t, sl_lines_open(&l, "-", 60));
+        SL_MUST(t, sl_io_lines_open(&l, "-", 60));
         same_as_cut(t, l, text, n, 60);
         setitimer(ITIMER_REAL, &never, NULL);
-        sl_lines_close(l);
+        sl_io_lines_close(l);
         SL_CHECK(t, fcntl(STDIN_FILENO, F_GETFD) >= 0, "standard input was closed");
         waitpid(child, NULL, 0);
     }
@@ -230,11 +230,11 @@ static void a_line_does_not_wait_for_the_next(void **state) {
         const char *line;
         size_t n;
         alarm(20); // ends the program if reading waits
-        SL_MUST(t, sl_lines_open(&l, path, 100));
-        SL_MUST(t, sl_lines_next(&line, &n, l));
+        SL_MUST(t, sl_io_lines_open(&l, path, 100));
+        SL_MUST(t, sl_io_lines_next(&line, &n, l));
         alarm(0);
-        SL_CHECK(t, line && sl_lines_number(l) == 1, "no line");
-        sl_lines_close(l);
+        SL_CHECK(t, line && sl_io_lines_number(l) == 1, "no line");
+        sl_io_lines_close(l);
         close(ends[0]);
         close(ends[1]);
     }
@@ -253,7 +253,7 @@ static void what_cannot_be_read_is_named(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_lines *l = NULL;
-        sl_status st = sl_lines_open(&l, cases[i][0], 100);
+        sl_status st = sl_io_lines_open(&l, cases[i][0], 100);
         SL_CHECK(t, st == SL_EIO && !l, "\"%s\" is %s", cases[i][0], sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
     }
@@ -262,11 +262,11 @@ static void what_cannot_be_read_is_named(void **state) {
     sl_lines *l = NULL;
     const char *line;
     size_t n;
-    SL_MUST(t, sl_lines_open(&l, "/proc/self/mem", 100));
-    assert_int_equal(sl_lines_next(&line, &n, l), SL_EIO);
+    SL_MUST(t, sl_io_lines_open(&l, "/proc/self/mem", 100));
+    assert_int_equal(sl_io_lines_next(&line, &n, l), SL_EIO);
     SL_CHECK(t, strstr(sl_last_error(), "/proc/self/mem"), "not told: %s", sl_last_error());
-    sl_lines_close(l);
-    sl_lines_close(NULL);
+    sl_io_lines_close(l);
+    sl_io_lines_close(NULL);
 }
 
 static sl_status read_all(const char *path) {
@@ -274,11 +274,11 @@ static sl_status read_all(const char *path) {
     sl_lines *l = NULL;
     const char *line;
     size_t n;
-    SL_GO(sl_lines_open(&l, path, 1 << 20));
-    do SL_GO(sl_lines_next(&line, &n, l));
+    SL_GO(sl_io_lines_open(&l, path, 1 << 20));
+    do SL_GO(sl_io_lines_next(&line, &n, l));
     while (line);
 done:
-    sl_lines_close(l);
+    sl_io_lines_close(l);
     return st;
 }
 

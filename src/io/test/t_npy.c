@@ -22,7 +22,7 @@ static void headers_are_the_bytes_of_numpy(void **state) {
         int dims = 0;
         for (; *p != ':'; dims++) shape[dims] = strtoll(p, &p, 10);
         sl_str s = { 0 };
-        sl_npy_header(&s, shape, dims);
+        sl_io_npy_header(&s, shape, dims);
         SL_MUST(t, sl_str_status(&s));
 
         sl_str hex = { 0 };
@@ -44,9 +44,9 @@ static void the_first_dimension_may_be_filled_in_later(void **state) {
     for (int dims = 1; dims <= 32; dims++) {
         int64_t shape[32] = { 0, 64, 3 };
         sl_str begun = { 0 }, ended = { 0 };
-        sl_npy_header(&begun, shape, dims);
+        sl_io_npy_header(&begun, shape, dims);
         shape[0] = INT64_MAX;
-        sl_npy_header(&ended, shape, dims);
+        sl_io_npy_header(&ended, shape, dims);
         SL_CHECK(t, begun.len == ended.len, "%d dimensions: %zu bytes, then %zu", dims, begun.len,
                  ended.len);
         sl_str_clear(&begun);
@@ -64,7 +64,7 @@ static void a_whole_file_is_as_numpy_saves_it(void **state) {
     for (int before = 0; before < 70; before += 23) {
         sl_str s = { 0 };
         for (int i = 0; i < before; i++) sl_str_add_char(&s, '#');
-        sl_npy_header(&s, shape, SL_LEN(shape));
+        sl_io_npy_header(&s, shape, SL_LEN(shape));
         for (int i = 0; i < 24; i++) {
             const double v = i / 3.0;
             sl_str_add_bytes(&s, &v, sizeof v);
@@ -80,7 +80,7 @@ static void a_whole_file_is_as_numpy_saves_it(void **state) {
 static sl_status header(void) {
     static const int64_t shape[] = { 1000, 64, 3 };
     sl_str s = { 0 };
-    sl_npy_header(&s, shape, SL_LEN(shape));
+    sl_io_npy_header(&s, shape, SL_LEN(shape));
     sl_status st = sl_str_status(&s);
     sl_str_clear(&s);
     return st;

@@ -144,17 +144,17 @@ static void packed_lines_are_lines(void **state) {
     for (int i = 1; i <= 30000; i++) sl_str_addf(&all, "line %d\r\n", i);
     pack(&packed, all.text, all.len, 6);
     sl_lines *l = NULL;
-    SL_MUST(t, sl_lines_open(&l, file_of(t, packed.text, packed.len), 20));
+    SL_MUST(t, sl_io_lines_open(&l, file_of(t, packed.text, packed.len), 20));
     for (int i = 1; i <= 30001; i++) {
         const char *line;
         size_t n;
         char want[32];
-        SL_MUST(t, sl_lines_next(&line, &n, l));
+        SL_MUST(t, sl_io_lines_next(&line, &n, l));
         snprintf(want, sizeof want, "line %d", i);
         SL_CHECK(t, i > 30000 ? !line : line && n == strlen(want) && memcmp(line, want, n) == 0,
                  "not line %d", i);
     }
-    sl_lines_close(l);
+    sl_io_lines_close(l);
     sl_str_clear(&all);
     sl_str_clear(&packed);
 }

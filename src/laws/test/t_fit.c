@@ -173,9 +173,9 @@ static void bootstrap_t_is_turned_round(void **state) {
         const sl_laws_draw *d = &law->draw[i];
         deviation[i] = (d->b - b) / (d->sigma / sqrt(d->spread));
     }
-    sl_sort(deviation, 400);
-    const double low = sl_quantile(deviation, 400, 0.025),
-                 high = sl_quantile(deviation, 400, 0.975);
+    sl_num_sort(deviation, 400);
+    const double low = sl_num_quantile(deviation, 400, 0.025),
+                 high = sl_num_quantile(deviation, 400, 0.975);
     SL_CHECK(t, fabs(fabs(low) - fabs(high)) > 0.5, "as good as even: %g %g", low, high);
     // the exponent is that of a law that falls: -b
     SL_CHECK(t,

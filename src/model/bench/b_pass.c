@@ -89,8 +89,8 @@ static sl_status run(const char *size) {
     for (int pairs = 1; pairs <= MAX_PAIRS; pairs *= 2) {
         fill(&x, pairs);
         memset(x.grad, 0, (size_t)x.m->block * sizeof(float));
-        SL_GO(sl_work_new(&w, x.m, pairs, POINTS, pairs * TOKENS, 0));
-        SL_GO(sl_work_new(&plain, x.m, pairs, POINTS, pairs * TOKENS, SL_MODEL_PLAIN));
+        SL_GO(sl_model_work_new(&w, x.m, pairs, POINTS, pairs * TOKENS, 0));
+        SL_GO(sl_model_work_new(&plain, x.m, pairs, POINTS, pairs * TOKENS, SL_MODEL_PLAIN));
         const sl_dropout dropout = { 7, true };
         double a = sl_model_pass(w, NULL, NULL, x.weights, &x.b, dropout);
         double b = sl_model_pass(plain, NULL, NULL, x.weights, &x.b, dropout);
@@ -101,13 +101,13 @@ static sl_status run(const char *size) {
         time_one(&x, w, size, "forward", false);
         time_one(&x, w, size, "training", true);
         time_one(&x, plain, size, "plain", true);
-        sl_work_free(plain);
-        sl_work_free(w);
+        sl_model_work_free(plain);
+        sl_model_work_free(w);
         w = plain = NULL;
     }
 done:
-    sl_work_free(plain);
-    sl_work_free(w);
+    sl_model_work_free(plain);
+    sl_model_work_free(w);
     sl_free(x.grad);
     sl_free(x.weights);
     sl_model_free(x.m);

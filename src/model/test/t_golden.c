@@ -50,12 +50,12 @@ static void pass_in_double(void **state) {
     assert_true(grad && logits);
     for (int flags = 0; flags <= SL_MODEL_PLAIN; flags += SL_MODEL_PLAIN) {
         sl_work_d *w;
-        SL_MUST(t, sl_work_new_d(&w, x.m, x.b.pairs, x.b.points, x.tokens, flags));
+        SL_MUST(t, sl_model_work_new_d(&w, x.m, x.b.pairs, x.b.points, x.tokens, flags));
         memset(grad, 0, (size_t)x.m->block * sizeof *grad);
         const double loss =
             sl_model_pass_d(w, grad, logits, x.weights, &x.b, (sl_dropout){ .on = false });
         check_pass(&x, loss, logits, grad, 1e-11);
-        sl_work_free_d(w);
+        sl_model_work_free_d(w);
     }
     sl_free(logits);
     sl_free(grad);
@@ -76,12 +76,12 @@ static void pass_in_float(void **state) {
         weights[i] = (float)x.weights[i];
         grad[i] = 0;
     }
-    SL_MUST(t, sl_work_new(&w, x.m, x.b.pairs, x.b.points, x.tokens, 0));
+    SL_MUST(t, sl_model_work_new(&w, x.m, x.b.pairs, x.b.points, x.tokens, 0));
     const double loss = sl_model_pass(w, grad, logits, weights, &x.b, (sl_dropout){ .on = false });
     for (size_t i = 0; i < block; i++) grad_d[i] = grad[i];
     for (size_t i = 0; i < n; i++) logits_d[i] = logits[i];
     check_pass(&x, loss, logits_d, grad_d, 3e-6);
-    sl_work_free(w);
+    sl_model_work_free(w);
     sl_free(logits_d);
     sl_free(grad_d);
     sl_free(logits);

@@ -42,8 +42,8 @@ static void set_up(sl_fixture *t, bench *x, const setting *s, int flags) {
     random_batch(&x->t, &t->rng, x->m, s->points, s->lengths);
     if (s->absent)
         for (int b = 0; b < x->t.b.pairs; b++) x->t.present[(1 + b % 3) * x->t.b.pairs + b] = 0;
-    SL_MUST(t,
-            sl_work_new_d(&x->w, x->m, x->t.b.pairs, s->points, x->t.begin[x->t.b.pairs], flags));
+    SL_MUST(t, sl_model_work_new_d(&x->w, x->m, x->t.b.pairs, s->points, x->t.begin[x->t.b.pairs],
+                                   flags));
     x->weights = sl_calloc((size_t)x->m->block, sizeof(double));
     x->grad = sl_calloc((size_t)x->m->block, sizeof(double));
     SL_CHECK(t, x->weights && x->grad, "no memory");
@@ -54,7 +54,7 @@ static void set_up(sl_fixture *t, bench *x, const setting *s, int flags) {
 static void tear_down(bench *x) {
     sl_free(x->grad);
     sl_free(x->weights);
-    sl_work_free_d(x->w);
+    sl_model_work_free_d(x->w);
     sl_model_free(x->m);
 }
 
@@ -147,8 +147,8 @@ static void what_nobody_reads_changes_nothing(void **state) {
         bench x = { 0 };
         set_up(t, &x, &settings[k], 0);
         sl_work_d *plain;
-        SL_MUST(t, sl_work_new_d(&plain, x.m, x.t.b.pairs, x.t.b.points, x.t.begin[x.t.b.pairs],
-                                 SL_MODEL_PLAIN));
+        SL_MUST(t, sl_model_work_new_d(&plain, x.m, x.t.b.pairs, x.t.b.points,
+                                       x.t.begin[x.t.b.pairs], SL_MODEL_PLAIN));
         double *grad = sl_calloc((size_t)x.m->block, sizeof(double));
         SL_CHECK(t, grad, "no memory");
         double a = sl_model_pass_d(x.w, x.grad, NULL, x.weights, &x.t.b, x.dropout);
@@ -157,7 +157,7 @@ static void what_nobody_reads_changes_nothing(void **state) {
                  a, b);
         check_same(t, x.m, settings[k].what, x.grad, grad);
         sl_free(grad);
-        sl_work_free_d(plain);
+        sl_model_work_free_d(plain);
         tear_down(&x);
     }
 }

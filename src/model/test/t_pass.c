@@ -71,8 +71,8 @@ static void float_agrees_with_double(void **state) {
         sl_work *w = NULL;
         sl_work_d *wd = NULL;
         const int pairs = x.t.b.pairs, P = x.t.b.points, V = (int)x.m->options.vocabulary;
-        SL_MUST(t, sl_work_new(&w, x.m, pairs, P, x.tokens, 0));
-        SL_MUST(t, sl_work_new_d(&wd, x.m, pairs, P, x.tokens, 0));
+        SL_MUST(t, sl_model_work_new(&w, x.m, pairs, P, x.tokens, 0));
+        SL_MUST(t, sl_model_work_new_d(&wd, x.m, pairs, P, x.tokens, 0));
         size_t n = (size_t)(x.tokens * V);
         float *z = sl_malloc(n, sizeof *z);
         double *zd = sl_malloc(n, sizeof *zd);
@@ -100,8 +100,8 @@ static void float_agrees_with_double(void **state) {
                  "case %d: the loss depends on whether gradients are wanted", k);
         sl_free(zd);
         sl_free(z);
-        sl_work_free_d(wd);
-        sl_work_free(w);
+        sl_model_work_free_d(wd);
+        sl_model_work_free(w);
         tear_down(&x);
     }
 }
@@ -112,7 +112,7 @@ static void gradients_add_up(void **state) {
     bench x = { 0 };
     set_up(t, &x, &settings[0]);
     sl_work *w = NULL;
-    SL_MUST(t, sl_work_new(&w, x.m, x.t.b.pairs, x.t.b.points, x.tokens, 0));
+    SL_MUST(t, sl_model_work_new(&w, x.m, x.t.b.pairs, x.t.b.points, x.tokens, 0));
     sl_model_pass(w, x.grad, NULL, x.weights, &x.t.b, x.dropout);
     for (int64_t i = 0; i < x.m->block; i++) x.grad_d[i] = 2.0 * x.grad[i];
     sl_model_pass(w, x.grad, NULL, x.weights, &x.t.b, x.dropout);
@@ -123,7 +123,7 @@ static void gradients_add_up(void **state) {
             SL_CHECK(t, fabs(x.grad[j] - x.grad_d[j]) <= 1e-5 * scale, "%s: %g, not %g", p->name,
                      x.grad[j], x.grad_d[j]);
     }
-    sl_work_free(w);
+    sl_model_work_free(w);
     tear_down(&x);
 }
 
@@ -151,16 +151,16 @@ static void the_same_bits_on_every_thread(void **state) {
         set_up(t, &x, &settings[k]);
         job j = { .x = &x };
         for (int i = 0; i < 8; i++) {
-            SL_MUST(t, sl_work_new(&j.work[i], x.m, x.t.b.pairs + i % 3, x.t.b.points, x.tokens + i,
-                                   0));
+            SL_MUST(t, sl_model_work_new(&j.work[i], x.m, x.t.b.pairs + i % 3, x.t.b.points,
+                                         x.tokens + i, 0));
             j.grad[i] = sl_malloc_wide((size_t)x.m->block, sizeof(float));
             SL_CHECK(t, j.grad[i], "no memory");
             memset(j.grad[i], 0, (size_t)x.m->block * sizeof(float));
         }
         sl_pool *pool = NULL;
-        SL_MUST(t, sl_pool_new(&pool, 3));
+        SL_MUST(t, sl_par_pool_new(&pool, 3));
         SL_MUST(t, sl_par_for(pool, 8, 1, run_one, &j));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
         for (int i = 1; i < 8; i++)
             SL_CHECK(t,
                      j.loss[i] == j.loss[0] &&
@@ -168,7 +168,7 @@ static void the_same_bits_on_every_thread(void **state) {
                      "case %d: run %d differs: loss %.17g and %.17g", k, i, j.loss[i], j.loss[0]);
         for (int i = 0; i < 8; i++) {
             sl_free(j.grad[i]);
-            sl_work_free(j.work[i]);
+            sl_model_work_free(j.work[i]);
         }
         tear_down(&x);
     }
@@ -180,7 +180,7 @@ static void masks_are_counted_by_key_and_pair(void **state) {
     bench x = { 0 };
     set_up(t, &x, &settings[0]);
     sl_work *w = NULL;
-    SL_MUST(t, sl_work_new(&w, x.m, x.t.b.pairs, x.t.b.points, x.tokens, 0));
+    SL_MUST(t, sl_model_work_new(&w, x.m, x.t.b.pairs, x.t.b.points, x.tokens, 0));
     double a = sl_model_pass(w, NULL, NULL, x.weights, &x.t.b, x.dropout);
     sl_dropout other = { x.dropout.key + 1, true }, off = { x.dropout.key, false };
     SL_CHECK(t, sl_model_pass(w, NULL, NULL, x.weights, &x.t.b, other) != a, "the key is ignored");
@@ -190,11 +190,11 @@ static void masks_are_counted_by_key_and_pair(void **state) {
              "the pair's number is ignored");
     SL_CHECK(t, sl_model_pass(w, NULL, NULL, x.weights, &x.t.b, off) == without,
              "dropout that is off depends on the number");
-    sl_work_free(w);
+    sl_model_work_free(w);
     tear_down(&x);
 }
 
-/* What sl_work_bytes says is what the allocator gives. */
+/* What sl_model_work_bytes says is what the allocator gives. */
 static void memory_is_known_before(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < SL_LEN(settings); k++) {
@@ -202,11 +202,11 @@ static void memory_is_known_before(void **state) {
         set_up(t, &x, &settings[k]);
         int64_t before = sl_mem_bytes();
         sl_work *w = NULL;
-        SL_MUST(t, sl_work_new(&w, x.m, 4, 12, 100, 0));
+        SL_MUST(t, sl_model_work_new(&w, x.m, 4, 12, 100, 0));
         double taken = (double)(sl_mem_bytes() - before);
-        double said = (double)sl_work_bytes(x.m, 4, 12, 100, 0);
+        double said = (double)sl_model_work_bytes(x.m, 4, 12, 100, 0);
         SL_CHECK(t, fabs(taken - said) <= 0.01 * said + 200, "took %g, said %g", taken, said);
-        sl_work_free(w);
+        sl_model_work_free(w);
         tear_down(&x);
     }
 }
@@ -216,8 +216,8 @@ static void lack_of_memory_is_told(void **state) {
     bench x = { 0 };
     set_up(t, &x, &settings[0]);
     sl_work *w = NULL;
-    SL_EACH_ALLOCATION(t, sl_work_new(&w, x.m, 2, 5, 10, 0));
-    sl_work_free(w);
+    SL_EACH_ALLOCATION(t, sl_model_work_new(&w, x.m, 2, 5, 10, 0));
+    sl_model_work_free(w);
     tear_down(&x);
 }
 

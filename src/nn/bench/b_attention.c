@@ -69,7 +69,7 @@ static arrays arrays_of(const shape *s) {
     const size_t width = (size_t)(s->H * s->D);
     a.rows_q = (size_t)(s->cols ? s->nq * s->Tq : s->Tq);
     a.rows_kv = (size_t)(s->cols ? s->cols * s->Tq : s->Tk);
-    a.weights = a.rows_q * (size_t)s->H * (size_t)(s->cols ? s->cols : sl_attn_row(s->Tk));
+    a.weights = a.rows_q * (size_t)s->H * (size_t)(s->cols ? s->cols : sl_nn_attn_row(s->Tk));
     a.q = numbers(&rng, a.rows_q * 3 * width);
     a.kv = numbers(&rng, a.rows_kv * 3 * width);
     a.dout = numbers(&rng, a.rows_q * width);
@@ -77,7 +77,7 @@ static arrays arrays_of(const shape *s) {
     a.p = numbers(&rng, a.weights);
     a.dq = numbers(&rng, a.rows_q * 3 * width);
     a.dkv = numbers(&rng, a.rows_kv * 3 * width);
-    a.scratch = numbers(&rng, sl_attn_scratch(s->Tq, s->Tk, s->D));
+    a.scratch = numbers(&rng, sl_nn_attn_scratch(s->Tq, s->Tk, s->D));
     if (s->drop) a.keep = (uint8_t *)numbers(&rng, a.weights);
     return a;
 }
@@ -114,10 +114,10 @@ typedef void pass(const shape *s, const arrays *a, const sl_nn__attention *l);
 
 /* The largest difference from the plain twin, of o, dq, dk and dv. */
 static double difference(const shape *s, const arrays *a, const sl_nn__attention *l) {
-    static const sl_nn__attention plain = { .attn_fwd = sl_ref_f_attn_fwd,
-                                            .attn_bwd = sl_ref_f_attn_bwd,
-                                            .cols_fwd = sl_ref_f_cols_fwd,
-                                            .cols_bwd = sl_ref_f_cols_bwd };
+    static const sl_nn__attention plain = { .attn_fwd = sl_nn_ref_f_attn_fwd,
+                                            .attn_bwd = sl_nn_ref_f_attn_bwd,
+                                            .cols_fwd = sl_nn_ref_f_cols_fwd,
+                                            .cols_bwd = sl_nn_ref_f_cols_bwd };
     arrays b = arrays_of(s);
     const size_t width = (size_t)(s->H * s->D);
     double worst = 0;
@@ -168,8 +168,8 @@ static double measure_peak(void) {
     double best = 1e9;
     for (int i = 0; i < 2 * REPEATS; i++) {
         const double begin = sl_clock();
-        sl_gemm_by(i % 2 ? SL_GEMM_ONEDNN : SL_GEMM_OPENBLAS, false, false, PEAK, PEAK, PEAK, 1, A,
-                   PEAK, B, PEAK, 0, C, PEAK);
+        sl_nn_gemm_by(i % 2 ? SL_GEMM_ONEDNN : SL_GEMM_OPENBLAS, false, false, PEAK, PEAK, PEAK, 1,
+                      A, PEAK, B, PEAK, 0, C, PEAK);
         best = fmin(best, sl_clock() - begin);
     }
     sl_free(A);

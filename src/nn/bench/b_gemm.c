@@ -2,7 +2,7 @@
  *
  * Each is first held against the other library's product, then timed. `share` is the rate over that
  * of one product of 1024 x 1024 x 1024, the machine's own peak for the purpose; `rule` marks the
- * library that sl_gemm takes.
+ * library that sl_nn_gemm takes.
  *
  * The last lines are what the rule's table in gemm.c is made from, a line for each row of it:
  * renew them on every instruction set by SYMLAW_CPU.
@@ -25,7 +25,7 @@ static int by_time(const void *a, const void *b) {
 }
 
 static void run(sl_gemm_library l, bool ta, bool tb, int M, int N, int K, float *out) {
-    sl_gemm_by(l, ta, tb, M, N, K, 1, A, ta ? M : K, B, tb ? K : N, 0, out, N);
+    sl_nn_gemm_by(l, ta, tb, M, N, K, 1, A, ta ? M : K, B, tb ? K : N, 0, out, N);
 }
 
 /* Seconds of one product: the best, and the median in *median. */
@@ -57,7 +57,7 @@ static struct tally {
 } tallies[SL_GEMM_KINDS];
 
 static void count(bool ta, bool tb, int M, int N, int K, double ratio) {
-    struct tally *t = &tallies[sl_gemm_kind_of(ta, tb, M, N, K)];
+    struct tally *t = &tallies[sl_nn_gemm_kind_of(ta, tb, M, N, K)];
     t->least = t->n ? fmin(t->least, ratio) : ratio;
     t->most = t->n ? fmax(t->most, ratio) : ratio;
     t->log_sum += log(ratio);
@@ -69,7 +69,7 @@ static int report(const char *what, bool ta, bool tb, int M, int N, int K, doubl
         fprintf(stderr, "nn.gemm: the libraries differ at %s %d %d %d\n", what, M, N, K);
         return 1;
     }
-    const sl_gemm_library ruled = sl_gemm_rule(sl_cpu(), ta, tb, M, N, K);
+    const sl_gemm_library ruled = sl_nn_gemm_rule(sl_cpu(), ta, tb, M, N, K);
     double seconds[3];
     for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++) {
         double median, s = best(&median, (sl_gemm_library)l, ta, tb, M, N, K);
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
     printf("# time of OpenBLAS over that of oneDNN, on %s: mean, least, most\n", sl_nn_level());
     for (int i = 0; i < SL_GEMM_KINDS; i++)
         if (tallies[i].n > 0)
-            printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", sl_gemm_kind_name((sl_gemm_kind)i),
+            printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", sl_nn_gemm_kind_name((sl_gemm_kind)i),
                    tallies[i].n, exp(tallies[i].log_sum / tallies[i].n), tallies[i].least,
                    tallies[i].most);
     for (int i = 0; i < SL_LEN(all); i++) sl_free(*all[i]);

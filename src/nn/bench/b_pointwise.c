@@ -70,7 +70,8 @@ static void xent(bench *b, const sl_nn__pointwise *k) {
     b->answer = k->xent(b->h, b->x, b->id, b->N, b->C);
 }
 static void keep_bits(bench *b, const sl_nn__pointwise *k) {
-    k->keep_bits((uint8_t *)b->h, (size_t)b->N * (size_t)b->C / 8, 1, 2, 3, sl_keep_threshold(0.1));
+    k->keep_bits((uint8_t *)b->h, (size_t)b->N * (size_t)b->C / 8, 1, 2, 3,
+                 sl_nn_keep_threshold(0.1));
 }
 static void sum_tree(bench *b, const sl_nn__pointwise *k) {
     b->answer = k->sum_tree(b->h, b->block, BLOCKS, (int64_t)b->N * b->C);
@@ -125,15 +126,15 @@ static double plain_tree(float *out, const float *const *block, int n_blocks, in
 }
 
 static const sl_nn__pointwise plain = {
-    .seam_fwd = sl_ref_f_seam_fwd,
-    .seam_bwd = sl_ref_f_seam_bwd,
-    .silu_fwd = sl_ref_f_silu_fwd,
-    .silu_bwd = sl_ref_f_silu_bwd,
-    .cells_fwd = sl_ref_f_cells_fwd,
-    .cells_bwd = sl_ref_f_cells_bwd,
-    .tokens_fwd = sl_ref_f_tokens_fwd,
-    .tokens_bwd = sl_ref_f_tokens_bwd,
-    .xent = sl_ref_f_xent,
+    .seam_fwd = sl_nn_ref_f_seam_fwd,
+    .seam_bwd = sl_nn_ref_f_seam_bwd,
+    .silu_fwd = sl_nn_ref_f_silu_fwd,
+    .silu_bwd = sl_nn_ref_f_silu_bwd,
+    .cells_fwd = sl_nn_ref_f_cells_fwd,
+    .cells_bwd = sl_nn_ref_f_cells_bwd,
+    .tokens_fwd = sl_nn_ref_f_tokens_fwd,
+    .tokens_bwd = sl_nn_ref_f_tokens_bwd,
+    .xent = sl_nn_ref_f_xent,
     .keep_bits = plain_keep,
     .sum_tree = plain_tree,
     .sum_squares = plain_squares,

@@ -16,8 +16,10 @@ enum { ROUNDS = 40, MOST_ROWS = 128, WIDE = 1024 };
 
 static float *x, *W, *panels, *y, *z;
 
-static void ours(int N, int C, int K) { sl_panels_fwd(y, K, x, C, panels, NULL, N, C, K); }
-static void theirs(int N, int C, int K) { sl_gemm(false, true, N, K, C, 1, x, C, W, C, 0, z, K); }
+static void ours(int N, int C, int K) { sl_nn_panels_fwd(y, K, x, C, panels, NULL, N, C, K); }
+static void theirs(int N, int C, int K) {
+    sl_nn_gemm(false, true, N, K, C, 1, x, C, W, C, 0, z, K);
+}
 
 static double seconds(void (*product)(int, int, int), int N, int C, int K) {
     const int calls = 1 + (int)(2e7 / (2.0 * N * C * K));
@@ -28,7 +30,7 @@ static double seconds(void (*product)(int, int, int), int N, int C, int K) {
 
 static int report(int N, int C, int K) {
     double best[2] = { INFINITY, INFINITY };
-    sl_panels_pack(panels, W, C, C, K, false);
+    sl_nn_panels_pack(panels, W, C, C, K, false);
     ours(N, C, K);
     theirs(N, C, K);
     for (int i = 0; i < N * K; i++)

@@ -69,7 +69,7 @@ void SL_NN(linear_bwd_w)(SL_REAL *dW, SL_REAL *db, const SL_REAL *dy, int ldy, c
 void SL_NN(attn_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq, const SL_REAL *k,
                      const SL_REAL *v, int ldkv, const uint8_t *keep, SL_REAL scale, int Tq, int Tk,
                      int H, int D, bool causal, SL_REAL *scratch) {
-    const size_t row = (size_t)sl_attn_row(Tk);
+    const size_t row = (size_t)sl_nn_attn_row(Tk);
     const SL_REAL root = inverse_root(D);
     (void)scratch;
     for (int h = 0; h < H; h++)
@@ -101,7 +101,7 @@ void SL_NN(attn_bwd)(SL_REAL *dq, int ldq, SL_REAL *dk, SL_REAL *dv, int ldkv, c
                      int ldo, const SL_REAL *q, const SL_REAL *k, const SL_REAL *v,
                      const SL_REAL *p, const uint8_t *keep, SL_REAL scale, int Tq, int Tk, int H,
                      int D, bool causal, SL_REAL *scratch) {
-    const size_t row = (size_t)sl_attn_row(Tk);
+    const size_t row = (size_t)sl_nn_attn_row(Tk);
     const SL_REAL root = inverse_root(D);
     SL_REAL *dp = scratch; // one row
     for (int h = 0; h < H; h++) {

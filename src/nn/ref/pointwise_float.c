@@ -2,5 +2,5 @@
 #include "nn/nn.h"
 
 #define SL_REAL     float
-#define SL_NN(name) sl_ref_f_##name
+#define SL_NN(name) sl_nn_ref_f_##name
 #include "nn/ref/pointwise_body.h"

@@ -8,14 +8,14 @@
 
 /* NULL past the last. */
 static inline const sl_nn__attention *attention_variant(int i, const char **name) {
-    static const sl_nn__attention face = { .attn_fwd = sl_attn_fwd,
-                                           .attn_bwd = sl_attn_bwd,
-                                           .cols_fwd = sl_cols_fwd,
-                                           .cols_bwd = sl_cols_bwd };
-    static const sl_nn__attention plain = { .attn_fwd = sl_ref_f_attn_fwd,
-                                            .attn_bwd = sl_ref_f_attn_bwd,
-                                            .cols_fwd = sl_ref_f_cols_fwd,
-                                            .cols_bwd = sl_ref_f_cols_bwd };
+    static const sl_nn__attention face = { .attn_fwd = sl_nn_attn_fwd,
+                                           .attn_bwd = sl_nn_attn_bwd,
+                                           .cols_fwd = sl_nn_cols_fwd,
+                                           .cols_bwd = sl_nn_cols_bwd };
+    static const sl_nn__attention plain = { .attn_fwd = sl_nn_ref_f_attn_fwd,
+                                            .attn_bwd = sl_nn_ref_f_attn_bwd,
+                                            .cols_fwd = sl_nn_ref_f_cols_fwd,
+                                            .cols_bwd = sl_nn_ref_f_cols_bwd };
     const int levels = (int)sl_cpu_best() + 1;
     if (i < levels) {
         *name = sl_isa_name((sl_isa)i);

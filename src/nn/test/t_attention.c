@@ -18,7 +18,7 @@ static const double SCALE = 1.25;
 
 static task task_random(sl_fixture *t, shape s, double range) {
     task j = { .s = s };
-    const size_t row = (size_t)sl_attn_row(s.Tk), weights = (size_t)(s.H * s.Tq) * row;
+    const size_t row = (size_t)sl_nn_attn_row(s.Tk), weights = (size_t)(s.H * s.Tq) * row;
     const int width = s.H * s.D;
     j.ldo = width + (int)sl_rng_below(&t->rng, 2) * 3;
     j.ldq = width * (1 + (int)sl_rng_below(&t->rng, 3));
@@ -33,7 +33,7 @@ static task task_random(sl_fixture *t, shape s, double range) {
     j.dq = both_random(t, j.q.n, -1, 1);
     j.dk = both_random(t, j.k.n, -1, 1);
     j.dv = both_random(t, j.v.n, -1, 1);
-    j.scratch = both_new(t, sl_attn_scratch(s.Tq, s.Tk, s.D));
+    j.scratch = both_new(t, sl_nn_attn_scratch(s.Tq, s.Tk, s.D));
     for (size_t i = 0; i < j.scratch.n; i++) j.scratch.f[i] = NAN, j.scratch.d[i] = (double)NAN;
     j.keep = s.drop ? bytes_random(t, weights / 8, 256) : NULL;
     snprintf(j.text, sizeof j.text, "Tq %d, Tk %d, H %d, D %d, causal %d, dropout %d", s.Tq, s.Tk,
@@ -54,13 +54,14 @@ static void bwd(const task *j, const sl_nn__attention *k) {
 }
 static void fwd_d(const task *j) {
     const shape s = j->s;
-    sl_ref_d_attn_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
-                      SCALE, s.Tq, s.Tk, s.H, s.D, s.causal, j->scratch.d);
+    sl_nn_ref_d_attn_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
+                         SCALE, s.Tq, s.Tk, s.H, s.D, s.causal, j->scratch.d);
 }
 static void bwd_d(const task *j, const double *dout) {
     const shape s = j->s;
-    sl_ref_d_attn_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, dout, j->ldo, j->q.d, j->k.d,
-                      j->v.d, j->p.d, j->keep, SCALE, s.Tq, s.Tk, s.H, s.D, s.causal, j->scratch.d);
+    sl_nn_ref_d_attn_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, dout, j->ldo, j->q.d, j->k.d,
+                         j->v.d, j->p.d, j->keep, SCALE, s.Tq, s.Tk, s.H, s.D, s.causal,
+                         j->scratch.d);
 }
 
 /* Every variant; the float arrays are written anew by each. */
@@ -210,7 +211,7 @@ static sl_status run_some(int64_t begin, int64_t end, int worker, void *payload)
         j.dk.f = j.dq.f + j.dq.n;
         j.dv.f = j.dk.f + j.dk.n;
         j.scratch.f = c->scratch[i];
-        const sl_nn__attention face = { .attn_fwd = sl_attn_fwd, .attn_bwd = sl_attn_bwd };
+        const sl_nn__attention face = { .attn_fwd = sl_nn_attn_fwd, .attn_bwd = sl_nn_attn_bwd };
         fwd(&j, &face);
         bwd(&j, &face);
     }
@@ -222,7 +223,7 @@ static void equal_inputs_give_equal_bits_on_any_thread(void **state) {
     enum { RUNS = 9 };
     static const shape shapes[] = { { 64, 64, 2, 64, false, true }, { 37, 37, 2, 8, true, false } };
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     for (int s = 0; s < SL_LEN(shapes); s++) {
         sl_arena_rewind(&t->arena, 0);
         const task j = task_random(t, shapes[s], 1);
@@ -240,7 +241,7 @@ static void equal_inputs_give_equal_bits_on_any_thread(void **state) {
         for (int r = 1; r < RUNS; r++)
             SL_CHECK(t, memcmp(o[r], o[0], n * sizeof *o[r]) == 0, "run %d of %s", r, j.text);
     }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 /* ---------------------------------------------------------------- differences --------------- */

@@ -47,13 +47,13 @@ static void bwd(const task *j, const sl_nn__attention *k) {
                 j->H, j->D);
 }
 static void fwd_d(const task *j) {
-    sl_ref_d_cols_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
-                      SCALE, j->present, j->per, j->N, j->nq, j->cols, j->H, j->D);
+    sl_nn_ref_d_cols_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
+                         SCALE, j->present, j->per, j->N, j->nq, j->cols, j->H, j->D);
 }
 static void bwd_d(const task *j) {
-    sl_ref_d_cols_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, j->dout.d, j->ldo, j->q.d, j->k.d,
-                      j->v.d, j->p.d, j->keep, SCALE, j->present, j->per, j->N, j->nq, j->cols,
-                      j->H, j->D);
+    sl_nn_ref_d_cols_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, j->dout.d, j->ldo, j->q.d,
+                         j->k.d, j->v.d, j->p.d, j->keep, SCALE, j->present, j->per, j->N, j->nq,
+                         j->cols, j->H, j->D);
 }
 
 static void columns_are_those_of_the_twin(void **state) {

@@ -42,8 +42,8 @@ static task task_random(sl_fixture *t, int M, int N, int K) {
 }
 
 static void run(const task *j, sl_gemm_library library, const float *A, const float *B, float *C) {
-    sl_gemm_by(library, j->ta, j->tb, j->M, j->N, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta, C,
-               j->ldc);
+    sl_nn_gemm_by(library, j->ta, j->tb, j->M, j->N, j->K, j->alpha, A, j->lda, B, j->ldb, j->beta,
+                  C, j->ldc);
 }
 
 static void naive(const task *j, double *C) {
@@ -164,7 +164,7 @@ static void equal_factors_give_equal_bits(void **state) {
     enum { RUNS = 6 };
     sl_pool *pool;
     char shape[128];
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     for (int s = 0; s < SL_LEN(shapes); s++)
         for (int i = 0; i < 3; i++) {
             sl_arena_rewind(&t->arena, 0);
@@ -188,11 +188,12 @@ static void equal_factors_give_equal_bits(void **state) {
                              text(shape, &j, libraries[l]));
             }
         }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
-/* The table, and that products follow it: sl_gemm has the bits of the library that the rule names.
- * Where the libraries differ in some bit, as they do below AVX-512, that tells one from the other.
+/* The table, and that products follow it: sl_nn_gemm has the bits of the library that the rule
+ * names. Where the libraries differ in some bit, as they do below AVX-512, that tells one from the
+ * other.
  */
 static void the_rule_is_the_one_written_down(void **state) {
     sl_fixture *t = *state;
@@ -227,9 +228,9 @@ static void the_rule_is_the_one_written_down(void **state) {
         sl_arena_rewind(&t->arena, 0);
         const int K = kinds[r].K; // long: one sum at least is rounded in another way
         task j = { .ta = kinds[r].ta, .tb = kinds[r].tb, .M = kinds[r].M, .N = kinds[r].N, .K = K };
-        assert_int_equal(sl_gemm_kind_of(j.ta, j.tb, j.M, j.N, K), kinds[r].is);
+        assert_int_equal(sl_nn_gemm_kind_of(j.ta, j.tb, j.M, j.N, K), kinds[r].is);
         for (int isa = 0; isa < SL_ISA_COUNT; isa++)
-            assert_int_equal(sl_gemm_rule((sl_isa)isa, j.ta, j.tb, j.M, j.N, K),
+            assert_int_equal(sl_nn_gemm_rule((sl_isa)isa, j.ta, j.tb, j.M, j.N, K),
                              rules[kinds[r].is][isa]);
         j.lda = j.ta ? j.M : K;
         j.ldb = j.tb ? K : j.N;
@@ -245,10 +246,10 @@ static void the_rule_is_the_one_written_down(void **state) {
         const size_t bytes = C[0].n * sizeof *C[0].f;
         const sl_gemm_library is = rules[kinds[r].is][sl_cpu()];
         SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "case %d", r);
-        sl_gemm(j.ta, j.tb, j.M, j.N, K, 1, j.A.f, j.lda, j.B.f, j.ldb, 0, C[0].f, j.ldc);
-        SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "sl_gemm in case %d", r);
+        sl_nn_gemm(j.ta, j.tb, j.M, j.N, K, 1, j.A.f, j.lda, j.B.f, j.ldb, 0, C[0].f, j.ldc);
+        SL_CHECK(t, memcmp(C[0].f, C[is].f, bytes) == 0, "sl_nn_gemm in case %d", r);
     }
-    assert_int_equal(sl_gemm_status(), SL_OK);
+    assert_int_equal(sl_nn_gemm_status(), SL_OK);
 }
 
 /* OpenMP's setting of the calling thread is the caller's again afterwards. */
@@ -327,7 +328,7 @@ static void libraries_start_no_threads(void **state) {
     const task j = task_random(t, 100, 100, 100);
     for (int l = 0; l < SL_LEN(libraries); l++) run(&j, libraries[l], j.A.f, j.B.f, j.C.f);
     assert_int_equal(threads_of_this_process(), before);
-    assert_int_equal(sl_gemm_status(), SL_OK);
+    assert_int_equal(sl_nn_gemm_status(), SL_OK);
 }
 
 static void libraries_have_names_with_versions(void **state) {
@@ -335,8 +336,8 @@ static void libraries_have_names_with_versions(void **state) {
     const char *text = sl_nn_libraries();
     int v[3];
     char isa[32];
-    assert_int_equal(strncmp(text, "oneDNN ", 7) == 0, sl_gemm_uses(SL_GEMM_ONEDNN));
-    if (sl_gemm_uses(SL_GEMM_ONEDNN)) {
+    assert_int_equal(strncmp(text, "oneDNN ", 7) == 0, sl_nn_gemm_uses(SL_GEMM_ONEDNN));
+    if (sl_nn_gemm_uses(SL_GEMM_ONEDNN)) {
         assert_int_equal(sscanf(text, "oneDNN %d.%d.%d %31[a-z0-9_], ", v, v + 1, v + 2, isa), 4);
         text = strchr(text, ',') + 2;
     }
@@ -354,11 +355,12 @@ static int with_little_memory(const task *j, int megabytes, int threads) {
     if (setrlimit(RLIMIT_AS, &(struct rlimit){ most, most }) != 0) return 11;
     if (sl_nn_prepare(threads) != SL_ENOMEM) return 12;
     if (!strstr(sl_last_error(), "address space")) return 13;
-    if (sl_gemm_status() != SL_OK) return 14;
+    if (sl_nn_gemm_status() != SL_OK) return 14;
     if (threads > 1) return 0; // a single thread may have all it needs
-    sl_gemm(j->ta, j->tb, j->M, j->N, j->K, 1, j->A.f, j->lda, j->B.f, j->ldb, 0, j->C.f, j->ldc);
+    sl_nn_gemm(j->ta, j->tb, j->M, j->N, j->K, 1, j->A.f, j->lda, j->B.f, j->ldb, 0, j->C.f,
+               j->ldc);
     if (!isnan(j->C.f[0]) || !isnan(j->C.f[(j->M - 1) * j->ldc + j->N - 1])) return 15;
-    if (sl_gemm_status() != SL_ENOMEM || sl_gemm_status() != SL_OK) return 16;
+    if (sl_nn_gemm_status() != SL_ENOMEM || sl_nn_gemm_status() != SL_OK) return 16;
     return 0;
 }
 

@@ -22,20 +22,20 @@ static map map_random(sl_fixture *t, int N, int C, int K) {
 }
 
 static void run_fwd(const map *m) {
-    sl_linear_fwd(m->y.f, m->ldy, m->x.f, m->ldx, m->W.f, m->bias ? m->b.f : NULL, m->N, m->C,
-                  m->K);
-    sl_ref_d_linear_fwd(m->y.d, m->ldy, m->x.d, m->ldx, m->W.d, m->bias ? m->b.d : NULL, m->N, m->C,
-                        m->K);
+    sl_nn_linear_fwd(m->y.f, m->ldy, m->x.f, m->ldx, m->W.f, m->bias ? m->b.f : NULL, m->N, m->C,
+                     m->K);
+    sl_nn_ref_d_linear_fwd(m->y.d, m->ldy, m->x.d, m->ldx, m->W.d, m->bias ? m->b.d : NULL, m->N,
+                           m->C, m->K);
 }
 
 /* y stands for its own gradient. */
 static void run_bwd(const map *m, bool add) {
-    sl_linear_bwd_x(m->dx.f, m->ldx, m->y.f, m->ldy, m->W.f, m->N, m->C, m->K, add);
-    sl_linear_bwd_w(m->dW.f, m->bias ? m->db.f : NULL, m->y.f, m->ldy, m->x.f, m->ldx, m->N, m->C,
-                    m->K);
-    sl_ref_d_linear_bwd_x(m->dx.d, m->ldx, m->y.d, m->ldy, m->W.d, m->N, m->C, m->K, add);
-    sl_ref_d_linear_bwd_w(m->dW.d, m->bias ? m->db.d : NULL, m->y.d, m->ldy, m->x.d, m->ldx, m->N,
-                          m->C, m->K);
+    sl_nn_linear_bwd_x(m->dx.f, m->ldx, m->y.f, m->ldy, m->W.f, m->N, m->C, m->K, add);
+    sl_nn_linear_bwd_w(m->dW.f, m->bias ? m->db.f : NULL, m->y.f, m->ldy, m->x.f, m->ldx, m->N,
+                       m->C, m->K);
+    sl_nn_ref_d_linear_bwd_x(m->dx.d, m->ldx, m->y.d, m->ldy, m->W.d, m->N, m->C, m->K, add);
+    sl_nn_ref_d_linear_bwd_w(m->dW.d, m->bias ? m->db.d : NULL, m->y.d, m->ldy, m->x.d, m->ldx,
+                             m->N, m->C, m->K);
 }
 
 static void maps_are_those_of_the_twin(void **state) {
@@ -91,7 +91,7 @@ typedef struct check {
 static double loss(void *problem) {
     check *c = problem;
     const map *m = &c->m;
-    sl_ref_d_linear_fwd(m->y.d, m->ldy, m->x.d, m->ldx, m->W.d, m->b.d, m->N, m->C, m->K);
+    sl_nn_ref_d_linear_fwd(m->y.d, m->ldy, m->x.d, m->ldx, m->W.d, m->b.d, m->N, m->C, m->K);
     double sum = 0;
     for (int n = 0; n < m->N; n++)
         sum += weighed(c->w + n * m->ldy, m->y.d + n * m->ldy, (size_t)m->K);
@@ -108,15 +108,15 @@ static void the_twins_gradients_are_differences(void **state) {
         double *dx = both_copy(t, m->dx).d;
         memset(m->dW.d, 0, m->dW.n * sizeof *m->dW.d);
         memset(m->db.d, 0, m->db.n * sizeof *m->db.d);
-        sl_ref_d_linear_bwd_x(m->dx.d, m->ldx, c.w, m->ldy, m->W.d, 3, 5, 4, false);
-        sl_ref_d_linear_bwd_w(m->dW.d, m->db.d, c.w, m->ldy, m->x.d, m->ldx, 3, 5, 4);
+        sl_nn_ref_d_linear_bwd_x(m->dx.d, m->ldx, c.w, m->ldy, m->W.d, 3, 5, 4, false);
+        sl_nn_ref_d_linear_bwd_w(m->dW.d, m->db.d, c.w, m->ldy, m->x.d, m->ldx, 3, 5, 4);
         differences_agree(t, m->W.d, m->dW.d, m->W.n, loss, &c, "dW");
         differences_agree(t, m->b.d, m->db.d, m->b.n, loss, &c, "db");
         for (int n = 0; n < 3; n++)
             differences_agree(t, m->x.d + n * m->ldx, m->dx.d + n * m->ldx, 5, loss, &c, "dx");
 
         // and with `add` to what was there
-        sl_ref_d_linear_bwd_x(dx, m->ldx, c.w, m->ldy, m->W.d, 3, 5, 4, true);
+        sl_nn_ref_d_linear_bwd_x(dx, m->ldx, c.w, m->ldy, m->W.d, 3, 5, 4, true);
         for (int n = 0; n < 3; n++)
             for (int k = 0; k < 5; k++) {
                 const int at = n * m->ldx + k;

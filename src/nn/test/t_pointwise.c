@@ -31,9 +31,9 @@ static void seam_fwd_case(sl_fixture *t, int N, int C, int parts) {
         k->seam_fwd(join ? xo.f : NULL, norm ? h.f : NULL, norm ? stat.f : NULL, x.f,
                     join ? y.f : NULL, bias ? b.f : NULL, keep, 1.25f, norm ? gain.f : NULL,
                     norm ? offset.f : NULL, 1e-3f, N, C);
-        sl_ref_d_seam_fwd(join ? xo.d : NULL, norm ? h.d : NULL, norm ? stat.d : NULL, x.d,
-                          join ? y.d : NULL, bias ? b.d : NULL, keep, 1.25, norm ? gain.d : NULL,
-                          norm ? offset.d : NULL, (double)1e-3f, N, C);
+        sl_nn_ref_d_seam_fwd(join ? xo.d : NULL, norm ? h.d : NULL, norm ? stat.d : NULL, x.d,
+                             join ? y.d : NULL, bias ? b.d : NULL, keep, 1.25, norm ? gain.d : NULL,
+                             norm ? offset.d : NULL, (double)1e-3f, N, C);
         if (join) both_agree(t, xo, 1e-6, "xo", level, shape);
         if (norm) both_agree(t, h, 2e-5, "h", level, shape);
         if (norm) both_agree(t, stat, 1e-5, "stat", level, shape);
@@ -69,9 +69,9 @@ static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
         k->seam_bwd(dx.f, join ? dy.f : NULL, bias ? sf : NULL, norm ? sf + C : NULL,
                     norm ? sf + 2 * C : NULL, norm ? dh.f : NULL, norm ? xo.f : NULL,
                     norm ? stat.f : NULL, keep, 1.25f, norm ? gain.f : NULL, N, C);
-        sl_ref_d_seam_bwd(dx.d, join ? dy.d : NULL, bias ? sd : NULL, norm ? sd + C : NULL,
-                          norm ? sd + 2 * C : NULL, norm ? dh.d : NULL, norm ? xo.d : NULL,
-                          norm ? stat.d : NULL, keep, 1.25, norm ? gain.d : NULL, N, C);
+        sl_nn_ref_d_seam_bwd(dx.d, join ? dy.d : NULL, bias ? sd : NULL, norm ? sd + C : NULL,
+                             norm ? sd + 2 * C : NULL, norm ? dh.d : NULL, norm ? xo.d : NULL,
+                             norm ? stat.d : NULL, keep, 1.25, norm ? gain.d : NULL, N, C);
         both_agree(t, dx, 5e-6, "dx", level, shape);
         if (join) both_agree(t, dy, 5e-6, "dy", level, shape);
         both_agree(t, sums, 1e-5, "db, dgain, doffset", level, shape);
@@ -130,11 +130,11 @@ static void silu_is_its_twin(void **state) {
                     const both u = both_copy(t, u0), a = both_new(t, n), da = both_copy(t, da0);
                     const both du = in_place ? da : both_new(t, n), db = both_copy(t, db0);
                     k->silu_fwd(a.f, u.f, b.f, N, K);
-                    sl_ref_d_silu_fwd(a.d, u.d, b.d, N, K);
+                    sl_nn_ref_d_silu_fwd(a.d, u.d, b.d, N, K);
                     both_agree(t, u, 1e-7, "u", level, shape);
                     both_agree(t, a, 5e-7, "a", level, shape);
                     k->silu_bwd(du.f, db.f, da.f, u.f, N, K);
-                    sl_ref_d_silu_bwd(du.d, db.d, da.d, u.d, N, K);
+                    sl_nn_ref_d_silu_bwd(du.d, db.d, da.d, u.d, N, K);
                     both_agree(t, du, 2e-6, "du", level, shape);
                     both_agree(t, db, 5e-6, "db", level, shape);
                 }
@@ -180,10 +180,10 @@ static void cells_are_their_twin(void **state) {
                     const both x = both_new(t, n), dwm = both_copy(t, wm), dwe = both_copy(t, we);
                     const both dcode = both_copy(t, code);
                     k->cells_fwd(x.f, m.f, e.f, wm.f, we.f, code.f, N, cols, C);
-                    sl_ref_d_cells_fwd(x.d, m.d, e.d, wm.d, we.d, code.d, N, cols, C);
+                    sl_nn_ref_d_cells_fwd(x.d, m.d, e.d, wm.d, we.d, code.d, N, cols, C);
                     both_agree(t, x, 5e-7, "x", level, shape);
                     k->cells_bwd(dwm.f, dwe.f, dcode.f, dx.f, m.f, e.f, N, cols, C);
-                    sl_ref_d_cells_bwd(dwm.d, dwe.d, dcode.d, dx.d, m.d, e.d, N, cols, C);
+                    sl_nn_ref_d_cells_bwd(dwm.d, dwe.d, dcode.d, dx.d, m.d, e.d, N, cols, C);
                     both_agree(t, dwm, 1e-5, "dwm", level, shape);
                     both_agree(t, dwe, 1e-5, "dwe", level, shape);
                     both_agree(t, dcode, 1e-5, "dcode", level, shape);
@@ -209,10 +209,10 @@ static void tokens_are_their_twin(void **state) {
                 const both x = both_new(t, n), dtable = both_copy(t, table);
                 const both dcode = both_copy(t, code);
                 k->tokens_fwd(x.f, id, at, table.f, code.f, N, C);
-                sl_ref_d_tokens_fwd(x.d, id, at, table.d, code.d, N, C);
+                sl_nn_ref_d_tokens_fwd(x.d, id, at, table.d, code.d, N, C);
                 both_agree(t, x, 2e-7, "x", level, shape);
                 k->tokens_bwd(dtable.f, dcode.f, dx.f, id, at, N, C);
-                sl_ref_d_tokens_bwd(dtable.d, dcode.d, dx.d, id, at, N, C);
+                sl_nn_ref_d_tokens_bwd(dtable.d, dcode.d, dx.d, id, at, N, C);
                 both_agree(t, dtable, 5e-6, "dtable", level, shape);
                 both_agree(t, dcode, 5e-6, "dcode", level, shape);
             }
@@ -239,7 +239,7 @@ static void xent_is_its_twin(void **state) {
                     const size_t mark = sl_arena_mark(&t->arena);
                     const both z = both_copy(t, z0), dz = way == ON_Z ? z : both_new(t, n);
                     const double exact =
-                        sl_ref_d_xent(way == NO_GRADIENT ? NULL : dz.d, z.d, target, N, V);
+                        sl_nn_ref_d_xent(way == NO_GRADIENT ? NULL : dz.d, z.d, target, N, V);
                     const double got = k->xent(way == NO_GRADIENT ? NULL : dz.f, z.f, target, N, V);
                     SL_CHECK(t, fabs(got - exact) <= 2e-7 * (N + fabs(exact)),
                              "%s at %s: %.12g, not %.12g", shape, level, got, exact);

@@ -59,9 +59,9 @@ static void differences_agree(problem *p, const char *what) {
 enum { X, Y, B, GAIN, OFFSET };
 
 static void seam_run(const problem *p, double *xo, double *h, double *stat) {
-    sl_ref_d_seam_fwd(p->join ? xo : NULL, h, stat, p->in[X], p->join ? p->in[Y] : NULL,
-                      p->bias ? p->in[B] : NULL, p->keep, 1.25, p->norm ? p->in[GAIN] : NULL,
-                      p->norm ? p->in[OFFSET] : NULL, 1e-2, p->N, p->C);
+    sl_nn_ref_d_seam_fwd(p->join ? xo : NULL, h, stat, p->in[X], p->join ? p->in[Y] : NULL,
+                         p->bias ? p->in[B] : NULL, p->keep, 1.25, p->norm ? p->in[GAIN] : NULL,
+                         p->norm ? p->in[OFFSET] : NULL, 1e-2, p->N, p->C);
 }
 
 static double seam_loss(const problem *p) {
@@ -99,9 +99,10 @@ static void seam_slopes(void **state) {
         double *stat = doubles(t, 2 * (size_t)p.N, 0, 0);
         seam_run(&p, xo, h, stat);
         memcpy(p.grad[X], p.w[0], n * sizeof *p.grad[X]);
-        sl_ref_d_seam_bwd(p.grad[X], p.join ? p.grad[Y] : NULL, p.join && p.bias ? p.grad[B] : NULL,
-                          p.grad[GAIN], p.grad[OFFSET], p.w[1], p.join ? xo : p.in[X], stat, p.keep,
-                          1.25, p.norm ? p.in[GAIN] : NULL, p.N, p.C);
+        sl_nn_ref_d_seam_bwd(p.grad[X], p.join ? p.grad[Y] : NULL,
+                             p.join && p.bias ? p.grad[B] : NULL, p.grad[GAIN], p.grad[OFFSET],
+                             p.w[1], p.join ? xo : p.in[X], stat, p.keep, 1.25,
+                             p.norm ? p.in[GAIN] : NULL, p.N, p.C);
         char what[32];
         snprintf(what, sizeof what, "seam, parts %x", (unsigned)parts);
         differences_agree(&p, what);
@@ -114,7 +115,7 @@ static double silu_loss(const problem *p) {
     const size_t mark = sl_arena_mark(&p->t->arena), n = p->n[0];
     double *a = doubles(p->t, n, 0, 0), *u = doubles(p->t, n, 0, 0);
     memcpy(u, p->in[0], n * sizeof *u);
-    sl_ref_d_silu_fwd(a, u, p->in[1], p->N, p->C);
+    sl_nn_ref_d_silu_fwd(a, u, p->in[1], p->N, p->C);
     const double sum = weighed(p->w[0], a, n);
     sl_arena_rewind(&p->t->arena, mark);
     return sum;
@@ -129,8 +130,8 @@ static void silu_slopes(void **state) {
     p.w[0] = doubles(t, n, -1, 1);
     double *a = doubles(t, n, 0, 0), *u = doubles(t, n, 0, 0);
     memcpy(u, p.in[0], n * sizeof *u);
-    sl_ref_d_silu_fwd(a, u, p.in[1], p.N, p.C);
-    sl_ref_d_silu_bwd(p.grad[0], p.grad[1], p.w[0], u, p.N, p.C);
+    sl_nn_ref_d_silu_fwd(a, u, p.in[1], p.N, p.C);
+    sl_nn_ref_d_silu_bwd(p.grad[0], p.grad[1], p.w[0], u, p.N, p.C);
     differences_agree(&p, "silu");
 }
 
@@ -142,7 +143,7 @@ static double cells_loss(const problem *p) {
     double *x = doubles(p->t, n, 0, 0);
     // m and e are data: w[1] holds both
     const double *m = p->w[1], *e = m + p->N * p->cols;
-    sl_ref_d_cells_fwd(x, m, e, p->in[0], p->in[1], p->in[2], p->N, p->cols, p->C);
+    sl_nn_ref_d_cells_fwd(x, m, e, p->in[0], p->in[1], p->in[2], p->N, p->cols, p->C);
     const double sum = weighed(p->w[0], x, n);
     sl_arena_rewind(&p->t->arena, mark);
     return sum;
@@ -157,15 +158,15 @@ static void cells_slopes(void **state) {
     input(&p, width * (size_t)p.cols, -1, 1);
     p.w[0] = doubles(t, cells * width, -1, 1);
     p.w[1] = doubles(t, 2 * cells, -1, 1);
-    sl_ref_d_cells_bwd(p.grad[0], p.grad[1], p.grad[2], p.w[0], p.w[1], p.w[1] + cells, p.N, p.cols,
-                       p.C);
+    sl_nn_ref_d_cells_bwd(p.grad[0], p.grad[1], p.grad[2], p.w[0], p.w[1], p.w[1] + cells, p.N,
+                          p.cols, p.C);
     differences_agree(&p, "cells");
 }
 
 static double tokens_loss(const problem *p) {
     const size_t mark = sl_arena_mark(&p->t->arena), n = (size_t)p->N * (size_t)p->C;
     double *x = doubles(p->t, n, 0, 0);
-    sl_ref_d_tokens_fwd(x, p->id, p->at, p->in[0], p->in[1], p->N, p->C);
+    sl_nn_ref_d_tokens_fwd(x, p->id, p->at, p->in[0], p->in[1], p->N, p->C);
     const double sum = weighed(p->w[0], x, n);
     sl_arena_rewind(&p->t->arena, mark);
     return sum;
@@ -180,12 +181,12 @@ static void tokens_slopes(void **state) {
     input(&p, IDS * (size_t)p.C, -1, 1);
     input(&p, PLACES * (size_t)p.C, -1, 1);
     p.w[0] = doubles(t, (size_t)p.N * (size_t)p.C, -1, 1);
-    sl_ref_d_tokens_bwd(p.grad[0], p.grad[1], p.w[0], p.id, p.at, p.N, p.C);
+    sl_nn_ref_d_tokens_bwd(p.grad[0], p.grad[1], p.w[0], p.id, p.at, p.N, p.C);
     differences_agree(&p, "tokens");
 }
 
 static double xent_loss(const problem *p) {
-    return sl_ref_d_xent(NULL, p->in[0], p->id, p->N, p->C);
+    return sl_nn_ref_d_xent(NULL, p->in[0], p->id, p->N, p->C);
 }
 
 static void xent_slopes(void **state) {
@@ -193,7 +194,7 @@ static void xent_slopes(void **state) {
     problem p = { .t = t, .N = 6, .C = 9, .loss = xent_loss };
     p.id = bytes_random(t, (size_t)p.N, (uint32_t)p.C);
     input(&p, (size_t)p.N * (size_t)p.C, -3, 3);
-    assert_true(sl_ref_d_xent(p.grad[0], p.in[0], p.id, p.N, p.C) == xent_loss(&p));
+    assert_true(sl_nn_ref_d_xent(p.grad[0], p.in[0], p.id, p.N, p.C) == xent_loss(&p));
     differences_agree(&p, "xent");
 }
 
@@ -202,8 +203,8 @@ static void xent_of_a_known_row(void **state) {
     (void)state;
     const double z[] = { 701, 700, 701, 700 };
     const uint8_t target[] = { 0, 1 };
-    assert_true(fabs(sl_ref_d_xent(NULL, z, target, 1, 2) - log1p(exp(-1))) < 1e-15);
-    assert_true(fabs(sl_ref_d_xent(NULL, z, target, 2, 2) - log1p(exp(-1)) - log1p(exp(1))) <
+    assert_true(fabs(sl_nn_ref_d_xent(NULL, z, target, 1, 2) - log1p(exp(-1))) < 1e-15);
+    assert_true(fabs(sl_nn_ref_d_xent(NULL, z, target, 2, 2) - log1p(exp(-1)) - log1p(exp(1))) <
                 1e-15);
 }
 
@@ -218,52 +219,53 @@ static void float_twins_are_the_same_text(void **state) {
     const both code = both_random(t, COLS * C, -1, 1), m = both_random(t, N * COLS, -1, 1);
     const both xo = both_new(t, n), h = both_new(t, n), stat = both_new(t, 2 * N * COLS);
     const uint8_t *keep = bytes_random(t, 3 * N * COLS, 256), *id = bytes_random(t, N * COLS, COLS);
-    sl_ref_f_seam_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, keep, 2, gain.f, b.f, 1e-3f, N * COLS, C);
-    sl_ref_d_seam_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, keep, 2, gain.d, b.d, 1e-3, N * COLS, C);
+    sl_nn_ref_f_seam_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, keep, 2, gain.f, b.f, 1e-3f, N * COLS,
+                         C);
+    sl_nn_ref_d_seam_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, keep, 2, gain.d, b.d, 1e-3, N * COLS, C);
     both_agree(t, xo, 1e-6, "xo", "ref", "");
     both_agree(t, h, 1e-5, "h", "ref", "");
     both_agree(t, stat, 1e-5, "stat", "ref", "");
 
     const both dx = both_copy(t, y), dy = both_new(t, n), db = both_copy(t, b);
     const both dgain = both_copy(t, b), doffset = both_copy(t, b);
-    sl_ref_f_seam_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, keep, 2, gain.f,
-                      N * COLS, C);
-    sl_ref_d_seam_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, keep, 2, gain.d,
-                      N * COLS, C);
+    sl_nn_ref_f_seam_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, keep, 2, gain.f,
+                         N * COLS, C);
+    sl_nn_ref_d_seam_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, keep, 2, gain.d,
+                         N * COLS, C);
     both_agree(t, dx, 1e-5, "dx", "ref", "");
     both_agree(t, dy, 1e-5, "dy", "ref", "");
     both_agree(t, db, 1e-5, "db", "ref", "");
     both_agree(t, dgain, 1e-5, "dgain", "ref", "");
     both_agree(t, doffset, 1e-5, "doffset", "ref", "");
 
-    sl_ref_f_silu_fwd(h.f, xo.f, b.f, N * COLS, C);
-    sl_ref_d_silu_fwd(h.d, xo.d, b.d, N * COLS, C);
+    sl_nn_ref_f_silu_fwd(h.f, xo.f, b.f, N * COLS, C);
+    sl_nn_ref_d_silu_fwd(h.d, xo.d, b.d, N * COLS, C);
     both_agree(t, h, 1e-6, "a", "ref", "");
-    sl_ref_f_silu_bwd(dy.f, db.f, y.f, xo.f, N * COLS, C);
-    sl_ref_d_silu_bwd(dy.d, db.d, y.d, xo.d, N * COLS, C);
+    sl_nn_ref_f_silu_bwd(dy.f, db.f, y.f, xo.f, N * COLS, C);
+    sl_nn_ref_d_silu_bwd(dy.d, db.d, y.d, xo.d, N * COLS, C);
     both_agree(t, dy, 1e-5, "du", "ref", "");
     both_agree(t, db, 1e-5, "db", "ref", "");
 
     const both dcode = both_copy(t, code);
-    sl_ref_f_cells_fwd(xo.f, m.f, stat.f, b.f, gain.f, code.f, N, COLS, C);
-    sl_ref_d_cells_fwd(xo.d, m.d, stat.d, b.d, gain.d, code.d, N, COLS, C);
+    sl_nn_ref_f_cells_fwd(xo.f, m.f, stat.f, b.f, gain.f, code.f, N, COLS, C);
+    sl_nn_ref_d_cells_fwd(xo.d, m.d, stat.d, b.d, gain.d, code.d, N, COLS, C);
     both_agree(t, xo, 1e-5, "x", "ref", "");
-    sl_ref_f_cells_bwd(db.f, dgain.f, dcode.f, y.f, m.f, stat.f, N, COLS, C);
-    sl_ref_d_cells_bwd(db.d, dgain.d, dcode.d, y.d, m.d, stat.d, N, COLS, C);
+    sl_nn_ref_f_cells_bwd(db.f, dgain.f, dcode.f, y.f, m.f, stat.f, N, COLS, C);
+    sl_nn_ref_d_cells_bwd(db.d, dgain.d, dcode.d, y.d, m.d, stat.d, N, COLS, C);
     both_agree(t, db, 1e-5, "dwm", "ref", "");
     both_agree(t, dgain, 1e-5, "dwe", "ref", "");
     both_agree(t, dcode, 1e-5, "dcode", "ref", "");
 
-    sl_ref_f_tokens_fwd(xo.f, id, id, code.f, code.f, N * COLS, C);
-    sl_ref_d_tokens_fwd(xo.d, id, id, code.d, code.d, N * COLS, C);
+    sl_nn_ref_f_tokens_fwd(xo.f, id, id, code.f, code.f, N * COLS, C);
+    sl_nn_ref_d_tokens_fwd(xo.d, id, id, code.d, code.d, N * COLS, C);
     both_agree(t, xo, 1e-6, "x", "ref", "");
-    sl_ref_f_tokens_bwd(dcode.f, code.f, y.f, id, id, N * COLS, C);
-    sl_ref_d_tokens_bwd(dcode.d, code.d, y.d, id, id, N * COLS, C);
+    sl_nn_ref_f_tokens_bwd(dcode.f, code.f, y.f, id, id, N * COLS, C);
+    sl_nn_ref_d_tokens_bwd(dcode.d, code.d, y.d, id, id, N * COLS, C);
     both_agree(t, dcode, 1e-5, "dtable", "ref", "");
     both_agree(t, code, 1e-5, "dcode", "ref", "");
 
-    const double f = sl_ref_f_xent(h.f, y.f, id, N * COLS, C);
-    const double d = sl_ref_d_xent(h.d, y.d, id, N * COLS, C);
+    const double f = sl_nn_ref_f_xent(h.f, y.f, id, N * COLS, C);
+    const double d = sl_nn_ref_d_xent(h.d, y.d, id, N * COLS, C);
     assert_true(fabs(f - d) < 1e-5);
     both_agree(t, h, 1e-6, "dz", "ref", "");
 }

@@ -24,10 +24,10 @@ static rows rows_random(sl_fixture *t) {
     r.W = both_new(t, (size_t)r.K * (size_t)r.C);
     for (int k = 0; k < r.K; k++)
         for (int c = 0; c < r.C; c++) r.W.d[k * r.C + c] = W.d[across ? c * ldw + k : k * ldw + c];
-    const size_t n = sl_panels_size(r.C, r.K);
+    const size_t n = sl_nn_panels_size(r.C, r.K);
     r.panels = sl_arena_alloc(&t->arena, n * sizeof *r.panels);
     assert_non_null(r.panels);
-    sl_panels_pack(r.panels, W.f, ldw, r.C, r.K, across);
+    sl_nn_panels_pack(r.panels, W.f, ldw, r.C, r.K, across);
     return r;
 }
 
@@ -38,7 +38,8 @@ static void products_are_those_of_plain_loops(void **state) {
         sl_arena_rewind(&t->arena, 0);
         rows r = rows_random(t);
         const bool bias = sl_rng_below(&t->rng, 2);
-        sl_ref_d_linear_fwd(r.y.d, r.ldy, r.x.d, r.ldx, r.W.d, bias ? r.b.d : NULL, r.N, r.C, r.K);
+        sl_nn_ref_d_linear_fwd(r.y.d, r.ldy, r.x.d, r.ldx, r.W.d, bias ? r.b.d : NULL, r.N, r.C,
+                               r.K);
         for (sl_isa cpu = SL_ISA_BASE; cpu <= sl_cpu_best(); cpu++) {
             sl_nn__rows_at(cpu)->panels_fwd(r.y.f, r.ldy, r.x.f, r.ldx, r.panels,
                                             bias ? r.b.f : NULL, r.N, r.C, r.K);

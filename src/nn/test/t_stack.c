@@ -66,14 +66,14 @@ static void products_stay_on_the_stack(void **state) {
                     looks = outside = 0;
                     watch(true);
                     while (looks < 3)
-                        sl_gemm_by((sl_gemm_library)l, ta, tb, M, N, K[k], 1, A.f, ta ? M : K[k],
-                                   B.f, tb ? K[k] : N, 0, C.f, N);
+                        sl_nn_gemm_by((sl_gemm_library)l, ta, tb, M, N, K[k], 1, A.f, ta ? M : K[k],
+                                      B.f, tb ? K[k] : N, 0, C.f, N);
                     watch(false);
                     SL_CHECK(t, outside == 0,
                              "library %d, %c%c %d x %d x %d: off the stack in %d of %d looks", l,
                              ta ? 'T' : 'N', tb ? 'T' : 'N', M, N, K[k], (int)outside, (int)looks);
                 }
-    assert_int_equal(sl_gemm_status(), SL_OK);
+    assert_int_equal(sl_nn_gemm_status(), SL_OK);
 }
 
 int main(void) {

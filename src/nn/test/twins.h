@@ -68,7 +68,7 @@ static inline uint8_t *bytes_random(sl_fixture *t, size_t n, uint32_t below) {
 /* The levels of this CPU, and after them the public functions; NULL past the last. */
 static inline const sl_nn__pointwise *variant(int i, const char **name) {
     static const sl_nn__pointwise face = {
-#define X(kernel) .kernel = sl_##kernel,
+#define X(kernel) .kernel = sl_nn_##kernel,
         SL_NN__POINTWISE(X)
 #undef X
     };

@@ -22,9 +22,9 @@ static void akima_agrees_with_scipy(void **state) {
         double size = 0;
         for (int i = 0; i < n; i++) size = fmax(size, fabs(y[i]));
         sl_akima s;
-        SL_MUST(t, sl_akima_init(&s, &t->arena, x, y, n));
+        SL_MUST(t, sl_num_akima_init(&s, &t->arena, x, y, n));
         for (int i = 0; i < n_at; i++) {
-            double got = sl_akima_at(&s, at[i]);
+            double got = sl_num_akima_at(&s, at[i]);
             SL_CHECK(t, fabs(got - value[i]) <= 1e-13 * size,
                      "case %d at %g: %.17g, should be %.17g", g.cases, at[i], got, value[i]);
         }
@@ -39,14 +39,15 @@ static void akima_passes_through_its_points(void **state) {
         int n = 2 + (int)sl_rng_below(&t->rng, N_MAX - 1);
         random_points(x, y, &t->rng, n);
         sl_akima s;
-        SL_MUST(t, sl_akima_init(&s, &t->arena, x, y, n));
+        SL_MUST(t, sl_num_akima_init(&s, &t->arena, x, y, n));
         for (int i = 0; i < n; i++) {
-            SL_CHECK(t, sl_akima_at(&s, x[i]) == y[i], "point %d of %d: %.17g, not %.17g", i, n,
-                     sl_akima_at(&s, x[i]), y[i]);
+            SL_CHECK(t, sl_num_akima_at(&s, x[i]) == y[i], "point %d of %d: %.17g, not %.17g", i, n,
+                     sl_num_akima_at(&s, x[i]), y[i]);
         }
         // continuous, with a continuous slope: two sides of an inner point agree
         for (int i = 1; i + 1 < n; i++) {
-            double h = 1e-5, left = sl_akima_at(&s, x[i] - h), right = sl_akima_at(&s, x[i] + h);
+            double h = 1e-5, left = sl_num_akima_at(&s, x[i] - h),
+                   right = sl_num_akima_at(&s, x[i] + h);
             double bend = (right - 2 * y[i] + left) / h;
             SL_CHECK(t, fabs(bend) < 0.1 && fabs(right - left) < 0.01, "kink %g at point %d", bend,
                      i);
@@ -65,18 +66,19 @@ static void lines_stay_lines(void **state) {
         random_points(x, y, &t->rng, n);
         for (int i = 0; i < n; i++) line[i] = a + b * x[i], both[i] = line[i] + y[i];
         sl_akima s, sl, sb;
-        SL_MUST(t, sl_akima_init(&s, &t->arena, x, y, n));
-        SL_MUST(t, sl_akima_init(&sl, &t->arena, x, line, n));
-        SL_MUST(t, sl_akima_init(&sb, &t->arena, x, both, n));
+        SL_MUST(t, sl_num_akima_init(&s, &t->arena, x, y, n));
+        SL_MUST(t, sl_num_akima_init(&sl, &t->arena, x, line, n));
+        SL_MUST(t, sl_num_akima_init(&sb, &t->arena, x, both, n));
         for (int i = 0; i < 20; i++) {
             double at = sl_rng_range(&t->rng, x[0], x[n - 1]), want = a + b * at;
-            SL_CHECK(t, fabs(sl_akima_at(&sl, at) - want) < 1e-12 * (1 + fabs(a) + fabs(b * at)),
-                     "%d points of a line: %.17g, not %.17g", n, sl_akima_at(&sl, at), want);
-            SL_CHECK(t, fabs(sl_akima_at(&sb, at) - want - sl_akima_at(&s, at)) < 1e-9,
-                     "%d points plus a line: %.17g", n, sl_akima_at(&sb, at));
+            SL_CHECK(t,
+                     fabs(sl_num_akima_at(&sl, at) - want) < 1e-12 * (1 + fabs(a) + fabs(b * at)),
+                     "%d points of a line: %.17g, not %.17g", n, sl_num_akima_at(&sl, at), want);
+            SL_CHECK(t, fabs(sl_num_akima_at(&sb, at) - want - sl_num_akima_at(&s, at)) < 1e-9,
+                     "%d points plus a line: %.17g", n, sl_num_akima_at(&sb, at));
         }
         if (n == 2) {
-            double mid = sl_akima_at(&s, (x[0] + x[1]) / 2);
+            double mid = sl_num_akima_at(&s, (x[0] + x[1]) / 2);
             SL_CHECK(t, fabs(mid - (y[0] + y[1]) / 2) < 1e-14, "two points bend: %.17g", mid);
         }
         sl_arena_rewind(&t->arena, 0);
@@ -87,14 +89,16 @@ static void nothing_is_known_outside(void **state) {
     sl_fixture *t = *state;
     const double x[3] = { 1, 2, 4 }, y[3] = { 1, 0, 3 };
     sl_akima s;
-    SL_MUST(t, sl_akima_init(&s, &t->arena, x, y, 3));
-    SL_CHECK(t, isnan(sl_akima_at(&s, nextafter(1, 0))), "left of all");
-    SL_CHECK(t, isnan(sl_akima_at(&s, nextafter(4, 5))), "right of all");
-    SL_CHECK(t, isnan(sl_akima_at(&s, NAN)) && isnan(sl_akima_at(&s, INFINITY)), "no place at all");
+    SL_MUST(t, sl_num_akima_init(&s, &t->arena, x, y, 3));
+    SL_CHECK(t, isnan(sl_num_akima_at(&s, nextafter(1, 0))), "left of all");
+    SL_CHECK(t, isnan(sl_num_akima_at(&s, nextafter(4, 5))), "right of all");
+    SL_CHECK(t, isnan(sl_num_akima_at(&s, NAN)) && isnan(sl_num_akima_at(&s, INFINITY)),
+             "no place at all");
 
     const double hole[6] = { 1, 2, NAN, 1, 2, 1 }, x6[6] = { 0, 1, 2, 3, 4, 5 };
-    SL_MUST(t, sl_akima_init(&s, &t->arena, x6, hole, 6));
-    SL_CHECK(t, isnan(sl_akima_at(&s, 1.5)) && isnan(sl_akima_at(&s, 2.5)), "a NaN was bridged");
+    SL_MUST(t, sl_num_akima_init(&s, &t->arena, x6, hole, 6));
+    SL_CHECK(t, isnan(sl_num_akima_at(&s, 1.5)) && isnan(sl_num_akima_at(&s, 2.5)),
+             "a NaN was bridged");
 }
 
 static void bad_points_are_refused(void **state) {
@@ -105,17 +109,17 @@ static void bad_points_are_refused(void **state) {
     };
     sl_akima s;
     for (int k = 0; k < SL_LEN(bad); k++) {
-        SL_CHECK(t, sl_akima_init(&s, &t->arena, bad[k], y, 4) == SL_EINVAL, "list %d", k);
+        SL_CHECK(t, sl_num_akima_init(&s, &t->arena, bad[k], y, 4) == SL_EINVAL, "list %d", k);
     }
-    SL_CHECK(t, sl_akima_init(&s, &t->arena, y, y, 1) == SL_EINVAL, "one point");
-    SL_CHECK(t, sl_akima_init(&s, &t->arena, y, y, 0) == SL_EINVAL, "no point");
+    SL_CHECK(t, sl_num_akima_init(&s, &t->arena, y, y, 1) == SL_EINVAL, "one point");
+    SL_CHECK(t, sl_num_akima_init(&s, &t->arena, y, y, 0) == SL_EINVAL, "no point");
     SL_CHECK(t, sl_arena_mark(&t->arena) == 0, "memory was taken");
 }
 
 static sl_status init_once(sl_fixture *t) {
     static const double x[3] = { 1, 2, 4 };
     sl_akima s;
-    return sl_akima_init(&s, &t->arena, x, x, 3);
+    return sl_num_akima_init(&s, &t->arena, x, x, 3);
 }
 
 static void no_memory_is_survived(void **state) {

@@ -17,8 +17,8 @@ static sl_status describe(double *value, const int *pick, int n, void *payload) 
         if (!isnan(value[j])) return sl_fail(SL_EFORMAT, "value is not NaN at first");
     }
     for (int i = 0; i < ROWS; i++) x[i] = s->x[pick[i]];
-    value[0] = sl_mean(x, n);
-    value[1] = sl_median(x, n);
+    value[0] = sl_num_mean(x, n);
+    value[1] = sl_num_median(x, n);
     for (int i = 0; i < n; i++) {
         if (pick[i] == 0) value[2] = 1;
     }
@@ -37,19 +37,19 @@ static void order_of_draws_does_not_matter(void **state) {
     random_sample(&s, &t->rng);
     const sl_boot_options opt = { .seed = 7, .stream = 3, .draws = 301, .level = 0.9 };
     sl_boot got[3];
-    SL_MUST(t, sl_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, &s));
+    SL_MUST(t, sl_num_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, &s));
     SL_CHECK(t, s.calls == 301, "%d calls", s.calls);
 
     double all[3][301], value[3];
     for (int i = 300; i >= 0; i--) {
         int pick[ROWS];
-        sl_boot_pick(pick, ROWS, 7, 3, (uint64_t)i);
+        sl_num_boot_pick(pick, ROWS, 7, 3, (uint64_t)i);
         for (int j = 0; j < 3; j++) value[j] = NAN;
         SL_MUST(t, describe(value, pick, ROWS, &s));
         for (int j = 0; j < 3; j++) all[j][i] = value[j];
     }
     for (int j = 0; j < 3; j++) {
-        sl_boot want = sl_boot_summary(all[j], 301, 0.9);
+        sl_boot want = sl_num_boot_summary(all[j], 301, 0.9);
         SL_CHECK(
             t, memcmp(&want.lo, &got[j].lo, 3 * sizeof(double)) == 0 && want.valid == got[j].valid,
             "value %d: [%.17g, %.17g], not [%.17g, %.17g]", j, got[j].lo, got[j].hi, want.lo,
@@ -65,7 +65,7 @@ static void picks_are_uniform_and_distinct(void **state) {
     sl_fixture *t = *state;
     int count[ROWS] = { 0 }, pick[ROWS], other[ROWS];
     for (uint64_t draw = 0; draw < 500; draw++) {
-        sl_boot_pick(pick, ROWS, t->seed, 1, draw);
+        sl_num_boot_pick(pick, ROWS, t->seed, 1, draw);
         for (int i = 0; i < ROWS; i++) {
             SL_CHECK(t, pick[i] >= 0 && pick[i] < ROWS, "row %d", pick[i]);
             count[pick[i]]++;
@@ -73,11 +73,11 @@ static void picks_are_uniform_and_distinct(void **state) {
     }
     double chi2 = 0;
     for (int i = 0; i < ROWS; i++) chi2 += (count[i] - 500.0) * (count[i] - 500.0) / 500;
-    SL_CHECK(t, sl_chi2_tail(chi2, ROWS - 1) > 1e-6, "chi-square %g", chi2);
+    SL_CHECK(t, sl_num_chi2_tail(chi2, ROWS - 1) > 1e-6, "chi-square %g", chi2);
 
-    sl_boot_pick(pick, ROWS, t->seed, 1, 5);
+    sl_num_boot_pick(pick, ROWS, t->seed, 1, 5);
     for (int k = 0; k < 4; k++) {
-        sl_boot_pick(other, ROWS, t->seed + (k == 1), 1 + (k == 2), 5 + (k == 3));
+        sl_num_boot_pick(other, ROWS, t->seed + (k == 1), 1 + (k == 2), 5 + (k == 3));
         SL_CHECK(t, (memcmp(pick, other, sizeof pick) == 0) == (k == 0), "change %d", k);
     }
 }
@@ -95,9 +95,9 @@ static void intervals_are_as_wide_as_they_should_be(void **state) {
         const sl_boot_options opt = {
             .seed = t->seed, .stream = (uint32_t)k, .draws = 300, .level = 0.9
         };
-        SL_MUST(t, sl_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, &s));
+        SL_MUST(t, sl_num_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, &s));
         covered += got[0].lo <= 5 && 5 <= got[0].hi;
-        width += (got[0].hi - got[0].lo) / sqrt(sl_variance(s.x, ROWS) / ROWS) / trials;
+        width += (got[0].hi - got[0].lo) / sqrt(sl_num_variance(s.x, ROWS) / ROWS) / trials;
     }
     SL_CHECK(t, covered >= 74 && covered <= 98, "%d of %d cover the truth at level 0.9", covered,
              trials);
@@ -107,13 +107,13 @@ static void intervals_are_as_wide_as_they_should_be(void **state) {
 static void summaries_count_only_values(void **state) {
     sl_fixture *t = *state;
     double half[6] = { NAN, 3, NAN, 1, 2, NAN }, few[5] = { NAN, 3, NAN, 1, NAN };
-    sl_boot b = sl_boot_summary(half, 6, 0.5);
+    sl_boot b = sl_num_boot_summary(half, 6, 0.5);
     SL_CHECK(t, b.valid == 3 && b.median == 2 && b.lo == 1.5 && b.hi == 2.5, "%d: %g %g %g",
              b.valid, b.lo, b.median, b.hi);
-    b = sl_boot_summary(few, 5, 0.5);
+    b = sl_num_boot_summary(few, 5, 0.5);
     SL_CHECK(t, b.valid == 2 && isnan(b.lo) && isnan(b.median) && isnan(b.hi), "%d: %g", b.valid,
              b.lo);
-    b = sl_boot_summary(few, 0, 0.5);
+    b = sl_num_boot_summary(few, 0, 0.5);
     SL_CHECK(t, b.valid == 0 && isnan(b.median), "nothing: %g", b.median);
 }
 
@@ -123,7 +123,7 @@ static void a_failing_statistic_is_passed_up(void **state) {
     sl_boot got[3];
     random_sample(&s, &t->rng);
     s.fail_at = 17;
-    sl_status st = sl_bootstrap(got, &t->arena, NULL, ROWS, 3, describe, &s);
+    sl_status st = sl_num_bootstrap(got, &t->arena, NULL, ROWS, 3, describe, &s);
     SL_CHECK(t, st == SL_EIO && s.calls == 17, "%d after %d calls", st, s.calls);
     SL_CHECK(t, sl_arena_mark(&t->arena) == 0, "scratch is not rewound");
 }
@@ -131,7 +131,7 @@ static void a_failing_statistic_is_passed_up(void **state) {
 static sl_status boot_once(sl_fixture *t, sample *s) {
     sl_boot got[3];
     const sl_boot_options opt = { .draws = 200, .level = 0.9 };
-    SL_TRY(sl_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, s));
+    SL_TRY(sl_num_bootstrap(got, &t->arena, &opt, ROWS, 3, describe, s));
     SL_CHECK(t, sl_arena_mark(&t->arena) == 0, "scratch is not rewound");
     return SL_OK;
 }

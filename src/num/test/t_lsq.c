@@ -42,8 +42,8 @@ static void lsq_agrees_with_exact_answers(void **state) {
         const double *col[N_MAX];
         for (int j = 0; j < n; j++) col[j] = a + j * m;
         sl_lsq fit;
-        SL_MUST(t, sl_lsq_fit(&fit, got, got_se, &t->arena, col, golden_get(&g, "y", NULL),
-                              golden_get(&g, "w", NULL), m, n));
+        SL_MUST(t, sl_num_lsq_fit(&fit, got, got_se, &t->arena, col, golden_get(&g, "y", NULL),
+                                  golden_get(&g, "w", NULL), m, n));
         SL_CHECK(t, fit.rank == n, "case %d: rank %d of %d", g.cases, fit.rank, n);
         SL_CHECK(t, near(fit.sse, golden_one(&g, "sse"), tol), "case %d: sse %.17g", g.cases,
                  fit.sse);
@@ -67,8 +67,8 @@ static void residual_is_orthogonal_to_the_columns(void **state) {
         bool weighted = k % 2;
         sl_lsq fit;
         double coef[N_MAX], r[M_MAX], sse = 0;
-        SL_MUST(t,
-                sl_lsq_fit(&fit, coef, NULL, &t->arena, p.col, p.y, weighted ? p.w : NULL, m, n));
+        SL_MUST(t, sl_num_lsq_fit(&fit, coef, NULL, &t->arena, p.col, p.y, weighted ? p.w : NULL, m,
+                                  n));
         SL_CHECK(t, fit.rank == SL_MIN(m, n), "%d x %d has rank %d", m, n, fit.rank);
         residual(r, &p, coef, weighted);
         double size = 0;
@@ -94,8 +94,8 @@ static void weights_mean_what_they_say(void **state) {
         double c1[3], c2[3], s1[3], s2[3], w2[M_MAX];
         for (int i = 0; i < 20; i++) p.w[i] = i < 12 ? p.w[i] : 0;
         for (int i = 0; i < 20; i++) w2[i] = 1024 * p.w[i];
-        SL_MUST(t, sl_lsq_fit(&whole, c1, s1, &t->arena, p.col, p.y, p.w, 20, 3));
-        SL_MUST(t, sl_lsq_fit(&part, c2, s2, &t->arena, p.col, p.y, w2, 12, 3));
+        SL_MUST(t, sl_num_lsq_fit(&whole, c1, s1, &t->arena, p.col, p.y, p.w, 20, 3));
+        SL_MUST(t, sl_num_lsq_fit(&part, c2, s2, &t->arena, p.col, p.y, w2, 12, 3));
         for (int j = 0; j < 3; j++) {
             SL_CHECK(t, near(c1[j], c2[j], 1e-10), "%.17g %.17g", c1[j], c2[j]);
             SL_CHECK(t, near(s1[j], s2[j], 1e-10), "%.17g %.17g", s1[j], s2[j]);
@@ -126,9 +126,9 @@ static void dependent_columns_are_left_out(void **state) {
         }
         sl_lsq all, few;
         double coef[N_MAX], se[N_MAX], base[N_MAX];
-        SL_MUST(t, sl_lsq_fit(&all, coef, se, &t->arena, p.col, p.y, NULL, M_MAX, n));
+        SL_MUST(t, sl_num_lsq_fit(&all, coef, se, &t->arena, p.col, p.y, NULL, M_MAX, n));
         const double *const kept[4] = { p.a[0], p.a[1], p.a[2], p.a[3] };
-        SL_MUST(t, sl_lsq_fit(&few, base, NULL, &t->arena, kept, p.y, NULL, M_MAX, rank));
+        SL_MUST(t, sl_num_lsq_fit(&few, base, NULL, &t->arena, kept, p.y, NULL, M_MAX, rank));
         SL_CHECK(t, all.rank == rank, "%d columns of rank %d have rank %d", n, rank, all.rank);
         SL_CHECK(t, near(all.sse, few.sse, 1e-10), "sse %.17g, should be %.17g", all.sse, few.sse);
         int out = 0;
@@ -153,7 +153,7 @@ static void nearly_dependent_columns_are_kept(void **state) {
         }
         sl_lsq fit;
         double coef[2];
-        SL_MUST(t, sl_lsq_fit(&fit, coef, NULL, &t->arena, p.col, p.y, NULL, M_MAX, 2));
+        SL_MUST(t, sl_num_lsq_fit(&fit, coef, NULL, &t->arena, p.col, p.y, NULL, M_MAX, 2));
         SL_CHECK(t, fit.rank == 2 && near(coef[1], -3 / gap, 1e-2), "rank %d, %g", fit.rank,
                  coef[1]);
     }
@@ -167,18 +167,18 @@ static void degenerate_problems_have_answers(void **state) {
 
     // as many rows as columns: exact, and no way to know the noise
     random_problem(&p, &t->rng, 3, 3);
-    SL_MUST(t, sl_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 3));
+    SL_MUST(t, sl_num_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 3));
     SL_CHECK(t, fit.rank == 3 && fit.sse < 1e-20 && isnan(se[0]), "%d %g %g", fit.rank, fit.sse,
              se[0]);
 
     // no column at all, no row at all, a column of zeros
-    SL_MUST(t, sl_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 0));
+    SL_MUST(t, sl_num_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 0));
     double yy = p.y[0] * p.y[0] + p.y[1] * p.y[1] + p.y[2] * p.y[2];
     SL_CHECK(t, fit.rank == 0 && near(fit.sse, yy, 1e-14), "%d %g", fit.rank, fit.sse);
-    SL_MUST(t, sl_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 0, 2));
+    SL_MUST(t, sl_num_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 0, 2));
     SL_CHECK(t, fit.rank == 0 && fit.sse == 0 && coef[0] == 0 && isinf(se[1]), "%d", fit.rank);
     memset(p.a[1], 0, sizeof p.a[1]);
-    SL_MUST(t, sl_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 2));
+    SL_MUST(t, sl_num_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, NULL, 3, 2));
     SL_CHECK(t, fit.rank == 1 && coef[1] == 0 && isinf(se[1]), "%d", fit.rank);
 }
 
@@ -198,7 +198,7 @@ static void what_is_not_finite_gives_nan(void **state) {
             p.w[0] = -1;
         sl_lsq fit;
         double coef[3], se[3];
-        SL_MUST(t, sl_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, p.w, 10, 3));
+        SL_MUST(t, sl_num_lsq_fit(&fit, coef, se, &t->arena, p.col, p.y, p.w, 10, 3));
         SL_CHECK(
             t, fit.rank == 0 && isnan(fit.sse) && isnan(coef[0]) && isnan(coef[2]) && isnan(se[2]),
             "kind %d: rank %d, %g", k, fit.rank, coef[0]);
@@ -212,8 +212,8 @@ static void power_law_agrees_with_exact_answers(void **state) {
         int n;
         const double *x = golden_get(&g, "x", &n), *fit = golden_get(&g, "fit", NULL);
         sl_power_law got;
-        SL_MUST(t, sl_power_law_fit(&got, &t->arena, x, golden_get(&g, "y", NULL),
-                                    golden_get(&g, "w", NULL), n));
+        SL_MUST(t, sl_num_power_law_fit(&got, &t->arena, x, golden_get(&g, "y", NULL),
+                                        golden_get(&g, "w", NULL), n));
         const double five[5] = { got.a, got.b, got.a_se, got.b_se, got.r2 };
         for (int k = 0; k < 5; k++) {
             SL_CHECK(t, near(five[k], fit[k], 1e-12), "case %d, number %d: %.17g, should be %.17g",
@@ -236,19 +236,19 @@ static void power_law_without_a_slope_is_nan(void **state) {
             y[i] = exp(sl_rng_normal(&t->rng));
             w[i] = sl_rng_uniform(&t->rng);
         }
-        SL_MUST(t, sl_power_law_fit(&p, &t->arena, x, y, k % 2 ? w : NULL, n));
+        SL_MUST(t, sl_num_power_law_fit(&p, &t->arena, x, y, k % 2 ? w : NULL, n));
         SL_CHECK(t, isnan(p.a) && isnan(p.b) && isnan(p.b_se), "x = %.17g, %d times: slope %g",
                  same, n, p.b);
     }
     const double x[] = { 1, 2, 4 }, y[] = { 8, 4, 2 };
-    SL_MUST(t, sl_power_law_fit(&p, &t->arena, x, y, NULL, 2));
+    SL_MUST(t, sl_num_power_law_fit(&p, &t->arena, x, y, NULL, 2));
     SL_CHECK(t, near(p.b, -1, 1e-15) && isnan(p.b_se), "%g +- %g", p.b, p.b_se);
     for (int k = 0; k < 4; k++) {
         double bad[3] = { 1, 2, 4 };
         bad[1] = (double[]){ 0, -2, NAN, INFINITY }[k];
-        SL_MUST(t, sl_power_law_fit(&p, &t->arena, bad, y, NULL, 3));
+        SL_MUST(t, sl_num_power_law_fit(&p, &t->arena, bad, y, NULL, 3));
         SL_CHECK(t, isnan(p.a) && isnan(p.b) && isnan(p.r2), "kind %d in x: %g", k, p.b);
-        SL_MUST(t, sl_power_law_fit(&p, &t->arena, x, bad, NULL, 3));
+        SL_MUST(t, sl_num_power_law_fit(&p, &t->arena, x, bad, NULL, 3));
         SL_CHECK(t, isnan(p.a) && isnan(p.b) && isnan(p.r2), "kind %d in y: %g", k, p.b);
     }
 }
@@ -257,9 +257,9 @@ static sl_status fit_all(sl_fixture *t, const problem *p) {
     sl_lsq fit;
     sl_power_law law;
     double coef[N_MAX], se[N_MAX];
-    SL_TRY(sl_lsq_fit(&fit, coef, se, &t->arena, p->col, p->y, p->w, p->m, p->n));
+    SL_TRY(sl_num_lsq_fit(&fit, coef, se, &t->arena, p->col, p->y, p->w, p->m, p->n));
     SL_CHECK(t, sl_arena_mark(&t->arena) == 0, "scratch is not rewound");
-    return sl_power_law_fit(&law, &t->arena, p->w, p->w, NULL, p->m);
+    return sl_num_power_law_fit(&law, &t->arena, p->w, p->w, NULL, p->m);
 }
 
 static void no_memory_is_survived(void **state) {

@@ -88,7 +88,7 @@ static void nls_agrees_with_scipy(void **state) {
         const double *want = golden_get(&g, "p", NULL), *want_se = golden_get(&g, "se", NULL);
         data d = { .number = (int)golden_one(&g, "model"), .m = m, .n = 3, .x = x, .y = y };
         sl_nls fit;
-        SL_MUST(t, sl_nls_fit(&fit, p, se, &t->arena, NULL, m, 3, ask, &d));
+        SL_MUST(t, sl_num_nls_fit(&fit, p, se, &t->arena, NULL, m, 3, ask, &d));
         SL_CHECK(t, fit.end == SL_NLS_CONVERGED && fit.evaluations == d.evaluations, "%d %d",
                  fit.end, fit.evaluations);
         SL_CHECK(t, near(fit.sse, golden_one(&g, "sse"), 1e-12), "model %d: sse %.17g", d.number,
@@ -114,7 +114,7 @@ static void noise_free_parameters_are_recovered(void **state) {
         for (int i = 0; i < 3; i++) p[i] = truth[i] * sl_rng_range(&t->rng, 0.8, 1.25);
         make(&d, t, number, 3, truth, 0, 4, 0);
         sl_nls fit;
-        SL_MUST(t, sl_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 3, ask, &d));
+        SL_MUST(t, sl_num_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 3, ask, &d));
         for (int i = 0; i < 3; i++) {
             SL_CHECK(t, near(p[i], truth[i], 1e-9), "model %d: p%d = %.17g, not %.17g", number, i,
                      p[i], truth[i]);
@@ -135,10 +135,10 @@ static void standard_errors_cover_the_truth(void **state) {
         double p[3] = { 2, 1, 1 }, se[3];
         make(&d, t, 0, 3, truth, 0, 3, 0.1);
         sl_nls fit;
-        SL_MUST(t, sl_nls_fit(&fit, p, se, &t->arena, NULL, d.m, 3, ask, &d));
-        u[k] = sl_normal_cdf((p[k % 3] - truth[k % 3]) / se[k % 3]);
+        SL_MUST(t, sl_num_nls_fit(&fit, p, se, &t->arena, NULL, d.m, 3, ask, &d));
+        u[k] = sl_num_normal_cdf((p[k % 3] - truth[k % 3]) / se[k % 3]);
     }
-    double p = sl_ks_uniform(u, SL_LEN(u));
+    double p = sl_num_ks_uniform(u, SL_LEN(u));
     SL_CHECK(t, p > 1e-4, "standardised errors are not normal: p = %g", p);
 }
 
@@ -153,7 +153,7 @@ static void steps_outside_the_domain_are_taken_back(void **state) {
         double p[2] = { 1, sl_rng_range(&t->rng, -30, 0.5) };
         make(&d, t, number, 2, truth, 1, 5, 0);
         sl_nls fit;
-        SL_MUST(t, sl_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 2, ask, &d));
+        SL_MUST(t, sl_num_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 2, ask, &d));
         SL_CHECK(t, near(p[0], truth[0], 1e-7) && fabs(p[1] - truth[1]) < 1e-7,
                  "model %d: (%g, %g), not (%g, %g), end %d after %d", number, p[0], p[1], truth[0],
                  truth[1], fit.end, fit.evaluations);
@@ -173,7 +173,7 @@ static void infinite_derivatives_do_not_poison(void **state) {
     data d = { .number = 4, .m = 5, .n = 2, .x = x, .y = y };
     double p[2] = { 1.5, 1 }, se[2];
     sl_nls fit;
-    SL_MUST(t, sl_nls_fit(&fit, p, se, &t->arena, NULL, 5, 2, ask, &d));
+    SL_MUST(t, sl_num_nls_fit(&fit, p, se, &t->arena, NULL, 5, 2, ask, &d));
     SL_CHECK(t, isfinite(p[0]) && isfinite(p[1]) && isfinite(fit.sse), "%g %g", p[0], p[1]);
     SL_CHECK(t, fit.sse < 0.02 && fabs(p[0] - 2) < 0.1, "sse %g at (%g, %g)", fit.sse, p[0], p[1]);
     SL_CHECK(t, isfinite(se[0]), "%g", se[0]);
@@ -189,7 +189,7 @@ static void a_start_outside_is_said_to_be(void **state) {
         if (k == 2) p[0] = 1e308; // finite parameters, infinite residuals
         sl_nls fit;
         d.evaluations = 0;
-        SL_MUST(t, sl_nls_fit(&fit, p, se, &t->arena, NULL, d.m, 2, ask, &d));
+        SL_MUST(t, sl_num_nls_fit(&fit, p, se, &t->arena, NULL, d.m, 2, ask, &d));
         SL_CHECK(t, fit.end == SL_NLS_DOMAIN && isinf(fit.sse) && isnan(se[0]), "%d %g", fit.end,
                  fit.sse);
         SL_CHECK(t, memcmp(&p[1], &was, sizeof was) == 0, "p moved to %g", p[1]);
@@ -214,7 +214,7 @@ static void work_is_bounded_and_the_best_is_kept(void **state) {
             else
                 opt.stop = stop, opt.stop_payload = &d, d.stop_at = budget;
             sl_nls fit;
-            SL_MUST(t, sl_nls_fit(&fit, p, NULL, &t->arena, &opt, d.m, 3, ask, &d));
+            SL_MUST(t, sl_num_nls_fit(&fit, p, NULL, &t->arena, &opt, d.m, 3, ask, &d));
             SL_CHECK(t, d.evaluations <= budget && fit.evaluations == d.evaluations, "%d of %d",
                      d.evaluations, budget);
             SL_CHECK(t, d.jacobians <= d.evaluations, "%d jacobians", d.jacobians);
@@ -238,7 +238,7 @@ static void work_is_bounded_and_the_best_is_kept(void **state) {
     sl_nls_options opt = SL_NLS_OPTIONS_INIT;
     opt.stop = stop, opt.stop_payload = &d;
     sl_nls fit;
-    SL_MUST(t, sl_nls_fit(&fit, p, NULL, &t->arena, &opt, d.m, 3, ask, &d));
+    SL_MUST(t, sl_num_nls_fit(&fit, p, NULL, &t->arena, &opt, d.m, 3, ask, &d));
     SL_CHECK(t, fit.end == SL_NLS_STOPPED && isinf(fit.sse) && fit.evaluations == 0 && p[1] == 9,
              "%d %g", fit.end, fit.sse);
 }
@@ -252,7 +252,7 @@ static void a_failing_callback_is_passed_up(void **state) {
         make(&d, t, 0, 3, truth, 0, 3, 0.2);
         d.fail_at = at;
         sl_nls fit;
-        sl_status st = sl_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 3, ask, &d);
+        sl_status st = sl_num_nls_fit(&fit, p, NULL, &t->arena, NULL, d.m, 3, ask, &d);
         SL_CHECK(t, st == SL_EIO && strcmp(sl_last_error(), "as asked") == 0, "%d %s", st,
                  sl_last_error());
         SL_CHECK(t, p[0] == 1 && p[1] == 1 && p[2] == -1, "p moved");
@@ -267,7 +267,7 @@ static void odd_shapes_work(void **state) {
     data d = { .number = 0, .m = 2, .n = 3, .x = x, .y = y };
     double p[3] = { 1, 1, 0 }, se[3];
     sl_nls fit;
-    SL_MUST(t, sl_nls_fit(&fit, p, se, &t->arena, NULL, 2, 3, ask, &d));
+    SL_MUST(t, sl_num_nls_fit(&fit, p, se, &t->arena, NULL, 2, 3, ask, &d));
     SL_CHECK(t, fit.sse < 1e-20 && fit.evaluations < 6, "%g after %d", fit.sse, fit.evaluations);
     SL_CHECK(t, isinf(se[0]) + isinf(se[1]) + isinf(se[2]) == 1, "%g %g %g", se[0], se[1], se[2]);
     SL_CHECK(t, isnan(se[0]) + isnan(se[1]) + isnan(se[2]) == 2, "%g %g %g", se[0], se[1], se[2]);
@@ -276,12 +276,12 @@ static void odd_shapes_work(void **state) {
     const double x5[5] = { 1, 2, 3, 4, 5 }, y5[5] = { 1, 1, 1, 1, 1 };
     d = (data){ .number = 0, .m = 5, .n = 3, .x = x5, .y = y5 };
     double q[3] = { 0, 1, 1 };
-    SL_MUST(t, sl_nls_fit(&fit, q, se, &t->arena, NULL, 5, 3, ask, &d));
+    SL_MUST(t, sl_num_nls_fit(&fit, q, se, &t->arena, NULL, 5, 3, ask, &d));
     SL_CHECK(t, fit.sse == 0 && isinf(se[1]) && se[0] == 0 && q[1] == 1, "%g %g", fit.sse, se[1]);
 
     d.n = 0;
     double fixed[3] = { 1, 1, 0 };
-    SL_MUST(t, sl_nls_fit(&fit, fixed, NULL, &t->arena, NULL, 5, 0, ask, &d));
+    SL_MUST(t, sl_num_nls_fit(&fit, fixed, NULL, &t->arena, NULL, 5, 0, ask, &d));
     SL_CHECK(t, fit.end == SL_NLS_CONVERGED && fit.evaluations == 1 && fit.sse > 1, "%d %g",
              fit.end, fit.sse);
 }
@@ -289,7 +289,7 @@ static void odd_shapes_work(void **state) {
 static sl_status fit_once(sl_fixture *t, data *d) {
     double p[3] = { 1, 1, 0 }, se[3];
     sl_nls fit;
-    SL_TRY(sl_nls_fit(&fit, p, se, &t->arena, NULL, d->m, 3, ask, d));
+    SL_TRY(sl_num_nls_fit(&fit, p, se, &t->arena, NULL, d->m, 3, ask, d));
     SL_CHECK(t, sl_arena_mark(&t->arena) == 0, "scratch is not rewound");
     return SL_OK;
 }

@@ -41,7 +41,8 @@ static void nnls_agrees_with_scipy(void **state) {
         const double *col[N_MAX];
         double coef[N_MAX], sse;
         for (int j = 0; j < n; j++) col[j] = a + j * m;
-        SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, col, golden_get(&g, "y", NULL), NULL, m, n));
+        SL_MUST(t,
+                sl_num_nnls_fit(&sse, coef, &t->arena, col, golden_get(&g, "y", NULL), NULL, m, n));
         SL_CHECK(t, near(sse, golden_one(&g, "sse"), 1e-11), "case %d: sse %.17g", g.cases, sse);
         for (int j = 0; j < n; j++)
             SL_CHECK(t, near(coef[j], want[j], 1e-10), "case %d, coefficient %d: %.17g, not %.17g",
@@ -58,7 +59,7 @@ static void no_subset_of_columns_does_better(void **state) {
         random_problem(&p, &t->rng);
         const double *w = k % 2 ? p.w : NULL;
         double coef[N_MAX], sse, best = sse_of(&p, (double[N_MAX]){ 0 }, w);
-        SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, p.col, p.y, w, p.m, p.n));
+        SL_MUST(t, sl_num_nnls_fit(&sse, coef, &t->arena, p.col, p.y, w, p.m, p.n));
         for (int set = 1; set < 1 << p.n; set++) {
             const double *col[N_MAX];
             double part[N_MAX], whole[N_MAX] = { 0 };
@@ -67,7 +68,7 @@ static void no_subset_of_columns_does_better(void **state) {
             sl_lsq fit;
             for (int j = 0; j < p.n; j++)
                 if (set >> j & 1) col[n++] = p.col[j];
-            SL_MUST(t, sl_lsq_fit(&fit, part, NULL, &t->arena, col, p.y, w, p.m, n));
+            SL_MUST(t, sl_num_lsq_fit(&fit, part, NULL, &t->arena, col, p.y, w, p.m, n));
             n = 0;
             for (int j = 0; j < p.n; j++) {
                 if (!(set >> j & 1)) continue;
@@ -92,9 +93,9 @@ static void units_do_not_matter(void **state) {
         double c1[N_MAX], c2[N_MAX], s1, s2;
         const double unit = k % 2 ? 0x1p200 : 0x1p-200;
         random_problem(&p, &t->rng);
-        SL_MUST(t, sl_nnls_fit(&s1, c1, &t->arena, p.col, p.y, NULL, p.m, p.n));
+        SL_MUST(t, sl_num_nnls_fit(&s1, c1, &t->arena, p.col, p.y, NULL, p.m, p.n));
         for (int i = 0; i < p.m; i++) p.a[0][i] *= unit;
-        SL_MUST(t, sl_nnls_fit(&s2, c2, &t->arena, p.col, p.y, NULL, p.m, p.n));
+        SL_MUST(t, sl_num_nnls_fit(&s2, c2, &t->arena, p.col, p.y, NULL, p.m, p.n));
         SL_CHECK(t, near(s1, s2, 1e-11) && near(c1[0], c2[0] * unit, 1e-9), "%.17g %.17g", c1[0],
                  c2[0]);
     }
@@ -105,13 +106,13 @@ static void what_is_not_finite_is_nan(void **state) {
     const double good[3] = { 1, 2, 4 }, bad[3] = { 1, NAN, 2 }, minus[3] = { 1, -1, 1 };
     const double *col[1] = { good }, *hole[1] = { bad };
     double coef[1], sse;
-    SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, col, bad, NULL, 3, 1));
+    SL_MUST(t, sl_num_nnls_fit(&sse, coef, &t->arena, col, bad, NULL, 3, 1));
     SL_CHECK(t, isnan(sse) && isnan(coef[0]), "y: %g", coef[0]);
-    SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, hole, good, NULL, 3, 1));
+    SL_MUST(t, sl_num_nnls_fit(&sse, coef, &t->arena, hole, good, NULL, 3, 1));
     SL_CHECK(t, isnan(sse) && isnan(coef[0]), "column: %g", coef[0]);
-    SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, col, good, minus, 3, 1));
+    SL_MUST(t, sl_num_nnls_fit(&sse, coef, &t->arena, col, good, minus, 3, 1));
     SL_CHECK(t, isnan(sse) && isnan(coef[0]), "weight: %g", coef[0]);
-    SL_MUST(t, sl_nnls_fit(&sse, coef, &t->arena, NULL, good, NULL, 3, 0));
+    SL_MUST(t, sl_num_nnls_fit(&sse, coef, &t->arena, NULL, good, NULL, 3, 0));
     SL_CHECK(t, sse == 21, "no columns: %g", sse);
 }
 
@@ -119,7 +120,7 @@ static sl_status fit_once(sl_fixture *t) {
     static const double a[3] = { 1, 2, 4 }, b[3] = { 1, 0, 1 };
     const double *col[2] = { a, b };
     double coef[2], sse;
-    return sl_nnls_fit(&sse, coef, &t->arena, col, b, NULL, 3, 2);
+    return sl_num_nnls_fit(&sse, coef, &t->arena, col, b, NULL, 3, 2);
 }
 
 static void no_memory_is_survived(void **state) {

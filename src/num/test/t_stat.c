@@ -7,14 +7,14 @@ static void samples_agree_with_numpy(void **state) {
         int n, n_q;
         double *x = golden_get(&g, "x", &n);
         const double *q = golden_get(&g, "q", &n_q), *want = golden_get(&g, "quantile", NULL);
-        double mean = sl_mean(x, n), var = sl_variance(x, n);
+        double mean = sl_num_mean(x, n), var = sl_num_variance(x, n);
         SL_CHECK(t, near(mean, golden_one(&g, "mean"), 1e-15), "case %d: %.17g", g.cases, mean);
         SL_CHECK(t, near(var, golden_one(&g, "var"), 1e-13), "case %d: %.17g", g.cases, var);
-        double median = sl_median(x, n); // sorts, which the quantiles need
+        double median = sl_num_median(x, n); // sorts, which the quantiles need
         SL_CHECK(t, near(median, golden_one(&g, "median"), 1e-15), "case %d: %.17g", g.cases,
                  median);
         for (int i = 0; i < n_q; i++) {
-            double got = sl_quantile(x, n, q[i]);
+            double got = sl_num_quantile(x, n, q[i]);
             SL_CHECK(t, got == want[i], "case %d: quantile %g is %.17g, should be %.17g", g.cases,
                      q[i], got, want[i]);
         }
@@ -33,12 +33,12 @@ static void an_offset_does_not_change_the_variance(void **state) {
             x[i] = (double)(int)sl_rng_below(&t->rng, 2000) / 64; // so that the sum below is exact
             far[i] = x[i] + 1e9;
         }
-        SL_CHECK(t, near(sl_variance(x, n), sl_variance(far, n), 1e-12), "%d values: %.17g, %.17g",
-                 n, sl_variance(x, n), sl_variance(far, n));
-        SL_CHECK(t, near(sl_mean(x, n) + 1e9, sl_mean(far, n), 2e-16), "%d values", n);
+        SL_CHECK(t, near(sl_num_variance(x, n), sl_num_variance(far, n), 1e-12),
+                 "%d values: %.17g, %.17g", n, sl_num_variance(x, n), sl_num_variance(far, n));
+        SL_CHECK(t, near(sl_num_mean(x, n) + 1e9, sl_num_mean(far, n), 2e-16), "%d values", n);
         for (int i = 0; i < n; i++) far[i] = 0.1;
-        SL_CHECK(t, sl_mean(far, n) == 0.1 && sl_variance(far, n) == 0,
-                 "%d times 0.1 have mean %.17g", n, sl_mean(far, n));
+        SL_CHECK(t, sl_num_mean(far, n) == 0.1 && sl_num_variance(far, n) == 0,
+                 "%d times 0.1 have mean %.17g", n, sl_num_mean(far, n));
     }
 }
 
@@ -48,14 +48,14 @@ static void quantiles_are_monotone_and_inside(void **state) {
         double x[20], last = -INFINITY;
         int n = 1 + (int)sl_rng_below(&t->rng, 20);
         for (int i = 0; i < n; i++) x[i] = exp(20 * sl_rng_normal(&t->rng)) * (i % 3 - 1);
-        sl_sort(x, n);
+        sl_num_sort(x, n);
         for (int i = 1; i < n; i++) SL_CHECK(t, x[i - 1] <= x[i], "not sorted");
         for (int i = 0; i <= 200; i++) {
-            double v = sl_quantile(x, n, i / 200.0);
+            double v = sl_num_quantile(x, n, i / 200.0);
             SL_CHECK(t, v >= last && v >= x[0] && v <= x[n - 1], "%.17g after %.17g", v, last);
             last = v;
         }
-        SL_CHECK(t, sl_quantile(x, n, 0) == x[0] && last == x[n - 1], "ends");
+        SL_CHECK(t, sl_num_quantile(x, n, 0) == x[0] && last == x[n - 1], "ends");
     }
 }
 
@@ -65,11 +65,11 @@ static void quantiles_are_symmetric(void **state) {
     for (int k = 0; k < sl_test_iters(t, 300); k++) {
         double x[8], y[8];
         for (int i = 0; i < 8; i++) x[i] = sl_rng_normal(&t->rng), y[i] = -x[i];
-        sl_sort(x, 8);
-        sl_sort(y, 8);
+        sl_num_sort(x, 8);
+        sl_num_sort(y, 8);
         for (int i = 0; i <= 64; i++) {
             if (7 * i % 64 == 32) continue; // half way: nearer to neither
-            double v = sl_quantile(x, 8, i / 64.0), w = sl_quantile(y, 8, 1 - i / 64.0);
+            double v = sl_num_quantile(x, 8, i / 64.0), w = sl_num_quantile(y, 8, 1 - i / 64.0);
             SL_CHECK(t, v == -w, "at %d/64: %.17g and %.17g", i, v, w);
         }
     }
@@ -78,16 +78,21 @@ static void quantiles_are_symmetric(void **state) {
 static void gaps_and_nothing_are_answered(void **state) {
     sl_fixture *t = *state;
     double x[6] = { 2, NAN, -INFINITY, 1, INFINITY, INFINITY };
-    sl_sort(x, 6);
+    sl_num_sort(x, 6);
     SL_CHECK(t, x[0] == -INFINITY && x[1] == 1 && x[2] == 2 && isinf(x[4]) && isnan(x[5]), "order");
-    SL_CHECK(t, isnan(sl_quantile(x, 6, 0.1)), "a NaN among the values");
-    SL_CHECK(t, sl_quantile(x, 5, 0.25) == 1 && sl_quantile(x, 5, 0.5) == 2, "infinite ends");
-    SL_CHECK(t, sl_quantile(x, 5, 1) == INFINITY && sl_quantile(x, 5, 0.9) == INFINITY, "infinite");
-    SL_CHECK(t, isnan(sl_quantile(x, 0, 0.5)) && isnan(sl_median(x, 0)), "no values");
-    SL_CHECK(t, isnan(sl_quantile(x, 5, 1.1)) && isnan(sl_quantile(x, 5, NAN)), "no such quantile");
-    SL_CHECK(t, isnan(sl_mean(x, 0)) && isnan(sl_variance(x, 0)) && isnan(sl_variance(x + 1, 1)),
+    SL_CHECK(t, isnan(sl_num_quantile(x, 6, 0.1)), "a NaN among the values");
+    SL_CHECK(t, sl_num_quantile(x, 5, 0.25) == 1 && sl_num_quantile(x, 5, 0.5) == 2,
+             "infinite ends");
+    SL_CHECK(t, sl_num_quantile(x, 5, 1) == INFINITY && sl_num_quantile(x, 5, 0.9) == INFINITY,
+             "infinite");
+    SL_CHECK(t, isnan(sl_num_quantile(x, 0, 0.5)) && isnan(sl_num_median(x, 0)), "no values");
+    SL_CHECK(t, isnan(sl_num_quantile(x, 5, 1.1)) && isnan(sl_num_quantile(x, 5, NAN)),
+             "no such quantile");
+    SL_CHECK(t,
+             isnan(sl_num_mean(x, 0)) && isnan(sl_num_variance(x, 0)) &&
+                 isnan(sl_num_variance(x + 1, 1)),
              "too few");
-    SL_CHECK(t, sl_mean(x + 1, 1) == 1, "one value");
+    SL_CHECK(t, sl_num_mean(x + 1, 1) == 1, "one value");
 }
 
 static void r2_agrees_with_exact_answers(void **state) {
@@ -96,8 +101,8 @@ static void r2_agrees_with_exact_answers(void **state) {
     while (golden_case(&g, "r2")) {
         int n;
         const double *y = golden_get(&g, "y", &n), *f = golden_get(&g, "f", NULL);
-        SL_CHECK(t, near(sl_r2(f, y, n), golden_one(&g, "r2"), 1e-14), "case %d: %.17g", g.cases,
-                 sl_r2(f, y, n));
+        SL_CHECK(t, near(sl_num_r2(f, y, n), golden_one(&g, "r2"), 1e-14), "case %d: %.17g",
+                 g.cases, sl_num_r2(f, y, n));
     }
     golden_close(&g);
 }
@@ -105,23 +110,26 @@ static void r2_agrees_with_exact_answers(void **state) {
 static void r2_keeps_its_rules(void **state) {
     sl_fixture *t = *state;
     const double y[4] = { 1, 2, 3, 4 }, flat[4] = { 0.1, 0.1, 0.1, 0.1 }, zero[4] = { 0 };
-    SL_CHECK(t, sl_r2(y, y, 4) == 1 && sl_r2(flat, flat, 4) == 1 && sl_r2(zero, zero, 4) == 1,
+    SL_CHECK(t,
+             sl_num_r2(y, y, 4) == 1 && sl_num_r2(flat, flat, 4) == 1 &&
+                 sl_num_r2(zero, zero, 4) == 1,
              "equal everywhere");
-    SL_CHECK(t, sl_r2(y, flat, 4) == 0, "constant y, other prediction: %g", sl_r2(y, flat, 4));
+    SL_CHECK(t, sl_num_r2(y, flat, 4) == 0, "constant y, other prediction: %g",
+             sl_num_r2(y, flat, 4));
     const double tiny[4] = { 0, 0, 1e-200, 0 };
-    SL_CHECK(t, sl_r2(tiny, zero, 4) == 0, "constant y, prediction off by 1e-200");
-    SL_CHECK(t, isnan(sl_r2(y, y, 1)) && isnan(sl_r2(y, y, 0)), "fewer than two points");
+    SL_CHECK(t, sl_num_r2(tiny, zero, 4) == 0, "constant y, prediction off by 1e-200");
+    SL_CHECK(t, isnan(sl_num_r2(y, y, 1)) && isnan(sl_num_r2(y, y, 0)), "fewer than two points");
     for (int k = 0; k < 3; k++) {
         double bad[4] = { 1, 2, 3, 4 };
         bad[3] = (double[]){ NAN, INFINITY, -INFINITY }[k];
-        SL_CHECK(t, isnan(sl_r2(bad, y, 4)) && isnan(sl_r2(y, bad, 4)), "kind %d", k);
-        SL_CHECK(t, isnan(sl_r2(bad, flat, 4)), "constant y, prediction of kind %d", k);
+        SL_CHECK(t, isnan(sl_num_r2(bad, y, 4)) && isnan(sl_num_r2(y, bad, 4)), "kind %d", k);
+        SL_CHECK(t, isnan(sl_num_r2(bad, flat, 4)), "constant y, prediction of kind %d", k);
     }
     const double mean[4] = { 2.5, 2.5, 2.5, 2.5 }, worse[4] = { 4, 3, 2, 1 };
-    SL_CHECK(t, sl_r2(mean, y, 4) == 0 && sl_r2(worse, y, 4) == -3, "%g %g", sl_r2(mean, y, 4),
-             sl_r2(worse, y, 4));
+    SL_CHECK(t, sl_num_r2(mean, y, 4) == 0 && sl_num_r2(worse, y, 4) == -3, "%g %g",
+             sl_num_r2(mean, y, 4), sl_num_r2(worse, y, 4));
     const double huge[4] = { 1e300, 2, 3, 4 };
-    SL_CHECK(t, sl_r2(huge, y, 4) == -INFINITY, "%g", sl_r2(huge, y, 4));
+    SL_CHECK(t, sl_num_r2(huge, y, 4) == -INFINITY, "%g", sl_num_r2(huge, y, 4));
 }
 
 /* Units of y and prediction together, or an offset, change nothing. */
@@ -134,9 +142,9 @@ static void r2_has_no_unit(void **state) {
             y[i] = sl_rng_normal(&t->rng), ys[i] = y[i] * unit;
             f[i] = y[i] + sl_rng_normal(&t->rng), fs[i] = f[i] * unit;
         }
-        double r2 = sl_r2(f, y, 30);
-        SL_CHECK(t, r2 == sl_r2(fs, ys, 30), "unit %g: %.17g, not %.17g", unit, sl_r2(fs, ys, 30),
-                 r2);
+        double r2 = sl_num_r2(f, y, 30);
+        SL_CHECK(t, r2 == sl_num_r2(fs, ys, 30), "unit %g: %.17g, not %.17g", unit,
+                 sl_num_r2(fs, ys, 30), r2);
         SL_CHECK(t, r2 < 1, "%g", r2);
     }
 }
@@ -148,7 +156,7 @@ static void wilson_agrees_with_scipy(void **state) {
         int n;
         const double *row = golden_get(&g, "rows", &n);
         for (; n > 0; n -= 5, row += 5) {
-            sl_interval i = sl_wilson(row[0], (int64_t)row[1], row[2]);
+            sl_interval i = sl_num_wilson(row[0], (int64_t)row[1], row[2]);
             SL_CHECK(t, fabs(i.lo - row[3]) < 1e-14 && fabs(i.hi - row[4]) < 1e-14,
                      "%g of %g: [%.17g, %.17g], should be [%.17g, %.17g]", row[0], row[1], i.lo,
                      i.hi, row[3], row[4]);
@@ -165,8 +173,10 @@ static void wilson_inverts_the_score_test(void **state) {
         int64_t n = 1 + sl_rng_below(&t->rng, 2000);
         double hits = sl_rng_below(&t->rng, (uint32_t)n + 1); // a mean of three is not always whole
         if (k % 2 && hits < (double)n) hits += sl_rng_below(&t->rng, 3) / 3.0;
-        double level = sl_rng_range(&t->rng, 0.05, 0.999), z = sl_normal_quantile(0.5 + level / 2);
-        sl_interval i = sl_wilson(hits, n, level), mirror = sl_wilson((double)n - hits, n, level);
+        double level = sl_rng_range(&t->rng, 0.05, 0.999),
+               z = sl_num_normal_quantile(0.5 + level / 2);
+        sl_interval i = sl_num_wilson(hits, n, level),
+                    mirror = sl_num_wilson((double)n - hits, n, level);
         double f = hits / (double)n;
         SL_CHECK(t, 0 <= i.lo && i.lo <= f && f <= i.hi && i.hi <= 1, "[%g, %g] at %g", i.lo, i.hi,
                  f);
@@ -178,7 +188,7 @@ static void wilson_inverts_the_score_test(void **state) {
         SL_CHECK(t, hits > 0 || i.lo == 0, "0 of %lld: %g", (long long)n, i.lo);
         SL_CHECK(t, hits < (double)n || i.hi == 1, "all of %lld: %g", (long long)n, i.hi);
     }
-    sl_interval none = sl_wilson(0, 0, 0.95);
+    sl_interval none = sl_num_wilson(0, 0, 0.95);
     SL_CHECK(t, none.lo == 0 && none.hi == 1, "[%g, %g]", none.lo, none.hi);
 }
 

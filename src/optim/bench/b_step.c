@@ -82,7 +82,7 @@ static sl_status measure(bench *b, sl_pool *pool, const sl_optim__kernels *k, bo
     }
     qsort(t, REPEATS, sizeof t[0], cmp_double);
     printf("%s\t%lld\t%s\t%d\t%.3f\t%.3f\t%.2f\n", bounds ? "adamcpr" : "adam", (long long)b->count,
-           k->name, sl_pool_threads(pool), t[0] * 1e3, t[REPEATS / 2] * 1e3,
+           k->name, sl_par_pool_threads(pool), t[0] * 1e3, t[REPEATS / 2] * 1e3,
            (double)b->count * BYTES / t[0] * 1e-9);
 done:
     sl_optim_free(s);
@@ -96,18 +96,18 @@ int main(void) {
     sl_status st;
     SL_GO(make(&b));
     printf("name\tparameters\tkernels\tthreads\tbest_ms\tmedian_ms\tGB_per_s\n");
-    for (int threads = 1; threads <= sl_cores(); threads *= 2) {
-        SL_GO(sl_pool_new(&pool, threads));
+    for (int threads = 1; threads <= sl_par_cores(); threads *= 2) {
+        SL_GO(sl_par_pool_new(&pool, threads));
         for (int i = 0; (k = sl_optim__usable(i)) != NULL; i++) {
             SL_GO(measure(&b, pool, k, false));
             SL_GO(measure(&b, pool, k, true));
         }
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
         pool = NULL;
     }
 done:
     if (st != SL_OK) fprintf(stderr, "%s\n", sl_last_error());
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     sl_free(b.weights);
     sl_free(b.grad);
     return st == SL_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -84,9 +84,9 @@ static void ranks_get_the_weights_of_one(void **state) {
     SL_CHECK(t, all == one && bounds == bounds_one, "%d ranks: %d bounds, not %d", sl_par_ranks(),
              bounds, bounds_one);
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     assert_true(run(t, pool, sl_par_rank(), sl_par_ranks(), &bounds) == one);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 /* One rank's bad gradient is everybody's. */

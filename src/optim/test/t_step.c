@@ -421,9 +421,9 @@ static void threads_do_not_change_a_bit(void **state) {
     uint64_t one = fingerprint(t, NULL, NULL);
     for (int threads = 1; threads <= 5; threads++) {
         sl_pool *pool;
-        SL_MUST(t, sl_pool_new(&pool, threads));
+        SL_MUST(t, sl_par_pool_new(&pool, threads));
         SL_CHECK(t, fingerprint(t, pool, NULL) == one, "%d threads", threads);
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 

@@ -157,7 +157,7 @@ static sl_status measure(bench *b, sl_pool *pool, int k) {
     }
     qsort(t, REPEATS, sizeof t[0], cmp_double);
     printf("%s\t%lldx%d\t%d\t%.3f\t%.3f\t%.0f\n", cases[k].name, (long long)b->p->options.points,
-           b->p->variables, sl_pool_threads(pool), t[0], t[REPEATS / 2], 1e6 / t[REPEATS / 2]);
+           b->p->variables, sl_par_pool_threads(pool), t[0], t[REPEATS / 2], 1e6 / t[REPEATS / 2]);
     fflush(stdout);
     return SL_OK;
 }
@@ -167,7 +167,7 @@ static sl_status run(bench *b, sl_pool *pool, const char *only) {
     printf("name\tshape\tthreads\tbest_us\tmedian_us\tper_s\n");
     for (int k = 0; k < SL_LEN(cases); k++)
         if (!only || strcmp(only, cases[k].name) == 0) SL_TRY(measure(b, NULL, k));
-    return only || sl_pool_threads(pool) == 1 ? SL_OK : measure(b, pool, 0);
+    return only || sl_par_pool_threads(pool) == 1 ? SL_OK : measure(b, pool, 0);
 }
 
 int main(int argc, char **argv) {
@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: pairs.pairs [CASE]\n");
         return 2;
     }
-    SL_GO(sl_pool_new(&pool, SL_MIN(sl_cores(), MAX_THREADS)));
+    SL_GO(sl_par_pool_new(&pool, SL_MIN(sl_par_cores(), MAX_THREADS)));
     SL_GO(sl_universe_new(&u, pool, &uo, NULL));
     SL_GO(sl_pairs_new(&p, u, &o));
     b.p = p;
@@ -192,6 +192,6 @@ done:
     for (int i = 0; i < MAX_THREADS; i++) sl_arena_clear(&b.arena[i]);
     sl_pairs_free(p);
     sl_universe_free(u);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st == SL_OK ? 0 : 1;
 }

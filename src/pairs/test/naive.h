@@ -55,7 +55,7 @@ static inline sl_pairs *pairs_of(sl_fixture *t, const sl_universe *u, const sl_p
 static inline bool naive_is_place(const sl_node *u) {
     if (u->op == SL_OP_VAR || u->op == SL_OP_EXP || u->op == SL_OP_SIN) return true;
     if (u->op != SL_OP_POW || (u + 1)->op == SL_OP_NUM) return false;
-    sl_rat exponent = sl_num_value(u + u->len - sl_next(u + 1)->len);
+    sl_rat exponent = sl_expr_num_value(u + u->len - sl_expr_next(u + 1)->len);
     return exponent.num % exponent.den != 0;
 }
 
@@ -82,7 +82,7 @@ static inline long double naive_value(naive *s, const sl_node *u) {
     const sl_node *c = u + 1;
     switch ((sl_op)u->op) {
     case SL_OP_NUM:
-        v = (long double)sl_num_value(u).num / (long double)sl_num_value(u).den;
+        v = (long double)sl_expr_num_value(u).num / (long double)sl_expr_num_value(u).den;
         break;
     case SL_OP_VAR: v = s->x[u->arg - 1]; break;
     case SL_OP_ADD:
@@ -95,7 +95,7 @@ static inline long double naive_value(naive *s, const sl_node *u) {
         break;
     case SL_OP_POW: {
         long double b = naive_value(s, c);
-        sl_rat r = sl_num_value(c + c->len);
+        sl_rat r = sl_expr_num_value(c + c->len);
         if ((r.den > 1 && b < 0) || (r.num < 0 && b == 0)) return NAN;
         v = powl(b, (long double)r.num / (long double)r.den);
         break;
@@ -147,7 +147,7 @@ static inline double p_shares(const int *count, const double *share, int n) {
     for (int i = 0; i < n; i++) total += count[i];
     for (int i = 0; i < n; i++)
         chi2 += (count[i] - total * share[i]) * (count[i] - total * share[i]) / (total * share[i]);
-    return sl_chi2_tail(chi2, n - 1);
+    return sl_num_chi2_tail(chi2, n - 1);
 }
 
 static inline double p_equal(const int *count, int n) {

@@ -34,9 +34,9 @@ static double counted(sl_fixture *t, const sl_pairs *p, int n) {
 static sl_entropy entropy(sl_fixture *t, const sl_pairs *p, int64_t n, int threads) {
     sl_pool *pool;
     sl_entropy e;
-    SL_MUST(t, sl_pool_new(&pool, threads));
+    SL_MUST(t, sl_par_pool_new(&pool, threads));
     SL_MUST(t, sl_pairs_entropy(&e, pool, p, n, NULL, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return e;
 }
 

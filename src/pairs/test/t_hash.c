@@ -47,9 +47,9 @@ static void text(sl_fixture *t, char out[33], const sl_universe *u, const sl_pai
                  sl_split split, int64_t count, int threads) {
     sl_pool *pool = NULL;
     sl_pairs *p = pairs_of(t, u, o);
-    if (threads) SL_MUST(t, sl_pool_new(&pool, threads));
+    if (threads) SL_MUST(t, sl_par_pool_new(&pool, threads));
     SL_MUST(t, sl_pairs_hash(out, pool, p, split, count));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     sl_pairs_free(p);
 }
 

@@ -10,9 +10,9 @@ static void the_whole_set_goes_round(void **state) {
     sl_universe *u;
     const sl_universe_options all = SL_UNIVERSE_OPTIONS_INIT;
     sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
-    SL_MUST(t, sl_pool_new(&pool, 0));
+    SL_MUST(t, sl_par_pool_new(&pool, 0));
     SL_MUST(t, sl_universe_new(&u, pool, &all, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     assert_int_equal(sl_universe_size(u), 100000);
     sl_str scratch = { 0 };
     int long_ones = 0, failed = 0;

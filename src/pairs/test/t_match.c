@@ -50,7 +50,7 @@ static int all_ways(sl_fixture *t, way **out, const sl_node *base, const sl_pair
     sl_pair_site site[8];
     const int max = (int)o->constant_max;
     int n = 0, count = 1, filled = 0;
-    for (uint32_t i = 0; i < base->len; i += sl_step(&base[i])) {
+    for (uint32_t i = 0; i < base->len; i += sl_expr_step(&base[i])) {
         if (!naive_is_place(&base[i])) continue;
         SL_CHECK(t, n < SL_LEN(site), "too many places: %s", text_of(base));
         site[n++] = (sl_pair_site){ .a = -max, .b = -max };
@@ -161,7 +161,7 @@ static void members_too(void **state) {
         const sl_node *base =
             sl_universe_get(u, sl_rng_below(&t->rng, (uint32_t)sl_universe_size(u)));
         int places = 0;
-        for (uint32_t k = 0; k < base->len; k += sl_step(&base[k]))
+        for (uint32_t k = 0; k < base->len; k += sl_expr_step(&base[k]))
             places += naive_is_place(&base[k]);
         if (places > 4) continue;
         const sl_pairs_options o = constants(places > 3 ? 1 : 2, 0.1 + 0.1 * i / 30);

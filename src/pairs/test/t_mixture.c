@@ -132,7 +132,7 @@ static void must_be_uniform(sl_fixture *t, sample *s, int n, int D) {
     double p[32];
     SL_ASSERT(n <= SL_LEN(p));
     for (int i = 0; i < n; i++) {
-        p[i] = s[i].n ? sl_ks_uniform(s[i].v, s[i].n) : 1;
+        p[i] = s[i].n ? sl_num_ks_uniform(s[i].v, s[i].n) : 1;
         sl_free(s[i].v);
     }
     for (int i = 0; i < n; i++)
@@ -270,7 +270,7 @@ static void multinomial_counts_follow_the_weights(void **state) {
         chi2 += sum;
         freedom += m->clusters - 1;
     }
-    double p = sl_chi2_tail(chi2, freedom);
+    double p = sl_num_chi2_tail(chi2, freedom);
     SL_CHECK(t, freedom > 500 && p > 1e-4 && p < 1 - 1e-4, "chi-square %g of %d: p = %g", chi2,
              freedom, p);
 }

@@ -105,14 +105,14 @@ static void texts_of_defaults_are_the_defaults(void **state) {
 static void names_are_found_again(void **state) {
     (void)state;
     for (sl_split s = 0; s < SL_SPLIT_COUNT; s++)
-        assert_int_equal(sl_split_find(sl_split_name(s)), s);
-    assert_string_equal(sl_split_name(SL_SPLIT_WITHHELD), "withheld");
-    assert_int_equal(sl_split_find("training"), SL_SPLIT_COUNT);
-    assert_int_equal(sl_split_find(""), SL_SPLIT_COUNT);
+        assert_int_equal(sl_pairs_split_find(sl_pairs_split_name(s)), s);
+    assert_string_equal(sl_pairs_split_name(SL_SPLIT_WITHHELD), "withheld");
+    assert_int_equal(sl_pairs_split_find("training"), SL_SPLIT_COUNT);
+    assert_int_equal(sl_pairs_split_find(""), SL_SPLIT_COUNT);
     for (sl_pair_failure f = 0; f < SL_PAIR_FAILURE_COUNT; f++)
         for (sl_pair_failure g = 0; g < f; g++)
-            assert_string_not_equal(sl_pair_failure_name(f), sl_pair_failure_name(g));
-    assert_string_equal(sl_pair_failure_name(SL_PAIR_NONE), "good");
+            assert_string_not_equal(sl_pairs_failure_name(f), sl_pairs_failure_name(g));
+    assert_string_equal(sl_pairs_failure_name(SL_PAIR_NONE), "good");
 }
 
 int main(void) {

@@ -63,7 +63,7 @@ static double p_equal(const int *count, int cells) {
     for (int i = 0; i < cells; i++) n += count[i];
     for (int i = 0; i < cells; i++)
         chi2 += (count[i] - n / cells) * (count[i] - n / cells) / (n / cells);
-    return sl_chi2_tail(chi2, cells - 1);
+    return sl_num_chi2_tail(chi2, cells - 1);
 }
 
 /* Orders of different keys have nothing to do with each other: their difference at a place is any
@@ -119,7 +119,7 @@ static void the_order_looks_random(void **state) {
         double p[] = { p_equal(value, CELLS), p_equal(high, CELLS), p_equal(low, CELLS),
                        p_equal(pair, CELLS),
                        // a product of two has variance 1/144
-                       2 * sl_normal_cdf(-fabs(product) / sqrt(n / 144.0)) };
+                       2 * sl_num_normal_cdf(-fabs(product) / sqrt(n / 144.0)) };
         for (int j = 0; j < SL_LEN(p); j++)
             SL_CHECK(t, p[j] > 1e-4, "lag %lld, test %d: p = %g", (long long)lags[k], j, p[j]);
     }

@@ -127,7 +127,7 @@ static void judge_pair(sl_fixture *t, const sl_pairs *p, const sl_pair *e, seen 
     const sl_universe *u = sl_pairs_universe(p);
     SL_CHECK(t, e->base >= 0 && e->base < sl_universe_size(u), "base %lld", (long long)e->base);
     SL_CHECK(t, sl_universe_withheld(u, e->base) == (e->split == SL_SPLIT_WITHHELD),
-             "base %lld in %s", (long long)e->base, sl_split_name(e->split));
+             "base %lld in %s", (long long)e->base, sl_pairs_split_name(e->split));
     SL_CHECK(t, e->attempts >= 1 && e->tries >= 1 && e->tries <= o->tries, "attempt %d, try %d",
              e->attempts, e->tries);
     SL_CHECK(t, e->noise == 0, "noise %g", e->noise);
@@ -353,9 +353,9 @@ static void a_pair_is_the_same_whoever_asks(void **state) {
                     size_t bytes = 1 + sl_rng_below(&t->rng, 10000);
                     memset(sl_arena_alloc(&w.arena[a], bytes), 0xff, bytes);
                 }
-            SL_MUST(t, sl_pool_new(&pool, SL_MAX(i, 1)));
+            SL_MUST(t, sl_par_pool_new(&pool, SL_MAX(i, 1)));
             SL_MUST(t, sl_par_for(pool, SHARED, 7, ask, &w));
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
             for (int a = 0; a < 3; a++) sl_arena_clear(&w.arena[a]);
             sl_pairs_free(p);
             for (int j = 0; i && j < SHARED; j++)
@@ -431,13 +431,13 @@ static void noise_changes_y_alone(void **state) {
         sl_pairs__rng(&rng, w.q, SL_SPLIT_TRAIN, start.number, w.b.attempts - 1, PURPOSE_NOISE);
         assert_true(w.b.noise == noisy.noise * sl_rng_uniform(&rng));
         for (int k = 0; k < o.points; k++)
-            step[i * o.points + k] = sl_normal_cdf((w.b.y[k] - w.a.y[k]) / (w.b.noise * rms));
+            step[i * o.points + k] = sl_num_normal_cdf((w.b.y[k] - w.a.y[k]) / (w.b.noise * rms));
         sl_pair quiet = w.b;
         quiet.y = w.a.y;
         quiet.noise = 0;
         SL_CHECK(t, print_of(&quiet) == print_of(&w.a), "pair %d: more than y has changed", i);
     }
-    double p_level = sl_ks_uniform(level, n), p_step = sl_ks_uniform(step, n * o.points);
+    double p_level = sl_num_ks_uniform(level, n), p_step = sl_num_ks_uniform(step, n * o.points);
     sl_free(level);
     sl_free(step);
     SL_CHECK(t, p_level > 1e-4 && p_step > 1e-4, "p = %g, %g", p_level, p_step);
@@ -576,7 +576,7 @@ static void raw_amounts_follow_their_laws(void **state) {
         }
     }
     double q[4];
-    for (int k = 0; k < 4; k++) q[k] = sl_ks_uniform(value + k * n, n);
+    for (int k = 0; k < 4; k++) q[k] = sl_num_ks_uniform(value + k * n, n);
     sl_free(value);
     for (int k = 0; k < 4; k++) SL_CHECK(t, q[k] > 1e-4, "law %d: p = %g", k, q[k]);
     sl_pairs_free(p);

@@ -10,7 +10,7 @@
 #include "pairs/pairs.h"
 
 static sl_status read_text(sl_pair_given *g, sl_fixture *t, const char *line, int variables) {
-    return sl_pair_read(g, &t->arena, line, strlen(line), variables);
+    return sl_pairs_read(g, &t->arena, line, strlen(line), variables);
 }
 
 /* ---------------------------------------------------------------- good lines ---------------- */
@@ -91,9 +91,9 @@ static double any_finite(sl_rng *rng) {
 }
 
 static void add_list(sl_str *s, const char *name, const double *v, int n) {
-    sl_json_open(s, name, '[');
-    for (int i = 0; i < n; i++) sl_json_add_real(s, NULL, v[i]);
-    sl_json_close(s, ']');
+    sl_io_json_open(s, name, '[');
+    for (int i = 0; i < n; i++) sl_io_json_add_real(s, NULL, v[i]);
+    sl_io_json_close(s, ']');
 }
 
 /* Any numbers, any expression, any number of points; more than we would make ourselves. */
@@ -114,18 +114,18 @@ static void what_is_written_reads_back(void **state) {
 
         sl_str s = { 0 }, expr = { 0 };
         SL_MUST(t, sl_expr_print(&expr, i % 2 ? SL_FORMAT_INFIX : SL_FORMAT_PYTHON, e, NULL));
-        sl_json_open(&s, NULL, '{');
-        sl_json_add_text(&s, "expr", sl_str_text(&expr));
+        sl_io_json_open(&s, NULL, '{');
+        sl_io_json_add_text(&s, "expr", sl_str_text(&expr));
         add_list(&s, "y", v[columns], points);
-        sl_json_open(&s, "x", '[');
+        sl_io_json_open(&s, "x", '[');
         for (int k = 0; k < columns; k++) add_list(&s, NULL, v[k], points);
-        sl_json_close(&s, ']');
-        sl_json_add_int(&s, "id", i);
-        sl_json_close(&s, '}');
+        sl_io_json_close(&s, ']');
+        sl_io_json_add_int(&s, "id", i);
+        sl_io_json_close(&s, '}');
         SL_MUST(t, sl_str_status(&s));
 
         sl_pair_given g;
-        SL_MUST(t, sl_pair_read(&g, &t->arena, s.text, s.len, SL_UNIVERSE_MAX_VARS));
+        SL_MUST(t, sl_pairs_read(&g, &t->arena, s.text, s.len, SL_UNIVERSE_MAX_VARS));
         SL_CHECK(t, g.columns == columns && g.points == points, "%d columns, %d points", g.columns,
                  g.points);
         const size_t bytes = (size_t)points * sizeof(double);
@@ -215,13 +215,13 @@ static void each_refusal_tells_its_reason(void **state) {
 
 static sl_status read_with_expr(sl_pair_given *g, sl_fixture *t, const char *expr) {
     sl_str s = { 0 };
-    sl_json_open(&s, NULL, '{');
-    sl_json_add_text(&s, "expr", expr);
-    sl_json_close(&s, '}');
+    sl_io_json_open(&s, NULL, '{');
+    sl_io_json_add_text(&s, "expr", expr);
+    sl_io_json_close(&s, '}');
     sl_str_truncate(&s, s.len - 1);
     sl_str_add(&s, ",\"x\":[[1,2]],\"y\":[1,2]}");
     SL_MUST(t, sl_str_status(&s));
-    sl_status st = sl_pair_read(g, &t->arena, s.text, s.len, 2);
+    sl_status st = sl_pairs_read(g, &t->arena, s.text, s.len, 2);
     sl_str_clear(&s);
     return st;
 }
@@ -229,9 +229,8 @@ static sl_status read_with_expr(sl_pair_given *g, sl_fixture *t, const char *exp
 /* Position and reason are the parser's own; there is one column, so there is no x2. */
 static void a_bad_expression_tells_its_place(void **state) {
     sl_fixture *t = *state;
-    static const char *const exprs[] = {
-        "", "x1 + x2", "x1 +", "x1 + )", "sin(", "gamma(x1)", "a\n+b"
-    };
+    static const char *const exprs[] = { "",     "x1 + x2",   "x1 +", "x1 + )",
+                                         "sin(", "gamma(x1)", "a\n+b" };
     for (int i = 0; i < SL_LEN(exprs); i++) {
         const sl_node *e;
         const sl_names names = { .count = 1 };
@@ -267,7 +266,7 @@ static void limits_of_expressions_are_limits(void **state) {
     sl_str_clear(&deep);
 
     sl_pair_given g; // not a byte of it is looked at
-    assert_int_equal(sl_pair_read(&g, &t->arena, "", (size_t)INT32_MAX + 1, 1), SL_ELIMIT);
+    assert_int_equal(sl_pairs_read(&g, &t->arena, "", (size_t)INT32_MAX + 1, 1), SL_ELIMIT);
 }
 
 static const char good[] =
@@ -281,7 +280,7 @@ static void judge(sl_fixture *t, const char *line, size_t n) {
     before = g;
     const size_t mark = sl_arena_mark(&t->arena);
     sl_fail_restore("");
-    sl_status st = sl_pair_read(&g, &t->arena, line, n, 2);
+    sl_status st = sl_pairs_read(&g, &t->arena, line, n, 2);
     if (st != SL_OK) {
         SL_CHECK(t, st == SL_EFORMAT || st == SL_ELIMIT, "%.*s: %s", (int)n, line,
                  sl_status_text(st));
@@ -311,7 +310,7 @@ static void half_a_line_is_refused(void **state) {
         assert_non_null(exact);
         memcpy(exact, good, n);
         sl_pair_given g;
-        SL_CHECK(t, sl_pair_read(&g, &t->arena, exact, n, 2) == SL_EFORMAT, "%zu bytes", n);
+        SL_CHECK(t, sl_pairs_read(&g, &t->arena, exact, n, 2) == SL_EFORMAT, "%zu bytes", n);
         judge(t, exact, n);
         sl_free(exact);
     }
@@ -348,7 +347,7 @@ static void any_bytes_are_read_or_refused(void **state) {
 
 static sl_status read_good(sl_fixture *t) {
     sl_pair_given g;
-    return sl_pair_read(&g, &t->arena, good, strlen(good), 2);
+    return sl_pairs_read(&g, &t->arena, good, strlen(good), 2);
 }
 
 static void lack_of_memory_is_reported(void **state) {
@@ -375,6 +374,6 @@ int main(void) {
         SL_TEST(half_a_line_is_refused),           SL_TEST(any_bytes_are_read_or_refused),
         SL_TEST(lack_of_memory_is_reported),
     };
-    sl_json_count_memory();
+    sl_io_json_count_memory();
     return sl_test_main("pairs.read", tests, SL_LEN(tests));
 }

@@ -79,7 +79,7 @@ static void other_splits_have_distinct_bases(void **state) {
             assert_true(sl_universe_withheld(u, e.base) == unseen);
             if (i < 40) first[split][i] = e.base;
             SL_CHECK(t, ++count[e.base] == 1 + i / list_size, "%s/%lld repeats base %lld",
-                     sl_split_name(split), (long long)i, (long long)e.base);
+                     sl_pairs_split_name(split), (long long)i, (long long)e.base);
         }
         assert_int_equal(sl_pairs_pass(p, split, 2 * list_size), 0);
     }
@@ -153,7 +153,7 @@ static void must_refuse(sl_fixture *t, const sl_pairs *p, sl_split split, int64_
     const size_t mark = sl_arena_mark(&t->arena);
     sl_status st = sl_pairs_get(&e, &t->arena, p, split, index);
     SL_CHECK(t, st == SL_EINVAL && strstr(sl_last_error(), says), "%s/%lld: %s: %s",
-             sl_split_name(split), (long long)index, sl_status_text(st), sl_last_error());
+             sl_pairs_split_name(split), (long long)index, sl_status_text(st), sl_last_error());
     assert_true(sl_arena_mark(&t->arena) == mark);
 }
 
@@ -168,7 +168,7 @@ static void what_is_no_index_is_told(void **state) {
         must_refuse(t, q, split, INT64_MIN, "begin at 0");
         if (split == SL_SPLIT_TRAIN) continue;
         must_refuse(t, q, split, 1234, "1,234 pairs, 0 to 1,233");
-        must_refuse(t, q, split, INT64_MAX, sl_split_name(split));
+        must_refuse(t, q, split, INT64_MAX, sl_pairs_split_name(split));
         get(t, q, split, 1233);
         assert_int_equal(sl_pairs_size(q, split), 1234);
     }

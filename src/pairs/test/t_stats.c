@@ -16,9 +16,9 @@ static sl_pairs_options small(void) {
 static void measure(sl_fixture *t, sl_pairs_stats *s, const sl_pairs *p, int64_t n, int64_t trained,
                     int threads) {
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, threads));
+    SL_MUST(t, sl_par_pool_new(&pool, threads));
     SL_MUST(t, sl_pairs_measure(s, pool, p, n, trained, NULL, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 static const sl_pairs_check *find(sl_fixture *t, const sl_pairs_stats *s, const char *what) {
@@ -211,7 +211,7 @@ static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, i
     assert_int_equal(s->next_base, next);
     for (int f = 0; f < SL_PAIR_FAILURE_COUNT; f++) {
         SL_CHECK(t, s->attempts[f] == failures[f], "%s: %lld, not %lld",
-                 sl_pair_failure_name((sl_pair_failure)f), (long long)s->attempts[f],
+                 sl_pairs_failure_name((sl_pair_failure)f), (long long)s->attempts[f],
                  (long long)failures[f]);
         sum += s->attempts[f];
     }

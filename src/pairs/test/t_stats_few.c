@@ -7,7 +7,7 @@ static void a_handful_is_no_alarm(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 2, 2, NULL, 0);
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 1));
+    SL_MUST(t, sl_par_pool_new(&pool, 1));
     for (int seed = 0; seed < sl_test_iters(t, 400); seed++) {
         sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
         o.seed = (uint64_t)seed;
@@ -22,7 +22,7 @@ static void a_handful_is_no_alarm(void **state) {
                      s.check[i].what, s.check[i].p);
         sl_pairs_free(p);
     }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     sl_universe_free(u);
 }
 

@@ -40,7 +40,7 @@ static int cmp_double(const void *a, const void *b) {
 /* Microseconds of REPEATS loops beyond the length of a part, sorted. */
 static sl_status measure(double *t, sl_pool *pool, double length, double pause) {
     job j = { .length = length };
-    int threads = sl_pool_threads(pool);
+    int threads = sl_par_pool_threads(pool);
     for (int r = 0; r < REPEATS; r++) {
         if (pause > 0) pass_time(pause);
         double start = sl_clock();
@@ -56,9 +56,9 @@ int main(void) {
     static const double lengths[] = { 0, 20, 200 }, pauses[] = { 0, 20, 500 };
     static double t[REPEATS];
     printf("name\tthreads\tpart_us\tpause_us\tbest_us\tmedian_us\tp95_us\n");
-    for (int threads = 1; threads <= sl_cores(); threads *= 2) {
+    for (int threads = 1; threads <= sl_par_cores(); threads *= 2) {
         sl_pool *pool;
-        sl_status st = sl_pool_new(&pool, threads);
+        sl_status st = sl_par_pool_new(&pool, threads);
         for (int i = 0; i < SL_LEN(lengths) * SL_LEN(pauses) && st == SL_OK; i++) {
             double length = lengths[i / SL_LEN(pauses)], pause = pauses[i % SL_LEN(pauses)];
             st = measure(t, pool, length, pause);
@@ -70,7 +70,7 @@ int main(void) {
             fprintf(stderr, "%s\n", sl_last_error());
             return EXIT_FAILURE;
         }
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
     return EXIT_SUCCESS;
 }

@@ -38,7 +38,7 @@ static void judge_tally(sl_fixture *t, sl_pool *pool, int64_t n, int64_t grain) 
     memset(&y, 0, sizeof y);
     y.n = n;
     y.grain = grain;
-    y.workers = sl_pool_threads(pool);
+    y.workers = sl_par_pool_threads(pool);
     SL_MUST(t, sl_par_for(pool, n, grain, count, &y));
     int parts = (int)((n + grain - 1) / grain);
     SL_CHECK(t, y.parts == parts && y.wrong == 0, "n %d grain %d: %d parts, %d wrong", (int)n,
@@ -52,8 +52,8 @@ static void every_index_is_visited_once(void **state) {
     sl_fixture *t = *state;
     for (int k = -1; k < SL_LEN(sizes); k++) {
         sl_pool *pool = NULL;
-        if (k >= 0) SL_MUST(t, sl_pool_new(&pool, sizes[k]));
-        assert_int_equal(sl_pool_threads(pool), k >= 0 ? sizes[k] : 1);
+        if (k >= 0) SL_MUST(t, sl_par_pool_new(&pool, sizes[k]));
+        assert_int_equal(sl_par_pool_threads(pool), k >= 0 ? sizes[k] : 1);
         judge_tally(t, pool, 0, 1);
         judge_tally(t, pool, 1, 1);
         judge_tally(t, pool, 7, 7);
@@ -61,7 +61,7 @@ static void every_index_is_visited_once(void **state) {
         judge_tally(t, pool, 5, 1000);
         for (int i = 0; i < sl_test_iters(t, 100); i++) // the pool is used again and again
             judge_tally(t, pool, sl_rng_below(&t->rng, N_MAX), 1 + sl_rng_below(&t->rng, 100));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -75,7 +75,7 @@ static void nothing_to_do_calls_nothing(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
     int calls = 0;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     SL_MUST(t, sl_par_for(pool, 0, 10, untouched, &calls));
     SL_MUST(t, sl_par_for(pool, -5, 10, untouched, &calls));
     SL_MUST(t, sl_par_for(NULL, 0, 10, untouched, &calls));
@@ -83,8 +83,8 @@ static void nothing_to_do_calls_nothing(void **state) {
     SL_MUST(t, sl_par_for(pool, INT64_MAX, INT64_MAX, untouched, &calls)); // no sum may overflow
     SL_MUST(t, sl_par_for(pool, INT64_MAX, INT64_MAX - 1, untouched, &calls));
     assert_int_equal(calls, 3);
-    sl_pool_free(pool);
-    sl_pool_free(NULL);
+    sl_par_pool_free(pool);
+    sl_par_pool_free(NULL);
 }
 
 /* Both wait for each other: passes only if two parts run at the same time. */
@@ -103,10 +103,10 @@ static sl_status meet(int64_t begin, int64_t end, int worker, void *payload) {
 static void parts_run_at_the_same_time(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     _Atomic int here = 0;
     SL_MUST(t, sl_par_for(pool, 2, 1, meet, &here));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 /* The caller is quick; the one who comes as well is slow enough for the caller to fall asleep. */
@@ -123,14 +123,14 @@ static void sleepers_are_woken(void **state) {
     sl_fixture *t = *state;
     for (int k = 1; k < SL_LEN(sizes); k++) {
         sl_pool *pool = NULL;
-        SL_MUST(t, sl_pool_new(&pool, sizes[k]));
+        SL_MUST(t, sl_par_pool_new(&pool, sizes[k]));
         for (int i = 0; i < sl_test_iters(t, 60); i++) {
             if (i % 2) nanosleep(&(struct timespec){ .tv_nsec = 100000 * (i % 4) }, NULL);
             _Atomic int here = 0;
             SL_MUST(t, sl_par_for(pool, 2, 1, meet_and_dawdle, &here));
             assert_int_equal(here, 202); // nobody is inside any more
         }
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -185,19 +185,19 @@ static void a_failing_part_stops_the_rest(void **state) {
     sl_fixture *t = *state;
     for (int k = -1; k < SL_LEN(sizes); k++) {
         sl_pool *pool = NULL;
-        if (k >= 0) SL_MUST(t, sl_pool_new(&pool, sizes[k]));
+        if (k >= 0) SL_MUST(t, sl_par_pool_new(&pool, sizes[k]));
         for (int i = 0; i < 50; i++) {
             endless y = { 0 };
             sl_fail_restore("");
             const sl_status st = sl_par_for(pool, INT64_MAX, 1, fail_third, &y);
-            SL_CHECK(t, st == SL_ELIMIT, "with %d threads: %s", sl_pool_threads(pool),
+            SL_CHECK(t, st == SL_ELIMIT, "with %d threads: %s", sl_par_pool_threads(pool),
                      sl_last_error());
             assert_string_equal(sl_last_error(), "part 3 went too far");
             if (k <= 0) assert_int_equal(y.ran, 4);
             SL_CHECK(t, y.after == 0, "a worker takes %d more parts after its failure", y.after);
         }
         judge_tally(t, pool, 1000, 10); // the next loop is none the worse
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -205,13 +205,13 @@ static void a_failing_part_stops_the_rest(void **state) {
 static void the_smallest_status_wins(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     for (int i = 0; i < sl_test_iters(t, 200); i++) {
         trouble y = { .at_limit = i % 2, .at_io = 1 - i % 2 };
         assert_int_equal(sl_par_for(pool, 2, 1, fail_some, &y), SL_EIO);
         SL_CHECK(t, strstr(sl_last_error(), "lost its disk"), "got: %s", sl_last_error());
     }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 static sl_status nested(int64_t begin, int64_t end, int worker, void *payload) {
@@ -232,7 +232,7 @@ static void nesting_is_refused(void **state) {
             if (!freopen("/dev/null", "w", stderr)) _exit(3);
             alarm(20);
             sl_pool *pool = NULL;
-            if (sl_pool_new(&pool, sizes[k]) != SL_OK) _exit(2);
+            if (sl_par_pool_new(&pool, sizes[k]) != SL_OK) _exit(2);
             _exit(sl_par_for(pool, 8, 1, nested, pool) == SL_OK ? 0 : 1);
         }
         int how = 0;
@@ -247,17 +247,17 @@ static void nesting_is_refused(void **state) {
 static void pools_of_wrong_size_are_refused(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
-    assert_int_equal(sl_pool_new(&pool, -1), SL_EINVAL);
-    assert_int_equal(sl_pool_new(&pool, 100000), SL_EINVAL);
+    assert_int_equal(sl_par_pool_new(&pool, -1), SL_EINVAL);
+    assert_int_equal(sl_par_pool_new(&pool, 100000), SL_EINVAL);
     assert_non_null(strstr(sl_last_error(), "100000"));
     assert_null(pool);
-    SL_MUST(t, sl_pool_new(&pool, 0));
-    assert_int_equal(sl_pool_threads(pool), sl_cores());
-    assert_true(sl_cores() >= 1 && sl_cores() <= sysconf(_SC_NPROCESSORS_CONF));
-    sl_pool_free(pool);
+    SL_MUST(t, sl_par_pool_new(&pool, 0));
+    assert_int_equal(sl_par_pool_threads(pool), sl_par_cores());
+    assert_true(sl_par_cores() >= 1 && sl_par_cores() <= sysconf(_SC_NPROCESSORS_CONF));
+    sl_par_pool_free(pool);
     pool = NULL;
-    SL_EACH_ALLOCATION(t, sl_pool_new(&pool, 3));
-    sl_pool_free(pool);
+    SL_EACH_ALLOCATION(t, sl_par_pool_new(&pool, 3));
+    sl_par_pool_free(pool);
 }
 
 /* An interrupt must reach the program's own thread, so no worker may take it. */
@@ -282,9 +282,9 @@ static void workers_take_no_signals(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
     _Atomic int here = 0;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     SL_MUST(t, sl_par_for(pool, 2, 1, look_at_mask, &here));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 /* ---------------------------------------------------------------- stacks -------------------- */
@@ -321,10 +321,10 @@ static void workers_do_not_depend_on_the_default_stack(void **state) {
     assert_int_equal(pthread_attr_setstacksize(&small, 128 << 10), 0);
     assert_int_equal(pthread_setattr_default_np(&small), 0);
     sl_pool *p = NULL;
-    SL_MUST(t, sl_pool_new(&p, 3));
+    SL_MUST(t, sl_par_pool_new(&p, 3));
     stacks s = { .caller = pthread_self(), .least = SIZE_MAX };
     SL_MUST(t, sl_par_for(p, 100, 1, look_at_stack, &s));
-    sl_pool_free(p);
+    sl_par_pool_free(p);
     assert_int_equal(pthread_setattr_default_np(&usual), 0);
     pthread_attr_destroy(&small);
     pthread_attr_destroy(&usual);

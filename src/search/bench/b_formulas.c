@@ -133,7 +133,7 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, limit l, uint64_t seed, tot
         .inputs = k->inputs, .rows = k->rows, .x = (const double *const *)k->x, .y = k->y
     };
     double start = sl_clock(), cpu = cpu_seconds();
-    double cpu_end = cpu + l.seconds * sl_pool_threads(pool);
+    double cpu_end = cpu + l.seconds * sl_par_pool_threads(pool);
     o.effort = SL_SEARCH_EFFORT_HIGH;
     o.exact_only = true;
     if (l.cpu)
@@ -171,7 +171,7 @@ int main(int argc, char **argv) {
     totals sum = { 0 };
     FILE *f = argc > 1 ? fopen(argv[1], "r") : NULL;
     if (!f || k.rows < 3 || k.rows > ROWS_MAX) return fputs(usage, stderr), 2;
-    if (sl_pool_new(&pool, argc > 3 ? (int)sl_strtoll(argv[3], NULL) : 0) != SL_OK) return 1;
+    if (sl_par_pool_new(&pool, argc > 3 ? (int)sl_strtoll(argv[3], NULL) : 0) != SL_OK) return 1;
     k.y = sl_malloc(ROWS_MAX, sizeof *k.y);
     for (int v = 0; v < INPUTS_MAX; v++) k.x[v] = sl_malloc(ROWS_MAX, sizeof *k.x[v]);
     bool plain = fgets(k.line, LINE, f) && strstr(k.line, "nvars");
@@ -190,7 +190,7 @@ int main(int argc, char **argv) {
     fclose(f);
     for (int v = 0; v < INPUTS_MAX; v++) sl_free(k.x[v]);
     sl_free(k.y);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     sl_arena_clear(&a);
     return 0;
 }

@@ -86,7 +86,7 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
-    clocks c = { cpu_seconds(), limit, SL_MIN(sl_pool_threads(pool), 2) };
+    clocks c = { cpu_seconds(), limit, SL_MIN(sl_par_pool_threads(pool), 2) };
     o.grammar = &grammar;
     o.effort = SL_SEARCH_EFFORT_HIGH;
     o.exact_only = !noise;
@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
-    if (!f || sl_pool_new(&pool, argc > 5 ? atoi(argv[5]) : 2) != SL_OK) return 1;
+    if (!f || sl_par_pool_new(&pool, argc > 5 ? atoi(argv[5]) : 2) != SL_OK) return 1;
     while (t.pairs < pairs && (n = getline(&line, &room, f)) > 0) {
         sl_arena_rewind(&a, 0);
         sl_status st = read_problem(&p, &a, line, (size_t)n, digits);
@@ -166,6 +166,6 @@ int main(int argc, char **argv) {
     free(line);
     fclose(f);
     sl_arena_clear(&a);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return t.pairs == 0;
 }

@@ -151,7 +151,7 @@ static int is_over(const sl_search_progress *progress, void *payload) {
 
 static int nodes_of(const sl_node *e) {
     int n = 0;
-    for (const sl_node *c = e; c < e + e->len; c += sl_step(c)) n++;
+    for (const sl_node *c = e; c < e + e->len; c += sl_expr_step(c)) n++;
     return n;
 }
 
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
     int effort = argc > 4 ? atoi(argv[4]) : 1, every = argc > 5 ? atoi(argv[5]) : 1;
     FILE *f = fopen(argv[1], "r");
     sl_pool *pool;
-    if (!f || sl_pool_new(&pool, THREADS) != SL_OK) return 1;
+    if (!f || sl_par_pool_new(&pool, THREADS) != SL_OK) return 1;
     int counts[3] = { 0 }, number = 0;
     while (fgets(line, sizeof line, f)) {
         if (!parse_line(&t, line) || number++ % every) continue;
@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
     }
     printf("noise %s: right %d, on the front %d more, wrong %d\n", argv[2], counts[2], counts[1],
            counts[0]);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     fclose(f);
     return 0;
 }

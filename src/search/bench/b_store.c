@@ -25,38 +25,39 @@ static bool agrees(const sl_store *s, sl_arena *a, sl_term t, const double *v) {
     double y[SL_STORE_MAX_PROBES];
     const sl_node *e;
     const size_t mark = sl_arena_mark(a);
-    bool good = sl_store_expr(&e, a, s, t) == SL_OK &&
+    bool good = sl_search_store_expr(&e, a, s, t) == SL_OK &&
                 sl_expr_eval(y, a, e, s->job->columns, s->probes, NULL) == SL_OK;
     for (int i = 0; good && i < s->probes; i++) {
-        const double w = sl_term__exponent(t) ? sl_exp(v[i]) : v[i];
+        const double w = sl_search__term_exponent(t) ? sl_exp(v[i]) : v[i];
         good = fabs(y[i] - w) <= 1e-9 * fmax(1, fabs(w)) || !isfinite(w);
     }
     sl_arena_rewind(a, mark);
     return good;
 }
 
-static bool measure(figures *f, const sl_store *s, const sl_store__family *family, int level) {
+static bool measure(figures *f, const sl_store *s, const sl_search__store_family *family,
+                    int level) {
     static sl_term term[SL_STORE_BATCH];
     double v[SL_STORE_MAX_PROBES];
     bool exponent;
     sl_arena arena = { 0 };
-    sl_store__range r;
+    sl_search__store_range r;
     int n, checked = 0;
     *f = (figures){ 0 };
-    if (!sl_store__range_begin(&r, s, family, level)) return true;
+    if (!sl_search__store_range_begin(&r, s, family, level)) return true;
     for (;;) {
         double start = sl_clock();
-        n = sl_store__range_next(term, NULL, SL_STORE_BATCH, &r);
+        n = sl_search__store_range_next(term, NULL, SL_STORE_BATCH, &r);
         f->walk += sl_clock() - start;
         if (!n || f->terms > MOST) break;
         f->terms += n;
         for (int i = 0; i < n && checked < SAMPLE; i++, checked++)
-            if (sl_store_value(v, &exponent, s, term[i]) && !agrees(s, &arena, term[i], v)) {
+            if (sl_search_store_value(v, &exponent, s, term[i]) && !agrees(s, &arena, term[i], v)) {
                 sl_arena_clear(&arena);
                 return false;
             }
         start = sl_clock();
-        for (int i = 0; i < n; i++) f->values += sl_store_value(v, &exponent, s, term[i]);
+        for (int i = 0; i < n; i++) f->values += sl_search_store_value(v, &exponent, s, term[i]);
         f->value += sl_clock() - start;
     }
     sl_arena_clear(&arena);
@@ -69,15 +70,15 @@ static int table(sl_store *s, int level) {
                                    "shifted",   "elementary", "decays",    "generic" };
     const double start = sl_clock();
     for (int l = 0; l <= level; l++) {
-        if (sl_store_extend(s, l) != SL_OK) return 1;
+        if (sl_search_store_extend(s, l) != SL_OK) return 1;
         printf("extend\t%d\t%.4f s\t%zu parts\t%.1f MB", l, sl_clock() - start, s->parts,
                (double)s->held * 1e-6);
         for (int i = 0; i < SL_LIST_PARTS; i++) printf("\t%s %zu", names[i], s->list[i].count);
         printf("\n");
     }
     printf("side\tfamily\tterms\tvalues\tns walk\tns value\n");
-    for (int i = 0; i < sl_store__n_families; i++) {
-        const sl_store__family *f = &sl_store__families[i];
+    for (int i = 0; i < sl_search__store_n_families; i++) {
+        const sl_search__store_family *f = &sl_search__store_families[i];
         figures g;
         if (f->of < 0) continue;
         if (!measure(&g, s, f, level)) {
@@ -99,9 +100,9 @@ int main(int argc, char **argv) {
     sl_rng rng;
     sl_store *s;
     sl_rng_init(&rng, 1, 1, 1);
-    sl_store_test_init(&t, &rng, NULL, variables, 1, 5);
-    if (sl_store_open(&s, &t.job, PROBES) != SL_OK) return 1;
+    sl_search_store_test_init(&t, &rng, NULL, variables, 1, 5);
+    if (sl_search_store_open(&s, &t.job, PROBES) != SL_OK) return 1;
     const int status = table(s, level);
-    sl_store_close(s);
+    sl_search_store_close(s);
     return status;
 }

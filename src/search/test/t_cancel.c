@@ -48,7 +48,7 @@ static const struct kind *draw_table(sl_fixture *t, sl_search_options *o) {
         table.y[i] = sl_strtod(digits, NULL);
     }
     units = (sl_units){ .target_known = false };
-    if (k->units) SL_MUST(t, sl_units_parse(&units, k->units, names, k->inputs, "y"));
+    if (k->units) SL_MUST(t, sl_data_units_parse(&units, k->units, names, k->inputs, "y"));
     o->units = k->units ? &units : NULL;
     o->grammar = k->inputs <= grammar.variables ? &grammar : NULL;
     o->sigma = k->noise;
@@ -67,11 +67,11 @@ static work draw_work(sl_fixture *t) {
     static const struct {
         const sl_search__method *method;
         int first; // levels that it may begin at: 0 .. first
-    } alone[] = { { &sl_search__lattice, 0 },  { &sl_search__skeletons, 0 },
-                  { &sl_search__closure, 3 },  { &sl_search__inner, 0 },
-                  { &sl_search__noise, 0 },    { &sl_search__small, 0 },
-                  { &sl_search__rational, 1 }, { &sl_spans__products, 0 },
-                  { &sl_spans__sums, 0 } };
+    } alone[] = { { &sl_search__lattice, 0 },   { &sl_search__skeletons, 0 },
+                  { &sl_search__closure, 3 },   { &sl_search__inner, 0 },
+                  { &sl_search__noise, 0 },     { &sl_search__small, 0 },
+                  { &sl_search__rational, 1 },  { &sl_search__spans_products, 0 },
+                  { &sl_search__spans_sums, 0 } };
     if (sl_rng_below(&t->rng, 2) == 0) return (work){ .method = NULL };
     const uint32_t i = sl_rng_below(&t->rng, SL_LEN(alone));
     const int from = (int)sl_rng_below(&t->rng, (uint32_t)alone[i].first + 1);
@@ -153,7 +153,7 @@ static void a_search_ends_at_any_moment(void **state) {
         o.payload = &c;
         if (how == 0) c.report = 1 + (int)sl_rng_below(&t->rng, 8);
         o.deadline = sl_clock() + (how == 2 ? c.seconds : 20 * c.seconds);
-        SL_MUST(t, sl_pool_new(&pool, 1 + (int)sl_rng_below(&t->rng, THREADS_MAX)));
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + (int)sl_rng_below(&t->rng, THREADS_MAX)));
         const int64_t blocks = sl_mem_blocks();
         if (how == 1) assert_int_equal(pthread_create(&other, NULL, cancel_later, &c), 0);
         SL_MUST(t, run_work(&r, &w, pool, &o));
@@ -162,7 +162,7 @@ static void a_search_ends_at_any_moment(void **state) {
         sl_search_result_free(r);
         SL_CHECK(t, sl_mem_blocks() == blocks, "%lld blocks are left",
                  (long long)(sl_mem_blocks() - blocks));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -177,7 +177,7 @@ static void memory_ends_at_any_moment(void **state) {
         draw_table(t, &o);
         const work w = draw_work(t);
         const int64_t n = 1 + (int64_t)exp(sl_rng_range(&t->rng, 0, 9));
-        SL_MUST(t, sl_pool_new(&pool, 1 + (int)sl_rng_below(&t->rng, THREADS_MAX)));
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + (int)sl_rng_below(&t->rng, THREADS_MAX)));
         const int64_t blocks = sl_mem_blocks(), calls = sl_mem_calls();
         o.deadline = sl_clock() + 4 * draw_seconds(t);
         sl_mem_fail_at(n, sl_rng_below(&t->rng, 2) == 0);
@@ -192,7 +192,7 @@ static void memory_ends_at_any_moment(void **state) {
         sl_search_result_free(r);
         SL_CHECK(t, sl_mem_blocks() == blocks, "%lld blocks are left",
                  (long long)(sl_mem_blocks() - blocks));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
     SL_CHECK(t, failed > 0, "no allocation failed");
 }

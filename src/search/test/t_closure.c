@@ -58,9 +58,9 @@ static void answers_do_not_depend_on_threads(void **state) {
     plant(&table, t, "x1*exp(1.37*x1) + 2.2", 1, 64, 0.2, 3);
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
-        SL_MUST(t, sl_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
         SL_MUST(t, run_closure(&r[i], &table, pool, 0, 1));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
     SL_CHECK(t, r[0]->count == r[1]->count && r[0]->count > 0, "%lld and %lld formulas",
              (long long)r[0]->count, (long long)r[1]->count);

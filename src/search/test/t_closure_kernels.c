@@ -43,7 +43,7 @@ static void what_is_left_is_outside_of_the_span(void **state) {
         fill(&x, &t->rng, rows);
         memcpy(left, x.v, sizeof left);
         const double square =
-            sl_closure__kernels_at(SL_ISA_BASE)->project(left, x.q[0], n, rows, ROWS);
+            sl_search__closure_kernels_at(SL_ISA_BASE)->project(left, x.q[0], n, rows, ROWS);
         for (int k = 0; k < n; k++) {
             const double part = dot(x.q[k], x.v, rows);
             own += part * part;
@@ -53,7 +53,8 @@ static void what_is_left_is_outside_of_the_span(void **state) {
         SL_CHECK(t, rows == ROWS || left[rows] == 77, "what is behind the rows changes");
         for (sl_isa isa = SL_ISA_BASE; isa <= sl_cpu_best(); isa++) {
             memcpy(other, x.v, sizeof other);
-            const double same = sl_closure__kernels_at(isa)->project(other, x.q[0], n, rows, ROWS);
+            const double same =
+                sl_search__closure_kernels_at(isa)->project(other, x.q[0], n, rows, ROWS);
             SL_CHECK(t, same == square && !memcmp(left, other, sizeof left), "%s: other bits",
                      sl_isa_name(isa));
         }

@@ -162,9 +162,9 @@ static void answers_do_not_depend_on_threads(void **state) {
         for (int k = 0; k < 40 * noise; k++) table.y[k] += 0.01 * sl_rng_normal(&t->rng);
         for (int k = 0; k < 3; k++) {
             sl_pool *pool;
-            SL_MUST(t, sl_pool_new(&pool, k + 1));
+            SL_MUST(t, sl_par_pool_new(&pool, k + 1));
             SL_MUST(t, run_inner(&result[k], pool, &table.problem, &o, 0));
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
         }
         SL_CHECK(t, result[0]->count > 0, "nothing");
         for (int k = 1; k < 3; k++) {

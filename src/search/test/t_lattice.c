@@ -223,9 +223,9 @@ static void answers_do_not_depend_on_threads(void **state) {
         plant(&table, t, cases[i], 2, 64, 0.2, 3);
         for (int threads = 1; threads <= 3; threads++) {
             sl_pool *pool;
-            SL_MUST(t, sl_pool_new(&pool, threads));
+            SL_MUST(t, sl_par_pool_new(&pool, threads));
             SL_MUST(t, run_lattice(&r, &table, pool, &o, 1));
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
             SL_CHECK(t, r->count > 0, "%s: nothing by %d threads", cases[i], threads);
             if (!first) {
                 first = r;
@@ -309,8 +309,8 @@ static void rounded_y_is_enough(void **state) {
 /* Keys are the same bits on every CPU. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
-    static sl_lattice__block block;
-    static sl_lattice__keys keys[SL_ISA_COUNT];
+    static sl_search__lattice_block block;
+    static sl_search__lattice_keys keys[SL_ISA_COUNT];
     const double *v[SL_LATTICE__PROBES];
     const double p[SL_LATTICE__PROBES] = { 0, 1, 0.3, -0.7, 2.1, 0.05 };
     enum { N = 251 };
@@ -323,7 +323,7 @@ static void kernels_agree(void **state) {
     }
     for (int what = 0; what < 3; what++) {
         for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
-            const sl_lattice__kernels *kernels = sl_lattice__kernels_at((sl_isa)isa);
+            const sl_search__lattice_kernels *kernels = sl_search__lattice_kernels_at((sl_isa)isa);
             memset(&keys[isa], 0, sizeof keys[isa]);
             if (what == 0) kernels->affine(&keys[isa], v, N);
             if (what == 1) kernels->project(&keys[isa], v, N, p);

@@ -59,8 +59,8 @@ static void coefficients_become_exact_numbers(void **state) {
 static void a_term_of_few_digits_is_not_sure(void **state) {
     sl_fixture *t = *state;
     for (int small_term = 0; small_term < 2; small_term++) {
-        sl_lattice__linear m = { .columns = 2, .rows = ROWS, .size = 1e5 };
-        sl_lattice__number number[SL_LATTICE__COLUMNS];
+        sl_search__lattice_linear m = { .columns = 2, .rows = ROWS, .size = 1e5 };
+        sl_search__lattice_number number[SL_LATTICE__COLUMNS];
         double coefficient[SL_LATTICE__COLUMNS];
         bool sure;
         for (int r = 0; r < ROWS; r++) {
@@ -69,7 +69,7 @@ static void a_term_of_few_digits_is_not_sure(void **state) {
             m.t[r] = nearbyint(1000 * exp(x) + (small_term ? 5 : 5000) * sin(7 * x));
             m.reach[r] = 0.8, m.w[r] = 1;
         }
-        SL_MUST(t, sl_lattice__snap(&sure, coefficient, number, &t->arena, &m));
+        SL_MUST(t, sl_search__lattice_snap(&sure, coefficient, number, &t->arena, &m));
         SL_CHECK(t, coefficient[0] == 1000 && number[0].times.num == 1000, "%g", coefficient[0]);
         SL_CHECK(t, sure == !small_term, "%g sin(7 x) is sure: %d", coefficient[1], sure);
     }
@@ -160,8 +160,8 @@ static void failing_allocations_are_told(void **state) {
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
     enum { N = 251, LENGTH = 16 };
-    static sl_lattice__block block, negative;
-    static sl_lattice__keys keys[SL_ISA_COUNT], other;
+    static sl_search__lattice_block block, negative;
+    static sl_search__lattice_keys keys[SL_ISA_COUNT], other;
     static double out[SL_ISA_COUNT][N];
     const double *v[SL_LATTICE__PROBES], *minus[SL_LATTICE__PROBES];
     const double p[SL_LATTICE__PROBES] = { 0, 1, 0.3, -0.7, 2.1, 0.05 };
@@ -174,12 +174,12 @@ static void kernels_agree(void **state) {
         }
     }
     const double *part[] = { block.v[0], block.v[1], block.v[2], block.v[3] };
-    const sl_lattice__meeting m = { 0.3, -0.2, 0.9, 1.4, 0.1, 0.5 };
+    const sl_search__lattice_meeting m = { 0.3, -0.2, 0.9, 1.4, 0.1, 0.5 };
     for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
-        const sl_lattice__kernels *kernels = sl_lattice__kernels_at((sl_isa)isa);
+        const sl_search__lattice_kernels *kernels = sl_search__lattice_kernels_at((sl_isa)isa);
         for (int what = 0; what < 2; what++) {
             for (int i = 0; i < 2; i++) {
-                sl_lattice__keys *to = i ? &other : &keys[isa];
+                sl_search__lattice_keys *to = i ? &other : &keys[isa];
                 const double *const *from = i ? minus : v;
                 memset(to, 0, sizeof *to);
                 if (what == 0) kernels->affine_rounded(to, from, N, error, from, 1e-5);
@@ -196,7 +196,8 @@ static void kernels_agree(void **state) {
         SL_CHECK(t, !memcmp(out[isa], out[0], sizeof out[0]), "dots differ");
         int64_t found = 0;
         for (int i = 0; i < N; i++)
-            found += sl_lattice__explains(&m, part[0][i], part[1][i], part[2][i], part[3][i]);
+            found +=
+                sl_search__lattice_explains(&m, part[0][i], part[1][i], part[2][i], part[3][i]);
         SL_CHECK(t, kernels->explained(&m, part, N) == found && found > 0 && found < N,
                  "%lld terms explain it", (long long)found);
     }

@@ -125,11 +125,11 @@ static void threads_do_not_matter(void **state) {
     SL_MUST(t, noise_run(&one, &n, NULL, &o, 0));
     for (int threads = 2; threads <= 3; threads++) {
         sl_pool *pool;
-        SL_MUST(t, sl_pool_new(&pool, threads));
+        SL_MUST(t, sl_par_pool_new(&pool, threads));
         SL_MUST(t, noise_run(&many, &n, pool, &o, 0));
         same_bytes(t, one, many, threads);
         sl_search_result_free(many);
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
     sl_search_result_free(one);
 }
@@ -263,10 +263,12 @@ static void residuals_with_structure_are_told(void **state) {
         noisy_table_make(&n, t, "1", 2, 200, 0, 1, 0);
         for (int i = 0; i < 200; i++) r[i] = sl_rng_normal(&t->rng);
         bool structure;
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, n.x[0], 200, 1e-3, &t->arena));
+        SL_MUST(
+            t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.x[0], 200, 1e-3, &t->arena));
         alarms += structure;
         for (int i = 0; i < 200; i++) r[i] += 2 * sin(6 * n.x[0][i]) * n.x[1][i];
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 2, n.x[0], 200, 1e-3, &t->arena));
+        SL_MUST(
+            t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.x[0], 200, 1e-3, &t->arena));
         found += structure;
     }
     SL_CHECK(t, alarms <= 1 + tables / 100 && found == tables, "%d false alarms and %d found of %d",
@@ -286,9 +288,11 @@ static void structure_along_the_value_is_told(void **state) {
             r[i] = sin(12 * log(n.clean[i])) + 0.3 * sl_rng_normal(&t->rng);
             other[i] = sl_rng_uniform(&t->rng);
         }
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 4, n.clean, 200, 1e-3, &t->arena));
+        SL_MUST(t, sl_search__noise_has_structure(&structure, r, n.x, 4, n.clean, 200, 1e-3,
+                                                  &t->arena));
         found += structure;
-        SL_MUST(t, sl_noise__has_structure(&structure, r, n.x, 4, other, 200, 1e-3, &t->arena));
+        SL_MUST(t,
+                sl_search__noise_has_structure(&structure, r, n.x, 4, other, 200, 1e-3, &t->arena));
         elsewhere += structure;
     }
     SL_CHECK(t, found == tables && elsewhere < tables / 2, "%d and %d found of %d", found,

@@ -8,13 +8,13 @@ enum { ROWS = 60, COLUMNS = 4 };
 
 /* y = scale m(eta) with eta in 1 .. 3 or so, and errors. */
 typedef struct example {
-    sl_noise__model m;
+    sl_search__noise_model m;
     double column[COLUMNS][ROWS], y[ROWS], scale[ROWS], weight[ROWS];
     double truth[COLUMNS];
     double scratch[SL_NOISE__SCRATCH * ROWS];
 } example;
 
-static double respond(sl_noise__link link, double eta) {
+static double respond(sl_search__noise_link link, double eta) {
     switch (link) {
     case SL_NOISE__LOG: return exp(eta);
     case SL_NOISE__INVERSE: return 1 / eta;
@@ -24,13 +24,14 @@ static double respond(sl_noise__link link, double eta) {
     }
 }
 
-static void make(example *e, sl_rng *rng, sl_noise__link link, const double *truth, double noise) {
-    e->m = (sl_noise__model){ .link = link,
-                              .rows = ROWS,
-                              .columns = COLUMNS,
-                              .y = e->y,
-                              .scale = e->scale,
-                              .weight = e->weight };
+static void make(example *e, sl_rng *rng, sl_search__noise_link link, const double *truth,
+                 double noise) {
+    e->m = (sl_search__noise_model){ .link = link,
+                                     .rows = ROWS,
+                                     .columns = COLUMNS,
+                                     .y = e->y,
+                                     .scale = e->scale,
+                                     .weight = e->weight };
     for (int j = 0; j < COLUMNS; j++) {
         e->m.column[j] = e->column[j];
         e->m.kind[j] = j ? SL_NOISE__EXPONENT : SL_NOISE__FACTOR;
@@ -68,10 +69,10 @@ static void fits_are_at_the_least_squares(void **state) {
     sl_fixture *t = *state;
     static example e;
     for (int k = 0; k < sl_test_iters(t, 50); k++) {
-        sl_noise__link link = (sl_noise__link)(k % SL_NOISE__LINK_COUNT);
-        sl_noise__fit f = { 0 };
+        sl_search__noise_link link = (sl_search__noise_link)(k % SL_NOISE__LINK_COUNT);
+        sl_search__noise_fit f = { 0 };
         make(&e, &t->rng, link, truth, 0.05);
-        sl_noise__fit_run(&f, &e.m, true, 12, e.scratch);
+        sl_search__noise_fit_run(&f, &e.m, true, 12, e.scratch);
         double least = squares_of(&e, f.coefficient), mu[ROWS];
         SL_CHECK(t, fabs(f.rss - least) <= 1e-9 * least, "link %d: %g is not %g", link, f.rss,
                  least);
@@ -86,7 +87,7 @@ static void fits_are_at_the_least_squares(void **state) {
                          link, j);
             }
         }
-        sl_noise__predict(mu, &e.m, &f);
+        sl_search__noise_predict(mu, &e.m, &f);
         double again = 0;
         for (int i = 0; i < ROWS; i++) again += pow(e.weight[i] * (e.y[i] - mu[i]), 2);
         SL_CHECK(t, fabs(again - least) <= 1e-9 * least, "link %d: predictions leave %g", link,
@@ -98,9 +99,9 @@ static void fixed_coefficients_stay(void **state) {
     sl_fixture *t = *state;
     static example e;
     for (int k = 0; k < SL_NOISE__LINK_COUNT; k++) {
-        sl_noise__fit f = { .coefficient = { 0, 0.5 }, .fixed = { false, true } };
-        make(&e, &t->rng, (sl_noise__link)k, truth, 0);
-        sl_noise__fit_run(&f, &e.m, true, 20, e.scratch);
+        sl_search__noise_fit f = { .coefficient = { 0, 0.5 }, .fixed = { false, true } };
+        make(&e, &t->rng, (sl_search__noise_link)k, truth, 0);
+        sl_search__noise_fit_run(&f, &e.m, true, 20, e.scratch);
         SL_CHECK(t, f.coefficient[1] == 0.5, "link %d: moved to %g", k, f.coefficient[1]);
         for (int j = 0; j < COLUMNS; j++)
             SL_CHECK(t, fabs(f.coefficient[j] - truth[j]) < 1e-6, "link %d: coefficient %d is %g",
@@ -137,26 +138,27 @@ static void coefficients_become_simple(void **state) {
     static const double exact[] = { 0.5, 1, 2, -1, -0.5, 1.5, 1 / 3., -2 / 3., 3 };
     for (int k = 0; k < SL_LEN(exact); k++) {
         const double values[COLUMNS] = { 0.7, exact[k], 0, 0.8472 };
-        sl_noise__fit f = { 0 };
+        sl_search__noise_fit f = { 0 };
         make(&e, &t->rng, SL_NOISE__LOG, values, 1e-3);
-        sl_noise__fit_run(&f, &e.m, true, 8, e.scratch);
-        sl_noise__simplify(&f, &e.m, 8, e.scratch);
+        sl_search__noise_fit_run(&f, &e.m, true, 8, e.scratch);
+        sl_search__noise_simplify(&f, &e.m, 8, e.scratch);
         SL_CHECK(t, f.fixed[1] && f.coefficient[1] == exact[k], "%g became %g", exact[k],
                  f.coefficient[1]);
         SL_CHECK(t, f.fixed[2] && f.coefficient[2] == 0, "0 became %g", f.coefficient[2]);
         SL_CHECK(t, !f.fixed[3] && fabs(f.coefficient[3] - 0.8472) < 0.01, "0.8472 became %g",
                  f.coefficient[3]);
-        double bits = sl_noise__residual_bits(&e.m, squares_of(&e, f.coefficient));
+        double bits = sl_search__noise_residual_bits(&e.m, squares_of(&e, f.coefficient));
         double error[COLUMNS] = { 0 };
         two_errors(error, &e, f.coefficient);
         for (int j = 0; j < COLUMNS; j++) {
-            bits += sl_noise__price(e.m.kind[j], f.coefficient[j], error[j], ROWS);
+            bits += sl_search__noise_price(e.m.kind[j], f.coefficient[j], error[j], ROWS);
             bits += f.coefficient[j] != 0 ? e.m.price[j] : 0;
         }
         SL_CHECK(t, fabs(bits - f.bits) < 0.1, "%g bits instead of %g", f.bits, bits);
         SL_CHECK(t,
-                 error[3] > 0 && fabs(sl_noise__price(SL_NOISE__RATE, 1024, 1, ROWS) -
-                                      sl_noise__price(SL_NOISE__RATE, 512, 1, ROWS) - 1) < 1e-9,
+                 error[3] > 0 &&
+                     fabs(sl_search__noise_price(SL_NOISE__RATE, 1024, 1, ROWS) -
+                          sl_search__noise_price(SL_NOISE__RATE, 512, 1, ROWS) - 1) < 1e-9,
                  "a digit costs no bit");
     }
 }
@@ -165,11 +167,11 @@ static void equal_columns_do_no_harm(void **state) {
     sl_fixture *t = *state;
     static example e;
     const double values[COLUMNS] = { 0.7, 1, 0, 2 };
-    sl_noise__fit f = { 0 };
+    sl_search__noise_fit f = { 0 };
     make(&e, &t->rng, SL_NOISE__LOG, values, 1e-3);
     memcpy(e.column[2], e.column[1], sizeof e.column[1]);
-    sl_noise__fit_run(&f, &e.m, true, 8, e.scratch);
-    sl_noise__simplify(&f, &e.m, 8, e.scratch);
+    sl_search__noise_fit_run(&f, &e.m, true, 8, e.scratch);
+    sl_search__noise_simplify(&f, &e.m, 8, e.scratch);
     SL_CHECK(t, f.coefficient[1] + f.coefficient[2] == 1 && f.coefficient[3] == 2, "%g, %g, %g",
              f.coefficient[1], f.coefficient[2], f.coefficient[3]);
 }
@@ -179,19 +181,20 @@ static void lists_keep_the_best(void **state) {
     sl_fixture *t = *state;
     enum { ALL = 300, ROOM = 20 };
     for (int k = 0; k < sl_test_iters(t, 40); k++) {
-        sl_noise__candidate all[ALL], list[ROOM];
-        sl_noise__top top = { .room = ROOM, .worst = INFINITY, .list = list };
+        sl_search__noise_candidate all[ALL], list[ROOM];
+        sl_search__noise_top top = { .room = ROOM, .worst = INFINITY, .list = list };
         for (int i = 0; i < ALL; i++) { // many equal scores
-            all[i] =
-                (sl_noise__candidate){ .score = sl_rng_below(&t->rng, 40), .n = 1, .at = { i } };
+            all[i] = (sl_search__noise_candidate){ .score = sl_rng_below(&t->rng, 40),
+                                                   .n = 1,
+                                                   .at = { i } };
         }
         for (int i = ALL - 1; i > 0; i--) {
             int other = (int)sl_rng_below(&t->rng, (uint32_t)i + 1);
-            sl_noise__candidate swap = all[i];
+            sl_search__noise_candidate swap = all[i];
             all[i] = all[other], all[other] = swap;
         }
-        for (int i = 0; i < ALL; i++) sl_noise__top_add(&top, &all[i]);
-        sl_noise__top_finish(&top);
+        for (int i = 0; i < ALL; i++) sl_search__noise_top_add(&top, &all[i]);
+        sl_search__noise_top_finish(&top);
         for (int i = 0; i < ROOM; i++) { // place i has i candidates before it
             int before = 0;
             for (int q = 0; q < ALL; q++) {

@@ -136,9 +136,9 @@ static void answers_do_not_depend_on_threads(void **state) {
         plant(&table, t, formulas[f].text, 2, 64, 0.3, 2.5);
         for (int i = 0; i < 3; i++) {
             sl_pool *pool;
-            SL_MUST(t, sl_pool_new(&pool, 1 + i));
+            SL_MUST(t, sl_par_pool_new(&pool, 1 + i));
             SL_MUST(t, run_quotients(&r[i], pool, &o, 0, formulas[f].level));
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
         }
         for (int i = 1; i < 3; i++) {
             const bool same =
@@ -176,12 +176,12 @@ static void threads_share_memory(void **state) {
     sl_pool *pool;
     o.max_memory = 100000000;
     plant(&table, t, formulas[12].text, 2, 64, 0.3, 2.5);
-    SL_MUST(t, sl_pool_new(&pool, 4));
+    SL_MUST(t, sl_par_pool_new(&pool, 4));
     SL_MUST(t, run_quotients(&r, pool, &o, 0, 1));
     SL_CHECK(t, r->count > 0 && r->memory <= o.max_memory, "%lld formulas within %lld bytes",
              (long long)r->count, (long long)r->memory);
     sl_search_result_free(r);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 static sl_status run_first(const sl_search_options *o) {
@@ -203,9 +203,9 @@ static void failing_allocations_are_told(void **state) {
 /* Bases of one input, its root and +, by hand. */
 static void bases_are_those_of_halves(void **state) {
     sl_fixture *t = *state;
-    static sl_quotients__bases b;
+    static sl_search__quotients_bases b;
     const sl_search_grammar g = { 1u << SL_OPERATOR_SQRT | 1u << SL_OPERATOR_ADD, 1, 3, -9, 9 };
-    SL_MUST(t, sl_quotients__make_bases(&b, &g, 1));
+    SL_MUST(t, sl_search__quotients_make_bases(&b, &g, 1));
     // halves of two terms: x1 + sqrt(x1), 2 x1 + sqrt(x1)
     SL_CHECK(t, b.numerators == 2 && b.simple == 2, "%d numerators", b.numerators);
     SL_CHECK(t, b.numerator[0].power[0] + b.numerator[1].power[0] == 3, "x1 and its root");
@@ -213,7 +213,7 @@ static void bases_are_those_of_halves(void **state) {
     SL_CHECK(t, b.structures == 6, "%d structures", b.structures);
     int cores = 0;
     for (int i = 0; i < b.structures; i++) {
-        const sl_quotients__structure *s = &b.structure[i];
+        const sl_search__quotients_structure *s = &b.structure[i];
         if (s->core.parts == 0) continue;
         cores++;
         SL_CHECK(t, s->core.parts == 2 && s->core.exponent == -1 && s->product.power[0] == -1,
@@ -226,7 +226,7 @@ static void bases_are_those_of_halves(void **state) {
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
     enum { N = 101, P = SL_QUOTIENTS__PROBES };
-    static sl_quotients__keys keys[SL_ISA_COUNT];
+    static sl_search__quotients_keys keys[SL_ISA_COUNT];
     static double value[P][2 * N];
     const double *v[P];
     double g[P], p[P], y[P];
@@ -241,7 +241,7 @@ static void kernels_agree(void **state) {
     }
     value[2][7] = INFINITY;
     for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
-        sl_quotients__kernels_at((sl_isa)isa)->keys(&keys[isa], v, 2 * N, g, p);
+        sl_search__quotients_kernels_at((sl_isa)isa)->keys(&keys[isa], v, 2 * N, g, p);
         SL_CHECK(t, !memcmp(&keys[isa], &keys[0], sizeof keys[0]), "%s differs",
                  sl_isa_name((sl_isa)isa));
     }

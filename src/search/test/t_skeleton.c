@@ -171,9 +171,9 @@ static void answers_do_not_depend_on_threads(void **state) {
     plant(&table, t, formulas[1].text, 1, 64, 0.2, 3);
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
-        SL_MUST(t, sl_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
         SL_MUST(t, run_skeletons(&r[i], &table, pool, &o, 0, 1));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
     }
     const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
     SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
@@ -217,7 +217,7 @@ static void kernels_agree(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 24, N = SL_SKELETON__BLOCK, DIMS = SL_SKELETON__DIMS };
     typedef struct answers {
-        sl_skeleton__image image[2];
+        sl_search__skeleton_image image[2];
         double left[N], rest[ROWS], size;
         uint32_t high[N], low[N];
     } answers;
@@ -232,7 +232,7 @@ static void kernels_agree(void **state) {
     for (int i = 0; i < ROWS * N; i++)
         v[0][i] = sl_rng_normal(&t->rng), v[1][i] = sl_rng_normal(&t->rng);
     for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
-        const sl_skeleton__kernels *k = sl_skeleton__kernels_at((sl_isa)isa);
+        const sl_search__skeleton_kernels *k = sl_search__skeleton_kernels_at((sl_isa)isa);
         answers *g = &got[isa];
         for (int c = 0; c < 2; c++) k->images(&g->image[c], across, w, v[c], N, ROWS, N, 1e-18);
         k->keys(g->high, g->low, &g->image[0], N);

@@ -155,9 +155,9 @@ static void answers_do_not_depend_on_threads(void **state) {
         plant(&table, t, cases[i].text, cases[i].inputs, 60, 1, 3);
         for (int k = 0; k < 3; k++) {
             sl_pool *pool;
-            SL_MUST(t, sl_pool_new(&pool, k + 1));
+            SL_MUST(t, sl_par_pool_new(&pool, k + 1));
             SL_MUST(t, sl_search_run(&result[k], pool, &table.problem, &o));
-            sl_pool_free(pool);
+            sl_par_pool_free(pool);
         }
         for (int k = 1; k < 3; k++) check_equal(t, result[0], result[k], cases[i].text);
         for (int k = 0; k < 3; k++) sl_search_result_free(result[k]);
@@ -185,7 +185,7 @@ static void memory_keeps_to_its_limit(void **state) {
 static void a_cut_is_clean(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool;
-    SL_MUST(t, sl_pool_new(&pool, 2));
+    SL_MUST(t, sl_par_pool_new(&pool, 2));
     plant(&table, t, "x1*tanh(x2*x3/(x4*x5)) + sin(x1)", 5, 60, 1, 3);
     for (int i = 0; i < sl_test_iters(t, 10); i++) {
         sl_search_result *r;
@@ -195,7 +195,7 @@ static void a_cut_is_clean(void **state) {
         SL_CHECK(t, r->end == SL_SEARCH_TIME, "end %d", r->end);
         sl_search_result_free(r);
     }
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 }
 
 static int refuse(const sl_search_progress *progress, void *payload) {

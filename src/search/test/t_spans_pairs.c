@@ -16,14 +16,14 @@ static sl_status run(bool *found, const sl_problem *p) {
     atomic_store(&j.ended, SL_SEARCH__RUNNING);
     *found = false;
     SL_GO(sl_search__prepare(&j));
-    SL_GO(sl_spans__products.open(&side, &j));
-    SL_GO(sl_spans__products.level(&more, side, 0));
+    SL_GO(sl_search__spans_products.open(&side, &j));
+    SL_GO(sl_search__spans_products.level(&more, side, 0));
     if (j.exact == 0) {
-        st = sl_spans__pairs(side, 1000, 1024);
+        st = sl_search__spans_pairs(side, 1000, 1024);
         *found = j.exact > 0;
     }
 done:
-    if (side) sl_spans__products.close(side);
+    if (side) sl_search__spans_products.close(side);
     sl_free(j.kept);
     sl_arena_clear(&j.arena);
     sl_arena_clear(&result.arena);

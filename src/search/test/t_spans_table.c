@@ -9,7 +9,7 @@ typedef struct setup {
     sl_search__job job;
     sl_search_options options;
     sl_search_result result;
-    sl_spans__table table[1][SL_SPANS__TABLES];
+    sl_search__spans_table table[1][SL_SPANS__TABLES];
     uint64_t key[PORTION * PORTIONS];
 } setup;
 
@@ -25,13 +25,13 @@ static void begin(sl_fixture *t, int64_t max_memory) {
 
 /* Puts all keys in, portion by portion. */
 static sl_status fill(void) {
-    SL_TRY(sl_spans__table_open(&s.table[0][0], &s.job, LIMIT));
+    SL_TRY(sl_search__spans_table_open(&s.table[0][0], &s.job, LIMIT));
     for (int i = 0; i < PORTIONS && s.table[0][0].entry; i++) {
-        SL_TRY(sl_spans__grow(s.table, 1, &s.job, PORTION));
+        SL_TRY(sl_search__spans_grow(s.table, 1, &s.job, PORTION));
         for (int k = i * PORTION; k < (i + 1) * PORTION; k++) {
             int64_t other;
-            if (!sl_spans__may_meet(&s.table[0][0], s.key[k])) continue;
-            sl_spans__meet(&other, &s.table[0][0], s.key[k], 0, k);
+            if (!sl_search__spans_may_meet(&s.table[0][0], s.key[k])) continue;
+            sl_search__spans_meet(&other, &s.table[0][0], s.key[k], 0, k);
         }
     }
     return SL_OK;
@@ -40,10 +40,10 @@ static sl_status fill(void) {
 /* Does the table know key k, through the filter as without it? */
 static bool knows(sl_fixture *t, int k) {
     int64_t other = -1;
-    sl_spans__table *table = &s.table[0][0];
-    sl_spans__met met = sl_spans__meet(&other, table, s.key[k], UINT64_MAX, k);
+    sl_search__spans_table *table = &s.table[0][0];
+    sl_search__spans_met met = sl_search__spans_meet(&other, table, s.key[k], UINT64_MAX, k);
     bool known = met == SL_SPANS__OTHER && other == k;
-    SL_CHECK(t, !known || sl_spans__may_meet(table, s.key[k]), "the filter hides key %d", k);
+    SL_CHECK(t, !known || sl_search__spans_may_meet(table, s.key[k]), "the filter hides key %d", k);
     return known;
 }
 
@@ -56,10 +56,10 @@ static void a_full_table_keeps_what_came_first(void **state) {
     for (int k = 0; k < LIMIT; k++) SL_CHECK(t, knows(t, k), "key %d of the first is lost", k);
     for (int k = LIMIT; k < SL_LEN(s.key); k++) {
         SL_CHECK(t, !knows(t, k), "key %d was put into a full table", k);
-        passed += sl_spans__may_meet(&s.table[0][0], s.key[k]);
+        passed += sl_search__spans_may_meet(&s.table[0][0], s.key[k]);
     }
     SL_CHECK(t, passed < LIMIT / 4, "the filter lets %d of %d pass", passed, SL_LEN(s.key) - LIMIT);
-    sl_spans__table_close(&s.table[0][0], &s.job);
+    sl_search__spans_table_close(&s.table[0][0], &s.job);
     SL_CHECK(t, s.job.memory == 0, "%lld bytes are still reserved", (long long)s.job.memory);
 }
 
@@ -69,18 +69,18 @@ static void without_a_filter_all_is_looked_up(void **state) {
     begin(t, 0);
     SL_MUST(t, fill());
     SL_CHECK(t, !s.table[0][0].entry, "a table without memory");
-    begin(t, (SL_SPANS__SHARDS << 11) * (int64_t)sizeof(sl_spans__entry));
+    begin(t, (SL_SPANS__SHARDS << 11) * (int64_t)sizeof(sl_search__spans_entry));
     SL_MUST(t, fill());
     SL_CHECK(t, s.table[0][0].full && !s.table[0][0].filter, "a filter without memory");
     for (int k = 0; k < LIMIT; k++) SL_CHECK(t, knows(t, k), "key %d of the first is lost", k);
-    sl_spans__table_close(&s.table[0][0], &s.job);
+    sl_search__spans_table_close(&s.table[0][0], &s.job);
     SL_CHECK(t, s.job.memory == 0, "%lld bytes are still reserved", (long long)s.job.memory);
 }
 
 static sl_status fill_and_close(void) {
-    s.table[0][0] = (sl_spans__table){ .size = 0 };
+    s.table[0][0] = (sl_search__spans_table){ .size = 0 };
     sl_status st = fill();
-    sl_spans__table_close(&s.table[0][0], &s.job);
+    sl_search__spans_table_close(&s.table[0][0], &s.job);
     return st;
 }
 

@@ -5,18 +5,19 @@
 /* Every family of terms at its levels, and every part. */
 static void check_store(sl_fixture *t, const sl_store *s, int level) {
     static sl_term term[SL_STORE_BATCH];
-    for (int f = 0; f < sl_store__n_families; f++) {
-        const sl_store__family *family = &sl_store__families[f];
+    for (int f = 0; f < sl_search__store_n_families; f++) {
+        const sl_search__store_family *family = &sl_search__store_families[f];
         for (int l = 0; l <= level; l++) {
-            sl_store__range r;
-            if (!sl_store__range_begin(&r, s, family, l)) continue;
-            const int n = sl_store__range_next(term, NULL, SL_STORE_BATCH, &r);
+            sl_search__store_range r;
+            if (!sl_search__store_range_begin(&r, s, family, l)) continue;
+            const int n = sl_search__store_range_next(term, NULL, SL_STORE_BATCH, &r);
             for (int i = 0; n && i < sl_test_iters(t, 15); i++)
                 check_value(t, s, family->text, term[sl_rng_below(&t->rng, (uint32_t)n)]);
         }
     }
     for (int i = 0; i < sl_test_iters(t, 80); i++)
-        check_value(t, s, "part", sl_store__term(s, sl_rng_below(&t->rng, (uint32_t)s->parts)));
+        check_value(t, s, "part",
+                    sl_search__store_term(s, sl_rng_below(&t->rng, (uint32_t)s->parts)));
 }
 
 static void values_are_those_of_expressions(void **state) {
@@ -29,7 +30,7 @@ static void values_are_those_of_expressions(void **state) {
         const int level = cases[i].variables <= 2 ? SL_STORE__DECAYS_FROM : 5;
         sl_store *s = open_store(t, NULL, cases[i].variables, cases[i].low, cases[i].high, level);
         check_store(t, s, level);
-        sl_store_close(s);
+        sl_search_store_close(s);
     }
 }
 
@@ -40,24 +41,24 @@ static void no_family_is_empty(void **state) {
     static const int level[2] = { SL_STORE__DECAYS_FROM, 5 };
     sl_store *s[2] = { open_store(t, NULL, 2, 1, 3, level[0]), NULL };
     bool used[256] = { false };
-    SL_CHECK(t, sl_store__n_families <= 256, "%d families", sl_store__n_families);
+    SL_CHECK(t, sl_search__store_n_families <= 256, "%d families", sl_search__store_n_families);
     for (int i = 0; i < 2; i++) {
         if (i) s[1] = open_store(t, NULL, 4, 1, 3, level[1]);
-        for (int f = 0; f < sl_store__n_families; f++)
+        for (int f = 0; f < sl_search__store_n_families; f++)
             for (int l = 0; l <= level[i]; l++) {
-                sl_store__range r;
+                sl_search__store_range r;
                 sl_term one;
-                if (sl_store__range_begin(&r, s[i], &sl_store__families[f], l))
-                    used[f] = used[f] || sl_store__range_next(&one, NULL, 1, &r) == 1;
+                if (sl_search__store_range_begin(&r, s[i], &sl_search__store_families[f], l))
+                    used[f] = used[f] || sl_search__store_range_next(&one, NULL, 1, &r) == 1;
             }
     }
-    for (int f = 0; f < sl_store__n_families; f++)
+    for (int f = 0; f < sl_search__store_n_families; f++)
         SL_CHECK(t,
-                 used[f] || sl_store__families[f].first == SL_LIST_HINTS ||
-                     sl_store__families[f].second == SL_LIST_HINTS,
-                 "family %d, %s, has no term", f, sl_store__families[f].text);
-    sl_store_close(s[1]);
-    sl_store_close(s[0]);
+                 used[f] || sl_search__store_families[f].first == SL_LIST_HINTS ||
+                     sl_search__store_families[f].second == SL_LIST_HINTS,
+                 "family %d, %s, has no term", f, sl_search__store_families[f].text);
+    sl_search_store_close(s[1]);
+    sl_search_store_close(s[0]);
 }
 
 /* What is large, infinite, not real or constant has no value. */
@@ -70,11 +71,11 @@ static void values_that_mean_nothing_are_refused(void **state) {
         for (int side = 0; side < 2; side++) {
             sl_store_walk w;
             int n;
-            sl_store_walk_begin(&w, s, (sl_side)side, l);
-            while ((n = sl_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
+            sl_search_store_walk_begin(&w, s, (sl_side)side, l);
+            while ((n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
                 for (int i = 0; i < n; i++) {
                     double v[SL_STORE_MAX_PROBES], low = INFINITY, high = -INFINITY;
-                    bool exponent, good = sl_store_value(v, &exponent, s, term[i]);
+                    bool exponent, good = sl_search_store_value(v, &exponent, s, term[i]);
                     refused += !good;
                     for (int k = 0; good && k < s->stride; k++) {
                         SL_CHECK(t, isfinite(v[k]), "%s is %g", text_of(t, s, term[i]), v[k]);
@@ -86,7 +87,7 @@ static void values_that_mean_nothing_are_refused(void **state) {
         }
     }
     SL_CHECK(t, refused > 100, "only %d terms of a table from -20 to 20 are refused", refused);
-    sl_store_close(s);
+    sl_search_store_close(s);
 }
 
 /* ---------------------------------------------------------------- walks --------------------- */
@@ -108,15 +109,17 @@ static bool pair_fits(int pairs, size_t i, size_t j) {
 
 /* The least power of every variable in both monomials of a binomial: is it 0? */
 static bool is_coprime(const sl_store *s, sl_term binomial) {
-    const int8_t *a = s->exponents.row[sl_term__a(sl_store__term(s, sl_term__a(binomial)))];
-    const int8_t *b = s->exponents.row[sl_term__a(sl_store__term(s, sl_term__b(binomial)))];
+    const int8_t *a =
+        s->exponents.row[sl_search__term_a(sl_search__store_term(s, sl_search__term_a(binomial)))];
+    const int8_t *b =
+        s->exponents.row[sl_search__term_a(sl_search__store_term(s, sl_search__term_b(binomial)))];
     bool coprime = true;
     for (int v = 0; v < s->variables; v++) coprime = coprime && SL_MIN(a[v], b[v]) == 0;
     return coprime;
 }
 
 static bool is_whole(sl_term binomial) {
-    const double c = sl_store_constant((int)sl_term__constant(binomial));
+    const double c = sl_search_store_constant((int)sl_search__term_constant(binomial));
     return c >= 1 || c <= -1;
 }
 
@@ -126,13 +129,14 @@ static bool second_fits(const sl_store *s, int pairs, sl_term t) {
 }
 
 static bool first_fits(const sl_store *s, int firsts, sl_term t) {
-    const bool sum = sl_term__form(t) == SL_FORM_SUM || sl_term__form(t) == SL_FORM_ONE_SCALED;
-    const unsigned f = sl_term__function(t);
-    const bool power = sl_term__form(t) == SL_FORM_FUNCTION &&
+    const bool sum =
+        sl_search__term_form(t) == SL_FORM_SUM || sl_search__term_form(t) == SL_FORM_ONE_SCALED;
+    const unsigned f = sl_search__term_function(t);
+    const bool power = sl_search__term_form(t) == SL_FORM_FUNCTION &&
                        (f == SL_STORE__RECIPROCAL || f == SL_STORE__SQRT || f == SL_STORE__SQUARE ||
                         f == SL_STORE__RSQRT || f == SL_STORE__RSQUARE);
     switch (firsts) {
-    case SL_FIRST_UNSCALED: return sum || sl_term__constant(t) == 0;
+    case SL_FIRST_UNSCALED: return sum || sl_search__term_constant(t) == 0;
     case SL_FIRST_NO_POWER: return !power;
     case SL_FIRST_SUM: return sum;
     case SL_FIRST_COPRIME: return is_coprime(s, t);
@@ -143,22 +147,26 @@ static bool first_fits(const sl_store *s, int firsts, sl_term t) {
 }
 
 /* All tuples up to this level, by three loops. Answers how many. */
-static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_store__family *f,
+static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_search__store_family *f,
                     int level) {
-    const sl_store__list *a = sl_store__list_of(s, f->first), *b = sl_store__list_of(s, f->second);
-    const sl_store__list *c = &s->list[f->choices];
+    const sl_search__store_list *a = sl_search__store_list_of(s, f->first),
+                                *b = sl_search__store_list_of(s, f->second);
+    const sl_search__store_list *c = &s->list[f->choices];
     const double high = ldexp(1, level + f->ahead);
     size_t n = 0;
-    if (!sl_store__family_open(s, f) || level < f->first_level || level + f->ahead < 0) return 0;
+    if (!sl_search__store_family_open(s, f) || level < f->first_level || level + f->ahead < 0)
+        return 0;
     for (size_t i = 0; i < a->count; i++)
-        for (size_t j = 0; j < b->count && first_fits(s, f->firsts, sl_store__term(s, a->id[i]));
-             j++) {
-            if (f->second < SL_LIST_PARTS && !second_fits(s, f->pairs, sl_store__term(s, b->id[j])))
+        for (size_t j = 0;
+             j < b->count && first_fits(s, f->firsts, sl_search__store_term(s, a->id[i])); j++) {
+            if (f->second < SL_LIST_PARTS &&
+                !second_fits(s, f->pairs, sl_search__store_term(s, b->id[j])))
                 continue;
             if ((double)a->rank[i] * b->rank[j] > high || !pair_fits(f->pairs, i, j)) continue;
             for (size_t k = 0; k < c->count; k++)
                 if ((double)a->rank[i] * b->rank[j] * c->rank[k] <= high && n < room)
-                    out[n++] = sl_term__make(f->exponent, (sl_form)f->form, c->id[k], a->id[i],
+                    out[n++] =
+                        sl_search__term_make(f->exponent, (sl_form)f->form, c->id[k], a->id[i],
                                              f->second < SL_LIST_PARTS ? b->id[j] : 0);
         }
     return n;
@@ -170,15 +178,15 @@ static void levels_partition_the_tuples(void **state) {
     sl_term *mine = sl_malloc(ROOM, sizeof *mine), *twin = sl_malloc(ROOM, sizeof *twin);
     float cost[97];
     sl_store *s = open_store(t, NULL, 2, 1, 3, LEVEL);
-    for (int f = 0; f < sl_store__n_families; f++) {
-        const sl_store__family *family = &sl_store__families[f];
+    for (int f = 0; f < sl_search__store_n_families; f++) {
+        const sl_search__store_family *family = &sl_search__store_families[f];
         size_t n = 0;
         for (int l = 0; l <= LEVEL; l++) {
-            sl_store__range r;
+            sl_search__store_range r;
             int got;
-            if (!sl_store__range_begin(&r, s, family, l)) continue;
+            if (!sl_search__store_range_begin(&r, s, family, l)) continue;
             const int room = 1 + (int)sl_rng_below(&t->rng, 97);
-            while ((got = sl_store__range_next(mine + n, cost, room, &r)) > 0) {
+            while ((got = sl_search__store_range_next(mine + n, cost, room, &r)) > 0) {
                 for (int i = 0; i < got; i++)
                     SL_CHECK(t,
                              cost[i] <= (float)l + 1e-4f &&
@@ -195,7 +203,7 @@ static void levels_partition_the_tuples(void **state) {
         SL_CHECK(t, n == m && memcmp(mine, twin, n * sizeof *mine) == 0,
                  "family %s: levels have %zu tuples, loops %zu", family->text, n, m);
     }
-    sl_store_close(s);
+    sl_search_store_close(s);
     sl_free(twin);
     sl_free(mine);
 }
@@ -208,22 +216,22 @@ static void walks_do_not_depend_on_room(void **state) {
     for (int side = 0; side < 2; side++) {
         sl_store_walk w;
         int n = 0, got, m = 0, simple = 0;
-        sl_store_walk_begin(&w, s, (sl_side)side, 1);
-        n = sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
+        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
+        n = sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
         const int expected = w.simple;
         SL_CHECK(t, n > 300 && n < SL_STORE_BATCH, "%d terms", n);
-        SL_CHECK(t, sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0,
+        SL_CHECK(t, sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0,
                  "goes on after its end");
-        sl_store_walk_begin(&w, s, (sl_side)side, 1);
-        n = sl_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
-        sl_store_walk_begin(&w, s, (sl_side)side, 1);
-        while ((got = sl_store_walk_next(small + m, NULL, 1 + m % 5, &w)) > 0)
+        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
+        n = sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
+        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
+        while ((got = sl_search_store_walk_next(small + m, NULL, 1 + m % 5, &w)) > 0)
             m += got, simple += w.simple;
         SL_CHECK(t, m == n && memcmp(big, small, (size_t)n * sizeof *big) == 0,
                  "%d terms by small steps, %d by large ones", m, n);
         SL_CHECK(t, simple == expected && simple > 0, "%d simple terms, not %d", simple, expected);
     }
-    sl_store_close(s);
+    sl_search_store_close(s);
 }
 
 /* The first level has all that is below it: leaving that out loses the simplest formulas. */
@@ -253,10 +261,10 @@ static void simple_terms_come_early(void **state) {
         for (int l = 0; l <= cases[i].level && !found; l++) {
             sl_store_walk w;
             int n;
-            sl_store_walk_begin(&w, s, cases[i].side, l);
-            while (!found && (n = sl_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0)
+            sl_search_store_walk_begin(&w, s, cases[i].side, l);
+            while (!found && (n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0)
                 for (int k = 0; k < n && !found; k++) {
-                    found = sl_store_value(v, &exponent, s, term[k]);
+                    found = sl_search_store_value(v, &exponent, s, term[k]);
                     for (int p = 0; p < PROBES && found; p++) {
                         const double value = exponent ? exp(v[p]) : v[p];
                         const double off =
@@ -268,7 +276,7 @@ static void simple_terms_come_early(void **state) {
         SL_CHECK(t, found, "%s is no term of %s up to level %d", cases[i].text,
                  cases[i].side == SL_SIDE_PRODUCT ? "products" : "sums", cases[i].level);
     }
-    sl_store_close(s);
+    sl_search_store_close(s);
 }
 
 /* ---------------------------------------------------------------- lists --------------------- */
@@ -276,14 +284,14 @@ static void simple_terms_come_early(void **state) {
 static uint64_t fingerprint(const sl_store *s) {
     uint64_t h = s->parts;
     for (int i = 0; i < SL_LIST_COUNT; i++) {
-        const sl_store__list *l = &s->list[i];
+        const sl_search__store_list *l = &s->list[i];
         h = sl_hash(l->id, l->count * sizeof *l->id, h);
         h = sl_hash(l->rank, l->count * sizeof *l->rank, h);
     }
     for (uint32_t p = 0; p < s->parts; p++) {
-        const sl_term term = sl_store__term(s, p);
+        const sl_term term = sl_search__store_term(s, p);
         h = sl_hash(&term, sizeof term, h);
-        h = sl_hash(sl_store__value(s, p), (size_t)s->stride * sizeof(double), h);
+        h = sl_hash(sl_search__store_value(s, p), (size_t)s->stride * sizeof(double), h);
     }
     return h;
 }
@@ -293,15 +301,15 @@ static void lists_do_not_depend_on_threads(void **state) {
     uint64_t first = 0;
     for (int threads = 1; threads <= 3; threads++) {
         sl_pool *pool;
-        SL_MUST(t, sl_pool_new(&pool, threads));
+        SL_MUST(t, sl_par_pool_new(&pool, threads));
         sl_rng_init(&t->rng, t->seed, 3, 0);
         sl_store *s = open_store(t, pool, 3, -1, 4, 5);
         const uint64_t h = fingerprint(s);
         if (threads == 1) first = h;
         SL_CHECK(t, h == first, "other lists on %d threads", threads);
         SL_CHECK(t, s->parts > 3000, "%zu parts", s->parts);
-        sl_store_close(s);
-        sl_pool_free(pool);
+        sl_search_store_close(s);
+        sl_par_pool_free(pool);
     }
 }
 
@@ -314,22 +322,22 @@ static void lists_do_not_depend_on_steps(void **state) {
         int count;
         sl_rng_init(&t->rng, t->seed, 3, 0);
         sl_store *s = open_store(t, NULL, 3, 1, 4, i ? 0 : 3);
-        if (i) SL_MUST(t, sl_store_monomials(&count, s, 1200));
-        for (int l = 0; i && l <= 4; l++) SL_MUST(t, sl_store_extend(s, l));
+        if (i) SL_MUST(t, sl_search_store_monomials(&count, s, 1200));
+        for (int l = 0; i && l <= 4; l++) SL_MUST(t, sl_search_store_extend(s, l));
         sl_store_walk w;
-        sl_store_walk_begin(&w, s, SL_SIDE_PRODUCT, 2);
-        n[i] = sl_store_walk_next(term[i], NULL, SL_STORE_BATCH, &w);
+        sl_search_store_walk_begin(&w, s, SL_SIDE_PRODUCT, 2);
+        n[i] = sl_search_store_walk_next(term[i], NULL, SL_STORE_BATCH, &w);
         for (int k = 0; k < n[i]; k++) { // numbers of parts differ; what they are does not
             double v[SL_STORE_MAX_PROBES];
             bool exponent;
-            const bool good = sl_store_value(v, &exponent, s, term[i][k]);
+            const bool good = sl_search_store_value(v, &exponent, s, term[i][k]);
             term[i][k] = good ? sl_hash(v, PROBES * sizeof v[0], exponent) : 0;
         }
         for (int list = 0; list < SL_LIST_COUNT; list++)
             for (size_t k = 1; k < s->list[list].count; k++)
                 SL_CHECK(t, s->list[list].rank[k - 1] <= s->list[list].rank[k],
                          "list %d does not ascend at %zu", list, k);
-        sl_store_close(s);
+        sl_search_store_close(s);
     }
     SL_CHECK(t, n[0] == n[1] && memcmp(term[0], term[1], (size_t)n[0] * sizeof term[0][0]) == 0,
              "level 2 has %d terms, and %d where more were made before", n[0], n[1]);
@@ -349,8 +357,8 @@ static int operator_of(int op) {
 /* Of a product; -1 is a sign. */
 static int factors(const sl_node *product) {
     int n = 0;
-    for (const sl_node *m = product + 1; m < product + product->len; m = sl_next(m))
-        n += !sl_num_is(m, -1);
+    for (const sl_node *m = product + 1; m < product + product->len; m = sl_expr_next(m))
+        n += !sl_expr_num_is(m, -1);
     return n;
 }
 
@@ -358,7 +366,7 @@ static int factors(const sl_node *product) {
 static bool needs_only(const sl_node *e, uint32_t ops) {
     const uint32_t minus = SL_STORE__BIT(SUB) | SL_STORE__BIT(NEG);
     const uint32_t products = SL_STORE__BIT(MUL) | SL_STORE__BIT(DIV); // a b is a/(1/b)
-    for (const sl_node *n = e; n < e + e->len; n += sl_step(n)) {
+    for (const sl_node *n = e; n < e + e->len; n += sl_expr_step(n)) {
         switch (n->op) {
         case SL_OP_EXP:
         case SL_OP_SIN:
@@ -372,7 +380,7 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
             if (!(ops & (SL_STORE__BIT(ADD) | SL_STORE__BIT(SUB)))) return false;
             break;
         case SL_OP_POW: {
-            const sl_rat p = sl_num_value(sl_next(n + 1));
+            const sl_rat p = sl_expr_num_value(sl_expr_next(n + 1));
             if (p.num < 0 && !(ops & SL_STORE__BIT(DIV))) return false;
             if (p.den == 2 && !(ops & SL_STORE__BIT(SQRT))) return false;
             if (llabs(p.num) > 1 && !(ops & products)) return false;
@@ -382,7 +390,8 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
             if (factors(n) > 1 && !(ops & products)) return false;
             break;
         case SL_OP_NUM:
-            if (sl_num_value(n).num < 0 && n != e && (n - 1)->op != SL_OP_VAR && !(ops & minus)) {
+            if (sl_expr_num_value(n).num < 0 && n != e && (n - 1)->op != SL_OP_VAR &&
+                !(ops & minus)) {
                 const sl_node *before = n - 1; // an exponent is no number of the formula
                 if (before->op == SL_OP_MUL || before->op == SL_OP_ADD) return false;
             }
@@ -398,25 +407,25 @@ static void terms_keep_to_the_operators(void **state) {
     static sl_term term[SL_STORE_BATCH];
     for (int i = 0; i < sl_test_iters(t, 12); i++) {
         sl_store *s;
-        sl_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
+        sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
         problem.options.ops = sl_rng_u32(&t->rng) & SL_EXPR_ALL_OPERATORS;
         if (i == 0) problem.options.ops = 0;
-        SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
-        SL_MUST(t, sl_store_extend(s, 4));
+        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search_store_extend(s, 4));
         for (int side = 0; side < 2; side++)
             for (int l = 0; l <= 4; l++) {
                 sl_store_walk w;
-                sl_store_walk_begin(&w, s, (sl_side)side, l);
-                const int n = sl_store_walk_next(term, NULL, SL_STORE_BATCH, &w);
+                sl_search_store_walk_begin(&w, s, (sl_side)side, l);
+                const int n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w);
                 for (int k = 0; k < n; k += 7) {
                     const sl_node *e;
-                    SL_MUST(t, sl_store_expr(&e, &t->arena, s, term[k]));
+                    SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term[k]));
                     SL_CHECK(t, needs_only(e, s->ops), "operators %x do not make %s", s->ops,
                              text_of(t, s, term[k]));
                     sl_arena_rewind(&t->arena, 0);
                 }
             }
-        sl_store_close(s);
+        sl_search_store_close(s);
     }
 }
 
@@ -426,17 +435,17 @@ static sl_status build(sl_store_test *p) {
     sl_store *s;
     int count;
     sl_status st;
-    SL_TRY(sl_store_open(&s, &p->job, PROBES));
-    SL_GO(sl_store_extend(s, 3));
-    SL_GO(sl_store_monomials(&count, s, 2000));
+    SL_TRY(sl_search_store_open(&s, &p->job, PROBES));
+    SL_GO(sl_search_store_extend(s, 3));
+    SL_GO(sl_search_store_monomials(&count, s, 2000));
 done:
-    sl_store_close(s);
+    sl_search_store_close(s);
     return st;
 }
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    sl_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
+    sl_search_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
     SL_EACH_ALLOCATION(t, build(&problem));
     SL_CHECK(t, problem.job.memory == 0, "%lld bytes are still reserved",
              (long long)problem.job.memory);
@@ -444,15 +453,15 @@ static void every_allocation_may_fail(void **state) {
 
 static sl_status express(sl_arena *a, const sl_store *s, sl_term term) {
     const sl_node *e;
-    return sl_store_expr(&e, a, s, term);
+    return sl_search_store_expr(&e, a, s, term);
 }
 
 static void expressions_fail_cleanly(void **state) {
     sl_fixture *t = *state;
     sl_store *s = open_store(t, NULL, 2, 1, 3, 3);
-    const sl_term term = sl_store_function(s, sl_store_functions(s, 1000) - 1);
+    const sl_term term = sl_search_store_function(s, sl_search_store_functions(s, 1000) - 1);
     SL_EACH_ALLOCATION(t, express(&t->arena, s, term));
-    sl_store_close(s);
+    sl_search_store_close(s);
 }
 
 /* With less memory the lists end earlier; what there is holds. */
@@ -462,17 +471,17 @@ static void memory_keeps_to_its_limit(void **state) {
     size_t before = 0;
     for (int i = 0; i < SL_LEN(limits); i++) {
         sl_store *s;
-        sl_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
+        sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
         problem.options.max_memory = limits[i];
-        SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
-        SL_MUST(t, sl_store_extend(s, 7));
+        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search_store_extend(s, 7));
         SL_CHECK(t, problem.job.memory <= limits[i] && s->full, "%lld bytes of %lld",
                  (long long)problem.job.memory, (long long)limits[i]);
         SL_CHECK(t, s->parts >= before, "%zu parts with more memory, %zu with less", s->parts,
                  before);
         before = s->parts;
         if (s->parts) check_store(t, s, 3);
-        sl_store_close(s);
+        sl_search_store_close(s);
         SL_CHECK(t, problem.job.memory == 0, "memory is not given back");
     }
     SL_CHECK(t, before > 10000, "%zu parts in 5 MB", before);
@@ -489,17 +498,17 @@ static void stopped_lists_stay_consistent(void **state) {
     for (int calls = 0; calls < 6; calls++) {
         sl_store *s;
         int left = calls;
-        sl_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
+        sl_search_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
         problem.options.progress = stop_after;
         problem.options.payload = &left;
-        SL_MUST(t, sl_store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
         for (int l = 0; l <= 6 && !sl_search__stop(&problem.job, false); l++) {
             problem.job.next_look = 0;
-            SL_MUST(t, sl_store_extend(s, l));
+            SL_MUST(t, sl_search_store_extend(s, l));
         }
         SL_CHECK(t, sl_search__stop(&problem.job, false), "not stopped");
         check_store(t, s, 4);
-        sl_store_close(s);
+        sl_search_store_close(s);
     }
 }
 

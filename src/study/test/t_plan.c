@@ -18,23 +18,26 @@ static void write_text(const char *path, const char *text) {
 static sl_status check(const char *verb, const char *options, bool whole, void *payload) {
     static const char *const train[] = { "width", "layers", "size",  "heads",        "withheld",
                                          "batch", "lr",     "ratio", "weights-seed", "dropout" };
-    static const char *const eval[] = { "limit", "seeds", "formulas", "source", "search", "effort" };
+    static const char *const eval[] = {
+        "limit", "seeds", "formulas", "source", "search", "effort"
+    };
     const bool is_train = strcmp(verb, "train") == 0;
     sl_json *j = NULL;
-    sl_status st = sl_json_parse(&j, options, strlen(options));
+    sl_status st = sl_io_json_parse(&j, options, strlen(options));
     if (payload) (*(int *)payload)++;
-    for (sl_json_member m = sl_json_first(j); st == SL_OK && m.name; m = sl_json_next(j, m)) {
+    for (sl_json_member m = sl_io_json_first(j); st == SL_OK && m.name; m = sl_io_json_next(j, m)) {
         bool known = false;
         for (int i = 0; i < (is_train ? SL_LEN(train) : SL_LEN(eval)); i++)
             known |= strcmp(m.name, (is_train ? train : eval)[i]) == 0;
         if (!known) st = sl_fail(SL_EINVAL, "no option of %s has this name", verb);
-        if (strcmp(m.name, "source") == 0 && strcmp(sl_json_text(m.value), "blind") != 0)
+        if (strcmp(m.name, "source") == 0 && strcmp(sl_io_json_text(m.value), "blind") != 0)
             st = sl_fail(SL_EINVAL, "must be blind");
     }
-    const sl_json *width = sl_json_get(j, "width"), *heads = sl_json_get(j, "heads");
-    if (st == SL_OK && whole && width && heads && sl_json_int(width) % sl_json_int(heads) != 0)
+    const sl_json *width = sl_io_json_get(j, "width"), *heads = sl_io_json_get(j, "heads");
+    if (st == SL_OK && whole && width && heads &&
+        sl_io_json_int(width) % sl_io_json_int(heads) != 0)
         st = sl_fail(SL_EINVAL, "heads do not divide the width");
-    sl_json_free(j);
+    sl_io_json_free(j);
     return st;
 }
 

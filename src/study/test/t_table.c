@@ -95,10 +95,10 @@ static void the_csv_reads_back_as_the_same_table(void **state) {
     // a text with separators and quotes is one cell
     sl_csv *c = NULL;
     const sl_cell *cells;
-    SL_MUST(t, sl_csv_open(&c, path, NULL));
-    SL_MUST(t, sl_csv_next(&cells, c));
-    assert_string_equal(cells[sl_csv_find(c, "cpu")].text, run[0].result.cpu);
-    sl_csv_close(c);
+    SL_MUST(t, sl_io_csv_open(&c, path, NULL));
+    SL_MUST(t, sl_io_csv_next(&cells, c));
+    assert_string_equal(cells[sl_io_csv_find(c, "cpu")].text, run[0].result.cpu);
+    sl_io_csv_close(c);
     SL_MUST(t, sl_study_table(&a, &t->arena, &s));
     SL_MUST(t, sl_laws_table_read(&b, &t->arena, path, NULL));
     assert_int_equal(a.n, b.n);

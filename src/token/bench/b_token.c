@@ -97,8 +97,8 @@ static sl_status check_numbers(const bench *b) {
         for (int i = 0; i < NUMBERS; i++) {
             float m;
             int e;
-            sl_number_split(&m, &e, b->numbers[k][i]);
-            const double error = sl_number_join(m, e) / b->numbers[k][i] - 1;
+            sl_token_number_split(&m, &e, b->numbers[k][i]);
+            const double error = sl_token_number_join(m, e) / b->numbers[k][i] - 1;
             if (!(fabsf(m) >= 1 && fabsf(m) < 10 && fabs(error) <= 0x1p-24))
                 return sl_fail(SL_EINVAL, "%g is split wrongly", b->numbers[k][i]);
         }
@@ -173,7 +173,7 @@ static sl_status run_push_tight(bench *b) { return push(b, -1); }
 
 static sl_status run_split(bench *b) {
     for (int k = 0; k < SETS; k++) {
-        sl_number_split_array(b->mantissa, b->exponent, b->numbers[k], NUMBERS);
+        sl_token_number_split_array(b->mantissa, b->exponent, b->numbers[k], NUMBERS);
         b->sink += b->mantissa[k % NUMBERS] > 2;
     }
     return SL_OK;

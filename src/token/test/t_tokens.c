@@ -248,7 +248,7 @@ static sl_rat random_number(sl_rng *rng) {
     int64_t num = pick(rng, 13) - 6, den = 1 + pick(rng, 4);
     if (pick(rng, 8) == 0) num = (int64_t)(sl_rng_u64(rng) >> (5 + pick(rng, 56)));
     if (pick(rng, 16) == 0) den = 1 + (int64_t)(sl_rng_u64(rng) >> (5 + pick(rng, 56)));
-    (void)sl_rat_make(&v, num, den); // always representable
+    (void)sl_expr_rat_make(&v, num, den); // always representable
     return v;
 }
 

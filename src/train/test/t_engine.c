@@ -14,10 +14,10 @@ static void begin(sl_fixture *t, bench *b, int batch, int lanes, int threads) {
     b->x.c.train.batch = batch;
     b->x.c.train.lanes = lanes;
     b->pool = NULL;
-    if (threads) SL_MUST(t, sl_pool_new(&b->pool, threads));
+    if (threads) SL_MUST(t, sl_par_pool_new(&b->pool, threads));
     SL_MUST(t, sl_train__model(&b->m, &b->x.c));
-    SL_MUST(t, sl_train__shape_make(&b->s, &b->x.c.train, 3, 4, 256, 9, sl_pool_threads(b->pool), 0,
-                                    1));
+    SL_MUST(t, sl_train__shape_make(&b->s, &b->x.c.train, 3, 4, 256, 9,
+                                    sl_par_pool_threads(b->pool), 0, 1));
     const sl_train__source source = { .pairs = b->x.p, .split = SL_SPLIT_TRAIN };
     SL_MUST(t, sl_train__engine_new(&b->e, b->pool, b->m, &b->s, &b->x.c.optim, 20, 3, &source));
     sl_model_init(b->e.weights, b->m, 3);
@@ -27,7 +27,7 @@ static void end(bench *b) {
     sl_train__engine_clear(&b->e);
     sl_train__engine_clear(&b->e);
     sl_model_free(b->m);
-    sl_pool_free(b->pool);
+    sl_par_pool_free(b->pool);
     tiny_end(&b->x);
 }
 

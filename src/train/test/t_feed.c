@@ -32,7 +32,7 @@ static by_hand *make_by_hand(sl_fixture *t, const sl_pairs *p, int columns, int6
             for (int k = 0; k < points; k++) {
                 int exponent;
                 const int at = (c * PAIRS + i) * points + k;
-                sl_number_split(&h->mantissa[at], &exponent, c ? e.x[c - 1][k] : e.y[k]);
+                sl_token_number_split(&h->mantissa[at], &exponent, c ? e.x[c - 1][k] : e.y[k]);
                 h->exponent[at] = (float)exponent / 10.0f;
             }
         }
@@ -85,9 +85,9 @@ static double rounding(sl_train__seat *seat, float *grad, const float *weights, 
         int64_t tokens = 0;
         memset(grad, 0, (size_t)m->block * sizeof *grad);
         (void)sl_train__run_pairs(seat, grad, &tokens, weights, s, f, i, i + 1, on);
-        sizes += sqrt(sl_sum_squares(grad, m->block));
+        sizes += sqrt(sl_nn_sum_squares(grad, m->block));
     }
-    return cells * (FLT_EPSILON / 2.0) * sizes / sqrt(sl_sum_squares(want, m->block));
+    return cells * (FLT_EPSILON / 2.0) * sizes / sqrt(sl_nn_sum_squares(want, m->block));
 }
 
 /* Loss and gradient, chunk by chunk, are those of the batch made by hand in one pass. */
@@ -112,10 +112,10 @@ static void chunks_add_up_to_the_whole(void **state) {
         by_hand *h = make_by_hand(t, x.p, 3, 40);
         const sl_dropout on = { .key = 9, .on = true };
         sl_work *w;
-        SL_MUST(t, sl_work_new(&w, m, PAIRS, 6, h->begin[PAIRS], 0));
+        SL_MUST(t, sl_model_work_new(&w, m, PAIRS, 6, h->begin[PAIRS], 0));
         memset(want, 0, bytes);
         const double loss_want = sl_model_pass(w, want, NULL, weights, &h->b, on);
-        sl_work_free(w);
+        sl_model_work_free(w);
 
         double bound = 0;
         for (int chunk = 1; chunk <= PAIRS; chunk += 6) {

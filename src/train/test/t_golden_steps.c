@@ -90,7 +90,7 @@ static void steps_in_double(void **state) {
     const small *x = &r.x;
     double *grad = sl_malloc((size_t)x->m->block, sizeof *grad);
     assert_non_null(grad);
-    SL_MUST(t, sl_work_new_d(&w, x->m, x->b.pairs, x->b.points, x->tokens, 0));
+    SL_MUST(t, sl_model_work_new_d(&w, x->m, x->b.pairs, x->b.points, x->tokens, 0));
     SL_MUST(t, sl_optim_twin_new(&twin, r.s));
     for (int i = 0; i < r.n; i++) {
         sl_optim_report report;
@@ -102,7 +102,7 @@ static void steps_in_double(void **state) {
     }
     check_end(&r, x->weights, 1e-9, 1e-11);
     sl_optim_twin_free(twin);
-    sl_work_free_d(w);
+    sl_model_work_free_d(w);
     sl_free(grad);
     steps_close(&r);
 }
@@ -118,7 +118,7 @@ static void steps_in_float(void **state) {
     float *grad = sl_malloc_wide(block, sizeof *grad);
     assert_true(weights && grad);
     for (size_t i = 0; i < block; i++) weights[i] = (float)x->weights[i];
-    SL_MUST(t, sl_work_new(&w, x->m, x->b.pairs, x->b.points, x->tokens, 0));
+    SL_MUST(t, sl_model_work_new(&w, x->m, x->b.pairs, x->b.points, x->tokens, 0));
     for (int i = 0; i < r.n; i++) {
         sl_optim_report report;
         memset(grad, 0, block * sizeof *grad);
@@ -130,7 +130,7 @@ static void steps_in_float(void **state) {
     }
     for (size_t i = 0; i < block; i++) x->weights[i] = weights[i];
     check_end(&r, x->weights, 1e-4, 1e-6);
-    sl_work_free(w);
+    sl_model_work_free(w);
     sl_free(grad);
     sl_free(weights);
     steps_close(&r);

@@ -25,7 +25,7 @@ static void a_log_is_cut_behind_its_step(void **state) {
             sl_train__log log;
             SL_MUST(t, sl_train__log_open(&log, path, keep, false));
             sl_train__log_begin(&log, "step", 7);
-            sl_json_add_real(&log.line, "loss", 0.5);
+            sl_io_json_add_real(&log.line, "loss", 0.5);
             SL_MUST(t, sl_train__log_end(&log));
             SL_MUST(t, sl_train__log_sync(&log));
             sl_train__log_close(&log);
@@ -155,13 +155,13 @@ static void configurations_differ_by_name(void **state) {
     for (int i = 0; i < SL_LEN(row); i++) {
         sl_json *a, *b;
         char name[50] = "";
-        SL_MUST(t, sl_json_parse(&a, row[i].mine, strlen(row[i].mine)));
-        SL_MUST(t, sl_json_parse(&b, row[i].kept, strlen(row[i].kept)));
+        SL_MUST(t, sl_io_json_parse(&a, row[i].mine, strlen(row[i].mine)));
+        SL_MUST(t, sl_io_json_parse(&b, row[i].kept, strlen(row[i].kept)));
         const bool differs = sl_train__config_differs(name, sizeof name, a, b);
         SL_CHECK(t, differs == (row[i].name != NULL), "%s and %s", row[i].mine, row[i].kept);
         if (differs) assert_string_equal(name, row[i].name);
-        sl_json_free(a);
-        sl_json_free(b);
+        sl_io_json_free(a);
+        sl_io_json_free(b);
     }
 }
 

@@ -29,9 +29,9 @@ static int stop_at(const sl_train_news *n, void *payload) {
 
 static sl_status run(sl_train_result *out, const sl_train_config *c, int64_t stop) {
     sl_pool *pool;
-    SL_TRY(sl_pool_new(&pool, 2));
+    SL_TRY(sl_par_pool_new(&pool, 2));
     sl_status st = sl_train_run(out, pool, c, stop ? stop_at : NULL, &stop);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st;
 }
 

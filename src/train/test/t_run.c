@@ -28,9 +28,9 @@ static int listen(const sl_train_news *n, void *payload) {
 
 static sl_status run(sl_train_result *out, const sl_train_config *c, int threads, ear *e) {
     sl_pool *pool = NULL;
-    if (threads > 0) SL_TRY(sl_pool_new(&pool, threads));
+    if (threads > 0) SL_TRY(sl_par_pool_new(&pool, threads));
     sl_status st = sl_train_run(out, pool, c, e ? listen : NULL, e);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st;
 }
 
@@ -209,20 +209,20 @@ static void the_log_has_its_lines(void **state) {
     SL_MUST(t, sl_file_read(&text, &n, path, 1 << 22));
     sl_json *j;
     const char *line = strstr(text, "{\"event\":\"step\"");
-    SL_MUST(t, sl_json_parse_line(&j, line, strcspn(line, "\n")));
-    assert_int_equal(sl_json_int(sl_json_get(j, "step")), 4);
-    assert_int_equal(sl_json_int(sl_json_get(j, "tokens")), tokens);
-    assert_true(sl_json_real(sl_json_get(j, "flops")) ==
+    SL_MUST(t, sl_io_json_parse_line(&j, line, strcspn(line, "\n")));
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "step")), 4);
+    assert_int_equal(sl_io_json_int(sl_io_json_get(j, "tokens")), tokens);
+    assert_true(sl_io_json_real(sl_io_json_get(j, "flops")) ==
                 sl_model_flops_paper(m, 32 * 12.0, (double)tokens));
-    assert_true(sl_json_real(sl_json_get(j, "lr")) == sl_optim_lr(&x.c.optim, 3, steps));
-    const double loss = sl_json_real(sl_json_get(j, "loss"));
-    const double expression = sl_json_real(sl_json_get(j, "loss_expression"));
+    assert_true(sl_io_json_real(sl_io_json_get(j, "lr")) == sl_optim_lr(&x.c.optim, 3, steps));
+    const double loss = sl_io_json_real(sl_io_json_get(j, "loss"));
+    const double expression = sl_io_json_real(sl_io_json_get(j, "loss_expression"));
     SL_CHECK(t, fabs(expression * 32 / (loss * (double)tokens) - 1) < 1e-12, "%g %g", loss,
              expression);
     SL_CHECK(t, loss > 1 && loss < 6, "log(104) is 4.6, not %g", loss);
-    assert_true(sl_json_real(sl_json_get(j, "seconds")) > 0);
-    assert_true(sl_json_real(sl_json_get(j, "pairs_per_second")) > 0);
-    sl_json_free(j);
+    assert_true(sl_io_json_real(sl_io_json_get(j, "seconds")) > 0);
+    assert_true(sl_io_json_real(sl_io_json_get(j, "pairs_per_second")) > 0);
+    sl_io_json_free(j);
     sl_free(text);
     sl_model_free(m);
     tiny_remove(x.c.out);
@@ -288,7 +288,9 @@ static void inflate(sl_fixture *t, const sl_train_config *c, int64_t step, int f
     for (int k = first < 0 ? m->n_param + first : first; k < m->n_param; k++)
         for (int64_t i = 0; i < m->param[k].count; i++)
             weights[m->param[k].offset + i] = i % 3 ? size : -size;
-    const sl_ckpt_meta meta = { l.step, l.config, l.progress, l.vocabulary, l.universe, NULL, NULL };
+    const sl_ckpt_meta meta = {
+        l.step, l.config, l.progress, l.vocabulary, l.universe, NULL, NULL
+    };
     SL_MUST(t, sl_ckpt_save(c->out, m, weights, o, o->m, o->v, &meta));
     sl_ckpt_loaded_clear(&l);
     sl_optim_free(o);

@@ -24,9 +24,9 @@ static void the_plan_is_kept_by_timing(void **state) {
         c.model.layers = row[i].layers;
         c.train.batch = row[i].batch;
         c.train.lanes = row[i].lanes;
-        SL_MUST(t, sl_pool_new(&pool, row[i].threads));
+        SL_MUST(t, sl_par_pool_new(&pool, row[i].threads));
         SL_MUST(t, sl_train_time(&out, pool, &c, row[i].points, row[i].tokens, 3, NULL, NULL));
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
         char what[40];
         snprintf(what, sizeof what, "row %d", i);
         within(t, out.peak_bytes, out.planned_bytes, what);
@@ -55,7 +55,7 @@ static void the_plan_is_kept_by_a_run(void **state) {
         sl_pool *pool;
         sl_train_plan p;
         sl_train_result out;
-        SL_MUST(t, sl_pool_new(&pool, threads));
+        SL_MUST(t, sl_par_pool_new(&pool, threads));
         SL_MUST(t, sl_train__model(&m, &x.c));
         SL_MUST(t, sl_train_plan_make(&p, &x.c, m, 0, 0, threads, 1));
         SL_MUST(t, sl_train_run(&out, pool, &x.c, NULL, NULL));
@@ -63,7 +63,7 @@ static void the_plan_is_kept_by_a_run(void **state) {
         snprintf(what, sizeof what, "%d threads", threads);
         within(t, out.peak_bytes, p.memory, what);
         sl_model_free(m);
-        sl_pool_free(pool);
+        sl_par_pool_free(pool);
         tiny_remove(x.c.out);
         tiny_end(&x);
     }

@@ -33,7 +33,7 @@ static sl_status build(outcome *out, int64_t size, int threads, const char *dir)
     sl_pool *pool = NULL;
     sl_status st;
     o.size = size;
-    SL_GO(sl_pool_new(&pool, threads));
+    SL_GO(sl_par_pool_new(&pool, threads));
     double start = sl_clock();
     SL_GO(dir ? sl_universe_open(&u, pool, &o, NULL, dir) : sl_universe_new(&u, pool, &o, NULL));
     out->seconds = sl_clock() - start;
@@ -46,7 +46,7 @@ static sl_status build(outcome *out, int64_t size, int threads, const char *dir)
     memcpy(out->hash, sl_universe_hash(u), sizeof out->hash);
 done:
     sl_universe_free(u);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return st;
 }
 

@@ -33,7 +33,7 @@ static inline const sl_node *raw_tree(sl_fixture *t, int depth) {
         if (depth == 0) return sl_expr_var(&t->arena, 1 + (int)sl_rng_below(&t->rng, 2));
         sl_operator o = (sl_operator)sl_rng_below(&t->rng, SL_OPERATOR_DIV + 1);
         p = raw_tree(t, depth - 1);
-        if (sl_operator_operands(o) == 2) {
+        if (sl_expr_operator_operands(o) == 2) {
             q = raw_tree(t, (int)sl_rng_below(&t->rng, (uint32_t)depth));
             if (sl_rng_below(&t->rng, 2)) e = p, p = q, q = e;
         }

@@ -183,7 +183,7 @@ static void many_threads_read_the_same(void **state) {
     cache c = fresh("threads");
     sl_pool *pool;
     sl_universe_options o = config(3, 1, NULL, 10000); // more than a part
-    SL_MUST(t, sl_pool_new(&pool, 3));
+    SL_MUST(t, sl_par_pool_new(&pool, 3));
     sl_universe *built = build(t, &o);
     for (int i = 0; i < 2; i++) {
         sl_universe *u;
@@ -192,7 +192,7 @@ static void many_threads_read_the_same(void **state) {
         sl_universe_free(u);
     }
     sl_universe_free(built);
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     drop(&c);
 }
 

@@ -37,9 +37,9 @@ static void random_raw_trees_of_depth_three_are_in_it(void **state) {
     sl_universe *u;
     sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT;
     o.size = 0;
-    SL_MUST(t, sl_pool_new(&pool, 0));
+    SL_MUST(t, sl_par_pool_new(&pool, 0));
     SL_MUST(t, sl_universe_new(&u, pool, &o, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
 
     int n = sl_test_iters(t, 20000), high[4] = { 0 };
     for (int i = 0; i < n; i++) {

@@ -24,12 +24,12 @@ static void goes_round(sl_fixture *t, const sl_node *e, sl_format format) {
     bool same_text = st == SL_OK && strcmp(sl_str_text(&first), sl_str_text(&second)) == 0;
     sl_str_clear(&first);
     sl_str_clear(&second);
-    SL_CHECK(t, st == SL_OK, "%s cannot be read back: %s\n%s", sl_format_name(format), text,
+    SL_CHECK(t, st == SL_OK, "%s cannot be read back: %s\n%s", sl_expr_format_name(format), text,
              sl_last_error());
-    SL_CHECK(t, sl_expr_equal(back, e), "%s is read as something else: %s", sl_format_name(format),
-             text);
-    SL_CHECK(t, same_text, "%s is written otherwise the second time: %s", sl_format_name(format),
-             text);
+    SL_CHECK(t, sl_expr_equal(back, e), "%s is read as something else: %s",
+             sl_expr_format_name(format), text);
+    SL_CHECK(t, same_text, "%s is written otherwise the second time: %s",
+             sl_expr_format_name(format), text);
 }
 
 static void all_formats(sl_fixture *t, const sl_node *e) {

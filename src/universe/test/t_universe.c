@@ -8,9 +8,9 @@
 static sl_universe *build(sl_fixture *t, const sl_universe_options *o, int threads) {
     sl_pool *pool;
     sl_universe *u;
-    SL_MUST(t, sl_pool_new(&pool, threads));
+    SL_MUST(t, sl_par_pool_new(&pool, threads));
     SL_MUST(t, sl_universe_new(&u, pool, o, NULL));
-    sl_pool_free(pool);
+    sl_par_pool_free(pool);
     return u;
 }
 
@@ -169,11 +169,11 @@ static void other_operators_make_sets_too(void **state) {
             if (!raw_tree_is_function(e)) continue;
             const int64_t at = sl_universe_find(u, e);
             sl_truth same;
-            SL_CHECK(t, at >= 0, "%s: %s of %d and %d is missing", sets[k], sl_operator_text(op), p,
-                     q);
+            SL_CHECK(t, at >= 0, "%s: %s of %d and %d is missing", sets[k],
+                     sl_expr_operator_text(op), p, q);
             SL_MUST(t, sl_expr_same(&same, &t->arena, e, sl_universe_get(u, at)));
             SL_CHECK(t, !sl_no(same), "%s: %s of %d and %d is another function", sets[k],
-                     sl_operator_text(op), p, q);
+                     sl_expr_operator_text(op), p, q);
         }
         sl_universe_free(u);
     }

@@ -38,7 +38,7 @@ static sl_status grow(const sl_node **out, sl_arena *a, sl_rng *rng,
     if (depth == 0 || sl_rng_uniform(rng) < o->p_leaf) return leaf(out, a, rng, o);
     const sl_operator op = any_operator(rng, o->ops ? o->ops : SL_EXPR_FIRST_OPERATORS);
     SL_TRY(grow(&p, a, rng, o, depth - 1));
-    if (sl_operator_operands(op) == 2) SL_TRY(grow(&q, a, rng, o, depth - 1));
+    if (sl_expr_operator_operands(op) == 2) SL_TRY(grow(&q, a, rng, o, depth - 1));
     return built(out, sl_expr_apply(a, op, p, q));
 }
 
@@ -56,7 +56,7 @@ static sl_status rewrite(const sl_node **out, sl_arena *a, sl_rng *rng, const sl
 /* Appends the rewritten operands of e, and of operands that are of its kind again. */
 static sl_status gather(const sl_node **list, int *n, sl_arena *a, sl_rng *rng, const sl_node *e) {
     const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) {
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
         if (c->op == e->op)
             SL_TRY(gather(list, n, a, rng, c));
         else
@@ -97,7 +97,7 @@ static sl_status rewrite(const sl_node **out, sl_arena *a, sl_rng *rng, const sl
         return built(out, sl_expr_pow(a, u, sl_expr__exponent(e)));
     case SL_OP_RAISE:
         SL_TRY(rewrite(&u, a, rng, e + 1));
-        SL_TRY(rewrite(&v, a, rng, sl_next(e + 1)));
+        SL_TRY(rewrite(&v, a, rng, sl_expr_next(e + 1)));
         return built(out, sl_expr_power(a, u, v));
     case SL_OP_ADD:
     case SL_OP_MUL: break;
@@ -153,12 +153,13 @@ static sl_status insert(const sl_node **out, const insertion *w, const sl_node *
     case SL_OP_POW:
         SL_TRY(insert(&u, w, e + 1));
         SL_TRY(built(&u, sl_expr_pow(w->a, u, sl_expr__exponent(e))));
-        if (!sl_rat_is_int(sl_expr__exponent(e))) return affine(out, w, u); // a root is a function
+        if (!sl_expr_rat_is_int(sl_expr__exponent(e)))
+            return affine(out, w, u); // a root is a function
         *out = u;
         return SL_OK;
     case SL_OP_RAISE:
         SL_TRY(insert(&u, w, e + 1));
-        SL_TRY(insert(&v, w, sl_next(e + 1)));
+        SL_TRY(insert(&v, w, sl_expr_next(e + 1)));
         SL_TRY(built(&u, sl_expr_power(w->a, u, v)));
         return affine(out, w, u);
     case SL_OP_ADD:
@@ -170,7 +171,7 @@ static sl_status insert(const sl_node **out, const insertion *w, const sl_node *
     }
     const sl_node **list = sl_arena_alloc(w->a, e->arg * sizeof *list), *c = e + 1;
     if (!list) return sl_fail_memory(e->arg, sizeof *list, "operands");
-    for (int i = 0; i < e->arg; i++, c = sl_next(c)) SL_TRY(insert(&list[i], w, c));
+    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) SL_TRY(insert(&list[i], w, c));
     return built(out, sl_expr_nary(w->a, e->op, list, e->arg));
 }
 

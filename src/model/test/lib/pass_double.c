@@ -6,7 +6,7 @@
 #include "model/model_test.h"
 
 #define REAL      double
-#define NN(f)     sl_ref_d_##f
+#define NN(f)     sl_nn_ref_d_##f
 #define OF(f)     sl_##f##_d
 #define WORK      sl_work_d
 #define CODE      code

@@ -1,0 +1,330 @@
+/* found - discovery as a call: arrays in, formulas out. */
+#include <math.h>
+#include <string.h>
+
+#include "commands/commands.h"
+
+/* ---------------------------------------------------------------- the work ------------------ */
+
+typedef struct reporting {
+    sl_commands__listener listener;
+    const sl_names *names;
+    sl_status st; // of writing a line
+} reporting;
+
+enum { LINE = 160, DIGITS = 4 };
+
+/* Appends the formula, constants to a few digits: a line of progress need not be exact. */
+static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *names) {
+    double value[SL_FIT_MAX_PARAMS];
+    sl_candidate shown = *c;
+    if (!c->expr || c->params > SL_FIT_MAX_PARAMS) return SL_OK;
+    for (int i = 0; i < c->params; i++) {
+        char text[40];
+        sl_snprintf(text, sizeof text, "%.*g", DIGITS, c->value[i]);
+        value[i] = sl_strtod(text, NULL);
+        if (!isfinite(value[i])) return SL_OK;
+    }
+    shown.value = value;
+    sl_str_add(s, ": ");
+    SL_TRY(sl_discover_candidate_print(s, &shown, SL_FORMAT_INFIX, names));
+    return sl_str_status(s);
+}
+
+/* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
+static int on_progress(const char *what, double done, double total, const sl_candidate *best,
+                       void *payload) {
+    reporting *t = payload;
+    char text[LINE];
+    sl_str formula = { 0 };
+    if (best && !isnan(best->r2)) {
+        const sl_status st = add_short(&formula, best, t->names);
+        t->st = SL_MIN(t->st, st); // a macro: it would print twice
+        sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
+                    sl_str_text(&formula));
+    } else {
+        sl_snprintf(text, sizeof text, "%.40s", what);
+    }
+    sl_str_clear(&formula);
+    if (t->st != SL_OK) return true;
+    return sl_commands__send_event(&t->listener, SYMLAW_EVENT_PROGRESS, text, strlen(text), done,
+                                   total) != SL_OK;
+}
+
+/* Sums and products are always allowed. */
+static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
+                                   1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
+                                   1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
+
+sl_status sl_commands__search_options(sl_search_options *out, const sl_commands__run *run) {
+    const char *ops = sl_commands__named(run, "ops")->text[0];
+    *out = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
+    if (ops) SL_TRY(sl_universe_ops_parse(&out->ops, ops));
+    out->ops |= arithmetic;
+    out->max_size = (int)sl_commands__named(run, "max-size")->whole;
+    out->max_memory = (int64_t)(sl_commands__named(run, "max-memory")->real * 1e9);
+    return SL_OK;
+}
+
+sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
+                            const sl_problem *p, const sl_commands__run *run) {
+    sl_discover_options o;
+    sl_commands__discover_options(&o, run);
+    SL_TRY(sl_commands__search_options(&o.exhaustive, run));
+    o.exhaustive.sigma = asked->sigma;
+    o.exhaustive.units = asked->units;
+    o.open_model = asked->open;
+    o.open_payload = asked->payload;
+    const double timeout = sl_commands__named(run, "timeout")->real;
+    if (timeout > 0) o.deadline = run->listener.start + timeout;
+    reporting to = { run->listener, asked->names, SL_OK };
+    sl_pool *pool = NULL;
+    SL_TRY(sl_par_pool_new(&pool, (int)sl_commands__named(run, "threads")->whole));
+    sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
+    sl_par_pool_free(pool);
+    if (st != SL_OK || to.st == SL_OK) return st;
+    sl_discover_free(*out);
+    *out = NULL;
+    return to.st;
+}
+
+/* ---------------------------------------------------------------- the call ------------------ */
+
+/* A value here; the command also takes the name of a column. */
+#define SL_COMMANDS__SIGMA(X)                                \
+    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308, \
+      "standard deviation of the target's errors; 0: it is estimated")
+
+static const symlaw_option_info options[] = { SL_DISCOVER_TABLE(SL_COMMANDS__DISCOVER_OPTION) //
+                                              SL_INFER_SHORT_TABLE(SL_COMMANDS__INFER_OPTION) //
+                                              SL_COMMANDS__SEARCH(SL_COMMANDS__SEARCH_OPTION) //
+                                              SL_COMMANDS__SIGMA(SL_COMMANDS__SEARCH_OPTION)  //
+                                              SL_COMMANDS__TIMEOUT(SL_COMMANDS__OPTION)       //
+                                              SL_COMMANDS__REPEAT(SL_COMMANDS__COMMON_OPTION) };
+
+static const symlaw_command_info info = { .name = "discover",
+                                          .options = options,
+                                          .n_options = SL_LEN(options) };
+
+static sl_status check_column(const double *column, int64_t rows, const char *name) {
+    for (int64_t i = 0; i < rows; i++)
+        if (!isfinite(column[i]))
+            return sl_fail(
+                SL_EINVAL,
+                "symlaw_discover: %s has no finite number in row %lld; leave such rows out", name,
+                (long long)i + 1);
+    return SL_OK;
+}
+
+static sl_status check_problem(const sl_problem *p, const char *const *names) {
+    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", p->inputs,
+                       SL_DATA_MAX_INPUTS);
+    if (p->rows < 2)
+        return sl_fail(SL_EINVAL, "symlaw_discover: %lld rows; a formula needs 2 at least",
+                       (long long)p->rows);
+    for (int i = 0; i < p->inputs; i++) {
+        char name[24];
+        sl_snprintf(name, sizeof name, "input %d", i + 1);
+        if (!p->x[i]) return sl_fail(SL_EINVAL, "symlaw_discover: %s is NULL", name);
+        if (names && !names[i])
+            return sl_fail(SL_EINVAL, "symlaw_discover: the name of %s is NULL", name);
+        SL_TRY(check_column(p->x[i], p->rows, name));
+    }
+    return check_column(p->y, p->rows, "y");
+}
+
+static sl_status copy_names(symlaw_discovery *f, const char *const *names, int n) {
+    const char **list = sl_arena_alloc(&f->arena, (size_t)n * sizeof *list);
+    if (!list) return sl_fail_memory((size_t)n, sizeof *list, "names of inputs");
+    for (int i = 0; i < n; i++) {
+        const size_t size = strlen(names[i]) + 1;
+        char *copy = sl_arena_alloc(&f->arena, size);
+        if (!copy) return sl_fail_memory(size, 1, "a name of an input");
+        list[i] = memcpy(copy, names[i], size);
+    }
+    f->names.names = list;
+    return SL_OK;
+}
+
+/* Of the inputs by their names, and of y. */
+static sl_status read_units(symlaw_discovery *f, const char *list) {
+    char plain[SL_DATA_MAX_INPUTS][8];
+    const char *names[SL_DATA_MAX_INPUTS];
+    for (int i = 0; i < f->names.count; i++) {
+        sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
+        names[i] = f->names.names ? f->names.names[i] : plain[i];
+    }
+    return sl_commands__units(&f->units_known, &f->units, list, names, f->names.count, "y");
+}
+
+static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_problem *p,
+                      const sl_json *given, const sl_commands__listener *listener) {
+    sl_commands__value values[SL_LEN(options)];
+    const sl_commands__run run = { .info = &info, .values = values, .listener = *listener };
+    SL_TRY(sl_commands__options_read(values, &info, given));
+    SL_TRY(read_units(f, sl_commands__named(&run, "units")->text[0]));
+    const sl_commands__asked asked = { .model = model ? model->infer : NULL,
+                                       .names = &f->names,
+                                       .sigma = sl_commands__named(&run, "sigma")->real,
+                                       .units = f->units_known };
+    return sl_commands__find(&f->discovery, &asked, p, &run);
+}
+
+static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_problem *p,
+                          const char *const *names, const char *options_json,
+                          const sl_commands__listener *listener) {
+    if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
+    SL_TRY(check_problem(p, names));
+
+    sl_status st;
+    sl_json *given = NULL;
+    symlaw_discovery *f = sl_calloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
+    f->names.count = p->inputs;
+    if (names) SL_GO(copy_names(f, names, p->inputs));
+    if (options_json) SL_GO(sl_io_json_parse(&given, options_json, strlen(options_json)));
+    SL_GO(find(f, model, p, given, listener));
+    *out = f;
+    f = NULL;
+done:
+    sl_io_json_free(given);
+    symlaw_discovery_free(f);
+    return st;
+}
+
+symlaw_status symlaw_discover(symlaw_discovery **out, const symlaw_model *model,
+                              const double *const *x, int n_inputs, const double *y, int64_t rows,
+                              const char *const *names, const char *options_json,
+                              symlaw_event_fn on_event, void *payload) {
+    SL_API__PUBLIC(discover(
+        out, model, &(sl_problem){ .inputs = n_inputs, .rows = rows, .x = x, .y = y }, names,
+        options_json, &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
+}
+
+void symlaw_discovery_free(symlaw_discovery *f) {
+    if (!f) return;
+    sl_discover_free(f->discovery);
+    sl_arena_clear(&f->arena);
+    sl_free(f);
+}
+
+/* ---------------------------------------------------------------- questions ----------------- */
+
+static const sl_candidate *candidate(const symlaw_discovery *f, int64_t i) {
+    return i >= 0 && i < symlaw_discovery_count(f) ? &f->discovery->candidate[i] : NULL;
+}
+
+int64_t symlaw_discovery_count(const symlaw_discovery *f) { return f ? f->discovery->ranked : 0; }
+
+int symlaw_discovery_within_noise(const symlaw_discovery *f) {
+    return f && f->discovery->within_noise;
+}
+
+static sl_status formula_of(symlaw_formula **out, const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    if (!out || !c)
+        return sl_fail(SL_EINVAL,
+                       "symlaw_discovery_formula: out is NULL, or there is no formula %lld",
+                       (long long)i);
+    return sl_api__formula_fitted(out, c->expr, c->value, c->params, &f->names);
+}
+
+symlaw_status symlaw_discovery_formula(symlaw_formula **out, const symlaw_discovery *f, int64_t i) {
+    SL_API__PUBLIC(formula_of(out, f, i));
+}
+
+double symlaw_discovery_r2(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->r2 : NAN;
+}
+
+double symlaw_discovery_rmse(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->rms : NAN;
+}
+
+double symlaw_discovery_bits(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->bits.total : NAN;
+}
+
+double symlaw_discovery_evidence(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->evidence : NAN;
+}
+
+int symlaw_discovery_size(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->size : 0;
+}
+
+int symlaw_discovery_on_front(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c && c->front;
+}
+
+const char *symlaw_discovery_source(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? sl_discover_source_name(c->source) : NULL;
+}
+
+double symlaw_discovery_holdout_r2(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->r2_holdout : NAN;
+}
+
+double symlaw_discovery_log_prob(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->log_prob : NAN;
+}
+
+const char *symlaw_discovery_status(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? sl_discover_candidate_state_name(c->state) : NULL;
+}
+
+int symlaw_discovery_constants(const symlaw_discovery *f, int64_t i) {
+    const sl_candidate *c = candidate(f, i);
+    return c ? c->params : 0;
+}
+
+double symlaw_discovery_constant(const symlaw_discovery *f, int64_t i, int k, double *error) {
+    const sl_candidate *c = candidate(f, i);
+    const bool there = c && k >= 0 && k < c->params;
+    if (error) *error = there ? c->error[k] : NAN;
+    return there ? c->value[k] : NAN;
+}
+
+const char *sl_commands__cut_name(sl_cut cut) {
+    switch (cut) {
+    case SL_CUT_NONE: break;
+    case SL_CUT_TIME: return "time";
+    case SL_CUT_CANCEL: return "cancel";
+    }
+    return "";
+}
+
+const char *symlaw_discovery_cut(const symlaw_discovery *f) {
+    return f ? sl_commands__cut_name(f->discovery->cut) : "";
+}
+
+static sl_status write_json(char **json, const symlaw_discovery *f) {
+    if (!json || !f) return sl_fail(SL_EINVAL, "symlaw_discovery_json: json or found is NULL");
+    sl_status st;
+    sl_str s = { 0 };
+    sl_io_json_open(&s, NULL, '{');
+    SL_GO(
+        sl_commands__found_json(&s, f->discovery, &f->names, f->units_known, f->discovery->count));
+    sl_io_json_close(&s, '}');
+    SL_GO(sl_str_status(&s));
+    *json = s.text;
+    s = (sl_str){ 0 };
+done:
+    sl_str_clear(&s);
+    return st;
+}
+
+symlaw_status symlaw_discovery_json(char **json, const symlaw_discovery *f) {
+    SL_API__PUBLIC(write_json(json, f));
+}

@@ -1,0 +1,125 @@
+/* data - pairs over a set as handles. */
+#include <string.h>
+
+#include "commands/commands.h"
+
+/* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
+ * the set's, as one --seed is for both. */
+static const symlaw_option_info options[] = {
+    SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION){ .name = "seed",
+                                               .type = SYMLAW_OPTION_INT,
+                                               .arity = 1,
+                                               .value_name = "N",
+                                               .max = 9007199254740991.0,
+                                               .help = "seed of everything random" },
+};
+
+static const symlaw_command_info info = { .name = "data",
+                                          .options = options,
+                                          .n_options = SL_LEN(options) };
+
+static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
+    sl_commands__value values[SL_LEN(options)];
+    const sl_commands__run run = { .info = &info, .values = values };
+    sl_json *given = NULL;
+    if (json) SL_TRY(sl_io_json_parse(&given, json, strlen(json)));
+    sl_status st = sl_commands__options_read(values, &info, given);
+    if (st == SL_OK) {
+        sl_commands__pairs_options(out, &run);
+        if (!sl_commands__named(&run, "seed")->given) out->seed = sl_universe_config(u)->seed;
+    }
+    sl_io_json_free(given); // texts of choices were borrowed from it until now
+    return st;
+}
+
+static sl_status open_data(symlaw_pairs **out, const symlaw_set *set, const char *options_json) {
+    if (!out || !set) return sl_fail(SL_EINVAL, "symlaw_pairs_open: out or set is NULL");
+    sl_pairs_options o;
+    SL_TRY(read_options(&o, options_json, set->universe));
+    symlaw_pairs *d = sl_calloc(1, sizeof *d);
+    if (!d) return sl_fail_memory(1, sizeof *d, "data");
+    sl_status st = sl_pairs_new(&d->pairs, set->universe, &o);
+    if (st != SL_OK) {
+        symlaw_pairs_close(d);
+        return st;
+    }
+    *out = d;
+    return SL_OK;
+}
+
+symlaw_status symlaw_pairs_open(symlaw_pairs **out, const symlaw_set *set,
+                                const char *options_json) {
+    SL_API__PUBLIC(open_data(out, set, options_json));
+}
+
+void symlaw_pairs_close(symlaw_pairs *d) {
+    if (!d) return;
+    sl_pairs_free(d->pairs);
+    sl_free(d);
+}
+
+int64_t symlaw_pairs_count(const symlaw_pairs *d, const char *split) {
+    sl_split s = split ? sl_pairs_split_find(split) : SL_SPLIT_COUNT;
+    return d && s != SL_SPLIT_COUNT ? sl_pairs_size(d->pairs, s) : -1;
+}
+
+static sl_status find_split(sl_split *out, const char *name) {
+    *out = sl_pairs_split_find(name);
+    if (*out != SL_SPLIT_COUNT) return SL_OK;
+    sl_commands__guess g = { .word = name };
+    for (sl_split s = 0; s < SL_SPLIT_COUNT; s++)
+        sl_commands__guess_offer(&g, sl_pairs_split_name(s));
+    char end[96];
+    return sl_fail(SL_EINVAL, "symlaw_pairs_get: unknown split \"%.40s\"%s", name,
+                   sl_commands__guess_text(&g, "", end));
+}
+
+static sl_status get(symlaw_pair **out, const symlaw_pairs *d, const char *split, int64_t index) {
+    if (!out || !d || !split) return sl_fail(SL_EINVAL, "symlaw_pairs_get: an argument is NULL");
+    sl_split which;
+    SL_TRY(find_split(&which, split));
+    symlaw_pair *s = sl_calloc(1, sizeof *s);
+    if (!s) return sl_fail_memory(1, sizeof *s, "a pair");
+    sl_status st = sl_pairs_get(&s->pair, &s->arena, d->pairs, which, index);
+    if (st != SL_OK) {
+        symlaw_pair_free(s);
+        return st;
+    }
+    *out = s;
+    return SL_OK;
+}
+
+symlaw_status symlaw_pairs_get(symlaw_pair **out, const symlaw_pairs *d, const char *split,
+                               int64_t index) {
+    SL_API__PUBLIC(get(out, d, split, index));
+}
+
+void symlaw_pair_free(symlaw_pair *s) {
+    if (!s) return;
+    sl_arena_clear(&s->arena);
+    sl_free(s);
+}
+
+static sl_status formula_of(symlaw_formula **out, const symlaw_pair *s) {
+    if (!out || !s) return sl_fail(SL_EINVAL, "symlaw_pair_formula: out or sample is NULL");
+    return sl_api__formula_of(out, s->pair.expr);
+}
+
+symlaw_status symlaw_pair_formula(symlaw_formula **out, const symlaw_pair *s) {
+    SL_API__PUBLIC(formula_of(out, s));
+}
+
+int64_t symlaw_pair_member(const symlaw_pair *s) { return s ? s->pair.base : -1; }
+int symlaw_pair_rows(const symlaw_pair *s) { return s ? s->pair.points : 0; }
+int symlaw_pair_columns(const symlaw_pair *s) { return s ? s->pair.columns : 0; }
+
+const double *symlaw_pair_x(const symlaw_pair *s, int column) {
+    return s && column >= 0 && column < s->pair.columns ? s->pair.x[column] : NULL;
+}
+
+const double *symlaw_pair_y(const symlaw_pair *s) { return s ? s->pair.y : NULL; }
+
+const uint8_t *symlaw_pair_tokens(const symlaw_pair *s, int *n) {
+    if (n) *n = s ? s->pair.n_tokens : 0;
+    return s ? s->pair.tokens : NULL;
+}

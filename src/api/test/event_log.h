@@ -1,0 +1,94 @@
+/* For the tests of commands: what one tells, and what all of them must stand. */
+#ifndef SL_API_HEARD_H
+#define SL_API_HEARD_H
+
+#include <string.h>
+
+#include "commands/commands.h"
+#include "fixture/fixture.h"
+#include "io/io_test.h"
+
+/* What a command told. */
+typedef struct heard {
+    sl_str output, excerpt, notes; // a note a line
+    int events, stop_after;        // 0: never
+    size_t largest;                // piece of output
+} heard;
+
+static inline int listen(const symlaw_event *e, void *payload) {
+    heard *h = payload;
+    h->events++;
+    SL_ASSERT(e->size == sizeof *e && e->seconds >= 0);
+    if (e->kind == SYMLAW_EVENT_OUTPUT) {
+        sl_str_add_bytes(&h->output, e->text, e->length);
+        h->largest = SL_MAX(h->largest, e->length);
+    }
+    if (e->kind == SYMLAW_EVENT_EXCERPT) sl_str_add_bytes(&h->excerpt, e->text, e->length);
+    if (e->kind == SYMLAW_EVENT_NOTE) {
+        sl_str_add_bytes(&h->notes, e->text, e->length);
+        sl_str_add_char(&h->notes, '\n');
+    }
+    return h->stop_after > 0 && h->events >= h->stop_after;
+}
+
+static inline void forget(heard *h) {
+    sl_str_clear(&h->output);
+    sl_str_clear(&h->excerpt);
+    sl_str_clear(&h->notes);
+    *h = (heard){ 0 };
+}
+
+static inline const char *said(const heard *h) { return sl_str_text(&h->output); }
+
+static inline sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
+    sl_json *j = NULL;
+    SL_MUST(t, sl_io_json_parse(&j, text, n));
+    return j;
+}
+
+/* The result of a call that must succeed; what it told is in h. */
+static inline sl_json *result_of(sl_fixture *t, heard *h, const char *command,
+                                 const char *options) {
+    char *result = NULL;
+    SL_MUST(t, symlaw_command(command, options, listen, h, &result));
+    SL_CHECK(t,
+             strncmp(result, "{\"exit\":0,", 10) == 0 || strncmp(result, "{\"exit\":1,", 10) == 0,
+             "%s", result);
+    sl_json *j = parsed(t, result, strlen(result));
+    symlaw_string_free(result);
+    return j;
+}
+
+/* The call with nobody looking at what it tells, for running out of memory. */
+static inline sl_status quiet_status(const char *command, const char *options) {
+    heard h = { 0 };
+    char *result = NULL;
+    sl_status st = symlaw_command(command, options, listen, &h, &result);
+    sl_status output = sl_str_status(&h.output);
+    symlaw_string_free(result);
+    forget(&h);
+    return st != SL_OK ? st : output;
+}
+
+/* Whenever the listener says stop, nothing is handed out and nothing leaks. */
+static inline void stops_at_every_event(sl_fixture *t, const char *command, const char *options) {
+    int stopped = 0;
+    for (int k = 1; k < 400; k++) {
+        heard h = { .stop_after = k };
+        char *result = NULL;
+        sl_status st = symlaw_command(command, options, listen, &h, &result);
+        int events = h.events;
+        forget(&h);
+        if (st == SL_OK) {
+            symlaw_string_free(result);
+            break;
+        }
+        stopped++;
+        assert_int_equal(st, SL_ECANCEL);
+        assert_null(result);
+        SL_CHECK(t, events == k, "%d more events after the stop", events - k);
+    }
+    SL_CHECK(t, stopped >= 2, "%s: stopped %d times only", options, stopped);
+}
+
+#endif

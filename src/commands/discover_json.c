@@ -1,0 +1,248 @@
+/* discover_json - what was found as members of an object, in full precision. The shape is described
+ * in docs/formats.md. */
+#include <math.h>
+#include <string.h>
+
+#include "commands/commands.h"
+
+/* A cell of an R2 or a time that is not known is null: sl_io_json_add_real sees to that. */
+static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units *units) {
+    sl_fit_dimensions d = { 0 };
+    sl_arena scratch = { 0 };
+    sl_status st = SL_OK;
+    const bool known = units && c->params > 0 && c->params <= SL_FIT_MAX_PARAMS;
+    if (known) st = sl_commands__constant_units(&d, &scratch, c, units);
+    sl_arena_clear(&scratch);
+    SL_TRY(st);
+    sl_io_json_open(s, "constants", '[');
+    for (int i = 0; i < c->params; i++) {
+        sl_io_json_open(s, NULL, '{');
+        sl_io_json_add_real(s, "value", c->value[i]);
+        sl_io_json_add_real(s, "error", c->error[i]);
+        sl_str unit = { 0 };
+        if (known && d.homogeneous) {
+            sl_data_dimension_print(&unit, d.constant[i]);
+            st = sl_str_status(&unit);
+            sl_io_json_add_text(s, "unit", sl_str_text(&unit));
+        }
+        sl_str_clear(&unit);
+        SL_TRY(st);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+    return SL_OK;
+}
+
+static sl_status add_figures(sl_str *s, const sl_candidate *c, const sl_units *units) {
+    sl_io_json_add_real(s, "r2", c->r2);
+    sl_io_json_add_real(s, "r2_holdout", c->r2_holdout);
+    sl_io_json_add_real(s, "r2_proposed", c->r2_proposed);
+    sl_io_json_add_real(s, "rms", c->rms);
+    sl_io_json_add_int(s, "size", c->size);
+    sl_io_json_open(s, "bits", '{');
+    sl_io_json_add_real(s, "structure", c->bits.structure);
+    sl_io_json_add_real(s, "numbers", c->bits.numbers);
+    sl_io_json_add_real(s, "constants", c->bits.constants);
+    sl_io_json_add_real(s, "data", c->bits.data);
+    sl_io_json_add_real(s, "total", c->bits.total);
+    sl_io_json_close(s, '}');
+    sl_io_json_add_real(s, "evidence", c->evidence);
+    return add_constants(s, c, units);
+}
+
+static sl_status add_text(sl_str *s, const char *name, const sl_candidate *c, sl_format format,
+                          const sl_names *names) {
+    sl_str text = { 0 };
+    sl_status st = sl_discover_candidate_print(&text, c, format, names);
+    if (st == SL_OK) st = sl_str_status(&text);
+    if (st == SL_OK) sl_io_json_add_text(s, name, sl_str_text(&text));
+    sl_str_clear(&text);
+    return st;
+}
+
+bool sl_commands__can_print(const sl_candidate *c) {
+    for (int i = 0; i < c->params; i++)
+        if (!isfinite(c->value[i])) return false;
+    return c->expr != NULL;
+}
+
+/* A program wants x1, x2, ... whatever the columns are called; a person wants the names. */
+static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
+    const sl_names plain = { NULL, names->count };
+    SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
+    SL_TRY(add_text(s, "python", c, SL_FORMAT_PYTHON, &plain));
+    return add_text(s, "latex", c, SL_FORMAT_LATEX, names);
+}
+
+static sl_status add_tokens(sl_str *s, const sl_candidate *c) {
+    sl_str text = { 0 };
+    sl_token_to_latex(&text, c->tokens, c->n_tokens);
+    sl_status st = sl_str_status(&text);
+    if (st == SL_OK) sl_io_json_add_text(s, "tokens", sl_str_text(&text));
+    sl_str_clear(&text);
+    return st;
+}
+
+static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
+                               const sl_names *names, const sl_units *units) {
+    sl_io_json_open(s, NULL, '{');
+    sl_io_json_add_int(s, "place", place);
+    sl_io_json_add_text(s, "status", sl_discover_candidate_state_name(c->state));
+    sl_io_json_add_text(s, "source", sl_discover_source_name(c->source));
+    if (c->source == SL_SOURCE_SEARCH) {
+        sl_io_json_add_text(s, "method", c->method);
+        sl_io_json_add_int(s, "level", c->level);
+        sl_io_json_add_bool(s, "exact", c->exact);
+    }
+    sl_io_json_add_int(s, "number", c->number);
+    if (c->state == SL_CANDIDATE_INVALID)
+        sl_io_json_add_text(s, "reason", sl_token_reason_name(c->reason));
+    if (c->state == SL_CANDIDATE_DUPLICATE) sl_io_json_add_int(s, "same_as", c->same_as + 1);
+    if (sl_commands__can_print(c)) SL_TRY(add_texts(s, c, names));
+    if (c->tokens) SL_TRY(add_tokens(s, c));
+    SL_TRY(add_figures(s, c, units));
+    sl_io_json_add_bool(s, "front", c->front);
+    sl_io_json_add_real(s, "log_prob", c->log_prob);
+    sl_io_json_add_int(s, "times", c->times);
+    sl_io_json_add_real(s, "seconds", c->seconds);
+    sl_io_json_close(s, '}');
+    return SL_OK;
+}
+
+static void add_counts(sl_str *s, const sl_discovery *d) {
+    const sl_discover_cost *c = &d->cost;
+    sl_io_json_open(s, "counts", '{');
+    sl_io_json_add_int(s, "candidates", d->count);
+    sl_io_json_add_int(s, "ranked", d->ranked);
+    sl_io_json_add_int(s, "samples", c->samples);
+    sl_io_json_add_int(s, "bags", c->bags);
+    sl_io_json_add_int(s, "distinct", c->distinct);
+    sl_io_json_add_int(s, "unreal", c->unreal);
+    sl_io_json_add_int(s, "refined", c->refined);
+    sl_io_json_add_int(s, "evaluations", c->evaluations);
+    sl_io_json_add_int(s, "rows_fit", d->rows_fit);
+    sl_io_json_add_int(s, "rows_held", d->rows_held);
+    sl_io_json_open(s, "invalid", '{');
+    for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++)
+        if (i != SL_TOKEN_FINE)
+            sl_io_json_add_int(s, sl_token_reason_name((sl_token_reason)i), c->invalid[i]);
+    sl_io_json_close(s, '}');
+    sl_io_json_close(s, '}');
+}
+
+static void add_cost(sl_str *s, const sl_discovery *d) {
+    const sl_discover_cost *c = &d->cost;
+    sl_io_json_open(s, "cost", '{');
+    sl_io_json_add_real(s, "encode", c->infer.encode);
+    sl_io_json_add_real(s, "decode", c->infer.decode);
+    sl_io_json_add_real(s, "search", c->search);
+    sl_io_json_add_real(s, "score", c->score);
+    sl_io_json_add_real(s, "refine", c->refine);
+    sl_io_json_add_real(s, "all", d->seconds);
+    sl_io_json_add_int(s, "decoder_rows", c->infer.rows);
+    sl_io_json_add_int(s, "tokens", c->infer.tokens);
+    sl_io_json_close(s, '}');
+}
+
+static void add_search(sl_str *s, const sl_discovery *d) {
+    static const char *const ends[] = { [SL_SEARCH_FOUND] = "found",
+                                        [SL_SEARCH_DONE] = "done",
+                                        [SL_SEARCH_TIME] = "time",
+                                        [SL_SEARCH_CANCEL] = "cancel",
+                                        [SL_SEARCH_MEMORY] = "memory" };
+    const sl_discover_searched *r = &d->search;
+    sl_io_json_add_bool(s, "model_asked", d->model_asked);
+    if (r->passes == 0) {
+        sl_io_json_add_null(s, "search");
+        return;
+    }
+    sl_io_json_open(s, "search", '{');
+    sl_io_json_add_text(s, "end", ends[r->end]);
+    sl_io_json_add_int(s, "passes", r->passes);
+    sl_io_json_add_int(s, "steps", r->steps);
+    sl_io_json_add_int(s, "hints", r->hints);
+    sl_io_json_add_real(s, "sigma", r->sigma);
+    sl_io_json_add_text(s, "noise", r->relative ? "relative" : "additive");
+    sl_io_json_add_int(s, "tried", r->tried);
+    sl_io_json_add_int(s, "verified", r->verified);
+    sl_io_json_add_int(s, "memory", r->memory);
+    sl_io_json_add_int(s, "memory_needed", r->memory_short.needed);
+    sl_io_json_add_int(s, "too_large", r->too_large);
+    sl_io_json_close(s, '}');
+}
+
+sl_status sl_commands__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
+                                  const sl_units *units, int64_t top) {
+    const char *cut = sl_commands__cut_name(d->cut);
+    sl_io_json_add_text(s, "cut", *cut ? cut : NULL);
+    sl_io_json_add_bool(s, "within_noise", d->within_noise);
+    sl_io_json_open(s, "candidates", '[');
+    for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
+        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
+    sl_io_json_close(s, ']');
+    sl_io_json_open(s, "front", '[');
+    for (int64_t i = 0; i < d->ranked; i++)
+        if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
+    sl_io_json_close(s, ']');
+    add_search(s, d);
+    add_counts(s, d);
+    add_cost(s, d);
+    return SL_OK;
+}
+
+/* Names as the file has them: sl_io_json_add_text makes any bytes a text. */
+static void add_data(sl_str *s, const sl_commands__finding *f) {
+    const sl_table *t = f->table;
+    sl_io_json_open(s, "data", '{');
+    sl_io_json_add_text(s, "file", f->file);
+    sl_io_json_add_text(s, "target", t->target);
+    sl_io_json_open(s, "inputs", '[');
+    for (int i = 0; i < t->inputs; i++) sl_io_json_add_text(s, NULL, t->names[i]);
+    sl_io_json_close(s, ']');
+    sl_io_json_add_int(s, "columns", t->columns);
+    sl_io_json_add_int(s, "text_columns", t->text_columns);
+    sl_io_json_add_int(s, "rows_read", t->read);
+    sl_io_json_add_int(s, "rows", t->rows);
+    sl_io_json_add_int(s, "missing", t->missing);
+    sl_io_json_add_int(s, "infinite", t->infinite);
+    sl_io_json_add_int(s, "weightless", t->weightless);
+    sl_io_json_add_int(s, "repeated", t->repeated);
+    sl_io_json_add_bool(s, "constant", f->constant);
+    if (t->chosen_from > 0) {
+        sl_io_json_add_int(s, "chosen_from", t->chosen_from);
+        sl_io_json_add_real(s, "explained", t->explained);
+    }
+    sl_io_json_add_real(s, "seconds", f->read_seconds);
+    sl_io_json_close(s, '}');
+}
+
+/* The best one also stands alone, for who wants nothing else. */
+static sl_status add_best(sl_str *s, const sl_commands__finding *f, const sl_names *names) {
+    if (f->found->ranked == 0) {
+        sl_io_json_add_null(s, "formula");
+        sl_io_json_add_null(s, "r2");
+        return SL_OK;
+    }
+    SL_TRY(add_text(s, "formula", &f->found->candidate[0], SL_FORMAT_INFIX, names));
+    sl_io_json_add_real(s, "r2", f->found->candidate[0].r2);
+    return SL_OK;
+}
+
+sl_status sl_commands__finding_json(sl_str *s, const sl_commands__finding *f) {
+    if (f->model) {
+        sl_io_json_open(s, "model", '{');
+        sl_commands__model_json(s, f->model);
+        sl_io_json_close(s, '}');
+    } else {
+        sl_io_json_add_null(s, "model");
+    }
+    if (!f->found) {
+        sl_io_json_add_null(s, "formula");
+        sl_io_json_add_null(s, "r2");
+        sl_io_json_add_text(s, "cut", sl_commands__cut_name(SL_CUT_TIME));
+        return SL_OK;
+    }
+    add_data(s, f);
+    SL_TRY(add_best(s, f, &f->names));
+    return sl_commands__found_json(s, f->found, &f->names, f->units, f->top);
+}

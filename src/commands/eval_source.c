@@ -1,0 +1,240 @@
+/* eval_source - the problems of an evaluation: a split of the model's own data, pairs of others, or
+ * formulas; and one hash that stands for all of them. */
+#include <string.h>
+
+#include "commands/commands.h"
+
+/* ---------------------------------------------------------------- the model's data ---------- */
+
+/* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
+ * but not among what a run keeps: they have their defaults. */
+#define DATA_IDS                                    \
+    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__ID) \
+    SL_PAIRS_TABLE(SL_COMMANDS__TABLE_ID)           \
+    SL_COMMANDS__COMMON(SL_COMMANDS__ID)
+
+enum { DATA_IDS DATA_OPTIONS };
+
+static const symlaw_option_info data_options[] = {
+    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__UNIVERSE_OPTION) //
+    SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION)                    //
+    SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION)
+};
+
+static const symlaw_command_info data_info = { .name = "train",
+                                               .options = data_options,
+                                               .n_options = SL_LEN(data_options) };
+
+/* The options of a run's data; texts are borrowed from config. Those that it lacks have the
+ * defaults of its format, and are appended to *missing. */
+static sl_status take_options(sl_commands__value *values, sl_str *missing, const sl_json *config,
+                              const char *path) {
+    int format;
+    SL_TRY(sl_ckpt_config_format(&format, config, path));
+    for (int i = 0; i < DATA_OPTIONS; i++) {
+        const symlaw_option_info *o = &data_options[i];
+        const sl_json *j = sl_io_json_get(config, o->name);
+        sl_commands__option_default(&values[i], o, format);
+        if (!j || sl_io_json_kind_of(j) == SL_JSON_NULL) {
+            if (sl_commands__run_keeps(o->name)) sl_commands__missing_add(missing, o, &values[i]);
+            continue;
+        }
+        const sl_status st = sl_commands__option_read(&values[i], o, j);
+        if (st == SL_EINVAL)
+            return sl_fail(SL_EFORMAT, "%.300s: its configuration is damaged: %s", path,
+                           sl_last_error());
+        SL_TRY(st);
+    }
+    return sl_str_status(missing);
+}
+
+/* The set must be the one of the run, or its test split would not be what training kept away from.
+ */
+static sl_status check_set(const sl_universe *u, const char *path) {
+    sl_st_file *f = NULL;
+    SL_TRY(sl_ckpt_st_open(&f, path));
+    const char *hash = sl_ckpt_st_metadata(f, "universe");
+    sl_status st = SL_OK;
+    if (hash && *hash && strcmp(hash, sl_universe_hash(u)) != 0)
+        st = sl_fail(SL_EINVAL,
+                     "%.300s was trained on a set of expressions with hash %.40s; here it is %s: "
+                     "another version of the program made it",
+                     path, hash, sl_universe_hash(u));
+    sl_ckpt_st_close(f);
+    return st;
+}
+
+/* path: of the model; NULL: there is none. */
+static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, const char *path,
+                          sl_commands__value *values, sl_split split) {
+    sl_commands__run data = { .info = &data_info, .values = values, .listener = run->listener };
+    sl_universe_options universe;
+    sl_pairs_options pairs;
+    SL_TRY(sl_commands__universe_options(&universe, &data));
+    sl_commands__pairs_options(&pairs, &data);
+    if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
+        return sl_fail(SL_EINVAL,
+                       path ? "the run of this model withheld no expressions from training, so it "
+                              "has no such split; take test or valid, or train with --withheld 0.01"
+                            : "without a model nothing is withheld; take --split test or valid");
+    SL_TRY(sl_commands__universe(&out->universe, &universe, sl_commands__threads(run),
+                                 SL_COMMANDS__MEMBERS, &run->listener));
+    if (path) SL_TRY(check_set(out->universe, path));
+    SL_TRY(sl_pairs_new(&out->pairs, out->universe, &pairs));
+    if (sl_pairs_size(out->pairs, split) == 0)
+        return sl_fail(SL_EINVAL, "the split %s of this model's run is empty",
+                       sl_pairs_split_name(split));
+    return SL_OK;
+}
+
+/* Does the configuration say anything of data? That of a model which was not trained here does not.
+ */
+static bool says_of_data(const sl_json *config) {
+    if (sl_io_json_kind_of(config) != SL_JSON_OBJECT) return false;
+    for (int i = 0; i < DATA_OPTIONS; i++) {
+        const char *name = data_options[i].name;
+        // the model says how many variables it has, whatever it was trained on
+        if (strcmp(name, "variables") != 0 && sl_io_json_get(config, name)) return true;
+    }
+    return false;
+}
+
+/* The set and the pairs of the model's training; `split` is asked for, TRAIN if none is. */
+static sl_status open_pairs(sl_commands__problems *out, sl_commands__run *run,
+                            const sl_infer_info *model, sl_split split) {
+    sl_json *config = NULL;
+    sl_str missing = { 0 };
+    sl_commands__value values[DATA_OPTIONS];
+    sl_status st;
+    SL_GO(sl_io_json_parse(&config, model->config, strlen(model->config)));
+    if (!says_of_data(config))
+        SL_GO(sl_fail(SL_EINVAL,
+                      split == SL_SPLIT_TRAIN
+                          ? "%.300s does not say what it was trained on, so there is nothing to "
+                            "draw from; take --source model or linear"
+                          : "%.300s does not say what it was trained on, so it has no splits; give "
+                            "problems by --pairs or --formulas",
+                      model->path));
+    SL_GO(take_options(values, &missing, config, model->path));
+    SL_GO(sl_commands__with_missing(open_set(out, run, model->path, values, split), missing.text));
+    sl_commands__missing_note(&run->listener, missing.text, model->path);
+done:
+    sl_str_clear(&missing);
+    sl_io_json_free(config);
+    return st;
+}
+
+/* Without a model: those that "symlaw pairs" makes. */
+static sl_status open_default_pairs(sl_commands__problems *out, sl_commands__run *run,
+                                    sl_split split) {
+    sl_commands__value values[DATA_OPTIONS];
+    for (int i = 0; i < DATA_OPTIONS; i++)
+        sl_commands__option_default(&values[i], &data_options[i], SL_CKPT_CONFIG_FORMAT);
+    return open_set(out, run, NULL, values, split);
+}
+
+/* ---------------------------------------------------------------- what names them ----------- */
+
+static void add_number(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
+
+static void add_data(sl_hasher *h, const sl_problem *p) {
+    add_number(h, p->inputs);
+    add_number(h, p->rows);
+    if (p->rows == 0) return;
+    const size_t bytes = (size_t)p->rows * sizeof *p->y;
+    for (int i = 0; i < p->inputs; i++) sl_hasher_add(h, p->x[i], bytes);
+    sl_hasher_add(h, p->y, bytes);
+}
+
+static void add_problem(sl_hasher *h, const sl_eval_problem *p) {
+    sl_hasher_add(h, p->id, strlen(p->id) + 1);
+    add_number(h, p->truth ? p->truth->len : 0);
+    if (p->truth) sl_hasher_add(h, p->truth, p->truth->len * sizeof *p->truth);
+    add_number(h, p->tokens ? p->n_tokens : 0);
+    if (p->tokens) sl_hasher_add(h, p->tokens, (size_t)p->n_tokens * sizeof *p->tokens);
+    add_data(h, &p->data);
+    add_data(h, &p->fresh);
+}
+
+/* By what problems are and not by what a file is called, so that a journal goes with them wherever
+ * they came from. */
+static sl_status hash_problems(char out[33], const sl_commands__run *run, const sl_eval_source *s) {
+    static const char what[] = "reading problems";
+    enum { PER_EVENT = 64 };
+    sl_hasher *h = NULL;
+    sl_arena arena = { 0 };
+    sl_status st;
+    SL_GO(sl_hasher_new(&h));
+    for (int64_t i = 0; i < s->count; i++) {
+        sl_eval_problem p;
+        sl_arena_rewind(&arena, 0);
+        SL_GO(s->get(&p, &arena, i, s));
+        add_problem(h, &p);
+        if (i % PER_EVENT == 0)
+            SL_GO(sl_commands__send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what,
+                                          sizeof what - 1, (double)i, (double)s->count));
+    }
+    sl_hasher_text(h, out);
+done:
+    sl_arena_clear(&arena);
+    sl_hasher_free(h);
+    return st;
+}
+
+/* ---------------------------------------------------------------- which --------------------- */
+
+static sl_status open_split(sl_commands__problems *out, sl_commands__run *run,
+                            const sl_infer_info *model, int64_t limit) {
+    const sl_split split = sl_pairs_split_find(sl_commands__named(run, "split")->text[0]);
+    SL_TRY(model ? open_pairs(out, run, model, split) : open_default_pairs(out, run, split));
+    return sl_eval_from_split(&out->source, out->pairs, split, limit);
+}
+
+static sl_status open_formulas(sl_commands__problems *out, const sl_commands__run *run,
+                               const char *path, int64_t limit) {
+    const sl_eval_formulas o = { .variables = out->variables,
+                                 .rows = (int)sl_commands__named(run, "rows")->whole,
+                                 .max_points = (int)sl_commands__named(run, "max-points")->whole,
+                                 .seed = (uint64_t)sl_commands__named(run, "seed")->whole,
+                                 .limit = limit };
+    if (o.rows == 1) return sl_fail(SL_EINVAL, "--rows 1: a formula needs at least 2 rows");
+    return sl_eval_from_formulas(&out->source, path, &o, &out->skipped);
+}
+
+static sl_status add_errors(sl_commands__problems *p, const sl_commands__run *run) {
+    const double noise = sl_commands__named(run, "noise")->real;
+    const int digits = (int)sl_commands__named(run, "digits")->whole;
+    if (!(noise > 0) && digits == 0) return SL_OK;
+    sl_eval_source plain = p->source;
+    p->source = (sl_eval_source){ 0 };
+    return sl_eval_with_errors(&p->source, &plain, noise, digits,
+                               (uint64_t)sl_commands__named(run, "seed")->whole);
+}
+
+sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands__run *run,
+                                     const sl_infer_info *model, bool pairs_needed) {
+    const bool many =
+        !model || sl_commands__eval_searches(run); // a model is shown the best of them
+    *out = (sl_commands__problems){ .variables = many ? SL_DATA_MAX_INPUTS : model->variables };
+    const char *pairs = sl_commands__named(run, "pairs")->text[0];
+    const char *formulas = sl_commands__named(run, "formulas")->text[0];
+    const int64_t limit = sl_commands__named(run, "limit")->whole;
+    if (pairs)
+        SL_TRY(sl_eval_from_lines(&out->source, pairs, out->variables, limit));
+    else if (formulas)
+        SL_TRY(open_formulas(out, run, formulas, limit));
+    else
+        SL_TRY(open_split(out, run, model, limit));
+    if (out->source.count == 0)
+        return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
+    SL_TRY(add_errors(out, run));
+    if (pairs_needed && !out->pairs) SL_TRY(open_pairs(out, run, model, SL_SPLIT_TRAIN));
+    return hash_problems(out->hash, run, &out->source);
+}
+
+void sl_commands__problems_clear(sl_commands__problems *p) {
+    sl_eval_source_clear(&p->source);
+    sl_pairs_free(p->pairs);
+    sl_universe_free(p->universe);
+    *p = (sl_commands__problems){ 0 };
+}

@@ -1,0 +1,141 @@
+/* files - the files that a call names: no output may be an input or another output.
+ *
+ * Output replaces a file, or grows behind it, at the end of work that has read the others: an
+ * output that is an input would be the end of somebody's data. What the same file is cannot be told
+ * by its spelling, so files are compared by what they are:
+ *
+ *   there already     device and inode, through symbolic and hard links; "-" as an input is what
+ *                     standard input is
+ *   not there yet     the folder, by device and inode, and the name in it
+ *   a run's folder    as an input stands for the files of the run in it. Other files may be written
+ *                     there: what a model's evaluation gave belongs beside the model
+ *   a device, a pipe  takes anything: /dev/null may be given twice
+ *
+ * Which options name files, and which of them are written, is said in the tables of options. */
+#include <dirent.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+
+/* One file of a call. */
+typedef struct named {
+    char what[80]; // in messages: "--out"
+    const char *path;
+    symlaw_option_use use;
+    bool folder; // the option takes a folder
+} named;
+
+/* What it is. */
+typedef struct identity {
+    bool there, place; // a file; a place for one; neither: opening it tells the reason
+    struct stat s;     // of the file, or of the folder that it would be in
+    const char *name;  // in that folder
+} identity;
+
+static bool is_written(const named *n) { return n->use != SYMLAW_OPTION_INPUT; }
+
+static bool is_standard(const named *n) { return !n->folder && strcmp(n->path, "-") == 0; }
+
+static identity identify(const named *n) {
+    identity id = { 0 };
+    char folder[PATH_MAX];
+    if (is_standard(n)) {
+        id.there = !is_written(n) && fstat(STDIN_FILENO, &id.s) == 0;
+        return id;
+    }
+    if (stat(n->path, &id.s) == 0) {
+        id.there = true;
+        return id;
+    }
+    const char *slash = strrchr(n->path, '/');
+    const size_t length = slash ? (size_t)(slash - n->path) + 1 : 0; // with the slash: "/" is one
+    if (length >= sizeof folder) return id;
+    memcpy(folder, slash ? n->path : ".", slash ? length : 1);
+    folder[slash ? length : 1] = '\0';
+    id.name = slash ? slash + 1 : n->path;
+    id.place = *id.name && stat(folder, &id.s) == 0;
+    return id;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Can writing there take something away? A file option that is given a folder is refused where it
+ * is opened. */
+static bool is_at_stake(const named *n, const identity *id) {
+    if (!id->there) return id->place;
+    return S_ISREG(id->s.st_mode) || (n->folder && S_ISDIR(id->s.st_mode));
+}
+
+static bool is_of_run(const char *name) {
+    return strcmp(name, "run.json") == 0 || strcmp(name, "log.jsonl") == 0 || sl_ckpt_is_file(name);
+}
+
+/* Is `out` a file of the run in the folder? */
+static bool is_in_run(const identity *out, const char *path, const struct stat *folder) {
+    if (out->place && is_same(&out->s, folder)) return is_of_run(out->name);
+    DIR *d = out->there ? opendir(path) : NULL;
+    bool found = false;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        struct stat s;
+        found = is_of_run(e->d_name) && fstatat(dirfd(d), e->d_name, &s, 0) == 0 &&
+                is_same(&out->s, &s);
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+/* `out` is written; `other` may be too. */
+static sl_status compare(const named *out, const named *other) {
+    const identity a = identify(out), b = identify(other);
+    if (!is_at_stake(out, &a)) return SL_OK;
+    bool same = a.there && b.there && is_same(&a.s, &b.s);
+    if (a.place && b.place) same = is_same(&a.s, &b.s) && strcmp(a.name, b.name) == 0;
+    if (same)
+        return sl_fail(SL_EINVAL, "%s and %s are one file, %.300s; give each its own", out->what,
+                       other->what, out->path);
+    if (b.there && S_ISDIR(b.s.st_mode) && !is_written(other) && is_in_run(&a, other->path, &b.s))
+        return sl_fail(SL_EINVAL, "%s is a file of the run that %s names, %.300s; give it another",
+                       out->what, other->what, out->path);
+    return SL_OK;
+}
+
+static sl_status compare_both(const named *a, const named *b) {
+    if (is_written(b)) return compare(b, a);
+    return is_written(a) ? compare(a, b) : SL_OK;
+}
+
+/* The file of option i; false if it has none. */
+static bool file_of(named *n, const sl_commands__run *run, int i) {
+    const symlaw_option_info *o = &run->info->options[i];
+    *n = (named){ .path = run->values[i].text[0],
+                  .use = o->use,
+                  .folder = o->type == SYMLAW_OPTION_FOLDER };
+    sl_snprintf(n->what, sizeof n->what, "--%s", o->name);
+    return o->use != SYMLAW_OPTION_NO_FILE && n->path && *n->path;
+}
+
+static sl_status check_before(const sl_commands__run *run, const named *n, int end) {
+    named other;
+    for (int i = 0; i < end; i++)
+        if (file_of(&other, run, i)) SL_TRY(compare_both(&other, n));
+    return SL_OK;
+}
+
+sl_status sl_commands__files_check(const sl_commands__run *run) {
+    named n;
+    for (int i = 0; i < run->info->n_options; i++)
+        if (file_of(&n, run, i)) SL_TRY(check_before(run, &n, i));
+    return SL_OK;
+}
+
+sl_status sl_commands__file_check(const sl_commands__run *run, const char *what, const char *path,
+                                  symlaw_option_use use) {
+    named n = { .path = path, .use = use };
+    sl_snprintf(n.what, sizeof n.what, "%s", what);
+    return check_before(run, &n, run->info->n_options);
+}

@@ -1,0 +1,116 @@
+/* model_default - the model that is taken where none is named.
+ *
+ *     runs/best.safetensors                    in the current folder: the best model of a study
+ *     share/symlaw/models/small.safetensors    shipped with the program
+ *
+ * The second is looked for beside the file that holds this code, program or shared library, and in
+ * the two folders above: so that an installed tree may be moved, and a build folder, which has a
+ * link share/symlaw/models to the source's, needs no rule of its own. The last place is the folder
+ * that the build was configured to install to. No other path of the machine that built it is in the
+ * program.
+ *
+ * The first file that is there is taken. If it is damaged that is an error: a worse model in
+ * silence would be worse. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+
+#define SHIPPED "symlaw/models/small.safetensors"
+static const char study_best[] = "runs/best.safetensors";
+
+/* ---------------------------------------------------------------- where this code is -------- */
+
+static const char here; // an address of this program or library
+
+/* dladdr names a program as it was called, which need not be a path: the kernel knows better. */
+static bool is_in_program(const Dl_info *of) {
+    Dl_info program;
+    const uintptr_t headers = (uintptr_t)getauxval(AT_PHDR);
+    return headers != 0 && dladdr((const void *)headers, &program) != 0 &&
+           program.dli_fbase == of->dli_fbase;
+}
+
+/* Cuts the last part off; false where there is none. */
+static bool to_parent(char *path) {
+    char *slash = strrchr(path, '/');
+    if (!slash || !*path) return false;
+    *slash = '\0';
+    return true;
+}
+
+bool sl_commands__code_folder(char folder[PATH_MAX]) {
+    Dl_info of;
+    if (dladdr(&here, &of) == 0) return false;
+    const char *file = is_in_program(&of) ? "/proc/self/exe" : of.dli_fname;
+    return file && realpath(file, folder) && to_parent(folder);
+}
+
+/* ---------------------------------------------------------------- the search ---------------- */
+
+typedef struct search {
+    sl_str *found, *looked;
+} search;
+
+/* True ends the search: the file is there. */
+static bool try_file(search *s, const char *path) {
+    if (access(path, F_OK) == 0) {
+        sl_str_add(s->found, path);
+        return true;
+    }
+    sl_str_addf(s->looked, "%s%s", s->looked->len > 0 ? ", " : "", path);
+    return false;
+}
+
+/* In a folder and the two above it; *folder is used up. */
+static bool try_above(search *s, char *folder, const char *installed) {
+    enum { FOLDERS = 3 };
+    char path[PATH_MAX + sizeof "/share/" SHIPPED];
+    bool more = true;
+    for (int i = 0; i < FOLDERS && more; i++, more = to_parent(folder)) {
+        sl_snprintf(path, sizeof path, "%s/share/" SHIPPED, folder);
+        if (strcmp(path, installed) != 0 && try_file(s, path)) return true;
+    }
+    return false;
+}
+
+sl_status sl_commands__model_search(sl_str *found, sl_str *looked, const char *folder,
+                                    const char *data_folder) {
+    search s = { found, looked };
+    char from[PATH_MAX], installed[PATH_MAX + sizeof "/" SHIPPED];
+    sl_snprintf(installed, sizeof installed, "%s/" SHIPPED, data_folder);
+    if (folder) sl_snprintf(from, sizeof from, "%s", folder);
+    const bool there = try_file(&s, study_best) || (folder && try_above(&s, from, installed)) ||
+                       try_file(&s, installed);
+    SL_TRY(sl_str_status(looked));
+    SL_TRY(sl_str_status(found));
+    if (there) return SL_OK;
+    return sl_fail(
+        SL_EINVAL,
+        "no model: --model and the variable SYMLAW_MODEL name none, and there is no file "
+        "%.700s; symlaw train --size micro --steps 2000 --out runs/small makes one in "
+        "minutes",
+        sl_str_text(looked));
+}
+
+sl_status sl_commands__model_default(sl_str *found) {
+    char folder[PATH_MAX];
+    sl_str looked = { 0 };
+    const bool known = sl_commands__code_folder(folder);
+    sl_status st = sl_commands__model_search(found, &looked, known ? folder : NULL, SL_DATA_FOLDER);
+    sl_str_clear(&looked);
+    return st;
+}
+
+sl_status sl_commands__with_default(sl_status st) {
+    if (st != SL_EINVAL && st != SL_EFORMAT && st != SL_EIO) return st;
+    char line[800];
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    return sl_fail(
+        st, "%s; it is the default model: --model or the variable SYMLAW_MODEL names another",
+        line);
+}

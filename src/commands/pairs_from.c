@@ -1,0 +1,234 @@
+/* pairs_from - pairs that others made, line by line: what is wrong, and what is odd.
+ *
+ * A bad line cannot be used. A note is about one that can: a formula that does not fit the data is
+ * no mistake where the data are noisy. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/commands.h"
+
+enum { LINE_BYTES_MAX = 64000000, LINES_PER_EVENT = 256 };
+
+static const char too_long[] = "longer than 64,000,000 bytes";
+
+static const double tolerance = 1e-6; // of the largest |y|
+
+typedef struct checker {
+    sl_commands__run *run;
+    const char *name; // of the file, in messages
+    bool json;
+    int64_t shown; // how many problems of a kind to tell
+    sl_lines *lines;
+    sl_arena arena;         // of the line at hand
+    sl_str text;            // LaTeX on its way to tokens
+    sl_str problems, notes; // elements of JSON arrays
+    int64_t good, bad, noted, with_expr;
+    int points_min, points_max, columns_min, columns_max;
+} checker;
+
+/* ---------------------------------------------------------------- telling ------------------- */
+
+/* Tells a problem of this line: the n-th of its kind. */
+static sl_status tell(checker *c, sl_str *list, int64_t n, const char *label, const char *reason) {
+    if (n > c->shown) return SL_OK;
+    const int64_t line = sl_io_lines_number(c->lines);
+    sl_io_json_open(list, NULL, '{');
+    sl_io_json_add_int(list, "line", line);
+    sl_io_json_add_text(list, "reason", reason);
+    sl_io_json_close(list, '}');
+    if (c->json) return SL_OK;
+    // who reads the line has taken out what a terminal would obey
+    sl_str_addf(&c->run->output, "%s:%lld: %s%s\n", c->name, (long long)line, label, reason);
+    return sl_commands__output(c->run);
+}
+
+static sl_status tell_bad(checker *c, const char *reason) {
+    return tell(c, &c->problems, ++c->bad, "", reason);
+}
+
+SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    sl_vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return tell(c, &c->notes, ++c->noted, "note: ", text);
+}
+
+/* ---------------------------------------------------------------- one line ------------------ */
+
+/* Does the formula give y? It is over the columns that are there: sl_pairs_read sees to it. The
+ * point where they differ most is told. */
+static sl_status compare(checker *c, const sl_pair_given *p) {
+    double *value = sl_arena_alloc(&c->arena, (size_t)p->points * sizeof *value);
+    if (!value) return sl_fail_memory((size_t)p->points, sizeof *value, "values");
+    SL_TRY(sl_expr_eval(value, &c->arena, p->expr, p->x, p->points, NULL));
+    double largest = 0, worst = 0;
+    int at = -1;
+    for (int i = 0; i < p->points; i++) largest = fmax(largest, fabs(p->y[i]));
+    for (int i = 0; i < p->points; i++) {
+        if (isnan(value[i]))
+            return tell_note(c, "expr has no real value where y is %.6g (point %d of %d)", p->y[i],
+                             i + 1, p->points);
+        double off = fabs(value[i] - p->y[i]);
+        if (off > worst && off > tolerance * largest) {
+            worst = off;
+            at = i;
+        }
+    }
+    if (at < 0) return SL_OK;
+    return tell_note(c, "expr gives %.6g where y is %.6g (point %d of %d)", value[at], p->y[at],
+                     at + 1, p->points);
+}
+
+static sl_status check_expr(checker *c, const sl_pair_given *p) {
+    sl_token ids[SL_TOKEN_MAX];
+    int n;
+    sl_status st = sl_token_from_expr(ids, &n, SL_TOKEN_MAX, p->expr, &c->text);
+    if (st == SL_EINVAL || st == SL_ELIMIT) {
+        char reason[256];
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
+        st = tell_note(c, "expr cannot be written as tokens: %s", reason);
+    }
+    SL_TRY(st);
+    return compare(c, p);
+}
+
+static bool is_constant(const double *y, int n) {
+    int i = 1;
+    while (i < n && y[i] == y[0]) i++;
+    return i == n;
+}
+
+static sl_status check_line(checker *c, const char *line, size_t n, int variables) {
+    sl_pair_given p;
+    sl_arena_rewind(&c->arena, 0);
+    sl_status st = sl_pairs_read(&p, &c->arena, line, n, variables);
+    if (st == SL_ENOMEM) return st;
+    if (st != SL_OK) {
+        char reason[512]; // whoever prints it may fail and overwrite the line
+        sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
+        return tell_bad(c, reason);
+    }
+    const bool first = c->good++ == 0;
+    c->points_min = first ? p.points : SL_MIN(c->points_min, p.points);
+    c->points_max = first ? p.points : SL_MAX(c->points_max, p.points);
+    c->columns_min = first ? p.columns : SL_MIN(c->columns_min, p.columns);
+    c->columns_max = first ? p.columns : SL_MAX(c->columns_max, p.columns);
+    if (is_constant(p.y, p.points)) SL_TRY(tell_note(c, "y is the same at all points"));
+    if (!p.expr) return SL_OK;
+    c->with_expr++;
+    return check_expr(c, &p);
+}
+
+static bool blank(const char *line, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r') return false;
+    return true;
+}
+
+static sl_status check_lines(checker *c, int variables) {
+    for (;;) {
+        const char *line;
+        size_t n;
+        sl_status st = sl_io_lines_next(&line, &n, c->lines);
+        const int64_t number = sl_io_lines_number(c->lines);
+        // a signal may be the wish to stop: the listener knows
+        if (st == SL_ECANCEL || number % LINES_PER_EVENT == 0)
+            SL_TRY(sl_commands__send_event(&c->run->listener, SYMLAW_EVENT_PROGRESS, "reading", 7,
+                                           (double)number, 0));
+        if (st == SL_ECANCEL) continue;
+        if (st == SL_ELIMIT) {
+            SL_TRY(tell_bad(c, too_long));
+            continue;
+        }
+        SL_TRY(st);
+        if (!line) return SL_OK;
+        if (!blank(line, n)) SL_TRY(check_line(c, line, n, variables));
+    }
+}
+
+/* ---------------------------------------------------------------- summary ------------------- */
+
+static void add_more(sl_str *s, int64_t n, int64_t shown, const char *what) {
+    char a[32];
+    const int64_t more = n - shown;
+    if (more > 0)
+        sl_str_addf(s, "and %s more %s%s\n", sl_group_digits(a, more), what, more == 1 ? "" : "s");
+}
+
+static void add_range(sl_str *s, int min, int max, const char *what) {
+    char a[32];
+    sl_str_add(s, sl_group_digits(a, min));
+    if (max > min) sl_str_addf(s, " to %s", sl_group_digits(a, max));
+    sl_str_addf(s, " %s%s", what, max == 1 ? "" : "s");
+}
+
+static void summarise(sl_str *s, const checker *c) {
+    char a[32], b[32], d[32];
+    add_more(s, c->bad, c->shown, "bad line");
+    add_more(s, c->noted, c->shown, "note");
+    const int64_t lines = c->good + c->bad;
+    sl_str_addf(s, "%s: %s line%s, %s good, %s bad", c->name, sl_group_digits(a, lines),
+                lines == 1 ? "" : "s", sl_group_digits(b, c->good), sl_group_digits(d, c->bad));
+    if (c->good > 0) {
+        sl_str_add(s, "; ");
+        add_range(s, c->points_min, c->points_max, "point");
+        sl_str_add(s, ", ");
+        add_range(s, c->columns_min, c->columns_max, "column");
+        sl_str_addf(s, "; %s with expr", sl_group_digits(a, c->with_expr));
+    }
+    if (c->noted > 0)
+        sl_str_addf(s, "; %s note%s", sl_group_digits(a, c->noted), c->noted == 1 ? "" : "s");
+    sl_str_add_char(s, '\n');
+}
+
+static void add_list(sl_str *s, const char *name, const sl_str *elements) {
+    sl_io_json_open(s, name, '[');
+    if (elements->len > 0) sl_str_add_bytes(s, elements->text, elements->len);
+    sl_io_json_close(s, ']');
+}
+
+static void add_result(sl_str *s, const checker *c) {
+    sl_io_json_add_int(s, "lines", c->good + c->bad);
+    sl_io_json_add_int(s, "good", c->good);
+    sl_io_json_add_int(s, "bad", c->bad);
+    sl_io_json_add_int(s, "noted", c->noted);
+    sl_io_json_add_int(s, "with_expr", c->with_expr);
+    sl_io_json_add_int(s, "points_min", c->points_min);
+    sl_io_json_add_int(s, "points_max", c->points_max);
+    sl_io_json_add_int(s, "columns_min", c->columns_min);
+    sl_io_json_add_int(s, "columns_max", c->columns_max);
+    add_list(s, "problems", &c->problems);
+    add_list(s, "notes", &c->notes);
+}
+
+sl_status sl_commands__check_file(sl_commands__run *run, const char *path, int variables,
+                                  int64_t shown, sl_str *result, bool *ok) {
+    if (variables > SL_UNIVERSE_MAX_VARS)
+        return sl_fail(SL_EINVAL, "--variables %d: pairs have 1 to %d", variables,
+                       SL_UNIVERSE_MAX_VARS);
+    checker c = { .run = run,
+                  .name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                  .json = sl_commands__named(run, "json")->flag,
+                  .shown = shown };
+    sl_status st;
+    SL_GO(sl_io_lines_open(&c.lines, path, LINE_BYTES_MAX));
+    SL_GO(check_lines(&c, variables));
+    SL_GO(sl_str_status(&c.problems));
+    SL_GO(sl_str_status(&c.notes));
+    add_result(result, &c);
+    *ok = c.good > 0 && c.bad == 0;
+    if (!c.json) {
+        summarise(&run->output, &c);
+        st = sl_commands__output(run);
+    }
+done:
+    sl_io_lines_close(c.lines);
+    sl_arena_clear(&c.arena);
+    sl_str_clear(&c.text);
+    sl_str_clear(&c.problems);
+    sl_str_clear(&c.notes);
+    return st;
+}

@@ -1,0 +1,148 @@
+/* Inside src/commands only: the parts of the verb `study`. */
+#ifndef SL_COMMANDS_STUDY_IMPL_H
+#define SL_COMMANDS_STUDY_IMPL_H
+
+#include "commands/commands.h"
+#include "report/report.h"
+#include "study/study.h"
+
+/* Exit code of a worker that has saved for want of time. */
+enum { SL_COMMANDS__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
+
+/* A study that the verb works on. */
+typedef struct sl_commands__study_context {
+    sl_commands__run *run;
+    sl_study_plan *plan;
+    const char *dir;   // of the study
+    const char *named; // the plan or the folder, as the user has it
+    const char *program; // that workers are started with
+    int workers;       // side by side; 0: by measurement
+    int threads;       // of a worker; 0: by measurement
+    int ranks;         // of a worker of the engine mpi; 0: one a core
+    double expiry, seconds; // of claims; of a worker
+} sl_commands__study_context;
+
+/* An sl_study_check by the tables of train and eval. */
+sl_status sl_commands__study_check(const char *verb, const char *options_json, bool whole,
+                              void *payload);
+
+/* *out := the options of a run as train reads them. threads: those of another command, or NULL. Clear it
+ * whatever the answer is. */
+SL_NODISCARD sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
+                                                const sl_study_run *run,
+                                                const sl_commands__value *threads);
+/* *out := cost of a run in FLOPs, by the paper's count, before it has run. */
+SL_NODISCARD sl_status sl_commands__study_flops(double *out, const sl_study_plan *plan,
+                                           const sl_study_run *run);
+
+/* ---------------------------------------------------------------- how far it is ------------- */
+
+/* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by its
+ * share of steps. */
+typedef struct sl_commands__tally {
+    int runs, finished, failed, active; // active: claimed by a process that lives
+    double flops, flops_done;
+    int evaluations, evaluated;
+    double seconds_left; // NaN: no run has finished yet
+    char text[160];      // of one that is under way
+} sl_commands__tally;
+SL_NODISCARD sl_status sl_commands__study_tally(sl_commands__tally *out,
+                                                const sl_commands__study_context *s,
+                                                const sl_study *study);
+/* Reports it as progress. SL_ECANCEL: the caller wants no more. */
+SL_NODISCARD sl_status sl_commands__study_progress(const sl_commands__study_context *s,
+                                                   const sl_commands__tally *t);
+
+/* ---------------------------------------------------------------- the runner ---------------- */
+
+typedef struct sl_commands__runner {
+    sl_study_runner runner; // its payload is this
+    const sl_commands__study_context *study;
+    sl_commands__tally tally; // of the last look
+    double next_tally;        // sl_clock() from which on the next is made
+    sl_str notes;             // damaged files that were reported already
+} sl_commands__runner;
+void sl_commands__runner_init(sl_commands__runner *r, const sl_commands__study_context *s);
+void sl_commands__runner_clear(sl_commands__runner *r);
+/* Works in this process. *out_of_time: it stopped for --time-limit, saved. */
+SL_NODISCARD sl_status sl_commands__study_worker(bool *out_of_time,
+                                                 const sl_commands__study_context *s, bool wait);
+
+/* ---------------------------------------------------------------- engines ------------------- */
+
+/* An engine starts workers and waits for them. */
+typedef struct sl_commands__engine {
+    const char *name;
+    /* Until the study is complete. *out_of_time: stopped for --time-limit. */
+    sl_status (*work)(bool *out_of_time, sl_commands__study_context *s);
+    /* Appends what it would start, for --dry-run. */
+    sl_status (*describe)(sl_str *out, sl_commands__study_context *s);
+} sl_commands__engine;
+extern const sl_commands__engine sl_commands__engine_local, sl_commands__engine_mpi,
+    sl_commands__engine_slurm;
+
+/* s->program := --program, or this program, or symlaw in PATH. */
+SL_NODISCARD sl_status sl_commands__study_program(sl_commands__study_context *s);
+/* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes within
+ * about a second, and noted. */
+SL_NODISCARD sl_status sl_commands__study_choose(sl_commands__study_context *s);
+
+/* A process of ours that works: what it writes to standard error is kept. */
+typedef struct sl_commands__child {
+    int64_t pid;
+    int errors;   // a pipe; -1
+    sl_str text;
+    bool launcher; // mpirun: its own processes work
+    bool asked;   // to stop
+    bool ended;
+    int code;     // exit code; 128 + n after signal n; 255 where it cannot be known
+} sl_commands__child;
+/* Starts it in a process group of its own; it is asked to stop should this process end. */
+SL_NODISCARD sl_status sl_commands__child_start(sl_commands__child *c, const char *const *argv);
+/* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it has
+ * started are asked: it would kill them a second later. */
+void sl_commands__child_ask(sl_commands__child *c, int signal);
+void sl_commands__child_look(sl_commands__child *c); // without waiting: reads, and notices its end
+/* One that has not ended is asked to stop, and killed if it does not within half a minute. */
+void sl_commands__child_clear(sl_commands__child *c);
+/* Waits for n of them, reporting how far the study is; asks them to stop if the caller wants that. */
+SL_NODISCARD sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, int n,
+                                             const sl_commands__study_context *s);
+
+/* ---------------------------------------------------------------- what it leaves ------------ */
+
+/* runs.csv, laws.json, the report and best.safetensors in the study's folder, from its folders; members
+ * of the result, and, unless --json, lines for people. */
+SL_NODISCARD sl_status sl_commands__study_finish(const sl_commands__study_context *s,
+                                                 sl_str *result, bool *ok);
+/* laws.json and report.html with its figures; their path is printed last. */
+SL_NODISCARD sl_status sl_commands__study_report(const sl_commands__study_context *s,
+                                                 const sl_study *study, sl_arena *a,
+                                                 sl_str *result);
+/* The state of each run. */
+SL_NODISCARD sl_status sl_commands__study_status(const sl_commands__study_context *s,
+                                                 sl_str *result);
+/* What will be run and what that costs. */
+SL_NODISCARD sl_status sl_commands__study_outlook(const sl_commands__study_context *s,
+                                                  const sl_study *study, sl_str *out);
+
+/* *out := all that the report of a study shows, in a. peak: FLOP/s of one thread of this machine in
+ * products of matrices; NaN: not measured. */
+SL_NODISCARD sl_status sl_commands__study_page(sl_report_input *out, sl_arena *a,
+                                               const sl_commands__study_context *s,
+                                               const sl_study *study, const sl_laws *laws,
+                                               double peak);
+/* Adds problems that the best model solved, and some that it missed. */
+SL_NODISCARD sl_status sl_commands__study_problems(sl_report_input *out, sl_arena *a,
+                                                   const sl_commands__study_context *s,
+                                                   const sl_study *study);
+/* The run of scale with the lowest validation loss; -1: there is none. */
+int sl_commands__study_best(const sl_study *s);
+
+/* A file of the study's folder := text, or its failure. */
+SL_NODISCARD sl_status sl_commands__study_write(const sl_commands__study_context *s,
+                                                const char *name, const sl_str *text);
+/* 75 -> "1 min 15 s" */
+const char *sl_commands__duration(char buffer[32], double seconds);
+
+#endif

@@ -1,0 +1,48 @@
+/* study_setup - the options of a run of a study as train reads them, and what they cost. */
+#include <string.h>
+
+#include "commands/study_impl.h"
+
+sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
+                                   const sl_study_run *run, const sl_commands__value *threads) {
+    const symlaw_command_info *info = &sl_commands__train.info;
+    sl_str options = { 0 };
+    sl_json *given = NULL;
+    sl_status st;
+    sl_commands__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
+    *out = (sl_commands__setup){ 0 };
+    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
+    sl_study_train_options(&options, plan, run);
+    SL_GO(sl_str_status(&options));
+    SL_GO(sl_io_json_parse(&given, options.text, options.len));
+    SL_GO(sl_commands__options_read(values, info, given));
+    if (threads) values[sl_commands__option_find(info, "threads")] = *threads;
+    sl_commands__run inner = { .info = info, .values = values };
+    st = sl_commands__setup_read(out, &inner); // borrows nothing
+done:
+    sl_io_json_free(given);
+    sl_free(values);
+    sl_str_clear(&options);
+    return st;
+}
+
+/* Target tokens of a pair by depth of the set, with the usual operators: near enough before any run
+ * has a result of its own. Measuring them would build the set. */
+static double usual_tokens(int depth) {
+    static const double by_depth[] = { 2.7, 5.7, 13, 31.5 };
+    return by_depth[SL_MIN(SL_MAX(depth, 0), SL_LEN(by_depth) - 1)];
+}
+
+sl_status sl_commands__study_flops(double *out, const sl_study_plan *plan,
+                                   const sl_study_run *run) {
+    sl_commands__setup setup;
+    sl_train_plan cost;
+    sl_status st;
+    SL_GO(sl_commands__study_setup(&setup, plan, run, NULL));
+    SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
+                             usual_tokens(setup.universe.depth), 1, 1));
+    *out = cost.flops;
+done:
+    sl_commands__setup_clear(&setup);
+    return st;
+}

@@ -1,0 +1,351 @@
+/* train_setup - from the options of a run to what train/ takes, and what the run will cost. */
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+
+sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run) {
+    *out = (sl_commands__setup){ .threads = sl_commands__threads(run) };
+    sl_train_config *c = &out->config;
+    SL_TRY(sl_commands__universe_options(&out->universe, run));
+    if (out->universe.variables > SL_UNIVERSE_MAX_VARS) // seen here, a set is not built for it
+        return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d",
+                       out->universe.variables, SL_UNIVERSE_MAX_VARS);
+    sl_commands__pairs_options(&out->pairs, run);
+    sl_commands__train_options(&c->train, run);
+    c->seed = (uint64_t)(c->train.weights_seed >= 0 ? c->train.weights_seed
+                                                    : sl_commands__named(run, "seed")->whole);
+    sl_commands__optim_options(&c->optim, run);
+    SL_TRY(sl_commands__model_options(&c->model, run));
+    SL_TRY(sl_pairs_options_check(&out->pairs));
+    SL_TRY(sl_optim_options_check(&c->optim));
+    return sl_model_new(&out->model, &c->model);
+}
+
+void sl_commands__setup_clear(sl_commands__setup *s) {
+    sl_model_free(s->model);
+    *s = (sl_commands__setup){ 0 };
+}
+
+/* ---------------------------------------------------------------- kept with a run ----------- */
+
+/* Neither what only says how the work is done, nor what other options say already. */
+bool sl_commands__run_keeps(const char *name) {
+    static const char *const others[] = { "json", "quiet", "threads", "max-memory",
+                                          "out",  "size",  "resume" };
+    for (int i = 0; i < SL_LEN(others); i++)
+        if (strcmp(name, others[i]) == 0) return false;
+    return true;
+}
+
+/* Is this member of a configuration one that we know? "run" is what train/ adds to it. */
+static bool is_known(const symlaw_command_info *info, const char *name) {
+    if (strcmp(name, SL_CKPT_CONFIG_MEMBER) == 0 || strcmp(name, "run") == 0) return true;
+    return sl_commands__run_keeps(name) && sl_commands__option_find(info, name) >= 0;
+}
+
+/* Members that are not known here: of run.json, then what the checkpoint alone has. */
+static void add_unknown(sl_str *s, const sl_commands__run *run) {
+    const sl_json *const *kept = (const sl_json *const *)run->kept;
+    for (int k = 0; k < SL_LEN(run->kept); k++) {
+        if (!kept[k]) continue;
+        for (sl_json_member m = sl_io_json_first(kept[k]); m.name;
+             m = sl_io_json_next(kept[k], m)) {
+            if (is_known(run->info, m.name) ||
+                (k > 0 && kept[0] && sl_io_json_get(kept[0], m.name)))
+                continue;
+            sl_io_json_add_tree(s, m.name, m.value);
+        }
+    }
+}
+
+void sl_commands__run_config(sl_str *s, const sl_commands__run *run) {
+    sl_io_json_open(s, NULL, '{');
+    sl_io_json_add_int(s, SL_CKPT_CONFIG_MEMBER, SL_CKPT_CONFIG_FORMAT);
+    for (int i = 0; i < run->info->n_options; i++)
+        if (sl_commands__run_keeps(run->info->options[i].name))
+            sl_commands__option_write(s, &run->info->options[i], &run->values[i]);
+    add_unknown(s, run);
+    sl_io_json_close(s, '}');
+}
+
+static bool same_value(const symlaw_option_info *o, const sl_commands__value *a,
+                       const sl_commands__value *b) {
+    switch (o->type) {
+    case SYMLAW_OPTION_FLAG: return a->flag == b->flag;
+    case SYMLAW_OPTION_INT: return a->whole == b->whole;
+    case SYMLAW_OPTION_REAL: return a->real == b->real;
+    default: return strcmp(a->text[0], b->text[0]) == 0;
+    }
+}
+
+static sl_status fail_other(const symlaw_option_info *o, const sl_commands__value *told,
+                            const sl_commands__value *kept, const char *dir) {
+    sl_str a = { 0 }, b = { 0 };
+    sl_commands__option_write(&a, o, told);
+    sl_commands__option_write(&b, o, kept);
+    // "name":value, of which the value is wanted
+    const size_t skip = strlen(o->name) + 3;
+    const bool whole = !a.failed && !b.failed;
+    sl_status st = sl_fail(SL_EINVAL,
+                           "--%s is %.60s, but the run in %.200s has %.60s; leave it out to go on, "
+                           "or give another --out",
+                           o->name, whole ? a.text + skip : "different", dir,
+                           whole ? b.text + skip : "another");
+    sl_str_clear(&a);
+    sl_str_clear(&b);
+    return st;
+}
+
+void sl_commands__missing_add(sl_str *s, const symlaw_option_info *o, const sl_commands__value *v) {
+    sl_str text = { 0 };
+    sl_commands__option_write(&text, o, v);
+    const size_t skip = strlen(o->name) + 3; // "name":value
+    if (text.failed)
+        s->failed = true;
+    else
+        sl_str_addf(s, "%s\"%s\" (%s)", s->len > 0 ? ", " : "", o->name, text.text + skip);
+    sl_str_clear(&text);
+}
+
+/* What the run has for an option: by run.json, by its checkpoint, else by the format of either. */
+static sl_status kept_value(sl_commands__value *out, sl_str *missing, const sl_commands__run *run,
+                            const symlaw_option_info *o, int format, const char *dir) {
+    for (int k = 0; k < SL_LEN(run->kept); k++) {
+        const sl_json *j = run->kept[k] ? sl_io_json_get(run->kept[k], o->name) : NULL;
+        if (!j || sl_io_json_kind_of(j) == SL_JSON_NULL) continue;
+        sl_status st = sl_commands__option_read(out, o, j);
+        if (st == SL_EINVAL)
+            st = sl_fail(SL_EFORMAT, "the configuration of the run in %.200s is damaged: %s", dir,
+                         sl_last_error());
+        return st;
+    }
+    if (sl_ckpt_config_needs(o->name)) return sl_ckpt_config_lacks(o->name, dir);
+    sl_commands__option_default(out, o, format);
+    if (out->given) sl_commands__missing_add(missing, o, out);
+    return SL_OK;
+}
+
+/* Options that were not told become what the run has. */
+static sl_status take_over(sl_str *missing, sl_commands__run *run, int format, const char *dir) {
+    for (int i = 0; i < run->info->n_options; i++) {
+        const symlaw_option_info *o = &run->info->options[i];
+        if (!sl_commands__run_keeps(o->name)) continue;
+        sl_commands__value kept = { 0 }, *v = &run->values[i];
+        SL_TRY(kept_value(&kept, missing, run, o, format, dir));
+        if (!v->told)
+            *v = kept;
+        else if (!sl_train_may_change(o->name) && !same_value(o, v, &kept))
+            return fail_other(o, v, &kept, dir);
+    }
+    return sl_str_status(missing);
+}
+
+/* *out := dir/run.json. */
+static sl_status config_path(sl_str *out, const char *dir) {
+    sl_str_addf(out, "%s/run.json", dir);
+    return sl_str_status(out);
+}
+
+sl_status sl_commands__run_is_there(bool *out, const char *dir) {
+    sl_str path = { 0 };
+    sl_status st = config_path(&path, dir);
+    if (st == SL_OK) *out = access(path.text, F_OK) == 0 || sl_ckpt_newest(dir) >= 0;
+    sl_str_clear(&path);
+    return st;
+}
+
+sl_status sl_commands__run_read(sl_json **out, char **text_out, const char *dir) {
+    enum { MOST = 1 << 20 };
+    sl_str path = { 0 };
+    char *text = NULL;
+    size_t n;
+    sl_status st;
+    *out = NULL;
+    SL_GO(config_path(&path, dir));
+    if (access(path.text, F_OK) != 0) goto done;
+    SL_GO(sl_file_read(&text, &n, path.text, MOST));
+    st = sl_io_json_parse(out, text, n);
+    if (st == SL_OK && sl_io_json_kind_of(*out) != SL_JSON_OBJECT)
+        st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
+                     sl_io_json_kind_text(sl_io_json_kind_of(*out)));
+    if (st == SL_EFORMAT) st = sl_fail(st, "%.300s is damaged: %s", path.text, sl_last_error());
+    int format;
+    if (st == SL_OK) st = sl_ckpt_config_format(&format, *out, path.text);
+    if (st == SL_OK && text_out) {
+        *text_out = text;
+        text = NULL;
+    }
+done:
+    sl_free(text);
+    sl_str_clear(&path);
+    return st;
+}
+
+/* *out stays NULL where the file cannot be opened. */
+static sl_status read_file(sl_json **out, const char *path) {
+    sl_st_file *f = NULL;
+    sl_status st = sl_ckpt_st_open(&f, path);
+    if (st != SL_OK)
+        return st == SL_ENOMEM ? st : SL_OK; // said when the weights are wanted from it
+    const char *config = sl_ckpt_st_metadata(f, "config");
+    st = config ? sl_io_json_parse(out, config, strlen(config)) : SL_OK;
+    if (st == SL_OK && *out && sl_io_json_kind_of(*out) != SL_JSON_OBJECT)
+        st = sl_fail(SL_EFORMAT, "it holds %s, not an object",
+                     sl_io_json_kind_text(sl_io_json_kind_of(*out)));
+    if (st == SL_EFORMAT)
+        st = sl_fail(st, "%.300s: its configuration is damaged: %s", path, sl_last_error());
+    int format;
+    if (st == SL_OK && *out) st = sl_ckpt_config_format(&format, *out, path);
+    sl_ckpt_st_close(f);
+    return st;
+}
+
+/* A checkpoint has the configuration too: of what run.json has lost, and where it is lost itself.
+ */
+static sl_status read_checkpoint(sl_json **out, const char *dir) {
+    char path[PATH_MAX];
+    for (int64_t step = sl_ckpt_newest(dir); step >= 0 && !*out; step = sl_ckpt_before(dir, step)) {
+        sl_ckpt_model_path(path, sizeof path, dir, step);
+        SL_TRY(read_file(out, path));
+    }
+    return SL_OK;
+}
+
+/* Names what is not known here. */
+static sl_status note_unknown(const sl_commands__listener *l, const symlaw_command_info *info,
+                              const sl_json *config, const sl_json *but, const char *where) {
+    sl_str s = { 0 };
+    for (sl_json_member m = sl_io_json_first(config); m.name; m = sl_io_json_next(config, m)) {
+        if (is_known(info, m.name) || (but && sl_io_json_get(but, m.name))) continue;
+        sl_str_addf(&s, "%s\"%.60s\"", s.len > 0 ? ", " : "", m.name);
+    }
+    const sl_status st = sl_str_status(&s);
+    if (st == SL_OK && s.len > 0)
+        sl_commands__note(
+            l,
+            "%.300s: its configuration has %.400s, which is not known here: it is kept and "
+            "has no effect",
+            where, s.text);
+    sl_str_clear(&s);
+    return st;
+}
+
+void sl_commands__missing_note(const sl_commands__listener *l, const char *missing,
+                               const char *where) {
+    if (missing && *missing)
+        sl_commands__note(
+            l,
+            "%.300s: its configuration lacks %.600s: it is from before that existed, and "
+            "the default of that time is taken",
+            where, missing);
+}
+
+/* No configuration can be read: if there are checkpoints all the same, says what is wrong with
+ * them. */
+static sl_status refuse_damaged(const char *dir) {
+    int64_t step;
+    char *warning = NULL;
+    if (sl_ckpt_newest(dir) < 0) return SL_OK;
+    const sl_status st = sl_ckpt_look(&step, &warning, dir);
+    sl_free(warning);
+    return st;
+}
+
+sl_status sl_commands__run_resume(sl_str *missing, sl_commands__run *run, const char *dir) {
+    int format;
+    SL_TRY(sl_commands__run_read(&run->kept[0], NULL, dir));
+    SL_TRY(read_checkpoint(&run->kept[1], dir));
+    const sl_json *first = run->kept[0] ? run->kept[0] : run->kept[1];
+    if (!first) return refuse_damaged(dir);
+    SL_TRY(sl_ckpt_config_format(&format, first, dir));
+    SL_TRY(take_over(missing, run, format, dir));
+    sl_commands__missing_note(&run->listener, missing->text, dir);
+    for (int k = 0; k < SL_LEN(run->kept); k++)
+        if (run->kept[k])
+            SL_TRY(note_unknown(&run->listener, run->info, run->kept[k],
+                                k > 0 ? run->kept[0] : NULL, dir));
+    return SL_OK;
+}
+
+sl_status sl_commands__with_missing(sl_status st, const char *missing) {
+    if (!missing || !*missing || (st != SL_EINVAL && st != SL_EFORMAT)) return st;
+    char line[800];
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    return sl_fail(st, "%s; its configuration lacks %.400s, whose default was taken", line,
+                   missing);
+}
+
+sl_status sl_commands__model_notes(const sl_commands__listener *l, const sl_infer *m) {
+    const sl_infer_info *i = sl_infer_about(m);
+    if (i->warning) sl_commands__note(l, "%s", i->warning);
+    sl_commands__missing_note(l, i->missing, i->path);
+    sl_json *config = NULL;
+    sl_status st = sl_io_json_parse(&config, i->config, strlen(i->config));
+    if (st == SL_OK) st = note_unknown(l, &sl_commands__train.info, config, NULL, i->path);
+    sl_io_json_free(config);
+    return st;
+}
+
+/* ---------------------------------------------------------------- cost ---------------------- */
+
+void sl_commands__line(sl_str *s, const char *name, const char *format, ...) {
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    sl_vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    sl_str_addf(s, "  %-13s %s\n", name, text);
+}
+
+// parts of a plan's memory      field        what people call it
+#define PARTS(X)                  \
+    X(weights, "weights")         \
+    X(gradients, "gradients")     \
+    X(optimiser, "optimizer")     \
+    X(activations, "activations") \
+    X(batches, "batches")
+
+void sl_commands__plan_json(sl_str *s, const sl_train_plan *p) {
+    sl_io_json_open(s, "plan", '{');
+    sl_io_json_add_int(s, "steps", p->steps);
+    sl_io_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
+    sl_io_json_add_real(s, "ratio", p->ratio);
+    sl_io_json_add_real(s, "flops", p->flops);
+    sl_io_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
+    sl_io_json_add_real(s, "flops_pair", p->flops_pair);
+    sl_io_json_add_int(s, "lanes", p->lanes);
+    sl_io_json_add_int(s, "chunk", p->chunk);
+    sl_io_json_open(s, "memory", '{');
+    sl_io_json_add_int(s, "total", p->memory);
+#define X(field, name) sl_io_json_add_int(s, name, p->memory_##field);
+    PARTS(X)
+#undef X
+    sl_io_json_close(s, '}');
+    sl_io_json_close(s, '}');
+}
+
+void sl_commands__memory_table(sl_str *s, const sl_train_plan *p) {
+    sl_str_add(s, "\nmemory, in MB\n");
+#define X(field, name) sl_commands__line(s, name, "%10.1f", 1e-6 * (double)p->memory_##field);
+    PARTS(X)
+#undef X
+    sl_commands__line(s, "all", "%10.1f", 1e-6 * (double)p->memory);
+}
+
+sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__run *run) {
+    const double limit = sl_commands__named(run, "max-memory")->real * 1e9;
+    const int64_t free_bytes = sl_mem_available() / sl_par_peers();
+    if (limit > 0 ? (double)p->memory <= limit : free_bytes == 0 || p->memory <= free_bytes)
+        return SL_OK;
+    const double need = 1e-9 * (double)p->memory;
+    static const char remedy[] = "fewer --lanes or --threads, or a smaller model, need less";
+    if (limit > 0)
+        return sl_fail(SL_ELIMIT, "training takes %.3g GB, and --max-memory allows %.3g; %s", need,
+                       1e-9 * limit, remedy);
+    return sl_fail(SL_ELIMIT,
+                   "training takes %.3g GB, and %.3g GB are free; %s; --max-memory %.3g tries it "
+                   "all the same",
+                   need, 1e-9 * (double)free_bytes, remedy, need * 1.01);
+}
