@@ -75,8 +75,7 @@ sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
     o.exhaustive.units = asked->units;
     o.open_model = asked->open;
     o.open_payload = asked->payload;
-    const double timeout = sl_commands__named(run, "timeout")->real;
-    if (timeout > 0) o.deadline = run->listener.start + timeout;
+    o.deadline = sl_deadline(run->listener.start, sl_commands__named(run, "timeout")->real);
     reporting to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
     SL_TRY(sl_par_pool_new(&pool, (int)sl_commands__named(run, "threads")->whole));

@@ -372,5 +372,12 @@ size_t sl_file_temporary(const char *name);
 void sl_file_fail_at(int64_t n);
 
 double sl_clock(void); // seconds, monotonic, from an arbitrary start
+/* A deadline is a time of a clock; 0 is none, and comes of a limit of 0 seconds. */
+static inline double sl_deadline(double start, double seconds) {
+    return seconds > 0 ? start + seconds : 0;
+}
+static inline bool sl_deadline_passed(double deadline, double now) {
+    return deadline > 0 && now >= deadline;
+}
 
 #endif

@@ -133,7 +133,7 @@ typedef uint64_t sl_term;
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
 #define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at; values have stride probes_padded
-#define SL_STORE_MAX_VARIABLES 16
+#define SL_STORE_MAX_VARIABLES SL_DATA_MAX_INPUTS
 #define SL_STORE_BATCH 8192    // terms of one call of next
 
 typedef struct sl_store sl_store;

@@ -6,6 +6,9 @@
 A folder may include its own headers, the face <folder>/<folder>.h of the folders its row allows (and of
 what those allow), the C and POSIX headers, and the third-party headers its row names. A header other
 than the face stays inside its folder, except <folder>_test.h, which tests and benches may include.
+
+A file that includes the face of another folder uses a name that this header itself declares; what it
+only needs of headers behind the face, it includes from there.
 """
 import re
 import sys
@@ -92,9 +95,53 @@ def judge(table, folder, inside, quote, name):
     return None
 
 
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+WORD = re.compile(r"\b(?:sl|SL|symlaw|SYMLAW)_\w+")
+PASTE = re.compile(r"\b(SL_\w+_|sl_\w+_) *##")  # SL_OP_##id makes names that begin so
+
+
+class Names:
+    """What headers of src/ declare: words and beginnings of words that none of those behind them has."""
+
+    def __init__(self, root):
+        self.root, self.of = root, {}
+
+    def declared(self, name):
+        """(words, prefixes, words of it and all behind it) of the header "folder/x.h", or None."""
+        if name not in self.of:
+            self.of[name] = None  # a circle ends here
+            file = self.root / "src" / name
+            if not file.is_file():
+                return None
+            text = file.read_text(errors="replace")
+            behind = set()
+            for quote, other in INCLUDE.findall(text):
+                below = self.declared(other) if quote == '"' else None
+                behind |= below[2] if below else set()
+            text = COMMENT.sub(" ", text)
+            words = set(WORD.findall(text))
+            self.of[name] = words - behind, tuple(PASTE.findall(text)), words | behind
+        return self.of[name]
+
+    def unused(self, name, text):
+        """Does a file of this text, which includes the header, use nothing of it?"""
+        found = self.declared(name)
+        if not found:
+            return False
+        used = set(WORD.findall(COMMENT.sub(" ", text)))
+        return not used & found[0] and not any(w.startswith(found[1]) for w in used)
+
+
+def foreign_face(name, folder):
+    """Is "other/x.h" the face of another folder?"""
+    other, _, header = name.partition("/")
+    return other != folder and header == f"{other}.h"
+
+
 def check(root):
     """All violations below root, as lines of text, and the number of includes looked at."""
     table = Table(root / "tests/includes/layers.txt")
+    names = Names(root)
     wrong, seen = list(table.wrong), 0
     for file in sorted((root / "src").rglob("*")):
         if file.suffix not in (".c", ".h", ".inc"):
@@ -111,6 +158,9 @@ def check(root):
         for found in INCLUDE.finditer(text):
             seen += 1
             said = judge(table, folder, Path(*relative.parts[1:]), *found.groups())
+            if not said and found[1] == '"' and foreign_face(found[2], folder) \
+                    and names.unused(found[2], text):
+                said = f'nothing of "{found[2]}" is used'
             if said:
                 line = text.count("\n", 0, found.start(1)) + 1
                 wrong.append(f"src/{relative}:{line}: {said}")
