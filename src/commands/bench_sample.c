@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "num/num.h"
 
 /* ---------------------------------------------------------------- data sets ----------------- */
 

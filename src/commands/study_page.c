@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands/study_impl.h"
+#include "num/num.h"
 
 /* ---------------------------------------------------------------- small parts --------------- */
 

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/study_impl.h"
 
 /* ---------------------------------------------------------------- options ------------------- */

@@ -13,6 +13,7 @@
  * An axis is logarithmic if its data are positive and spread over more than three decades. The data
  * alone set the axes: a curve with a pole leaves through the top. */
 #include "discover/picture_impl.h"
+#include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

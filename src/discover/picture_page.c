@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "discover/picture_impl.h"
+#include "plot/plot.h"
 
 static const char style_sheet[] =
     ":root{color-scheme:light dark;--back:" SL_PLOT_LIGHT

@@ -32,6 +32,7 @@
 #define SL_EVAL_H
 
 #include "discover/discover.h"
+#include "num/num.h"
 #include "pairs/pairs.h"
 
 #define SL_EVAL_CLOSE_R2 0.99

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "eval/eval_impl.h"
+#include "nn/nn.h"
 
 typedef struct evaluation {
     const sl_infer *model;

@@ -42,7 +42,7 @@
 #ifndef SL_EXPR_H
 #define SL_EXPR_H
 
-#include "num/num.h"
+#include "base/base.h"
 
 #define SL_EXPR_MAX 16384     // node slots of one expression
 #define SL_EXPR_MAX_DEPTH 200 // nesting that parsers accept: recursion over a tree stays bounded

@@ -46,7 +46,6 @@
 #define SL_LAWS_H
 
 #include "base/base.h"
-#include "num/num.h"
 
 /* A figure and its interval (95 % by default). low and high are NaN where it could not be had. */
 typedef struct sl_estimate {

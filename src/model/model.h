@@ -30,7 +30,7 @@
 #ifndef SL_MODEL_H
 #define SL_MODEL_H
 
-#include "nn/nn.h"
+#include "base/base.h"
 
 /* ---------------------------------------------------------------- configuration ------------- */
 

@@ -26,7 +26,7 @@
 #ifndef SL_NN_H
 #define SL_NN_H
 
-#include "par/par.h"
+#include "base/base.h"
 
 #define SL_NN_MAX_COLUMNS 8
 #define SL_NN_MAX_HEAD 512 // width of a head

@@ -13,8 +13,6 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "base/base.h"
-
 #define SL_INLINE static inline __attribute__((always_inline, unused))
 
 /* ---------------------------------------------------------------- the three levels ---------- */

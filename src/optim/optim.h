@@ -24,7 +24,7 @@
 #ifndef SL_OPTIM_H
 #define SL_OPTIM_H
 
-#include "nn/nn.h"
+#include "par/par.h"
 
 #define SL_PIECE 16384
 

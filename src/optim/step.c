@@ -1,6 +1,7 @@
 /* step - one step of the optimiser: norm and clip factor, Adam over pieces, bounds, shrinking. */
 #include <math.h>
 
+#include "nn/nn.h"
 #include "optim/optim_impl.h"
 
 enum { SUM_PART = 4 };               // pieces of one part of a parallel sum

@@ -31,7 +31,6 @@
 #ifndef SL_PAIRS_H
 #define SL_PAIRS_H
 
-#include "io/io.h"
 #include "token/token.h"
 #include "universe/universe.h"
 

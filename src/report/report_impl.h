@@ -2,6 +2,7 @@
 #ifndef SL_REPORT_IMPL_H
 #define SL_REPORT_IMPL_H
 
+#include "num/num.h"
 #include "plot/plot.h"
 #include "report/report.h"
 

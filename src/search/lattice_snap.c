@@ -11,6 +11,7 @@
  * coefficient has. */
 #include <math.h>
 
+#include "num/num.h"
 #include "search/lattice_impl.h"
 
 enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };

@@ -5,6 +5,7 @@
  * explains, relative to the terms; terms that cancel by much are no formula. */
 #include <math.h>
 
+#include "num/num.h"
 #include "search/quotients_impl.h"
 
 static const double TOLERANCE = 1e-11, CANCELLATION = 1e5;

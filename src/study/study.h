@@ -38,7 +38,6 @@
 #ifndef SL_STUDY_H
 #define SL_STUDY_H
 
-#include "io/io.h"
 #include "laws/laws.h"
 
 /* ---------------------------------------------------------------- plan ---------------------- */

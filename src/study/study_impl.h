@@ -2,6 +2,7 @@
 #ifndef SL_STUDY_IMPL_H
 #define SL_STUDY_IMPL_H
 
+#include "io/io.h"
 #include "study/study.h"
 
 /* ---------------------------------------------------------------- numbers ------------------- */

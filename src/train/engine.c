@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nn/nn.h"
 #include "train/train_impl.h"
 
 enum { PAIRS_PART = 4 }; // pairs of one part of parallel work

@@ -22,7 +22,9 @@
 #ifndef SL_TRAIN_H
 #define SL_TRAIN_H
 
-#include "ckpt/ckpt.h"
+#include "model/model.h"
+#include "nn/nn.h"
+#include "optim/optim.h"
 #include "pairs/pairs.h"
 
 #define SL_TRAIN_MAX_LANES SL_NN_MAX_BLOCKS

@@ -211,6 +211,40 @@ BAD = [
 ]
 
 
+# file and its text, with "io/io.h" declaring sl_io_read, SL_IO_KIND_## and nothing else of its own
+USED = [
+    ("data/a.c", '#include "io/io.h"\nint f(void) { return sl_io_read(); }\n', True),
+    ("data/a.c", '#include "io/io.h"\nint f = SL_IO_KIND_CSV;\n', True),
+    ("data/data.h", '#include "io/io.h"\nsl_io_kind k;\n', True),
+    ("io/a.c", '#include "io/io.h"\nint f;\n', True),  # its own folder's face
+    ("data/a.c", '#include "io/io.h"\nint f;\n', False),
+    ("data/a.c", '#include "io/io.h"\n// sl_io_read\n/* sl_io_kind\n*/ char *s = "sl_io_read";\n', False),
+    ("data/a.c", '#include "io/io.h"\nsl_status s;\n', False),  # of base alone
+]
+IO_H = '''#include "base/base.h"
+#define KINDS(X) X(CSV)
+#define X(id) SL_IO_KIND_##id,
+typedef enum sl_io_kind { KINDS(X) } sl_io_kind;
+sl_status sl_io_read(void);
+'''
+
+
+def self_test_used(layers):
+    wrong = []
+    for name, text, good in USED:
+        with tempfile.TemporaryDirectory() as temp:
+            tree = Path(temp)
+            files = {"tests/includes/layers.txt": layers, "src/base/base.h": "typedef int sl_status;\n",
+                     "src/io/io.h": IO_H, f"src/{name}": text}
+            for path, content in files.items():
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_text(content)
+            found, _ = check(tree)
+            if good == bool(found):
+                wrong.append(f"self-test: {name}, {text!r}: {found or 'let through'}")
+    return wrong
+
+
 def self_test(root):
     """A check that cannot fail is none: each of GOOD alone must pass and each of BAD be caught."""
     layers = (root / "tests/includes/layers.txt").read_text()
@@ -227,7 +261,7 @@ def self_test(root):
                 found, _ = check(tree)
                 if good == bool(found):
                     wrong.append(f"self-test: {name} with {include}: {found or 'let through'}")
-    return wrong
+    return wrong + self_test_used(layers)
 
 
 def main():

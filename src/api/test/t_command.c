@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 enum { ROWS = 24 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 static const char held[] = "somebody's data\n";
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 /* A set of 20 expressions and small tables: what each test adds its options to. */
 #define SMALL "\"depth\":1,\"points\":5,\"threads\":1"

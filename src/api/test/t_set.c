@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "symlaw/symlaw.h"
 

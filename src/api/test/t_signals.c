@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 #define MODEL                                                                       \
     "\"width\":64,\"layers\":1,\"depth\":1,\"points\":16,\"batch\":16,\"lanes\":2," \

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 /* What a thread is asked for, and what came of it. */
 typedef struct task {

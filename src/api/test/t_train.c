@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/test/event_log.h"
+#include "commands/commands.h"
 
 #define TINY                                                                         \
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \

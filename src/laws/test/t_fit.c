@@ -1,5 +1,6 @@
 /* What becomes of rows: configurations, seeds, unfinished runs, tables that lack columns or make no
  * sense; and what is asked of two tables. */
+#include "num/num.h"
 #include "tables.h"
 
 static void read_and_fit(sl_fixture *t, sl_laws *l, sl_laws_table *table, const char *text) {

@@ -2,6 +2,7 @@
  * bounds and multipliers, and the weights in the end. tests/golden/model/renew.py makes them. */
 #include "golden/model/small.h"
 
+#include "model/model.h"
 #include "optim/optim_test.h"
 
 typedef struct steps {
