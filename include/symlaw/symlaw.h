@@ -34,7 +34,15 @@
 extern "C" {
 #endif
 
-#define SYMLAW_VERSION "0.1.0"
+/* The version of this header. symlaw_version() is that of the library in use. */
+#define SYMLAW_VERSION_MAJOR 0
+#define SYMLAW_VERSION_MINOR 1
+#define SYMLAW_VERSION_PATCH 0
+#define SYMLAW_VERSION_TEXT_(n) #n
+#define SYMLAW_VERSION_TEXT(n) SYMLAW_VERSION_TEXT_(n)
+#define SYMLAW_VERSION                                                                     \
+    SYMLAW_VERSION_TEXT(SYMLAW_VERSION_MAJOR) "." SYMLAW_VERSION_TEXT(SYMLAW_VERSION_MINOR) \
+    "." SYMLAW_VERSION_TEXT(SYMLAW_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define SYMLAW_API __attribute__((visibility("default")))
@@ -67,6 +75,9 @@ enum {
 #undef X
 };
 typedef int symlaw_status; /* one of these */
+
+/* "0.1.0" */
+SYMLAW_API const char *symlaw_version(void);
 
 /* The name of a status, such as "out of memory". */
 SYMLAW_API const char *symlaw_status_text(symlaw_status st);

@@ -1,4 +1,4 @@
-/* status - the public status and its texts: those of base under public names. */
+/* status - the public status, its texts and the version: those of base under public names. */
 #include "base/base.h"
 #include "symlaw/symlaw.h"
 
@@ -8,5 +8,8 @@ SYMLAW_STATUS_LIST(X)
 #undef X
 _Static_assert(SYMLAW_STACK_BYTES == SL_STACK_BYTES, "free stack of a call");
 
+_Static_assert(sizeof SYMLAW_VERSION == sizeof SL_VERSION, "one version");
+
+const char *symlaw_version(void) { return SL_VERSION; }
 const char *symlaw_status_text(symlaw_status st) { return sl_status_text((sl_status)st); }
 const char *symlaw_last_error(void) { return sl_last_error(); }
