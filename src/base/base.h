@@ -359,6 +359,12 @@ SL_NODISCARD sl_status sl_file_open(int *fd, const char *path);
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
 /* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
+/* Where process numbers are counted as they are here: what tells this start of the machine and this
+ * space of process numbers from others. Bytes, of which it answers how many; *booted: the start is
+ * among them. */
+enum { SL_MACHINE_MAX = 128 };
+size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted);
+
 /* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that was
  * taken; older versions left out the machine. A process that is killed leaves its own. Removes from
  * a folder those of files that are `ours`, by name[0 .. n), and that no living process can be

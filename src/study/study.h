@@ -194,6 +194,7 @@ bool sl_study_is_search(const char *baseline);
 SL_NODISCARD sl_status sl_study_baseline_options(sl_str *s, const char *name, const char *set);
 
 /* dir/result.json := r, at once and whole. It reads back exactly; NaN is null. */
+sl_study_result sl_study_no_result(void); // one of which nothing is known
 SL_NODISCARD sl_status sl_study_result_write(const char *dir, const sl_study_result *r);
 /* Counts a failure in dir/attempts.json. what: "train", or the name of a set. */
 SL_NODISCARD sl_status sl_study_attempt_add(const char *dir, const char *what, const char *message);

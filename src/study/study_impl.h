@@ -104,9 +104,7 @@ void sl_study__id(char id[SL_STUDY_ID], const char *size, const sl_study_run *ru
  * is not known yet, or there is none (*never). It may not be trained yet. */
 int sl_study__baseline_run(bool *never, const sl_study *study);
 
-/* An evaluation of which nothing is known, and such a result. */
-sl_study_evaluation sl_study__no_evaluation(void);
-sl_study_result sl_study__no_result(void);
+sl_study_evaluation sl_study__no_evaluation(void); // one of which nothing is known
 
 /* ---------------------------------------------------------------- files --------------------- */
 
