@@ -293,14 +293,14 @@ SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const s
 /* ---------------------------------------------------------------- terms --------------------- */
 
 /* What readers build expressions with, of text and of tokens. Node arrays would copy operands with
- * every operator, so a reader grows a tree of terms in an arena. Operations reuse their operands,
- * numbers merge where they meet in a product, and division goes into factors: a/(b*c^2) is
- * a * b^-1 * c^-2. A failure is noted once in the builder; it makes NULL, and so does a NULL
+ * every operator, so a reader grows a tree of terms in an arena. Operations reuse their operands, and
+ * division goes into factors: a/(b*c^2) is a * b^-1 * c^-2. A failure is noted once in the builder; it makes NULL, and so does a NULL
  * operand, so that calls nest. */
 typedef struct sl_expr_term sl_expr_term;
 typedef struct sl_expr_builder {
     sl_arena *arena;
     const size_t *at; // where the reader is, which a failure notes; may be NULL
+    bool fold;        // numbers of a product merge as they are read, so that a failure knows where
     int made;         // terms so far: the bound on memory
     sl_status st;
     size_t where;     // of the failure

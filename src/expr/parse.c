@@ -219,7 +219,7 @@ sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, cons
 
     size_t mark = sl_arena_mark(a);
     sl_reader r = { .text = n ? text : "", .n = n, .names = names };
-    r.build = (sl_expr_builder){ .arena = a, .at = &r.at };
+    r.build = (sl_expr_builder){ .arena = a, .at = &r.at, .fold = true };
     r.name_size = longest_name(names) + 2;
     r.name = sl_arena_alloc(a, r.name_size);
     if (!r.name) return sl_fail_memory(r.name_size, 1, "a name");

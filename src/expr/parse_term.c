@@ -73,15 +73,15 @@ static sl_expr_term *join(sl_expr_builder *build, sl_op op, sl_expr_term *a, sl_
     return a;
 }
 
-static bool is_coefficient(const sl_expr_term *t) {
-    return t->op == SL_OP_NUM && t->value.num != 0;
+static bool is_coefficient(const sl_expr_builder *build, const sl_expr_term *t) {
+    return build->fold && t->op == SL_OP_NUM && t->value.num != 0;
 }
 
 /* The number in front of a product, taken out of it; a zero is an ordinary factor, because of 1/0.
  */
-static sl_rat take_coefficient(sl_expr_term *t) {
+static sl_rat take_coefficient(const sl_expr_builder *build, sl_expr_term *t) {
     sl_rat v = SL_RAT(1);
-    if (t->op == SL_OP_MUL && is_coefficient(t->first)) {
+    if (t->op == SL_OP_MUL && is_coefficient(build, t->first)) {
         v = t->first->value;
         t->first = t->first->next; // there is one: a product has two factors or more
         t->count--;
@@ -113,8 +113,9 @@ static sl_expr_term *beyond(sl_expr_builder *build) {
 
 /* v * t, with the number in front. */
 static sl_expr_term *scale(sl_expr_builder *build, sl_rat v, sl_expr_term *t) {
-    if (is_coefficient(t)) return sl_expr_rat_mul(&t->value, t->value, v) ? t : beyond(build);
-    if (t->op == SL_OP_MUL && is_coefficient(t->first))
+    if (is_coefficient(build, t))
+        return sl_expr_rat_mul(&t->value, t->value, v) ? t : beyond(build);
+    if (t->op == SL_OP_MUL && is_coefficient(build, t->first))
         return sl_expr_rat_mul(&t->first->value, t->first->value, v) ? t : beyond(build);
     if (sl_expr_rat_is(v, 1)) return t;
     sl_expr_term *number = sl_expr_term_num(build, v);
@@ -124,11 +125,11 @@ static sl_expr_term *scale(sl_expr_builder *build, sl_rat v, sl_expr_term *t) {
 
 sl_expr_term *sl_expr_term_mul(sl_expr_builder *build, sl_expr_term *a, sl_expr_term *b) {
     if (!a || !b) return NULL;
-    if (is_coefficient(b)) return scale(build, b->value, a);
-    if (is_coefficient(a)) return scale(build, a->value, b);
-    sl_rat v = take_coefficient(b);
+    if (is_coefficient(build, b)) return scale(build, b->value, a);
+    if (is_coefficient(build, a)) return scale(build, a->value, b);
+    sl_rat v = take_coefficient(build, b);
     if (b->op == SL_OP_MUL && b->count == 1) b = b->first;
-    sl_rat u = take_coefficient(a);
+    sl_rat u = take_coefficient(build, a);
     if (a->op == SL_OP_MUL && a->count == 1) a = a->first;
     if (!sl_expr_rat_mul(&v, u, v)) return beyond(build);
     a = join(build, SL_OP_MUL, a, b);
@@ -136,7 +137,7 @@ sl_expr_term *sl_expr_term_mul(sl_expr_builder *build, sl_expr_term *a, sl_expr_
 }
 
 static sl_expr_term *invert(sl_expr_builder *build, sl_expr_term *t) {
-    if (is_coefficient(t)) {
+    if (is_coefficient(build, t)) {
         sl_rat v = t->value;
         t->value = v.num < 0 ? (sl_rat){ -v.den, -v.num } : (sl_rat){ v.den, v.num };
         return t;
