@@ -4,7 +4,7 @@
 #     find_package(symlaw) ... target_link_libraries(prog symlaw::symlaw)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS symlaw_static ARCHIVE)
+install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS symlaw_shared EXPORT symlaw LIBRARY)
 install(FILES include/symlaw/symlaw.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symlaw)
 

@@ -119,6 +119,9 @@ if(python_any)
     add_test(NAME includes COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/includes/includes.py
              --self-test ${CMAKE_SOURCE_DIR})
     set_tests_properties(includes PROPERTIES LABELS tree COST 20000)
+    add_test(NAME abi COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/abi/abi.py ${CMAKE_SOURCE_DIR}
+             ${CMAKE_C_COMPILER} $<TARGET_FILE:symlaw_shared> ${static_library})
+    set_tests_properties(abi PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
     add_test(NAME locale.calls COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/locale/calls.py
              --self-test ${CMAKE_C_COMPILER} $<TARGET_OBJECTS:symlaw_objects>
              $<$<TARGET_EXISTS:symlaw>:$<TARGET_OBJECTS:symlaw>> COMMAND_EXPAND_LISTS)
@@ -131,7 +134,7 @@ if(NOT cxx)
     set(cxx "")
 endif()
 add_test(NAME headertest COMMAND ${CMAKE_SOURCE_DIR}/tests/headertest/headertest.sh
-         ${CMAKE_SOURCE_DIR} $<TARGET_FILE:symlaw_shared> ${CMAKE_C_COMPILER} ${cxx})
+         ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER} ${cxx})
 set_tests_properties(headertest PROPERTIES LABELS tree COST 20000)
 
 # ---------------------------------------------------------------- command line -----------------

@@ -58,7 +58,7 @@ SL_NODISCARD sl_status sl_commands__send_event(const sl_commands__listener *l,
  * next progress or output does. */
 SL_PRINTF(2, 3) void sl_commands__note(const sl_commands__listener *l, const char *format, ...);
 
-/* An sl_par_asked whose payload is a listener: asks it whether to stop. */
+/* An sl_par_stop_fn whose payload is a listener: asks it whether to stop. */
 bool sl_commands__asks_to_stop(void *listener);
 
 /* ---------------------------------------------------------------- handles ------------------- */

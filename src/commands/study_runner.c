@@ -124,7 +124,7 @@ static int on_event(const symlaw_event *e, void *payload) {
     return 0;
 }
 
-/* An sl_par_asked: the same between events. */
+/* An sl_par_stop_fn: the same between events. */
 static bool asked(void *payload) {
     job *j = payload;
     return beat(j, 0, 0, "") || sl_commands__asks_to_stop((void *)outer(j));

@@ -1,16 +1,16 @@
 /* csv - a table's rows, one at a time.
  *
- *     buffer   [ given away | the row | not looked at | free ]
- *                           ^start    ^seen           ^end   ^cap
+ *     buffer   [ returned | the row | not scanned | free ]
+ *                         ^start    ^seen         ^end   ^cap
  *
- * A row is found first and cut afterwards. Most have no quotes: then memchr finds the line's end,
- * and memchr again that there is none. A row with quotes is scanned field by field, since only that
- * tells a quote that opens from one that is just there (5" pipe), and a line's end inside quotes
- * from one that ends the row. Cells are cut out in place: what stands behind one becomes its
- * terminator, and doubled quotes move together.
+ * The end of a row is found first, then it is cut into cells. Most rows have no quotes: one memchr
+ * finds the line end, another that there is no quote. A row with quotes is scanned field by field:
+ * only that distinguishes an opening quote from a literal one (5" pipe), and a line end inside
+ * quotes from the end of the row. Cells are cut in place: the byte after a cell becomes its
+ * terminator, and doubled quotes are collapsed.
  *
- * The buffer is filled as far as it goes, so what the first bytes tell does not depend on the
- * pieces they come in. It never holds more than the longest row allowed. */
+ * The buffer is filled completely before the dialect is detected, so the result does not depend on
+ * the sizes of reads. It never holds more than the longest row allowed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +22,12 @@ struct sl_csv {
     sl_io__bytes *bytes;
     sl_csv__dialect dialect;
     bool header;
-    bool held; // the first row is data and was not given yet
+    bool held; // the first row is data and was not returned yet
     bool last; // the file has no more
     size_t max_row;
     char *buffer;
     size_t start, seen, end, cap;
-    bool quotes; // the row that is looked for has some
+    bool quotes; // the current row has some
     sl_cell *cells;
     int n_cells, cap_cells;
     int columns;
@@ -39,8 +39,8 @@ static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(c->bytes);
 
 /* ---------------------------------------------------------------- bytes --------------------- */
 
-/* As many bytes as there is room for, or `last`, which only shows where room is left: so there is a
- * byte for the last cell's terminator. */
+/* Fills the buffer, or up to the end of the file, then `last`. `last` is seen only with room left,
+ * so there is a byte for the last cell's terminator. */
 static sl_status fill(sl_csv *c) {
     while (!c->last && c->end < c->cap) {
         size_t got;
@@ -51,7 +51,7 @@ static sl_status fill(sl_csv *c) {
     return SL_OK;
 }
 
-/* More of the row that begins at start and does not end within the buffer. */
+/* Reads more of the row that begins at start and does not end within the buffer. */
 static sl_status read_on(sl_csv *c) {
     if (c->start > 0) {
         memmove(c->buffer, c->buffer + c->start, c->end - c->start);
@@ -72,7 +72,7 @@ static sl_status read_on(sl_csv *c) {
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
-/* Behind the row that begins at start, or 0 if it goes on behind the bytes that are there. */
+/* The end of the row that begins at start, or 0 if it continues past the bytes read so far. */
 static size_t row_end(sl_csv *c) {
     const char *begin = c->buffer + c->start, *end = c->buffer + c->end;
     if (!c->quotes) {
@@ -90,7 +90,7 @@ static size_t row_end(sl_csv *c) {
         case SL_CSV__SEPARATOR: continue;
         case SL_CSV__BYTES:
         case SL_CSV__QUOTE: return c->last ? c->end : 0;
-        case SL_CSV__BEHIND: // no telling where it ends: with the line
+        case SL_CSV__BEHIND: // malformed: the row is taken to end with the line
             begin = memchr(begin, c->dialect.line_end, (size_t)(end - begin));
             return begin ? (size_t)(begin + 1 - c->buffer) : c->last ? c->end : 0;
         case SL_CSV__LINE: return (size_t)(begin - c->buffer);
@@ -98,7 +98,7 @@ static size_t row_end(sl_csv *c) {
     }
 }
 
-/* *stop := behind the next row, which is longer than nothing; start if there is none. */
+/* *stop := the end of the next row, > start; start if there is none. */
 static sl_status find_row(size_t *stop, sl_csv *c) {
     c->quotes = false;
     c->seen = c->start;
@@ -155,7 +155,7 @@ static sl_status add_cell(sl_csv *c, sl_cell cell) {
     return SL_OK;
 }
 
-/* Cuts the row from start to stop, which is found, into cells. */
+/* Cuts the row from start to stop into cells. */
 static sl_status cut(sl_csv *c, size_t stop) {
     const char *at = c->buffer + c->start, *end = c->buffer + stop;
     c->n_cells = 0;
@@ -185,7 +185,7 @@ static bool is_blank_line(const char *at, const char *stop) {
     return at == stop;
 }
 
-/* The next row's cells; n_cells = 0 behind the last. */
+/* The next row's cells; n_cells = 0 after the last. */
 static sl_status next_row(sl_csv *c) {
     c->n_cells = 0;
     for (;;) {
@@ -209,7 +209,7 @@ static sl_status next_row(sl_csv *c) {
 
 /* ---------------------------------------------------------------- head ---------------------- */
 
-/* Files that others would open as tables and that are none. */
+/* Refuses common files that are no text tables, with what they are. */
 static sl_status check_text(const sl_csv *c) {
     static const struct {
         const char *begin;
@@ -241,7 +241,7 @@ static bool first_row_has_names(const sl_csv *c) {
     return false;
 }
 
-/* Columns without a name are called by their number, so that they can be spoken of. */
+/* Columns without a name are named by their number. */
 static sl_status name_columns(sl_csv *c) {
     c->names = sl_calloc((size_t)c->columns, sizeof *c->names);
     if (!c->names) return sl_fail_memory((size_t)c->columns, sizeof *c->names, "names of columns");
@@ -305,7 +305,7 @@ void sl_io_csv_close(sl_csv *c) {
     sl_free(c);
 }
 
-/* ---------------------------------------------------------------- face ---------------------- */
+/* ---------------------------------------------------------------- interface ----------------- */
 
 sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c) {
     *cells = NULL;

@@ -1,12 +1,12 @@
-/* csv_guess - how a table is written: fields, and what the first lines tell about them.
+/* csv_guess - scanning fields, and detecting the dialect from the first rows.
  *
- * A separator is judged by the first rows, cut with it: how many of them have the same number of
- * cells, two at least, and how many cells are numbers. Both matter. A table with semicolons and
- * decimal commas can also be cut at the commas, evenly, but then "5;2" is no number; a table of
- * words has no numbers to tell by, but is even. Of equals the first of the list is taken: a tab
- * does not come about by chance, a comma does.
+ * The score of a separator comes from the first rows, cut with it: the share of rows with the same
+ * number of cells, two at least, plus the share of cells that are numbers. Both matter. A table
+ * with semicolons and decimal commas can also be cut at the commas into equal rows, but then "5;2"
+ * is no number; a table of words has no numbers, but equal rows. Of equal scores the first of the
+ * list is taken: a tab rarely occurs inside a cell, a comma often does.
  *
- * Blanks, as many as there are, come last, and only where every row comes out even. */
+ * Runs of blanks come last, and only where every row has the same number of cells. */
 #include <string.h>
 
 #include "io/io_impl.h"
@@ -24,7 +24,7 @@ static const char *skip_blanks(const char *at, const char *end, const sl_csv__di
     return at;
 }
 
-/* Ends a field behind which `at` stands, in front of the blanks there may be. */
+/* Sets what ended a field; `at` is the end of its text, and blanks may follow. */
 static void end_field(sl_csv__field *f, const char *at, const char *end, const sl_csv__dialect *d) {
     const char *next = skip_blanks(at, end, d);
     f->next = next + (next < end);
@@ -82,7 +82,7 @@ sl_csv__field sl_io__csv_scan(const char *at, const char *end, const sl_csv__dia
 /* The first rows, as a separator cuts them. */
 typedef struct trial {
     int rows;
-    int even;        // rows as long as the reference: the second row, or the first if it is alone
+    int even;        // rows with as many cells as the reference: the second row, or the only one
     int64_t columns; // of the reference
     int64_t first;   // of the first row
     int64_t cells, numbers;
@@ -140,13 +140,12 @@ static trial try_separator(const char *bytes, size_t n, bool whole, const sl_csv
         t.even += s.cells == t.columns;
         t.cells += s.cells;
         t.numbers += s.numbers;
-        if (!s.whole) break; // also where a quote went wrong: reading will say so
+        if (!s.whole) break; // also a malformed quote, which reading reports
     }
     return t;
 }
 
-/* Is there a separator behind every row's last cell, and so one cell less? The first row may be one
- * of names without it. */
+/* Does every row end in a separator, so that it has one cell less? A header may lack it. */
 static bool is_closed(const trial *t) {
     if (t->columns < 2) return false;
     if (t->rows == 1) return t->first_closed;
@@ -155,12 +154,12 @@ static bool is_closed(const trial *t) {
 
 /* ---------------------------------------------------------------- guess --------------------- */
 
-/* Old programs on old Macintoshes end lines by CR alone. */
+/* Classic Mac OS ends lines by CR alone. */
 static char line_end_of(const char *bytes, size_t n) {
     return !memchr(bytes, '\n', n) && memchr(bytes, '\r', n) ? '\r' : '\n';
 }
 
-/* Blanks stand in names and between words too: they must leave no doubt. */
+/* Blanks also occur inside names and texts, so for them the conditions are stricter. */
 static double score(const trial *t, char separator) {
     if (t->columns < 2) return 0;
     if (separator == ' ' && (t->even < t->rows || 2 * t->numbers < t->cells)) return 0;

@@ -1,8 +1,8 @@
 /* io - formats that other programs read and write: JSON, lines of text, CSV, .npy.
  *
- * Reading and writing are two different jobs here. What is read comes from outside and may be
- * anything, so it is parsed into a tree, by jansson, and asked questions. What is written is ours
- * and its shape is known where it is written, so it goes straight into a sl_str, without a tree:
+ * Reading and writing JSON work differently. Input comes from outside and may be anything, so
+ * jansson parses it into a tree, which is then queried. The shape of output is known where it is
+ * written, so it goes straight into a sl_str, without a tree:
  *
  *     sl_io_json_open(&s, NULL, '{');               {"depth":3,"ops":["+","-"]}
  *     sl_io_json_add_int(&s, "depth", 3);
@@ -15,16 +15,16 @@
  * Commas need no state: one is due unless the text so far ends in an opening bracket or a new line
  * (or is empty). So values one after the other, with '\n' between them, are JSON lines.
  *
- * What is written is always valid: bytes that are no UTF-8 become U+FFFD, and a number that is not
- * finite becomes null.
+ * Output is always valid: bytes that are no UTF-8 become U+FFFD, and a number that is not finite
+ * becomes null.
  *
- * Files of many values are JSON lines, so that nobody needs to hold a whole one: sl_lines gives one
- * line at a time, and sl_csv one row of a table. Both read packed files as if they were not. Who
- * wants all numbers at once reads .npy, which is a header before plain memory.
+ * Files of many values are JSON lines, so that no reader has to hold a whole file: sl_lines returns
+ * one line at a time, and sl_csv one row of a table. Both unpack gzip files. To read all numbers at
+ * once there is .npy, a header before plain memory.
  *
- * Ownership: the reader's tree belongs to who parsed it; everything it answers is borrowed from it.
- * jansson's memory is its own: its allocator belongs to the whole program, so we leave it as it is.
- * Threads: no shared state. */
+ * Ownership: a parsed tree belongs to the caller of the parse function; pointers into it are
+ * borrowed. jansson allocates its own memory: its allocator is global to the program, so it is not
+ * replaced. Threads: no shared state. */
 #ifndef SL_IO_H
 #define SL_IO_H
 
@@ -32,7 +32,7 @@
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-typedef struct json_t sl_json; // jansson's own, which nobody outside io/ looks into
+typedef struct json_t sl_json; // jansson's type, opaque outside io/
 
 typedef enum sl_json_kind {
     SL_JSON_NULL,
@@ -44,12 +44,12 @@ typedef enum sl_json_kind {
     SL_JSON_OBJECT
 } sl_json_kind;
 
-/* *out := the one value that text (n bytes, any bytes) holds. SL_EFORMAT gives line, column and
- * reason; a member that comes twice, bytes that are no UTF-8 and NUL inside a text are refused. */
+/* *out := the one value in text (n bytes, any bytes). SL_EFORMAT reports line, column and reason;
+ * a repeated member, bytes that are no UTF-8 and NUL inside a text are refused. */
 SL_NODISCARD sl_status sl_io_json_parse(sl_json **out, const char *text, size_t n);
-/* The same for a line of a file that others wrote. The place is a column alone, NaN and Infinity
- * are called by their names, and where a whole number is beyond int64_t all numbers are read as
- * REAL: to other programs there is one kind of number. */
+/* The same for one line of a file written by another program. Errors report a column only and name
+ * NaN and Infinity. Where a whole number is beyond int64_t, all numbers are read as REAL: many
+ * programs have only one kind of number. */
 SL_NODISCARD sl_status sl_io_json_parse_line(sl_json **out, const char *line, size_t n);
 void sl_io_json_free(sl_json *j);
 
@@ -63,9 +63,9 @@ int sl_io_json_count(const sl_json *j);              // elements of an ARRAY, me
 const sl_json *sl_io_json_at(const sl_json *array, int i);
 const sl_json *sl_io_json_get(const sl_json *object, const char *name); // NULL if there is none
 
-/* A member that may be missing or of another kind: then it is `otherwise`, as it is where object is NULL. */
-double sl_io_json_get_real(const sl_json *object, const char *name,
-                           double otherwise); // INT or REAL
+/* A member, or `otherwise` where it is missing or of another kind, or where object is NULL.
+ * get_real: INT or REAL. */
+double sl_io_json_get_real(const sl_json *object, const char *name, double otherwise);
 int64_t sl_io_json_get_int(const sl_json *object, const char *name, int64_t otherwise);
 bool sl_io_json_get_bool(const sl_json *object, const char *name, bool otherwise);
 const char *sl_io_json_get_text(const sl_json *object, const char *name, const char *otherwise);
@@ -82,26 +82,26 @@ sl_json_member sl_io_json_next(const sl_json *object, sl_json_member m);
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
-/* A value: as member `name`, or without a name (NULL) as an element or on its own. Lack of memory
- * sticks to s. */
+/* Appends a value: as member `name`, or without a name (NULL) as an element or on its own. Lack of
+ * memory is recorded in s. A real is the shortest text that reads back. */
 void sl_io_json_open(sl_str *s, const char *name, char bracket); // '{' or '['
 void sl_io_json_close(sl_str *s, char bracket);                  // '}' or ']'
 void sl_io_json_add_null(sl_str *s, const char *name);
 void sl_io_json_add_bool(sl_str *s, const char *name, bool value);
 void sl_io_json_add_int(sl_str *s, const char *name, int64_t value);
-void sl_io_json_add_real(sl_str *s, const char *name,
-                         double value); // shortest text that reads back
+void sl_io_json_add_real(sl_str *s, const char *name, double value);
 void sl_io_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
-void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value); // what was read, again
+void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value); // a parsed value
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* The lines of a file, one at a time, in bounded memory, unpacked if gzip has packed it. "-" is
- * standard input. A byte order mark at the very start is not part of the first line. A user's data
- * may come from a pipe or a terminal, which is waited for. */
+/* The lines of a file, one at a time, in bounded memory, unpacked if it is a gzip file. "-" is
+ * standard input. A byte order mark at the very start is not part of the first line. The file may
+ * be a pipe or a terminal; reading blocks. */
 typedef struct sl_lines sl_lines;
 SL_NODISCARD sl_status sl_io_lines_open(sl_lines **out, const char *path, size_t max_bytes);
-/* A file of our own, such as a log: what is no regular file is refused. "-" is a name too. */
+/* A file that the library writes itself, such as a log: only a regular file is accepted. "-" is an
+ * ordinary name. */
 SL_NODISCARD sl_status sl_io_lines_open_own(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
  * next call; NULL behind the last. A last line needs no LF. SL_ELIMIT: longer than max_bytes; the
@@ -114,21 +114,21 @@ void sl_io_lines_close(sl_lines *l);
 
 /* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
  * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where
- * there is no LF). Plain or packed by gzip, which the first bytes tell; "-" is standard input. One
- * row is held at a time. A separator behind the last cell of every row ends no further cell. */
+ * there is no LF). Plain or packed by gzip, detected from the first bytes; "-" is standard input.
+ * One row is held at a time. If every row ends in a separator, there is no empty cell after it. */
 typedef struct sl_csv sl_csv;
 
 typedef struct sl_csv_options {
-    char separator; // 0: found out from the first lines: , ; tab | or ' ', runs of blanks
+    char separator; // 0: detected from the first lines: , ; tab | or ' ', runs of blanks
     int header;     // 1: the first row has names, 0: it has data, -1: names if a cell is no number
     size_t max_row; // bytes; 0: 1 MiB. A longer row is SL_ELIMIT
 } sl_csv_options;
 
 #define SL_CSV_OPTIONS_INIT { .separator = 0, .header = -1, .max_row = 0 }
 
-/* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: an empty one, one of
- * binary data, a first row with a quote that nobody closes; SL_ECANCEL: a signal came, and what was
- * read is lost; SL_EINVAL: no separator of ours. */
+/* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: empty, binary data, or
+ * an unclosed quote in the first row; SL_ECANCEL: interrupted by a signal, what was read is lost;
+ * SL_EINVAL: unsupported separator. */
 SL_NODISCARD sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o);
 void sl_io_csv_close(sl_csv *c);
 int sl_io_csv_columns(const sl_csv *c); // of the first row
@@ -146,9 +146,9 @@ typedef struct sl_cell {
 } sl_cell;
 
 /* *cells := the next row's cells, as many as there are columns, valid until the next call; NULL
- * behind the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells,
- * an open quote, text behind a closing one, or a byte 0; the place is in the message, and the next
- * call goes on behind it. SL_ECANCEL: a signal came; the next call goes on as if none had. */
+ * after the last. Lines of blanks alone are no rows. SL_EFORMAT: a row with more or fewer cells, an
+ * unclosed quote, text after a closing one, or a byte 0; the place is in the message, and the next
+ * call reads the row after it. SL_ECANCEL: interrupted by a signal; call again to continue. */
 SL_NODISCARD sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c);
 int64_t sl_io_csv_row(const sl_csv *c);  // data rows read, from 1
 int64_t sl_io_csv_line(const sl_csv *c); // line of the file where the row begins, from 1
@@ -156,8 +156,8 @@ int64_t sl_io_csv_line(const sl_csv *c); // line of the file where the row begin
 int64_t sl_io_csv_bytes(const sl_csv *c);
 int64_t sl_io_csv_size(const sl_csv *c);
 
-/* A cell to write, in quotes where it has to be: commas and ends of lines are the caller's. A number is
- * the shortest text that reads back, whole ones without a point, nothing where it is not finite. */
+/* Appends a cell, in quotes where needed; the caller adds commas and line ends. A number is the
+ * shortest text that reads back, a whole one without a point; one that is not finite is empty. */
 void sl_io_csv_add_text(sl_str *s, const char *text);
 void sl_io_csv_add_number(sl_str *s, double v);
 
@@ -168,16 +168,16 @@ typedef enum sl_cell_kind {
     SL_CELL_TEXT
 } sl_cell_kind;
 
-/* What a cell says; *out is NaN or an infinity where that is no number. Digits with a point, an
- * exponent after e or d; a decimal comma is read where the separator is not a comma. The double
- * nearest to what is written, whatever the locale. */
+/* The kind of a cell and its value; *out is NaN or an infinity where it is no number. Accepted:
+ * digits with a point, an exponent after e or d, and a decimal comma where the separator is not a
+ * comma. The result is the nearest double, in any locale. */
 sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */
 
 /* Appends the header of a NumPy file of little-endian doubles in C order; the values follow it as
- * they are in memory. Its size does not depend on the first dimension, so a file of as yet unknown
- * length can be begun with any and its header written over at the end. */
+ * they are in memory. Its size does not depend on the first dimension, so a file of unknown length
+ * can begin with a placeholder header that is overwritten at the end. */
 void sl_io_npy_header(sl_str *s, const int64_t *shape, int dims);
 
 #endif

@@ -6,15 +6,15 @@
 
 /* ---------------------------------------------------------------- bytes --------------------- */
 
-/* The bytes of a file, in order; those inside it if gzip has packed it, which its first two bytes tell.
- * "-" is standard input, which is never closed. */
+/* The bytes of a file, in order; unpacked if its first two bytes are those of gzip. "-" is standard
+ * input, which is never closed. */
 typedef struct sl_io__bytes sl_io__bytes;
 SL_NODISCARD sl_status sl_io__bytes_open(sl_io__bytes **out, const char *path);
-/* A file of our own: sl_file_open. "-" is a name like any other. */
+/* A file that the library writes itself: sl_file_open. "-" is an ordinary name. */
 SL_NODISCARD sl_status sl_io__bytes_open_own(sl_io__bytes **out, const char *path);
-/* buffer[0 .. *got) := the next bytes, n > 0 at most and no more than are there: a terminal is not
- * waited for longer than it takes. *got = 0 behind the last. SL_ECANCEL: a signal came, and the same
- * call may be made again; SL_EIO: it cannot be read or unpacked. */
+/* buffer[0 .. *got) := the next bytes, n > 0 at most; fewer if fewer are available, so that a
+ * terminal or pipe need not fill the buffer. *got = 0 at the end. SL_ECANCEL: interrupted by a
+ * signal, the same call may be repeated; SL_EIO: it cannot be read or unpacked. */
 SL_NODISCARD sl_status sl_io__bytes_read(size_t *got, sl_io__bytes *b, char *buffer, size_t n);
 void sl_io__bytes_close(sl_io__bytes *b);
 const char *sl_io__bytes_shown(const sl_io__bytes *b); // the file's name, for messages
@@ -29,7 +29,7 @@ typedef enum sl_csv__end {
     SL_CSV__LINE,
     SL_CSV__BYTES,
     SL_CSV__QUOTE, // opened, and the bytes end inside
-    SL_CSV__BEHIND // something stands between a closing quote and the separator
+    SL_CSV__BEHIND // text between a closing quote and the separator
 } sl_csv__end;
 
 typedef struct sl_csv__field {
@@ -41,7 +41,7 @@ typedef struct sl_csv__field {
     const char *next; // behind what ended it
 } sl_csv__field;
 
-/* How a table is written. */
+/* The syntax of one file. */
 typedef struct sl_csv__dialect {
     char separator; // ' ': any run of blanks
     char line_end;  // LF, or CR in files without any LF
@@ -51,7 +51,8 @@ typedef struct sl_csv__dialect {
 /* The field that begins at `at`. */
 sl_csv__field sl_io__csv_scan(const char *at, const char *end, const sl_csv__dialect *d);
 
-/* What the first bytes of a table tell; separator 0: find it out. whole: there are no others. */
+/* The dialect, detected from the first bytes of a table; separator 0: detect it too. whole: these
+ * bytes are the whole file. */
 sl_csv__dialect sl_io__csv_guess(const char *bytes, size_t n, bool whole, char separator);
 
 #endif

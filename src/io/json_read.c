@@ -5,29 +5,29 @@
 
 #include "io/io_test.h"
 
-/* jansson does not always say that memory was short, so its allocator does. */
-static _Thread_local bool starved;
+/* An allocation failed. jansson does not always report that, so its allocator sets this. */
+static _Thread_local bool out_of_memory;
 
-static void *give(size_t size) {
+static void *allocate(size_t size) {
     void *p = sl_malloc(size, 1);
-    if (!p) starved = true;
+    if (!p) out_of_memory = true;
     return p;
 }
 
-void sl_io_json_count_memory(void) { json_set_alloc_funcs(give, sl_free); }
+void sl_io_json_count_memory(void) { json_set_alloc_funcs(allocate, sl_free); }
 
-/* jansson with our flags. NULL with *e, or with SL_ENOMEM in *st. Where memory was short even a
- * tree is not to be trusted: jansson 2.14 drops a character of a token that needs a larger buffer
- * and cannot have one, so that 99999999999999999999 may come out as 1e19. Numbers are read in the C
- * locale: jansson takes the first byte of the host's decimal point for all of it, and aborts where
- * that has two, as in ps_AF. */
+/* json_loadb with our flags. NULL with *e, or with SL_ENOMEM in *st. After a failed allocation even
+ * a returned tree may be wrong: jansson 2.14 drops a character of a token whose buffer could not
+ * grow, so that 99999999999999999999 may be read as 1e19. Numbers are read in the C locale: jansson
+ * uses only the first byte of the host's decimal point, and aborts where that has two, as in
+ * ps_AF. */
 static json_t *load(sl_status *st, json_error_t *e, const char *text, size_t n, size_t flags) {
-    starved = false;
+    out_of_memory = false;
     locale_t before = sl_locale_enter();
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, e);
     sl_locale_leave(before);
     *st = SL_OK;
-    if (starved || (!j && json_error_code(e) == json_error_out_of_memory)) {
+    if (out_of_memory || (!j && json_error_code(e) == json_error_out_of_memory)) {
         json_decref(j);
         j = NULL;
         *st = sl_fail(SL_ENOMEM, "no memory for JSON of %zu bytes", n);
@@ -47,7 +47,7 @@ sl_status sl_io_json_parse(sl_json **out, const char *text, size_t n) {
     return SL_OK;
 }
 
-/* The word that ends at or goes on behind line[at), with its sign; *begin is where it begins. */
+/* The length of the word around line[at], with its sign; *begin is where it begins. */
 static int word_around(size_t *begin, const char *line, size_t n, size_t at) {
     size_t end = at;
     while (at > 0 && sl_isalpha(line[at - 1])) at--;
@@ -62,9 +62,9 @@ static bool is_word(const char *text, int n, const char *word) {
     return (size_t)n == strlen(word) && sl_strncasecmp(text, word, (size_t)n) == 0;
 }
 
-/* jansson speaks of the end of a file, first or last in its text; here it is that of a line. What
- * it quotes ends with a quote, so that "end of file" in the input stays. */
-static void say_line(char *text) {
+/* jansson's messages begin or end with "end of file"; here it is the end of a line. Quoted input
+ * ends with a quote, so "end of file" inside it stays. */
+static void replace_file_by_line(char *text) {
     static const char end[] = "end of file";
     const size_t n = strlen(text), len = sizeof end - 1;
     char *at = text;
@@ -72,7 +72,8 @@ static void say_line(char *text) {
     if (strncmp(at, end, len) == 0) memcpy(at + strlen("end of "), "line", 4);
 }
 
-/* Why jansson did not like the line. Of a bad word it read all, of a bad number only the sign. */
+/* The error of a line. jansson's position is after a bad word, but after only the sign of a bad
+ * number. */
 static sl_status fail_line(json_error_t *e, const char *line, size_t n) {
     size_t blank = 0;
     while (blank < n && sl_isspace(line[blank])) blank++;
@@ -85,7 +86,7 @@ static sl_status fail_line(json_error_t *e, const char *line, size_t n) {
     if (is_word(text, word, "nan") || is_word(text, word, "inf") || is_word(text, word, "infinity"))
         return sl_fail(SL_EFORMAT, "column %d: %.*s is no JSON number",
                        SL_MAX(e->column - (int)(at - begin) + 1, 1), word, text);
-    say_line(e->text);
+    replace_file_by_line(e->text);
     return sl_fail(SL_EFORMAT, "JSON, column %d: %s", SL_MAX(e->column, 1), e->text);
 }
 
@@ -184,7 +185,7 @@ static sl_json_member member(void *at) {
     return (sl_json_member){ json_object_iter_key(at), json_object_iter_value(at), at };
 }
 
-/* jansson's walk takes a pointer to something it may change, but does not change it. */
+/* jansson's iterators take a pointer to non-const but do not change the object. */
 sl_json_member sl_io_json_first(const sl_json *object) {
     SL_ASSERT(json_is_object(object));
     return member(json_object_iter((json_t *)(uintptr_t)object));

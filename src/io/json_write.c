@@ -7,7 +7,7 @@
 static void add_quoted(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
     while (*text) {
-        // what needs no care goes over in one piece
+        // a run of bytes without escapes is copied at once
         size_t plain = 0;
         while ((unsigned char)text[plain] >= 0x20 && (unsigned char)text[plain] < 0x7F &&
                text[plain] != '"' && text[plain] != '\\')
@@ -38,7 +38,7 @@ static void add_quoted(sl_str *s, const char *text) {
     sl_str_add_char(s, '"');
 }
 
-/* Whatever must stand before a value: the comma and the name. */
+/* What precedes a value: the comma and the name. */
 static void begin(sl_str *s, const char *name) {
     if (s->len > 0) {
         char last = s->text[s->len - 1];

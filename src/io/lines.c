@@ -1,11 +1,10 @@
 /* lines - a file of lines, one at a time.
  *
- *     buffer   [ given away | seen: no LF | not looked at | free ]
- *                           ^start        ^seen           ^end   ^cap
+ *     buffer   [ returned | seen: no LF | not scanned | free ]
+ *                         ^start        ^seen         ^end   ^cap
  *
- * What was read and not yet given away is moved to the front when the buffer is full, and the
- * buffer doubles when that is not enough. It never holds more than the longest line allowed with
- * its CRLF, whatever the file does. */
+ * When the buffer is full, bytes not yet returned are moved to the front; when that is not enough,
+ * it doubles. It never holds more than the longest line allowed with its CRLF. */
 #include <string.h>
 
 #include "io/io_impl.h"
@@ -17,9 +16,9 @@ struct sl_lines {
     size_t max_bytes;
     char *buffer;
     size_t start, seen, end, cap;
-    bool begun; // a byte order mark was looked for
+    bool begun; // a byte order mark was checked for
     bool last;  // the file has no more
-    bool skip;  // the rest of a line that was too long comes first
+    bool skip;  // the rest of a line that was too long must be dropped first
     int64_t number;
 };
 
@@ -48,8 +47,8 @@ sl_status sl_io_lines_open_own(sl_lines **out, const char *path, size_t max_byte
     return open_lines(out, path, max_bytes, true);
 }
 
-/* Reads what there is, at least one byte or `last`. There must be room. After a failure the same
- * call may be made again. */
+/* Reads what is available, at least one byte or `last`. There must be room. After a failure the
+ * same call may be repeated. */
 static sl_status fill(sl_lines *l) {
     size_t got;
     SL_TRY(sl_io__bytes_read(&got, l->bytes, l->buffer + l->end, l->cap - l->end));
@@ -58,7 +57,7 @@ static sl_status fill(sl_lines *l) {
     return SL_OK;
 }
 
-/* Room behind `end`. The caller sees to it that the line so far is below the largest buffer. */
+/* Makes room after `end`. The caller ensures that the line so far is below the largest buffer. */
 static sl_status make_room(sl_lines *l) {
     if (l->start > 0) {
         memmove(l->buffer, l->buffer + l->start, l->end - l->start);
@@ -76,8 +75,8 @@ static sl_status make_room(sl_lines *l) {
     return SL_OK;
 }
 
-/* A file from Windows may begin with a byte order mark. Reads no further than it looks like one: a
- * first short line from a terminal must not wait for a second. */
+/* A file from Windows may begin with a byte order mark. Reads more only while the bytes match one:
+ * a first short line from a terminal must not wait for a second. */
 static sl_status skip_mark(sl_lines *l) {
     static const char mark[3] = "\xEF\xBB\xBF";
     while (!l->last && l->end < sizeof mark && memcmp(l->buffer, mark, l->end) == 0)
@@ -101,7 +100,7 @@ static sl_status skip_rest(sl_lines *l) {
 }
 
 /* The line is buffer[start .. stop), and what follows it begins at `next`. */
-static sl_status give(const char **line, size_t *n, sl_lines *l, size_t stop, size_t next) {
+static sl_status return_line(const char **line, size_t *n, sl_lines *l, size_t stop, size_t next) {
     const size_t start = l->start;
     l->start = l->seen = next;
     l->number++;
@@ -123,13 +122,13 @@ sl_status sl_io_lines_next(const char **line, size_t *n, sl_lines *l) {
         if (lf) {
             const size_t at = (size_t)(lf - l->buffer);
             const bool cr = at > l->start && lf[-1] == '\r';
-            return give(line, n, l, at - cr, at + 1);
+            return return_line(line, n, l, at - cr, at + 1);
         }
         l->seen = l->end;
-        if (l->last) return l->end > l->start ? give(line, n, l, l->end, l->end) : SL_OK;
+        if (l->last) return l->end > l->start ? return_line(line, n, l, l->end, l->end) : SL_OK;
         if (l->end - l->start == l->max_bytes + 2) {
             l->skip = true;
-            return give(line, n, l, l->end, l->end);
+            return return_line(line, n, l, l->end, l->end);
         }
         if (l->end == l->cap) SL_TRY(make_room(l));
         SL_TRY(fill(l));

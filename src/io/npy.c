@@ -8,8 +8,8 @@
  *             spaces, LF: values begin at a multiple of 64, so that a mapped file is aligned
  *
  * The same bytes as numpy.save has written since 1.23. That leaves room for a first dimension of 21
- * digits, so a header can be overwritten in place when it is known late how many values came; and
- * it adds 64 spaces where none would be needed. */
+ * digits, so the header can be overwritten in place once the number of values is known; and it adds
+ * 64 spaces where none would be needed. */
 #include "io/io.h"
 
 enum { FIXED = 10, ALIGN = 64, FIRST_DIGITS = 21, MAX_DIMS = 32 };
@@ -21,7 +21,7 @@ static size_t digits_of(int64_t n) {
 }
 
 void sl_io_npy_header(sl_str *s, const int64_t *shape, int dims) {
-    SL_ASSERT(dims >= 0 && dims <= MAX_DIMS); // NumPy's own bound; so two bytes hold the length
+    SL_ASSERT(dims >= 0 && dims <= MAX_DIMS); // NumPy's bound; two bytes then hold the length
     const size_t begin = s->len;
     sl_str_add_bytes(s, "\x93NUMPY\1\0??", FIXED);
     sl_str_add(s, "{'descr': '<f8', 'fortran_order': False, 'shape': (");

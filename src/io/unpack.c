@@ -1,12 +1,12 @@
-/* unpack - the bytes of a file, those inside it if it is packed.
+/* unpack - the bytes of a file, unpacked if it is a gzip file.
  *
  *     file --read--> raw [ used | at .. end | free ] --copy, or inflate--> the caller's buffer
  *
  * Not by zlib's gzread: that waits until its buffer is full, so a line typed at a terminal would
- * come when thousands have been, and it takes a signal for an error.
+ * be returned thousands of lines later, and it reports a signal as an error.
  *
- * Packed files may be several put behind each other, as `cat a.gz b.gz` and bgzip make them, and
- * may be filled up with zeros. Anything else behind the end is told: half of a file is no file. */
+ * A packed file may consist of several members, as `cat a.gz b.gz` and bgzip make them, and may be
+ * padded with zeros. Anything else after a member is an error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,10 +21,10 @@ enum { RAW_BYTES = 1 << 16 };
 
 struct sl_io__bytes {
     int fd;
-    bool standard; // standard input, which is not ours to close
-    bool looked;   // the first bytes were looked at
+    bool standard; // standard input, which is not closed
+    bool checked;  // the first bytes were checked for gzip's
     bool packed;
-    bool between; // a packed part is over, and the next has not begun
+    bool between; // a member has ended, and the next has not begun
     bool last;    // the file has no more
     char *shown;
     int64_t size, taken;
@@ -94,8 +94,8 @@ int64_t sl_io__bytes_size(const sl_io__bytes *b) { return b->size; }
 
 /* ---------------------------------------------------------------- raw bytes ----------------- */
 
-/* Appends to raw what there is, at least one byte or `last`. After a failure the same call may be
- * made again. */
+/* Appends to raw what is available, at least one byte or `last`. After a failure the same call may
+ * be repeated. */
 static sl_status load(sl_io__bytes *b) {
     if (b->at == b->end) b->at = b->end = 0;
     const ssize_t got = read(b->fd, b->raw + b->end, sizeof b->raw - b->end);
@@ -118,8 +118,8 @@ static void z_free(void *opaque, void *p) {
     sl_free(p);
 }
 
-/* Is it packed? Reads no further than it looks like that: see lines.c. */
-static sl_status look(sl_io__bytes *b) {
+/* Detects gzip. Reads more only while the bytes match, as skip_mark in lines.c does. */
+static sl_status check_packed(sl_io__bytes *b) {
     while (!b->last && (b->end == 0 || (b->end == 1 && b->raw[0] == 0x1F))) SL_TRY(load(b));
     if (b->end >= 2 && b->raw[0] == 0x1F && b->raw[1] == 0x8B) {
         enum { GZIP_ONLY = 16 + MAX_WBITS };
@@ -128,7 +128,7 @@ static sl_status look(sl_io__bytes *b) {
             return sl_fail(SL_ENOMEM, "no memory to unpack %s", b->shown);
         b->packed = true;
     }
-    b->looked = true;
+    b->checked = true;
     return SL_OK;
 }
 
@@ -139,8 +139,8 @@ static sl_status fail_unpack(const sl_io__bytes *b, const char *why) {
                    (long long)(b->taken - (int64_t)(b->end - b->at)));
 }
 
-/* Behind a packed part: nothing, zeros, or the next one. *over: that was all. */
-static sl_status go_between(bool *over, sl_io__bytes *b) {
+/* After a member: nothing, zeros, or the next one. *over: the file ends. */
+static sl_status next_member(bool *over, sl_io__bytes *b) {
     while (b->at < b->end && b->raw[b->at] == 0) b->at++;
     *over = b->at == b->end && b->last;
     if (b->at == b->end) return SL_OK;
@@ -155,7 +155,7 @@ static sl_status unpack(size_t *got, sl_io__bytes *b, char *buffer, size_t n) {
         if (b->at == b->end && !b->last) SL_TRY(load(b));
         if (b->between) {
             bool over;
-            SL_TRY(go_between(&over, b));
+            SL_TRY(next_member(&over, b));
             if (over) return SL_OK;
             if (b->between) continue;
         }
@@ -163,14 +163,13 @@ static sl_status unpack(size_t *got, sl_io__bytes *b, char *buffer, size_t n) {
         b->z.avail_in = (unsigned)(b->end - b->at);
         b->z.next_out = (unsigned char *)buffer;
         b->z.avail_out = room;
-        const int answer = inflate(&b->z, Z_NO_FLUSH);
+        const int result = inflate(&b->z, Z_NO_FLUSH);
         b->at = b->end - b->z.avail_in;
-        b->between = answer == Z_STREAM_END;
+        b->between = result == Z_STREAM_END;
         *got = room - b->z.avail_out;
-        if (*got > 0)
-            return SL_OK; // what is wrong behind these bytes is told when it is their turn
-        if (answer == Z_MEM_ERROR) return sl_fail(SL_ENOMEM, "no memory to unpack %s", b->shown);
-        if (answer != Z_OK && answer != Z_STREAM_END && answer != Z_BUF_ERROR)
+        if (*got > 0) return SL_OK; // an error after these bytes is reported by the next call
+        if (result == Z_MEM_ERROR) return sl_fail(SL_ENOMEM, "no memory to unpack %s", b->shown);
+        if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
             return fail_unpack(b, b->z.msg ? b->z.msg : "damaged");
         if (b->last && b->at == b->end && !b->between) return fail_unpack(b, "it ends too early");
     }
@@ -179,7 +178,7 @@ static sl_status unpack(size_t *got, sl_io__bytes *b, char *buffer, size_t n) {
 sl_status sl_io__bytes_read(size_t *got, sl_io__bytes *b, char *buffer, size_t n) {
     SL_ASSERT(n > 0);
     *got = 0;
-    if (!b->looked) SL_TRY(look(b));
+    if (!b->checked) SL_TRY(check_packed(b));
     if (b->packed) return unpack(got, b, buffer, n);
     if (b->at == b->end && !b->last) SL_TRY(load(b));
     *got = SL_MIN(n, b->end - b->at);

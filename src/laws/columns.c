@@ -1,4 +1,4 @@
-/* columns - how files call the columns of a table. */
+/* columns - names of columns in files. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static bool same_name(const char *a, const char *b, size_t n) {
 }
 
 int sl_laws__name_rank(const sl_laws__names *names, sl_laws_column c, const char *name) {
-    // a name that the caller gave is the file's own, letter by letter
+    // a name from --columns must match exactly
     if (names->name[c]) return strcmp(names->name[c], name) == 0 ? 0 : -1;
     const char *at = columns[c].names;
     for (int rank = 0; *at; rank++) {

@@ -7,8 +7,8 @@ static double place(const sl_laws_draw *d, double ln_loss) {
     return d->b < 0 ? (ln_loss - d->a) / d->b : NAN;
 }
 
-/* The draws of both were made from the same numbers, so one list is turned by half: else the same
- * table twice would agree with itself draw by draw. */
+/* The draws of both come from the same random numbers, so one list is rotated by half: otherwise a
+ * table compared with itself would give an interval of width 0. */
 static sl_status multiplier(sl_laws_multiplier *out, sl_arena *a, const sl_law *base,
                             const sl_law *other, double loss) {
     const int n = SL_MIN(base->n_draw, other->n_draw);

@@ -1,4 +1,4 @@
-/* estimate - a law's figures at any place, with intervals from its draws. */
+/* estimate - a law's figures at any x or y, with intervals from its draws. */
 #include <math.h>
 
 #include "laws/laws_impl.h"
@@ -12,7 +12,7 @@ sl_estimate sl_laws__interval(double value, double *draws, int n, double level) 
     return (sl_estimate){ value, s.lo, s.hi };
 }
 
-/* What is asked of a draw, and its standard error. */
+/* A quantity of a draw, and its standard error. */
 typedef enum question { SLOPE, INTERCEPT, FLOOR, LN_Y, LN_X } question;
 
 /* Logarithms beyond this stand for infinity, so that quantiles between them are numbers. */
@@ -20,7 +20,7 @@ typedef enum question { SLOPE, INTERCEPT, FLOOR, LN_Y, LN_X } question;
 
 static double bounded(double v) { return SL_MAX(SL_MIN(v, FAR_AWAY), -FAR_AWAY); }
 
-/* Where a draw does not fall, or has a floor above, the y is never reached. */
+/* Infinite where a draw does not fall, or has a floor above y. */
 static double place_of(const sl_laws_draw *d, double ln_y) {
     const double y = d->floor > 0 ? sl_exp(ln_y) - d->floor : 0;
     if (d->b == 0 || y < 0) return FAR_AWAY;
@@ -47,8 +47,8 @@ static double error_of(const sl_laws_draw *d, question q, double at) {
     return scale * sqrt(1 / d->n + (place - d->mean) * (place - d->mean) / d->spread);
 }
 
-/* Each draw's deviation from the answer in units of its own standard error; the interval lies at
- * the opposite quantiles of those. */
+/* Bootstrap-t: each draw's deviation from the estimate in units of its own standard error; the
+ * interval uses the opposite quantiles of those. */
 static sl_estimate student_interval(const sl_law *law, question q, double at) {
     const double value = answer(&law->fit, q, at), se = error_of(&law->fit, q, at);
     for (int i = 0; i < law->n_draw; i++) {

@@ -1,4 +1,4 @@
-/* fit - all that a table allows, in order. */
+/* fit - everything that a table allows, in order. */
 #include <math.h>
 
 #include "laws/laws_impl.h"
@@ -22,7 +22,7 @@ static bool anything(const sl_laws_table *t) {
     return false;
 }
 
-/* What needs points; without one there is a table of sweeps at most. */
+/* The fits that need points; a table may hold runs of the sweep only. */
 static sl_status against_compute(sl_laws *l, sl_arena *a) {
     int *points;
     SL_LAWS__TRY_ALLOC(points, a, l->n_point);

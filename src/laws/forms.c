@@ -156,7 +156,7 @@ sl_status sl_laws__floor(sl_laws_draw *out, bool *known, sl_arena *scratch, cons
     out->a = p[0] + b * f.top;
     out->b = -b;
     out->floor = sl_exp(p[0] + p[2]);
-    out->sigma = NAN; // the line's errors are not its own
+    out->sigma = NAN; // the line's errors do not apply
     if (!isfinite(out->a) || !isfinite(out->floor)) *out = line;
     return SL_OK;
 }

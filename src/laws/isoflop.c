@@ -10,7 +10,7 @@
 #include "laws/laws_impl.h"
 #include "num/num.h"
 
-/* Budgets that were meant to be equal. */
+/* Budgets that count as equal. */
 #define SAME_FLOPS 1.1
 
 typedef struct parabola {
@@ -43,7 +43,7 @@ static sl_status fit_parabola(parabola *out, sl_arena *scratch, const double *x,
     return st;
 }
 
-/* The jackknife: the spread of the answers with one point left out. Needs a point to spare. */
+/* The jackknife: the spread of the vertices with one point left out. */
 static sl_status jackknife(sl_estimate *params, sl_estimate *loss, sl_arena *scratch,
                            const parabola *p, const double *x, const double *y, int n,
                            double level) {
@@ -53,7 +53,7 @@ static sl_status jackknife(sl_estimate *params, sl_estimate *loss, sl_arena *scr
     for (int i = 0; i < n && n > 3; i++) {
         parabola one;
         SL_TRY(fit_parabola(&one, scratch, x, y, n, i));
-        if (!one.good) return SL_OK; // the vertex hangs on one run: no interval
+        if (!one.good) return SL_OK; // no vertex without this run: no interval
         const double d[2] = { one.vertex - p->vertex, one.value - p->value };
         for (int k = 0; k < 2; k++) sum[k] += d[k], square[k] += d[k] * d[k];
     }
@@ -69,7 +69,7 @@ static sl_status jackknife(sl_estimate *params, sl_estimate *loss, sl_arena *scr
     return SL_OK;
 }
 
-/* NaN unless it is inside. 25 places a gap, as Porian et al. */
+/* NaN unless it is inside. 25 values per gap, as Porian et al. */
 static sl_status akima_minimum(double *out, sl_arena *scratch, const double *x, const double *y,
                                int n) {
     const size_t mark = sl_arena_mark(scratch);

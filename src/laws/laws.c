@@ -4,7 +4,7 @@
 
 #include "laws/laws_impl.h"
 
-/* What one sample gives: metric by metric its forms, then the lines of N, D and D/N. */
+/* The fits of one sample: the forms of each metric, then the lines of N, D and D/N. */
 enum { N_LINE = 3, LINES = SL_LAWS_METRIC_COUNT * SL_LAWS_FORM_COUNT, SLOTS = LINES + N_LINE };
 
 /* Points of one law, in order of x. */

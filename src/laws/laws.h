@@ -1,14 +1,14 @@
-/* laws - scaling laws out of a table of runs: how loss and accuracy change with compute, what the
- * best size, batch size and learning rate are, and how sure all of that is.
+/* laws - scaling laws from a table of runs: how loss and accuracy change with compute, the best
+ * size, batch size and learning rate, and confidence intervals of all of these.
  *
- * It reads a table and nothing else. A row is a finished training run:
+ * A table is the only input. A row is a finished training run:
  *
  *     N params   D tokens   C flops   loss   solved, r2 (shares of problems)   seed   batch   rate
  *
- * What a table lacks switches off what needs it, and a note says so.
+ * Analyses that need a missing column are switched off, with a note.
  *
  *   points     Runs that differ in nothing but the seed are one configuration, and a configuration
- *              is one point: the mean over its seeds. The best of several seeds would be luck.
+ *              is one point: the mean over its seeds. The best of several seeds would be biased.
  *   frontier   Compute is cut into 1500 bins, logarithmic or linear; the lowest loss of each bin is
  *              kept if it is below everything cheaper. Points stand at the runs' own compute.
  *   laws       y = c C^-b for y = loss, 1 - solved, 1 - r2 on the frontier. Three forms: POWER,
@@ -37,17 +37,18 @@
  * 100 %, and 83 % where the best ratio lies outside the grid of runs (README, test/t_coverage.c).
  * They are intervals of the law, not of a single run, which scatters about it.
  *
- * Values that are not known are NaN; `known` says so for whole laws. The draws are made from (seed,
+ * Values that are not known are NaN; for a whole law `known` is false. Draws depend on (seed,
  * stream, draw) alone: the same table and options give the same figures.
  *
- * Ownership: table and result live in the arena they were given; a result also points into its
- * table. Threads: no shared state, but sl_laws_at uses memory of the law: one thread for each. */
+ * Ownership: table and result are allocated in the caller's arena; a result also points into its
+ * table. Threads: no shared state, but sl_laws_at uses scratch memory of the law: one thread per
+ * law. */
 #ifndef SL_LAWS_H
 #define SL_LAWS_H
 
 #include "base/base.h"
 
-/* A figure and its interval (95 % by default). low and high are NaN where it could not be had. */
+/* A figure and its interval (95 % by default). low and high are NaN where it is not known. */
 typedef struct sl_estimate {
     double value, low, high;
 } sl_estimate;
@@ -104,13 +105,13 @@ typedef struct sl_laws_table {
     sl_laws_run *run;
     int n, room;
     bool has[SL_LAWS_COLUMN_COUNT];         // the column exists, or was derived from others
-    const char *name[SL_LAWS_COLUMN_COUNT]; // as the file calls it; NULL if it has none
+    const char *name[SL_LAWS_COLUMN_COUNT]; // in the file; NULL if it has none
     const char **note;                      // sentences: what was derived, what was left out
     int n_note;
     const char *columns; // all names of a CSV file, for messages; NULL: another kind of table
 } sl_laws_table;
 
-/* A row of which nothing is known, to be filled in. */
+/* An empty row: texts "", numbers NaN. */
 extern const sl_laws_run SL_LAWS_RUN_NONE;
 
 /* Reads CSV (with a header; other separators and gzip as sl_csv) or JSON lines (the first character
@@ -126,8 +127,8 @@ SL_NODISCARD sl_status sl_laws_table_end(sl_laws_table *t, sl_arena *a);
 /* Appends the table as CSV: the columns that it has, by our names. _read gives the same rows. */
 void sl_laws_table_csv(sl_str *s, const sl_laws_table *t);
 
-/* Has it come to its end, with a loss or an accuracy? A status of "", done, finished, complete,
- * completed or ok is an end. */
+/* Is the run finished, with a loss or an accuracy? A finished status is "", done, finished,
+ * complete, completed or ok. */
 bool sl_laws_finished(const sl_laws_run *run);
 
 /* ---------------------------------------------------------------- options ------------------- */
@@ -141,8 +142,8 @@ typedef enum sl_laws_bins {
 typedef struct sl_laws_options {
     sl_laws_bins bins;
     int n_bins;
-    double target; // share of problems solved whose compute is asked for
-    double trials; // problems tried, where the table does not say; 0: unknown
+    double target; // share of problems solved whose compute is estimated
+    double trials; // problems tried, where the table has no such column; 0: unknown
     int draws;     // of the bootstrap; 0: no intervals
     double level;  // of intervals
     uint64_t seed;
@@ -166,7 +167,7 @@ typedef struct sl_laws_point {
 } sl_laws_point;
 
 typedef struct sl_laws_size {
-    const char *name; // as the table says, or parameters such as "6.5M"
+    const char *name; // from the table, or parameters such as "6.5M"
     double params;
 } sl_laws_size;
 
@@ -191,7 +192,7 @@ typedef enum sl_laws_form {
 const char *sl_laws_metric_name(sl_laws_metric m); // "loss", "solved", "r2"
 const char *sl_laws_form_name(sl_laws_form f);     // "power", "floor", "binomial", "surface"
 
-/* What a law is made of: y = floor + exp(a) x^b. One for the data, one for each draw. */
+/* The parameters of a law: y = floor + exp(a) x^b. One for the data, one for each draw. */
 typedef struct sl_laws_draw {
     double a, b, floor;
     double mean, spread, sigma; // mean and sum of squares of ln x, residual deviation: bootstrap-t
@@ -201,10 +202,10 @@ typedef struct sl_laws_draw {
 /* y = coefficient x^exponent + floor; where y falls, y = coefficient x^-exponent + floor. */
 typedef struct sl_law {
     bool known;
-    bool falls;   // the exponent's sign is turned round
+    bool falls;   // the exponent's sign is reversed
     bool student; // bootstrap-t instead of percentiles
     int n;        // points
-    int valid;    // draws that gave an answer
+    int valid;    // draws that could be fitted
     sl_estimate exponent, coefficient, floor;
     sl_estimate curvature; // second-order term of ln y on ln x; its interval holds 0 unless curved
     double r2;             // of ln y on ln x
@@ -248,7 +249,7 @@ typedef struct sl_laws_optimum {
     sl_estimate batch, rate;
     double loss;
     bool batch_on_edge, rate_on_edge;
-    bool chosen; // one batch size and one rate in the table: taken as the best, nothing was found
+    bool chosen; // one batch size and one rate in the table: taken as the best, without a search
     int first_curve, n_curve; // of sl_laws.curve, in order of batch size
 } sl_laws_optimum;
 
@@ -297,7 +298,7 @@ typedef struct sl_laws_isoflop {
     bool on_edge;             // the vertex is outside the runs' sizes
 } sl_laws_isoflop;
 
-/* ---------------------------------------------------------------- does it predict? ---------- */
+/* ---------------------------------------------------------------- leave-out tests ----------- */
 
 typedef struct sl_laws_split {
     const char *name; // "largest decade", "largest size", "2 largest sizes", ...
@@ -316,7 +317,7 @@ typedef struct sl_laws_prediction {
     double error;          // predicted/measured - 1 of y: the loss, or 1 - share
 } sl_laws_prediction;
 
-/* How one form did over all predictions of a metric (split -1) or those of one split. */
+/* The errors of one form over all predictions of a metric (split -1) or those of one split. */
 typedef struct sl_laws_score {
     int split;
     sl_laws_metric metric;
@@ -327,7 +328,7 @@ typedef struct sl_laws_score {
     bool best;
 } sl_laws_score;
 
-/* ---------------------------------------------------------------- all of it ----------------- */
+/* ---------------------------------------------------------------- the result ---------------- */
 
 typedef enum sl_laws_note_kind {
     SL_LAWS_NOTE_OFF,    // something is switched off, and why
@@ -335,7 +336,7 @@ typedef enum sl_laws_note_kind {
     SL_LAWS_NOTE_EDGE,   // an optimum at the edge of what was tried
     SL_LAWS_NOTE_CURVED, // points that do not lie on a straight line
     SL_LAWS_NOTE_FAR,    // an extrapolation beyond SL_LAWS_FAR
-    SL_LAWS_NOTE_BIAS,   // what is known to be biased
+    SL_LAWS_NOTE_BIAS,   // a known bias
 } sl_laws_note_kind;
 
 typedef struct sl_laws_note {
@@ -381,8 +382,8 @@ typedef struct sl_laws {
     int n_note;
 } sl_laws;
 
-/* All that the table allows. options NULL: the defaults. SL_EINVAL: options outside their range;
- * SL_EFORMAT: a table without a single finished run that has a loss or an accuracy. */
+/* Fits everything that the table allows. options NULL: the defaults. SL_EINVAL: options outside
+ * their range; SL_EFORMAT: no finished run has a loss or an accuracy. */
 SL_NODISCARD sl_status sl_laws_fit(sl_laws *out, sl_arena *a, const sl_laws_table *t,
                                    const sl_laws_options *options);
 

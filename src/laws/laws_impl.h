@@ -4,7 +4,7 @@
 
 #include "laws/laws.h"
 
-/* What numbers of the generator are for. */
+/* Streams of the random number generator. */
 enum {
     SL_LAWS__STREAM_ROWS = 0x4c41, // configurations and seeds of a draw
     SL_LAWS__STREAM_SWEEP,
@@ -17,9 +17,9 @@ enum { SL_LAWS__MAX_RUNS = 20000 };
 
 /* Room for count x each bytes in a; NULL past the limits. */
 void *sl_laws__alloc(sl_arena *a, size_t count, size_t each);
-/* A text as printf makes it, in the arena; NULL without memory. */
+/* A formatted text in the arena; NULL without memory. */
 SL_PRINTF(2, 3) const char *sl_laws__text(sl_arena *a, const char *format, ...);
-/* The same of two lists that grow: sentences of a table and of a result. */
+/* Append a formatted text to the notes of a table, or of a result. */
 SL_NODISCARD SL_PRINTF(3, 4) sl_status
     sl_laws__table_note(sl_laws_table *t, sl_arena *a, const char *format, ...);
 SL_NODISCARD SL_PRINTF(4, 5) sl_status
@@ -29,11 +29,11 @@ const char *sl_laws__count_text(char buffer[32], double n);
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-typedef struct sl_laws__names { // how a file calls the columns, by --columns
-    const char *name[SL_LAWS_COLUMN_COUNT]; // NULL: by the usual names
+typedef struct sl_laws__names { // the file's names of the columns, from --columns
+    const char *name[SL_LAWS_COLUMN_COUNT]; // NULL: the usual names
 } sl_laws__names;
 SL_NODISCARD sl_status sl_laws__names_read(sl_laws__names *out, sl_arena *a, const char *map);
-/* Which place `name` has in the list of a column's names; -1 if none. Lower is better. */
+/* The index of `name` in the list of a column's names; -1 if none. Lower is better. */
 int sl_laws__name_rank(const sl_laws__names *names, sl_laws_column column, const char *name);
 bool sl_laws__column_is_text(sl_laws_column column);
 const char *sl_laws__column_name(sl_laws_column column);
@@ -51,7 +51,7 @@ typedef struct sl_laws__obs {
     double flops, params, tokens;
     double x;                       // ln flops
     double y[SL_LAWS_METRIC_COUNT]; // loss, 1 - solved, 1 - r2; NaN where unknown
-    double score; // what the frontier is lowest in: the loss, or where no run has one 1 - solved
+    double score; // minimised on the frontier: the loss, or 1 - solved where no run has a loss
     double trials;
     double weight; // how often the configuration was drawn
 } sl_laws__obs;
@@ -61,7 +61,7 @@ SL_NODISCARD sl_status sl_laws__points(sl_laws *out, sl_arena *a);
 /* Which of l->size a run has. */
 int sl_laws__size_of(const sl_laws *l, const sl_laws_run *r);
 /* obs[0 .. return value) := the points, or (draw >= 0) a resample of them: configurations, then
- * seeds. pick: room for n; the points they are. In the order of points, each once. */
+ * seeds. pick[i] (room for n): the point of obs[i]. In the order of points, each once. */
 int sl_laws__sample(sl_laws__obs *obs, int *pick, const sl_laws *l, const int *points, int n,
                     int64_t draw);
 /* index[0 .. return value) := the frontier of obs, which are in order of compute. best: room for
@@ -79,8 +79,8 @@ double sl_laws__line_r2(const sl_laws_draw *line, const double *x, const double 
 /* Second-order coefficient of ln y on x, with an interval of two standard errors. */
 SL_NODISCARD sl_status sl_laws__curvature(sl_estimate *out, sl_arena *scratch, const double *x,
                                           const double *ln_y, int n);
-/* ln y = ln(floor + exp(a + b x)), floor >= 0, b < 0, by least squares; a search over a grid, then
- * a polish. *known = false with fewer than four different x, or where y does not fall. */
+/* ln y = ln(floor + exp(a + b x)), floor >= 0, b < 0, by least squares: a grid search, then a local
+ * refinement. *known = false with fewer than four different x, or where y does not fall. */
 SL_NODISCARD sl_status sl_laws__floor(sl_laws_draw *out, bool *known, sl_arena *scratch,
                                       const double *x, const double *ln_y, const double *w, int n);
 /* Failures among trials with probability exp(a + b x). share: failures/trials. False if there is no

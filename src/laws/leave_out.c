@@ -1,5 +1,5 @@
-/* leave_out - does the law predict? The largest runs are left out, each form is fitted to the rest
- * and asked for what was left out. */
+/* leave_out - the largest runs are left out, each form is fitted to the rest and predicts what was
+ * left out. */
 #include <math.h>
 
 #include "laws/laws_impl.h"
@@ -139,7 +139,7 @@ sl_status sl_laws__leave_out(sl_laws *l, sl_arena *a) {
         const sl_status st = run_split(l, &split[kept], kept, out, &n, &scratch);
         sl_arena_clear(&scratch);
         SL_TRY(st);
-        kept += n > before; // one that predicts nothing is no test
+        kept += n > before; // a split without predictions is dropped
     }
     l->split = split;
     l->n_split = kept;

@@ -1,5 +1,4 @@
-/* notes - in words: what is switched off and why, what lies at an edge, what is bent, what is far.
- */
+/* notes - text on what is switched off and why, optima at an edge, curvature, extrapolation. */
 #include <math.h>
 #include <string.h>
 

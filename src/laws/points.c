@@ -1,4 +1,4 @@
-/* points - runs become configurations, which are the points of all laws; and a resample of them. */
+/* points - configurations (runs up to the seed), which are the points of all laws; resamples. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int by_configuration(const void *pa, const void *pb) {
 }
 
 /* Rows for the frontier: finished, with a compute, not for the sweep alone, and of rows with one id
- * the last: a point inside a schedule is no run. */
+ * the last: the loss inside a learning rate schedule is not that of a finished run. */
 static sl_status find_rows(key **out, int *n, sl_laws *l, sl_arena *a) {
     const sl_laws_table *t = l->table;
     key *k;
@@ -79,7 +79,7 @@ static sl_status find_rows(key **out, int *n, sl_laws *l, sl_arena *a) {
 
 /* ---------------------------------------------------------------- configurations ------------ */
 
-/* The planned ratio, or what came out: the tokens of two seeds differ by less than this part. */
+/* The planned ratio, or the actual one: the tokens of two seeds differ by less than this part. */
 #define SAME_RATIO 0.01
 
 static bool same_configuration(const key *a, const key *b) {
@@ -163,7 +163,7 @@ static int find_size(const sl_laws *l, const sl_laws_run *r) {
 int sl_laws__size_of(const sl_laws *l, const sl_laws_run *r) {
     const int i = find_size(l, r);
     if (i >= 0) return i;
-    for (int k = 0; k < l->n_size; k++) { // sizes without a name of their own were given one
+    for (int k = 0; k < l->n_size; k++) { // sizes without a name got one
         if (fabs(r->params / l->size[k].params - 1) <= SAME_SIZE) return k;
     }
     return 0;

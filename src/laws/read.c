@@ -36,7 +36,7 @@ static sl_status find_places(int place[SL_LAWS_COLUMN_COUNT], sl_laws_table *t, 
     return SL_OK;
 }
 
-/* For the message that none of them is of use. */
+/* For the message that no column is usable. */
 static sl_status list_columns(sl_laws_table *t, sl_arena *a, const sl_csv *f) {
     sl_str s = { 0 };
     for (int i = 0; i < sl_io_csv_columns(f); i++)
@@ -46,7 +46,7 @@ static sl_status list_columns(sl_laws_table *t, sl_arena *a, const sl_csv *f) {
     return t->columns ? SL_OK : sl_fail(SL_ENOMEM, "no memory for names of columns");
 }
 
-/* An infinite loss is a run that diverged: it has none. */
+/* An infinite loss means that the run diverged; it counts as missing. */
 static sl_status read_cell(double *out, const sl_laws_table *t, const sl_csv *f,
                            const sl_cell *cell, sl_laws_column c) {
     const sl_cell_kind kind = sl_io_cell_number(out, cell, sl_io_csv_separator(f));
@@ -185,8 +185,8 @@ sl_status sl_laws__read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
 
 /* ---------------------------------------------------------------- which one ----------------- */
 
-/* A pipe can be read once, so its format is told by the name: a path that ends in .jsonl, .ndjson
- * or .json; else by the first character. */
+/* JSON lines if the path ends in .jsonl, .ndjson or .json (a pipe can be read only once); else by
+ * the first character. */
 static sl_status is_jsonl(bool *out, const char *path) {
     static const char *const ends[] = { ".jsonl", ".ndjson", ".json", ".jsonl.gz" };
     const size_t n = strlen(path);
@@ -205,7 +205,7 @@ static sl_status is_jsonl(bool *out, const char *path) {
     while (st == SL_OK && line && at < size && sl_isspace(line[at])) at++;
     *out = st == SL_OK && line && at < size && line[at] == '{';
     sl_io_lines_close(f);
-    return st == SL_ELIMIT ? SL_OK : st; // a long line is for the reader of tables to refuse
+    return st == SL_ELIMIT ? SL_OK : st; // a long line is refused by the CSV reader
 }
 
 sl_status sl_laws_table_read(sl_laws_table *out, sl_arena *a, const char *path, const char *map) {

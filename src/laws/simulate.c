@@ -80,7 +80,7 @@ static double spaced(double low, double high, int i, double n) {
 
 static double hits_of(sl_rng *rng, double p, double trials) {
     double hits = 0;
-    if (trials > 1e4) { // by the normal limit: nobody can tell
+    if (trials > 1e4) { // the normal limit is close enough
         const double v = trials * p + sqrt(trials * p * (1 - p)) * sl_rng_normal(rng);
         return floor(SL_MAX(0, SL_MIN(trials, v)) + 0.5);
     }

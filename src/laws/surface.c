@@ -1,14 +1,13 @@
 /* surface - L(N, D) = E + A/N^alpha + B/D^beta by variable projection.
  *
- * For given exponents L is linear in E, A, B >= 0, so what is left to search are two exponents: a
- * grid over all that is plausible, ever finer grids around its best, then Levenberg-Marquardt on
- * all five constants for the last digits. There is no start to choose and none to get wrong: the
- * published constants of Chinchilla came from a minimiser that had stopped early (Besiroglu et al.
- * 2024).
+ * For given exponents L is linear in E, A, B >= 0, so the search is over two exponents: a grid over
+ * all plausible values, finer grids around its best, then Levenberg-Marquardt on all five constants
+ * for the last digits. No starting point has to be chosen: the published constants of Chinchilla
+ * came from a minimiser that had stopped early (Besiroglu et al. 2024).
  *
- * Huber's loss is minimised by reweighting: squares with weight min(1, delta/|r|), again and again,
- * from the squared loss on. It never rises. delta is 1.345 deviations of the squared fit's
- * residuals, the deviation by their median: 95 % efficient where noise is normal. */
+ * Huber's loss is minimised by iteratively reweighted least squares with weights
+ * min(1, delta/|r|), starting from the squared loss. It never rises. delta is 1.345 deviations of
+ * the squared fit's residuals, the deviation by their median: 95 % efficient for normal noise. */
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +75,7 @@ static sl_status search_all(sl_laws_constants *best, const data *s, sl_arena *sc
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- polish -------------------- */
+/* ---------------------------------------------------------------- refinement ---------------- */
 
 /* p = E, ln A, ln B, ln alpha, ln beta; without E where it is held at 0. */
 static sl_status residuals(double *out, double *const *jac, const double *p, void *payload) {
@@ -154,7 +153,7 @@ static sl_status huber_delta(double *out, const sl_laws_constants *c, const data
     return SL_OK;
 }
 
-/* Few evaluations a round: weights that are not final deserve no minimum to the last digit. */
+/* Few evaluations per round: with weights that are not final, a precise minimum is useless. */
 static sl_status reweight(sl_laws_constants *c, data *s, double delta, double tol, int rounds,
                           sl_arena *scratch) {
     if (!(delta > 1e-9 * sl_num_mean(s->loss, s->m))) return SL_OK; // residuals are rounding
@@ -350,7 +349,7 @@ sl_status sl_laws__surface(sl_laws_surface *out, sl_arena *a, const sl_laws *l, 
     return st;
 }
 
-/* ---------------------------------------------------------------- what it says -------------- */
+/* ---------------------------------------------------------------- evaluation ---------------- */
 
 sl_estimate sl_laws_surface_at(const sl_laws_surface *s, double params, double tokens) {
     if (!s->known) return (sl_estimate){ NAN, NAN, NAN };

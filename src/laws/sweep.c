@@ -185,7 +185,7 @@ static sl_status find_best(best *b, sl_laws *out, sl_arena *a, sl_arena *scratch
         SL_TRY(curve_minimum(&m, &curve, scratch, g->x, g->y, to - from, fine,
                              fine ? fine + FINE : NULL));
         if (keep) SL_TRY(add_curve(out, a, g, from, to - from, &m, fine));
-        if (several && to - from < 2) continue; // one rate says nothing about the best
+        if (several && to - from < 2) continue; // one rate has no optimum
         x[n] = sl_log(g->cell[from].batch);
         rate[n] = m.x;
         loss[n++] = m.y;

@@ -1,4 +1,4 @@
-/* table - rows of runs: what a row must be, what is derived from others, and how it is written. */
+/* table - rows of runs: checks, derived columns, and writing as CSV. */
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static sl_status check_row(const sl_laws_table *t, int row) {
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- what follows -------------- */
+/* ---------------------------------------------------------------- derived columns ----------- */
 
 static void share_and_hits(double *share, double *hits, double trials) {
     if (isnan(*share)) *share = *hits / trials;
@@ -112,9 +112,9 @@ static void find_columns(sl_laws_table *t) {
     }
 }
 
-/* Millions of parameters, billions of tokens and PF-days are numbers too: nothing fails with them,
- * and every N, D and C that is told is wrong. Transformers take about 6 FLOPs per parameter and
- * token, with an encoder of many points some tens. */
+/* Values in millions of parameters, billions of tokens or PF-days make no fit fail, but every N, D
+ * and C of the result is wrong. Transformers take about 6 FLOPs per parameter and token, with an
+ * encoder of many points some tens. */
 static sl_status check_units(sl_laws_table *t, sl_arena *a, int derived_flops) {
     static const double low = 0.1, high = 1e4, fewest = 100;
     double sum = 0, most = 0;

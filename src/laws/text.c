@@ -1,4 +1,4 @@
-/* text - memory and sentences in an arena. */
+/* text - allocation, texts and notes in an arena. */
 #include <stdarg.h>
 #include <string.h>
 

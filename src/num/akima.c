@@ -4,19 +4,19 @@
 
 #include <math.h>
 
-/* m is the list of slopes between neighbours with two invented ones on either side (each end's
- * slopes go on changing as they did), so the slope at point i looks at m[i] .. m[i+3]:
+/* m is the list of slopes between neighbours with two extrapolated ones on either side (linearly),
+ * so the slope at point i depends on m[i] .. m[i+3]:
  *
  *     point            0     1     2  ...  n-1
  *     slope   m0  m1 | m2    m3    m4 ...     | m[n+1] m[n+2]
  *
- * Both weights vanish where the data are straight on both sides but kink here; SciPy then takes the
- * mean of the outer two, judged against the largest sum of weights, and so do we. */
+ * Both weights vanish where the data are straight on both sides but kink here. Then, as in SciPy,
+ * the slope is the mean of the outer two; "vanish" is relative to the largest sum of weights. */
 static void node_slopes(double *slope, const double *m, int n) {
     double top = 0;
     for (int i = 0; i < n; i++) top = fmax(top, fabs(m[i + 3] - m[i + 2]) + fabs(m[i + 1] - m[i]));
     for (int i = 0; i < n; i++) {
-        double left = fabs(m[i + 3] - m[i + 2]); // how much the right side bends favours the left
+        double left = fabs(m[i + 3] - m[i + 2]); // the bend on the right is the weight of the left
         double right = fabs(m[i + 1] - m[i]);
         slope[i] = left + right <= 1e-9 * top
                        ? 0.5 * (m[i] + m[i + 3])

@@ -66,7 +66,7 @@ static double gamma_density(double a, double x) {
 
 /* Regularised upper incomplete gamma function Q(a, x): the power series of 1 - Q below the mean,
  * the continued fraction (evaluated forwards, Lentz) above it. Both gain a digit in about sqrt(a)
- * terms at worst, so the loops end by themselves; the bound is for nonsense. */
+ * terms at worst, so the loops converge; LIMIT is a safeguard. */
 static double gamma_tail(double a, double x) {
     enum { LIMIT = 1000000 };
     if (x < a + 1) {

@@ -80,9 +80,9 @@ sl_status sl_num__qr(sl_qr *out, sl_arena *a, const double *const *col, const do
         q.perm[j] = j;
     }
 
-    // the longest remaining column next; when even that one is rounding noise, the rest depends on
-    // what is there. Lengths are taken anew at each step: downdating them loses digits just when
-    // they decide the rank, and costs little less.
+    // the longest remaining column next; when even that one is rounding noise, the rest is linearly
+    // dependent. Lengths are recomputed at each step: downdating them loses digits just when they
+    // decide the rank, and costs little less.
     double tiny = (double)SL_MAX(m, n) * 4 * DBL_EPSILON, first = 0;
     for (int k = 0; k < SL_MIN(m, n); k++) {
         int best = k;
@@ -122,7 +122,7 @@ void sl_num__qr_solve(const sl_qr *q, double *coef, double *qty) {
     }
 }
 
-/* The length of row j of R^-1 is wanted, which is made column by column: squares summed by row. */
+/* d[j] needs the length of row j of R^-1, which is computed by columns: squares summed by row. */
 sl_status sl_num__qr_errors(const sl_qr *q, double *d, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     int r = q->rank;
@@ -145,8 +145,8 @@ sl_status sl_num__qr_errors(const sl_qr *q, double *d, sl_arena *scratch) {
     return SL_OK;
 }
 
-/* b := root * y, where root := sqrt(w) or is NULL. Everything that goes in is looked at here, since
- * a NaN would choose pivots: false if any of it, or its product with the root, is not finite. */
+/* b := root * y, where root := sqrt(w) or is NULL. All inputs are checked here, since a NaN would
+ * spoil the choice of pivots: false if one, or its product with the root, is not finite. */
 static bool weigh(double *b, double *root, const double *const *col, const double *y,
                   const double *w, int m, int n) {
     bool good = true;

@@ -1,9 +1,10 @@
-/* Non-linear least squares: MINPACK's Levenberg-Marquardt, kept away from everything not finite.
+/* Non-linear least squares: MINPACK's Levenberg-Marquardt, which never sees a value that is not
+ * finite.
  *
- * lmder sees a point outside the domain as residuals of norm OUTSIDE. Any finite sum of squares has
- * a norm below 1e155, so the step counts as at least ten times worse, is taken back, and the next
- * one is a tenth as long. A NaN or an infinity would depend on which way each of lmder's
- * comparisons with it happens to fall. */
+ * A point outside the domain is passed to lmder as residuals of norm OUTSIDE. Any finite sum of
+ * squares has a norm below 1e155, so the step counts as at least ten times worse, is rejected, and
+ * the next one is a tenth as long. With a NaN or an infinity, lmder's comparisons would decide in
+ * an unspecified way. */
 #include "num/num_impl.h"
 
 #include <cminpack.h>
@@ -17,11 +18,11 @@ typedef struct fit {
     void *payload;
     const sl_nls_options *opt;
     int m, n;
-    double **jac; // where column k of the derivatives goes
+    double **jac; // column k of the derivatives
     double *best; // parameters of the best finite point so far
     double best_sse;
     int evaluations;
-    bool ended; // by us, for the reason in `end`, or by a callback that failed with `st`
+    bool ended; // for the reason in `end`, or by a callback that failed with `st`
     sl_nls_end end;
     sl_status st;
 } fit;
@@ -37,7 +38,7 @@ static bool all_finite(const double *x, int n) {
     return true;
 }
 
-/* Residuals at p, and a note if this is the best point yet. False: the fit is to end. */
+/* Residuals at p; keeps the best point so far. False: the fit must end. */
 static bool residuals(fit *f, const double *p, double *r) {
     const sl_nls_options *opt = f->opt;
     f->ended = true;
@@ -48,7 +49,7 @@ static bool residuals(fit *f, const double *p, double *r) {
 
     f->evaluations++;
     double sse = INFINITY;
-    if (all_finite(p, f->n)) { // a step can overflow, and the model should not have to think of it
+    if (all_finite(p, f->n)) { // a step can overflow; the callback gets finite parameters only
         f->st = f->fn(r, NULL, p, f->payload);
         if (f->st != SL_OK) return false;
         sse = 0;
@@ -81,8 +82,8 @@ static bool derivatives(fit *f, const double *p) {
     return true;
 }
 
-/* What lmder calls. Rows past m, there when n > m, are zero; lmder factors the derivatives in
- * place, so their padding is renewed every time. */
+/* lmder's callback. Rows past m, which exist when n > m, are zero; lmder factors the derivatives in
+ * place, so the zeros are written every time. */
 static int ask(void *payload, int rows, int n, const double *p, double *r, double *jac, int ld,
                int question) {
     (void)n;
@@ -99,8 +100,8 @@ static int ask(void *payload, int rows, int n, const double *p, double *r, doubl
     return derivatives(f, p) ? 0 : -1;
 }
 
-/* se[k] from the derivatives at p, by our own factorisation: the one lmder leaves behind belongs to
- * the point before the last step. */
+/* se[k] from the derivatives at p, by sl_num__qr: lmder's own factorisation is that of the point
+ * before the last step. */
 static sl_status errors(double *se, sl_arena *a, fit *f, const double *p, double sse) {
     if (!derivatives(f, p)) return f->st;
     sl_qr q;
@@ -116,11 +117,11 @@ sl_status sl_num_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
     SL_ASSERT(m >= 1 && n >= 0);
     static const sl_nls_options defaults = SL_NLS_OPTIONS_INIT;
     if (!opt) opt = &defaults;
-    SL_ASSERT(opt->max_evaluations >= 1); // the start is always looked at
+    SL_ASSERT(opt->max_evaluations >= 1); // the start is always evaluated
 
     sl_status st;
     size_t mark = sl_arena_mark(scratch);
-    int rows = SL_MAX(m, n); // lmder wants as many residuals as parameters: the rest is zero
+    int rows = SL_MAX(m, n); // lmder needs at least n residuals: the rest is zero
     size_t sn = (size_t)n, sm = (size_t)rows;
 
     // one block of doubles: residuals, lmder's work, parameters; then the derivatives

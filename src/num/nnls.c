@@ -36,9 +36,9 @@ static double residual(const nnls *p, const double *coef) {
     return sse;
 }
 
-/* The column that is held at 0 and would gain most, judged by the cosine of its angle with the
- * residual, so that units do not matter; -1 if none gains. */
-static int most_wanted(const nnls *p, double size) {
+/* Of the columns held at 0, the one whose angle with the residual has the largest cosine, which
+ * does not depend on units; -1 if none is positive. */
+static int steepest_column(const nnls *p, double size) {
     int best = -1;
     double top = 1e-11 * sqrt(size);
     for (int j = 0; j < p->n; j++) {
@@ -65,8 +65,8 @@ static sl_status solve_free(nnls *p, double *coef_free, sl_arena *scratch) {
     return SL_OK;
 }
 
-/* Goes from coef, which is feasible, towards the free columns' minimum; what reaches 0 on the way
- * is held there. */
+/* Moves from coef, which is feasible, towards the minimum over the free columns; a coefficient that
+ * reaches 0 on the way is held there. */
 static sl_status towards(nnls *p, double *coef, double *goal, sl_arena *scratch) {
     for (int round = 0; round <= p->n; round++) {
         double step = 1;
@@ -94,12 +94,12 @@ static sl_status minimise(nnls *p, double *sse, double *coef, double *goal, sl_a
     double now = residual(p, coef);
     const double size = now;
     for (int round = 0; round < 3 * p->n + 10; round++) {
-        const int j = most_wanted(p, size);
+        const int j = steepest_column(p, size);
         if (j < 0) break;
         p->free[j] = true;
         SL_TRY(towards(p, coef, goal, scratch));
         const double next = residual(p, coef);
-        if (!(next < now)) break; // rounding alone moves it
+        if (!(next < now)) break; // the change is rounding
         now = next;
     }
     *sse = now;

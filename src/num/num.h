@@ -1,13 +1,13 @@
-/* num - the numerical methods everybody above shares: least squares, Akima, statistics, bootstrap.
+/* num - numerical methods shared by the other folders: least squares, Akima, statistics, bootstrap.
  *
- * Small on purpose: what fitting constants, scoring candidates and reading scaling laws out of a
- * table of runs need, each by one method that is known to behave.
+ * Small on purpose: what fitting constants, scoring candidates and fitting scaling laws to a table
+ * of runs need, each by one robust method.
  *
  *   linear       QR by Householder reflections with column pivoting. Columns are scaled by powers
  *                of two first, so the rank that is found does not depend on a column's unit.
  *   non-linear   Levenberg-Marquardt, MINPACK's. Formulas leave their domain (log of a negative, a
- *                pole, an overflow), so a step that does is only a bad step: it is taken back and a
- *                shorter one tried. What is handed back is the best point that was ever finite.
+ *                pole, an overflow); a step that does is rejected and a shorter one tried. The
+ *                result is the best finite point that was evaluated.
  *   Akima        the interpolation of hyper-parameter sweeps: local, no overshoot next to a kink.
  *   bootstrap    draw i is made from (seed, stream, i) alone, so draws can be made in any order, by
  *                any thread, and interval ends are the same bits.
@@ -15,13 +15,15 @@
  * Matrices are lists of columns, `col[j][i]` being row i of column j: a column is what evaluating
  * an expression over a table gives, and what a reflection works on.
  *
- * Errors: statuses are for the world (memory, a callback that failed). Mathematics answers with
- * values: what cannot be known is NaN, what is not determined has an infinite standard error, and a
- * NaN or an infinity among the data makes the answer NaN. Sizes that make no sense are our own bug.
+ * Errors: a status reports lack of memory or a callback that failed. Mathematical failures are
+ * values: a result that cannot be computed is NaN, a parameter that is not determined has an
+ * infinite standard error, and a NaN or an infinity among the data makes the result NaN. Invalid
+ * sizes are assertions.
  *
  * Memory: `scratch` is used and rewound before return. Threads: no shared state; one arena each.
  * Least squares and Akima use only + - * / and the square root, and the power law our own
- * logarithm, so these fits are the same bits on every x86-64. Distributions use libm: not so. */
+ * logarithm, so these fits are the same bits on every x86-64. Distributions use libm and may
+ * differ. */
 #ifndef SL_NUM_H
 #define SL_NUM_H
 
@@ -40,19 +42,19 @@ typedef struct sl_lsq {
 
 /* coef[j] minimise  sum_i w[i] (y[i] - sum_j coef[j] col[j][i])^2.   m rows, n columns, both >= 0.
  *
- * w: weights, that is 1/variance up to a common factor; NULL for all 1; a row of weight 0 is not
- * there. se: standard errors of the coefficients, or NULL. The common factor is estimated from the
- * residuals; NaN when no degree of freedom is left for that, infinite for a column left out.
- * A column is left out when about max(m,n) * 2^-50 of its length or less sticks out of the span of
- * those before it; which of two equal columns stays is not promised.
+ * w: weights, that is 1/variance up to a common factor; NULL for all 1; a row of weight 0 is
+ * ignored. se: standard errors of the coefficients, or NULL. The common factor is estimated from
+ * the residuals; NaN when no degree of freedom is left for that, infinite for a column left out.
+ * A column is left out when its part orthogonal to the columns before it has at most about
+ * max(m,n) * 2^-50 of its length; which of two equal columns stays is unspecified.
  * A NaN, an infinity or a negative weight anywhere: everything NaN, rank 0. */
 SL_NODISCARD sl_status sl_num_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratch,
                                   const double *const *col, const double *y, const double *w, int m,
                                   int n);
 
 /* The same with all coef[j] >= 0, by the active set method of Lawson and Hanson: a unique minimum
- * where the columns are independent, no starting point. *sse: the weighted sum of squares. A NaN, an
- * infinity or a negative weight anywhere: everything NaN. */
+ * where the columns are independent, no starting point. *sse: the weighted sum of squares. A NaN,
+ * an infinity or a negative weight anywhere: everything NaN. */
 SL_NODISCARD sl_status sl_num_nnls_fit(double *sse, double *coef, sl_arena *scratch,
                                    const double *const *col, const double *y, const double *w,
                                    int m, int n);
@@ -71,17 +73,17 @@ SL_NODISCARD sl_status sl_num_power_law_fit(sl_power_law *out, sl_arena *scratch
 
 /* ---------------------------------------------------------------- non-linear least squares -- */
 
-/* One of two questions, the other pointer being NULL: residuals r[i] at the parameters p, or their
- * derivatives jac[k][i] = dr[i]/dp[k]. Outside the domain a residual is NaN or infinite, which is
- * an answer; a status other than SL_OK ends the fit and is returned by it. */
+/* Fills either the residuals r[i] at the parameters p or their derivatives jac[k][i] = dr[i]/dp[k];
+ * the other pointer is NULL. Outside the domain a residual is NaN or infinite, with SL_OK; another
+ * status ends the fit, which returns it. */
 typedef sl_status (*sl_nls_fn)(double *r, double *const *jac, const double *p, void *payload);
 
 typedef struct sl_nls_options {
-    int max_evaluations; // of the residuals; derivatives are asked for less often
+    int max_evaluations; // of the residuals; derivatives are evaluated less often
     double ftol;         // converged when the sum of squares falls by less than this part of it,
     double xtol;         // or the parameters move by less than this part of them,
     double gtol;         // or the cosine between residuals and every derivative is below this
-    bool (*stop)(void *stop_payload); // asked before each evaluation; may be NULL
+    bool (*stop)(void *stop_payload); // called before each evaluation; may be NULL
     void *stop_payload;
 } sl_nls_options;
 
@@ -91,7 +93,7 @@ typedef struct sl_nls_options {
 typedef enum sl_nls_end {
     SL_NLS_CONVERGED,   // or no further progress possible in double precision
     SL_NLS_EVALUATIONS, // max_evaluations are used up
-    SL_NLS_STOPPED,     // stop said so
+    SL_NLS_STOPPED,     // stop returned true
     SL_NLS_DOMAIN,      // the start is outside the domain; nothing was tried
 } sl_nls_end;
 
@@ -103,12 +105,12 @@ typedef struct sl_nls {
 
 /* Moves p[0..n-1] from its start to a minimum of the sum of squares of m residuals: the best finite
  * point seen, never worse than the start. m >= 1; n may be 0 and may exceed m. A derivative that is
- * not finite counts as 0: its point is silent about that parameter. Weights are the callback's, by
- * scaling r and jac. The sum of squares must fit a double, so residuals past 1e150 are outside.
+ * not finite counts as 0. Weights are applied by the callback, which scales r and jac. The sum of
+ * squares must fit a double, so residuals past 1e150 count as outside the domain.
  *
- * se: standard errors from the derivatives at the answer, or NULL (which spares one evaluation of
- * them). NaN when no residual is left over to estimate the noise from, infinite for a parameter the
- * data say nothing about. opt NULL: the defaults. On failure p is as it was. */
+ * se: standard errors from the derivatives at the result, or NULL (which saves one evaluation of
+ * them). NaN when no degree of freedom is left to estimate the noise, infinite for a parameter that
+ * the data do not determine. opt NULL: the defaults. On failure p is unchanged. */
 SL_NODISCARD sl_status sl_num_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
                                   const sl_nls_options *opt, int m, int n, sl_nls_fn fn,
                                   void *payload);
@@ -127,7 +129,7 @@ typedef struct sl_akima {
 SL_NODISCARD sl_status sl_num_akima_init(sl_akima *out, sl_arena *a, const double *x,
                                          const double *y, int n);
 
-/* The value at `at`; NaN outside [x[0], x[n-1]], for an extrapolated cubic is no one's answer. */
+/* The value at `at`; NaN outside [x[0], x[n-1]]: a cubic does not extrapolate. */
 double sl_num_akima_at(const sl_akima *s, double at);
 
 /* ---------------------------------------------------------------- statistics ---------------- */
@@ -149,14 +151,14 @@ double sl_num_median(double *x, int64_t n); // sorts x
  * Free of overflow and underflow; -infinity when the true value is below all doubles. */
 double sl_num_r2(const double *prediction, const double *y, int64_t n);
 
-/* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. Hits may
- * be a mean and need not be whole. No trials say nothing: [0, 1]. */
+/* Wilson's interval for a probability that gave `hits` in n trials, at a level such as 0.95. Hits
+ * may be a mean and need not be whole. Without trials: [0, 1]. */
 sl_interval sl_num_wilson(double hits, int64_t n, double level);
 
 double sl_num_normal_cdf(double x);
 double sl_num_normal_quantile(double p);     // inverse of the above; NaN outside [0, 1]
-double sl_num_chi2_tail(double x,
-                        double k); // P(X >= x), X chi-square with k > 0 degrees of freedom
+/* P(X >= x), X chi-square with k > 0 degrees of freedom. */
+double sl_num_chi2_tail(double x, double k);
 
 /* P(D >= d) for the two-sided Kolmogorov-Smirnov distance of n values to their true distribution:
  * the limit law with Vrbik's correction, within 0.03/n of the exact one from n = 10 on. */
@@ -181,8 +183,8 @@ typedef struct sl_boot {
     int valid;             // draws that had one
 } sl_boot;
 
-/* The statistic of the rows pick[0..n-1] (with repeats), k values. value arrives filled with NaN: a
- * draw without an answer (all rows alike, minimum on the edge) leaves it so and returns SL_OK. */
+/* The statistic of the rows pick[0..n-1] (with repeats), k values. value is filled with NaN before:
+ * a draw without a value (all rows alike, minimum on the edge) leaves it so and returns SL_OK. */
 typedef sl_status (*sl_boot_fn)(double *value, const int *pick, int n, void *payload);
 
 /* Percentile intervals out[0..k-1] of a statistic with k values of n >= 1 rows. opt NULL: the

@@ -1,11 +1,11 @@
-/* Numbers that describe numbers: mean, variance, quantiles, R2, Wilson's interval. */
+/* Descriptive statistics: mean, variance, quantiles, R2, Wilson's interval. */
 #include "num/num_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The second pass adds what rounding of the first left over, so a mean of equal values is that
- * value, and large offsets cost nothing. */
+/* The second pass adds the rounding error of the first, so the mean of equal values is that value,
+ * and a large offset costs no digits. */
 double sl_num_mean(const double *x, int64_t n) {
     if (n <= 0) return NAN;
     double sum = 0, rest = 0;
@@ -41,7 +41,7 @@ double sl_num_quantile(const double *x, int64_t n, double q) {
     double place = q * (double)(n - 1), below = floor(place), t = place - below;
     int64_t i = (int64_t)below;
     if (t == 0 || x[i] == x[i + 1]) return x[i]; // also keeps infinite neighbours from making NaN
-    // from the nearer end, so that the value neither passes the other end nor jumps at it
+    // from the nearer end, so that the value neither exceeds the other end nor jumps at it
     double step = x[i + 1] - x[i];
     return t < 0.5 ? x[i] + step * t : x[i + 1] - step * (1 - t);
 }
@@ -71,7 +71,7 @@ double sl_num_r2(const double *prediction, const double *y, int64_t n) {
     if (equal) return 1;
     if (constant) return 0;
 
-    // squares of 1e200 and 1e-200 are not doubles, so all is measured in units of the largest y
+    // squares of 1e200 and 1e-200 are not doubles, so everything is in units of the largest y
     double unit = near_one(top), sum = 0;
     for (int64_t i = 0; i < n; i++) sum += y[i] * unit;
     double mean = sum / (double)n, sst = 0, sse = 0;

@@ -9,7 +9,7 @@
 static int cores_by_quota(void) {
     FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
     if (!f) return 0;
-    char line[64] = "", *at; // the quota reads "max" when there is none, and that as 0
+    char line[64] = "", *at; // "max", which parses as 0, when there is no quota
     if (!fgets(line, sizeof line, f)) line[0] = '\0';
     fclose(f);
     const int64_t quota = sl_strtoll(line, &at), period = sl_strtoll(at, NULL);
@@ -18,7 +18,7 @@ static int cores_by_quota(void) {
 }
 
 int sl_par_cores(void) {
-    cpu_set_t set; // too small for more than 1024 cores: then the call fails and sysconf answers
+    cpu_set_t set; // holds 1024 cores; with more the call fails and sysconf is used
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                         : (int)sysconf(_SC_NPROCESSORS_ONLN);
     int quota = cores_by_quota();

@@ -1,20 +1,20 @@
 /* pool - threads that wait for sl_par_for.
  *
- * One job at a time. The caller opens it, works on it like everybody else, closes it, and waits
- * until no worker is inside. A worker that comes after the job was closed finds it so and goes back
- * to waiting; nobody waits for it. Parts are handed out by one atomic counter.
+ * One job at a time. The caller opens it, works on it like the workers, closes it, and waits until
+ * no worker is inside. A worker that wakes after the job was closed goes back to waiting; the
+ * caller does not wait for it. Parts are numbered by one atomic counter.
  *
  * Whether a job is open, which it is and how many workers are inside is one atomic word, so joining
  * and leaving take no lock:
  *
  *     state   | number of the job, 47 bits | open, 1 bit | workers inside, 16 bits |
  *
- * Waiting is done twice: first by looking at that word for SPIN_SECONDS, then asleep. A small model
- * steps in a few hundred microseconds and has several loops in a step, and waking a sleeper takes
- * tens of them. With more threads than cores nobody spins: it would keep the one that works from
- * working. Whoever goes to sleep says so first and looks at the word once more; whoever changes the
- * word looks for sleepers afterwards. All of it in the one order of sequentially consistent
- * atomics, so one of the two always sees the other. */
+ * A thread waits in two stages: it polls that word for SPIN_SECONDS, then sleeps. A training step
+ * of a small model takes a few hundred microseconds and has several loops, and waking a thread
+ * takes tens of microseconds. With more threads than cores no thread spins: it would take the core
+ * from one that works. A thread that goes to sleep first increments `asleep` (or sets `waiting`)
+ * and then reads the word once more; a thread that changes the word reads those afterwards. All are
+ * sequentially consistent atomics, so one of the two always sees the other's write. */
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
@@ -36,8 +36,8 @@ typedef struct job {
     sl_par_fn fn;
     void *payload;
     int64_t n, grain, parts;
-    _Atomic int64_t next;  // part to hand out
-    atomic_bool stop;      // a part failed: hand out no more
+    _Atomic int64_t next;  // part to run next
+    atomic_bool stop;      // a part failed: start no more
     sl_status st;          // the rest under the pool's lock: the smallest status,
     int64_t st_part;       // the first part that had it,
     char line[LINE_BYTES]; // and its message
@@ -64,8 +64,8 @@ struct sl_pool {
     worker workers[];
 };
 
-/* Keeps the worst answer so far. Of equals the one with the lowest part: the order in which threads
- * come by must not choose the message where it need not. */
+/* Keeps the smallest status so far. Of equal ones that of the lowest part, so that the message
+ * depends on the order of threads as little as possible. */
 static void record(sl_pool *p, sl_status st, int64_t part) {
     job *j = &p->job;
     atomic_store(&j->stop, true);
@@ -90,42 +90,42 @@ static void run_parts(sl_pool *p, int number) {
     }
 }
 
-/* Has what the worker or the caller waits for happened? */
+/* What a worker or the caller waits for. */
 typedef bool (*condition)(sl_pool *p, uint64_t seen);
 
-static bool called(sl_pool *p, uint64_t seen) {
+static bool job_posted(sl_pool *p, uint64_t seen) {
     return atomic_load(&p->state) >> NUMBER_SHIFT != seen || atomic_load(&p->quit);
 }
 
-static bool deserted(sl_pool *p, uint64_t seen) {
+static bool all_done(sl_pool *p, uint64_t seen) {
     (void)seen;
     return (atomic_load(&p->state) & INSIDE) == 0;
 }
 
-static bool spin(sl_pool *p, condition happened, uint64_t seen) {
-    if (happened(p, seen)) return true;
+static bool spin(sl_pool *p, condition holds, uint64_t seen) {
+    if (holds(p, seen)) return true;
     if (!p->spin) return false;
     double start = sl_clock();
     do {
-        sched_yield(); // on a core that others want too, spinning would only delay them
+        sched_yield(); // another thread may need this core
         for (int i = 0; i < 16; i++) {
             _mm_pause();
-            if (happened(p, seen)) return true;
+            if (holds(p, seen)) return true;
         }
     } while (sl_clock() - start < SPIN_SECONDS);
     return false;
 }
 
 static void wait_for_job(sl_pool *p, uint64_t seen) {
-    if (spin(p, called, seen)) return;
+    if (spin(p, job_posted, seen)) return;
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->asleep, 1);
-    while (!called(p, seen)) pthread_cond_wait(&p->wake, &p->lock);
+    while (!job_posted(p, seen)) pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->asleep, 1);
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Answers whether we are inside a job now; *seen is the last one we saw, open or not. */
+/* True if this worker is now inside a job. *seen := the number of the current job, open or not. */
 static bool join(sl_pool *p, uint64_t *seen) {
     uint64_t s = atomic_load(&p->state);
     do {
@@ -150,7 +150,7 @@ static void *work(void *arg) {
     for (;;) {
         wait_for_job(p, seen);
         if (atomic_load(&p->quit)) return NULL;
-        if (!join(p, &seen)) continue; // done before we came
+        if (!join(p, &seen)) continue; // closed before this worker woke
         run_parts(p, w->number);
         leave(p);
     }
@@ -235,7 +235,7 @@ static sl_status run_serial(int64_t n, int64_t grain, sl_par_fn fn, void *payloa
     return SL_OK;
 }
 
-/* Nobody is inside and nothing is open, so only we touch the job and the state. */
+/* No worker is inside and no job is open, so only the caller writes the job and the state. */
 static void open_job(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, void *payload) {
     job *j = &p->job;
     j->fn = fn;
@@ -257,10 +257,10 @@ static void open_job(sl_pool *p, int64_t n, int64_t grain, sl_par_fn fn, void *p
 
 static void close_job(sl_pool *p) {
     atomic_fetch_and(&p->state, ~OPEN);
-    if (spin(p, deserted, 0)) return;
+    if (spin(p, all_done, 0)) return;
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->waiting, true);
-    while (!deserted(p, 0)) pthread_cond_wait(&p->idle, &p->lock);
+    while (!all_done(p, 0)) pthread_cond_wait(&p->idle, &p->lock);
     atomic_store(&p->waiting, false);
     pthread_mutex_unlock(&p->lock);
 }
@@ -277,7 +277,7 @@ sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_par_fn fn, void
     SL_ASSERT(grain > 0);
     if (!pool) return run_serial(n, grain, fn, payload);
 
-    // a part that calls us again would wait for itself; said also where one thread would get by
+    // a nested call would wait for itself; refused for one thread too, where it would work
     SL_ASSERT(!atomic_exchange(&pool->busy, true));
     sl_status st = n <= grain || pool->threads == 1 ? run_serial(n, grain, fn, payload)
                                                     : run_pool(pool, n, grain, fn, payload);

@@ -1,8 +1,8 @@
-/* ranks_mpi - processes started together by mpirun or srun. The only file that knows MPI.
+/* ranks_mpi - processes started together by mpirun or srun. The only file that uses MPI.
  *
- * MPI is loaded and started only when there is a reason: its libraries take 15 MB, MPI_Init takes a
- * good part of a second, and most commands run alone. A reason is that a launcher started us, which
- * leaves its mark in the environment, or that the program that embeds us has loaded MPI already.
+ * MPI is loaded and started only if a launcher started this process (it sets environment variables)
+ * or if the host program has loaded MPI: its libraries take 15 MB, MPI_Init takes a good part of a
+ * second, and most commands run alone.
  *
  * Loaded by dlopen, so nothing is linked with MPI. Its types and constants come from <mpi.h>, its
  * functions from a table. Predefined handles such as MPI_COMM_WORLD are constants in MPICH and
@@ -115,15 +115,15 @@ static const char *launcher_mark(void) {
     return NULL;
 }
 
-/* *loaded: there is an MPI to speak to. It is never unloaded: it leaves threads and handlers
+/* *loaded: the table of functions is filled. MPI is never unloaded: it leaves threads and handlers
  * behind. */
 static sl_status load(bool *loaded) {
     const char *mark = launcher_mark();
-    // that of the program that embeds us, which may have kept its names to itself
+    // the host program's, which it may have loaded with RTLD_LOCAL
     void *library = dlopen(SYMLAW_MPI_FILE, RTLD_NOW | RTLD_NOLOAD);
     *loaded = false;
     if (!library && !mark) return SL_OK;
-    // global: parts that Open MPI loads by itself look for its names there
+    // global: the plugins that Open MPI loads look up its symbols there
     if (!library) library = dlopen(SYMLAW_MPI_FILE, RTLD_NOW | RTLD_GLOBAL);
     if (!library || !find_all(library)) return fail_load(mark);
     *loaded = true;
@@ -132,12 +132,12 @@ static sl_status load(bool *loaded) {
 
 /* ---------------------------------------------------------------- lifetime ------------------ */
 
-static MPI_Comm world; // all ranks, apart from what a program that embeds us sends between them
-static bool active;    // MPI runs and has us among others
-static bool ours;      // and we started it, so we end it
+static MPI_Comm world; // all ranks; a duplicate, so the host's messages do not mix with ours
+static bool active;    // MPI is running and `world` is valid
+static bool ours;      // this library started MPI, so it ends it
 static int rank, ranks = 1, peers = 1;
-static MPI_Request *stop_sends; // (ranks): our requests to stop, once
-static bool stop_sent;          // they were made
+static MPI_Request *stop_sends; // (ranks): requests to stop sent by this rank
+static bool stop_sent;          // they were sent
 
 static sl_status fail_mpi(int error, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -173,7 +173,7 @@ sl_status sl_par_begin(void) {
     int running = 0, over = 0;
     SL_TRY(load(&loaded));
     if (!loaded) return SL_OK;
-    mpi.Initialized(&running); // a program that embeds us may have started it,
+    mpi.Initialized(&running); // the host program may have started it,
     mpi.Finalized(&over);      // and ended it
     if (over || (!running && !launcher_mark())) return SL_OK;
     if (!running) {
@@ -207,7 +207,7 @@ int sl_par_rank(void) { return rank; }
 int sl_par_ranks(void) { return ranks; }
 int sl_par_peers(void) { return peers; }
 
-/* Also carries the message: every rank can say what went wrong, and where. */
+/* Also broadcasts the message, so that every rank reports what failed and on which rank. */
 sl_status sl_par_agree(sl_status mine) {
     if (!active) return mine;
     struct {
@@ -218,7 +218,7 @@ sl_status sl_par_agree(sl_status mine) {
     int error = mpi.Iallreduce(&in, &worst, 1, mpi.h_2int, mpi.h_op_minloc, world, &request);
     while (!done && error == MPI_SUCCESS) {
         error = mpi.Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done) sl_par_stopping(); // others may work for long: pass on what we are asked
+        if (!done) sl_par_stopping(); // a request to stop must reach ranks that still work
     }
     if (error != MPI_SUCCESS) return fail_mpi(error, "agreeing on a status");
     if (worst.st == SL_OK) return SL_OK;
@@ -281,7 +281,7 @@ static sl_status pass(run out, run in, size_t size, const char *what) {
     while (out.left > 0 || in.left > 0) {
         int to, from;
         int n_out = next_message(&out, &to), n_in = next_message(&in, &from);
-        const int bytes = (int)size; // of a number: all machines of a run keep it alike
+        const int bytes = (int)size; // sent as bytes: all machines have the same representation
         int error = mpi.Sendrecv(out.at, n_out * bytes, mpi.h_byte, to, SHARE, in.at, n_in * bytes,
                                  mpi.h_byte, from, SHARE, world, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return fail_mpi(error, what);
@@ -295,7 +295,7 @@ static sl_status pass(run out, run in, size_t size, const char *what) {
 
 static int64_t share_count(const int64_t *begin, int r) { return begin[r + 1] - begin[r]; }
 
-/* In round d everybody sends to the rank d places on, so nobody is sent to by two at once. */
+/* In round d each rank sends to the rank d places on, so no rank receives from two at once. */
 sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin) {
     const int64_t mine = share_count(begin, rank);
     memcpy(recv + rank * mine, block + begin[rank], (size_t)mine * sizeof *recv);
@@ -308,7 +308,7 @@ sl_status sl_par_exchange(float *recv, const float *block, const int64_t *begin)
     return SL_OK;
 }
 
-/* Round a ring: each rank hands on to the next what it got last, its own share first. */
+/* Round a ring: each rank sends its own share to the next, then what it received last. */
 sl_status sl_par_gather(void *block, size_t size, const int64_t *begin) {
     SL_ASSERT(size == 1 || size == 4 || size == 8);
     char *at = block;

@@ -1,4 +1,4 @@
-/* ranks_one - the one-process twin of ranks_mpi.c, for builds without MPI. */
+/* ranks_one - what ranks_mpi.c does with one process, for builds without MPI. */
 #include <string.h>
 
 #include "par/par_impl.h"

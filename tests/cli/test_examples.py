@@ -74,3 +74,33 @@ def test_discover(programs, tmp_path):
     assert programs("discover", model, model).returncode == 2
     missing = programs("discover", str(tmp_path / "nowhere"))
     assert missing.returncode == 1 and "nowhere" in missing.stderr and missing.stdout == ""
+
+
+def test_the_static_library_leaves_internal_names_to_the_program(installed, tmp_path):
+    """A program may have a function that is called as one inside the library."""
+    source = tmp_path / "own.c"
+    source.write_text("""
+        #include <stdio.h>
+        #include <symlaw/symlaw.h>
+        int sl_expr_canon(void);
+        int sl_expr_canon(void) { return 7; }
+        int main(void) {
+            symlaw_formula *f = NULL, *c = NULL;
+            char *text = NULL;
+            if (symlaw_formula_parse(&f, "x1 + x1", NULL, NULL, 0) || symlaw_formula_canon(&c, f) ||
+                symlaw_formula_print(&text, c, "infix"))
+                return 1;
+            printf("%s %d\\n", text, sl_expr_canon());
+            symlaw_string_free(text);
+            symlaw_formula_free(c);
+            symlaw_formula_free(f);
+            return 0;
+        }""")
+    config = next(installed.rglob("symlaw.pc"))
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "--static", config], capture_output=True,
+                           text=True, check=True).stdout.replace("-lsymlaw", "-l:libsymlaw.a").split()
+    done = subprocess.run(["cc", "-std=c99", source, "-o", tmp_path / "own", *flags], capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([tmp_path / "own"], capture_output=True, text=True)
+    assert done.stdout == "2*x1 7\n", done

@@ -1,9 +1,8 @@
 /* b_csv - how fast tables are read: rows of three numbers, as different programs write them, plain
  * and packed.
  *
- * The sum of all numbers must be what it was when they were written. Then each file is read several
- * times by sl_io_csv_next and sl_io_cell_number; beside it stands strtod on the same cells, which
- * is what most readers of tables use.
+ * The sum of all numbers must equal the sum of those written. Then each file is read several times
+ * by sl_io_csv_next and sl_io_cell_number, and for comparison with strtod on the same cells.
  *
  *     build/bench/io.csv            a million rows each
  *     build/bench/io.csv 10         ten million */

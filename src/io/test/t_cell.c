@@ -1,5 +1,5 @@
-/* What a cell says: numbers are the doubles the C library reads in the C locale, bit by bit, with
- * every way of spelling them; everything else is one of three kinds of no number. */
+/* Values of cells: numbers in any notation are, to the bit, the doubles that strtod reads in the C
+ * locale; everything else is missing, infinite or text. */
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -14,7 +14,7 @@ static sl_cell_kind read_cell(double *v, const char *text, char separator) {
     return sl_io_cell_number(v, &cell, separator);
 }
 
-/* Must be as strtod says, which is the judge. */
+/* The value must equal strtod's. */
 static void check(sl_fixture *t, const char *text) {
     double v;
     const double want = strtod(text, NULL);
@@ -28,7 +28,7 @@ static void check(sl_fixture *t, const char *text) {
 
 /* All lengths around the 19 digits that fit a word, all powers around the 22 and 27 of the fast
  * ways, points anywhere. */
-static void numbers_are_as_the_library_says(void **state) {
+static void numbers_equal_strtod(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 60000); i++) {
         char text[128];
@@ -51,8 +51,8 @@ static void numbers_are_as_the_library_says(void **state) {
     }
 }
 
-/* What programs write: 15 to 17 digits of a double, which must come back. */
-static void what_was_printed_reads_back(void **state) {
+/* 15 to 17 digits of a double must read back as it. */
+static void printed_doubles_read_back(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20000); i++) {
         char text[64];
@@ -164,7 +164,7 @@ static void long_numbers_are_numbers(void **state) {
 
 /* ---------------------------------------------------------------- spelling ------------------ */
 
-static void a_cell_says_one_of_four_things(void **state) {
+static void cells_are_of_four_kinds(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text;
@@ -233,7 +233,7 @@ static void a_cell_says_one_of_four_things(void **state) {
 }
 
 /* Only n bytes of the text belong to the cell. */
-static void a_cell_ends_where_it_says(void **state) {
+static void bytes_past_the_length_are_ignored(void **state) {
     sl_fixture *t = *state;
     double v;
     const sl_cell cell = { "12345", 3, false };
@@ -258,9 +258,9 @@ static void the_locale_does_not_matter(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(numbers_are_as_the_library_says), SL_TEST(what_was_printed_reads_back),
-        SL_TEST(ties_are_rounded_to_even),        SL_TEST(long_numbers_are_numbers),
-        SL_TEST(a_cell_says_one_of_four_things),  SL_TEST(a_cell_ends_where_it_says),
+        SL_TEST(numbers_equal_strtod),       SL_TEST(printed_doubles_read_back),
+        SL_TEST(ties_are_rounded_to_even),   SL_TEST(long_numbers_are_numbers),
+        SL_TEST(cells_are_of_four_kinds),    SL_TEST(bytes_past_the_length_are_ignored),
         SL_TEST(the_locale_does_not_matter),
     };
     return sl_test_main("io.cell", tests, SL_LEN(tests));

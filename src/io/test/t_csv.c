@@ -1,5 +1,4 @@
-/* Tables of text: what was written as a table is read as one, whatever its separators, quotes and
- * ends of lines; what is none is told with its place. */
+/* Tables of text: any separators, quotes and line ends are read; errors report their place. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -58,7 +57,7 @@ done:
 
 /* ---------------------------------------------------------------- cases --------------------- */
 
-static void tables_as_people_have_them(void **state) {
+static void tables_of_common_programs_are_read(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text, *want;
@@ -109,7 +108,7 @@ static void tables_as_people_have_them(void **state) {
           "H|N|exec|100 %|\xC3\xA9t\xC3\xA9|%s%n\n1|2|3|4|5" },
         { "#x,y\n# comment,1\n", "H|#x|y\n# comment|1" },
         { "a,a\n1,2\n", "H|a|a\n1|2" },
-        // what is wrong is told, and the rest is read
+        // errors are reported, and the rest is read
         { "a,b\n1,2,3\n4,5\n6\n", "H|a|b\n! row 1 (line 2) has 3 cells, and the first row 2\n4|5\n"
                                   "! row 3 (line 4) has 1 cell, and the first row 2" },
         { "a,b\n\n\"x\n\n\",1\n2\n",
@@ -128,7 +127,7 @@ static void tables_as_people_have_them(void **state) {
     sl_str_clear(&s);
 }
 
-static void options_are_obeyed(void **state) {
+static void options_set_separator_and_header(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text, *want;
@@ -189,8 +188,7 @@ static void columns_are_found_by_name_or_number(void **state) {
     sl_io_csv_close(c);
 }
 
-/* Rows and lines are counted, bytes too. */
-static void places_are_known(void **state) {
+static void rows_lines_and_bytes_are_counted(void **state) {
     sl_fixture *t = *state;
     static const char text[] = "a,b\n\n1,\"2\n\n3\"\n4,5\n";
     static const int64_t line[] = { 3, 6 };
@@ -217,7 +215,7 @@ static void places_are_known(void **state) {
 
 /* ---------------------------------------------------------------- laws ---------------------- */
 
-/* A cell as it should come out, in words that are difficult. */
+/* The text of a cell, of characters that are difficult to read. */
 static void random_cell(sl_str *s, sl_rng *rng) {
     static const char *const words[] = { ",",  ";", "\t", "|", "\"", "\"\"", "\n",       "\r\n",
                                          "\r", " ", "a",  "1", ".",  "-",    "\xC3\xBC", "%s" };
@@ -232,7 +230,7 @@ static void random_cell(sl_str *s, sl_rng *rng) {
     }
 }
 
-/* As a program writes it: in quotes where it must be, or for the fun of it. */
+/* Writes a cell, in quotes where it must be, and at random elsewhere. */
 static void write_cell(sl_str *file, sl_rng *rng, const char *cell, char separator, bool alone) {
     const char special[] = { separator, '"', '\n', '\r', separator == ' ' ? '\t' : '"', '\0' };
     static const char *const blanks[] = { "", "", " ", "  " };
@@ -249,7 +247,7 @@ static void write_cell(sl_str *file, sl_rng *rng, const char *cell, char separat
     if (separator != ' ') sl_str_add(file, blanks[sl_rng_below(rng, 4)]);
 }
 
-static void what_was_written_is_read(void **state) {
+static void written_cells_are_read_back(void **state) {
     sl_fixture *t = *state;
     static const char separators[] = { ',', ';', '\t', '|', ' ' };
     enum { CELLS = 400 };
@@ -304,7 +302,7 @@ static void what_was_written_is_read(void **state) {
 }
 
 /* Numbers with any separator, with decimal commas where they can be, with names or without. */
-static void the_separator_is_found_out(void **state) {
+static void separator_is_detected(void **state) {
     sl_fixture *t = *state;
     static const char separators[] = { ',', ';', '\t', '|', ' ' };
     sl_str file = { 0 };
@@ -515,7 +513,7 @@ static void reading_goes_on_behind_a_signal(void **state) {
     waitpid(child, NULL, 0);
     close(ends[0]);
     SL_MUST(t, st);
-    SL_CHECK(t, cancelled > 0, "no signal was told of");
+    SL_CHECK(t, cancelled > 0, "no signal was reported");
     int lines = 1;
     for (size_t i = 0; i < file.len; i++) lines += file.text[i] == '\n';
     SL_CHECK(t, rows == lines && strcmp(last, "last") == 0, "%d rows of %d", rows, lines);
@@ -526,7 +524,7 @@ static void reading_goes_on_behind_a_signal(void **state) {
 
 /* ---------------------------------------------------------------- faults -------------------- */
 
-static void what_is_no_table_is_told(void **state) {
+static void files_that_are_no_table_are_refused(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *bytes;
@@ -557,7 +555,7 @@ static void what_is_no_table_is_told(void **state) {
                  sl_last_error());
         SL_CHECK(t, strstr(sl_last_error(), "table.csv"), "no name: %s", sl_last_error());
     }
-    // behind what is looked at first, a byte 0 is told where it is
+    // past the first buffer, a byte 0 is reported with its line
     sl_str file = { 0 };
     int lines = 0;
     for (; file.len < 70000; lines++) sl_str_add(&file, "1,2\n");
@@ -571,7 +569,7 @@ static void what_is_no_table_is_told(void **state) {
     sl_str_clear(&file);
 }
 
-static void what_cannot_be_read_is_named(void **state) {
+static void unreadable_files_are_named(void **state) {
     sl_fixture *t = *state;
     const char *folder = sl_test_path("folder");
     mkdir(folder, 0700);
@@ -579,13 +577,13 @@ static void what_cannot_be_read_is_named(void **state) {
         { sl_test_path("missing"), "missing: No such file" },
         { folder, "folder: it is a folder, not a file" },
         { "", "without a name" },
-        { "/proc/self/mem", "/proc/self/mem" }, // opens, but nobody has memory at address 0
+        { "/proc/self/mem", "/proc/self/mem" }, // opens, but address 0 is not mapped
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_csv *c = NULL;
         const sl_status st = sl_io_csv_open(&c, cases[i][0], NULL);
         SL_CHECK(t, st == SL_EIO && !c, "\"%s\" is %s", cases[i][0], sl_status_text(st));
-        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not named: %s", sl_last_error());
     }
     sl_io_csv_close(NULL);
 }
@@ -648,20 +646,20 @@ static void what_is_written_reads_back(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(tables_as_people_have_them),
-        SL_TEST(options_are_obeyed),
+        SL_TEST(tables_of_common_programs_are_read),
+        SL_TEST(options_set_separator_and_header),
         SL_TEST(columns_are_found_by_name_or_number),
-        SL_TEST(places_are_known),
-        SL_TEST(what_was_written_is_read),
+        SL_TEST(rows_lines_and_bytes_are_counted),
+        SL_TEST(written_cells_are_read_back),
         SL_TEST(what_is_written_reads_back),
-        SL_TEST(the_separator_is_found_out),
+        SL_TEST(separator_is_detected),
         SL_TEST(long_rows_are_whole),
         SL_TEST(the_last_cell_is_terminated),
         SL_TEST(memory_is_bounded_by_the_longest_row_allowed),
         SL_TEST(a_pipe_gives_the_same_rows),
         SL_TEST(reading_goes_on_behind_a_signal),
-        SL_TEST(what_is_no_table_is_told),
-        SL_TEST(what_cannot_be_read_is_named),
+        SL_TEST(files_that_are_no_table_are_refused),
+        SL_TEST(unreadable_files_are_named),
         SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("io.csv", tests, SL_LEN(tests));

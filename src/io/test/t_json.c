@@ -1,4 +1,4 @@
-/* JSON: what is written reads back, what is read from outside is judged. */
+/* JSON: output reads back; malformed input is refused. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static sl_json *parsed(sl_fixture *t, const char *text) {
     return j;
 }
 
-static void a_tree_answers_what_the_text_says(void **state) {
+static void a_tree_holds_what_the_text_says(void **state) {
     sl_fixture *t = *state;
     sl_json *j = parsed(t, "{\"z\": 1, \"a\": [true, null, 2.5, \"t\\u00e4\"], \"m\": {}}");
     assert_int_equal(sl_io_json_kind_of(j), SL_JSON_OBJECT);
@@ -67,7 +67,7 @@ static void deep_nesting_is_refused(void **state) {
     sl_free(text);
 }
 
-static void written_text_is_exactly_this(void **state) {
+static void written_text_equals_the_stored_one(void **state) {
     sl_fixture *t = *state;
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
@@ -119,7 +119,7 @@ static void bytes_that_are_no_utf8_are_replaced(void **state) {
     }
 }
 
-/* Any text and any number survive writing and reading; the reader is the judge, and is not ours. */
+/* Any text and any number are unchanged by writing and reading with jansson. */
 static void what_is_written_reads_back(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 3000); i++) {
@@ -164,7 +164,7 @@ static void what_is_written_reads_back(void **state) {
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* Members that nobody here knows must survive being read and written. */
+/* Unknown members are unchanged by reading and writing. */
 static void a_tree_is_written_as_it_was_read(void **state) {
     sl_fixture *t = *state;
     static const char text[] =
@@ -184,7 +184,7 @@ static void a_tree_is_written_as_it_was_read(void **state) {
     sl_io_json_free(j);
 }
 
-static void a_bad_line_tells_its_column(void **state) {
+static void a_bad_line_is_refused_with_its_column(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *line, *reason;
@@ -270,7 +270,7 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, write_one());
 }
 
-/* A member that is missing, null or of another kind is what the caller says. */
+/* A member that is missing, null or of another kind has the caller's default. */
 static void a_member_that_may_be_missing_has_a_default(void **state) {
     sl_fixture *t = *state;
     static const char text[] = "{\"i\":3,\"r\":2.5,\"b\":true,\"t\":\"x\",\"n\":null}";
@@ -295,15 +295,15 @@ static void a_member_that_may_be_missing_has_a_default(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(a_tree_answers_what_the_text_says),
+        SL_TEST(a_tree_holds_what_the_text_says),
         SL_TEST(a_member_that_may_be_missing_has_a_default),
         SL_TEST(bad_text_is_refused_with_its_place),
         SL_TEST(deep_nesting_is_refused),
-        SL_TEST(written_text_is_exactly_this),
+        SL_TEST(written_text_equals_the_stored_one),
         SL_TEST(bytes_that_are_no_utf8_are_replaced),
         SL_TEST(what_is_written_reads_back),
         SL_TEST(a_tree_is_written_as_it_was_read),
-        SL_TEST(a_bad_line_tells_its_column),
+        SL_TEST(a_bad_line_is_refused_with_its_column),
         SL_TEST(long_whole_numbers_in_lines_are_reals),
         SL_TEST(lack_of_memory_is_reported),
     };

@@ -19,7 +19,7 @@ static const char *file_of(sl_fixture *t, const char *bytes, size_t n) {
     return path;
 }
 
-/* The naive twin, over the whole text at once: takes the first line off the rest, or says false. */
+/* The naive version, over the whole text: takes the first line off the rest; false if none. */
 static bool cut(const char **line, size_t *n, const char **rest, size_t *n_rest) {
     if (*n_rest == 0) return false;
     size_t len = 0;
@@ -160,7 +160,7 @@ static void memory_is_bounded_by_the_longest_line_allowed(void **state) {
 static void ignore(int number) { (void)number; }
 
 /* A process that writes text into a pipe, a few bytes at a time; *fd is the end to read from. */
-static pid_t dribble(sl_fixture *t, int *fd, const char *text, size_t n) {
+static pid_t write_in_pieces(sl_fixture *t, int *fd, const char *text, size_t n) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     uint64_t seed = sl_rng_u64(&t->rng);
@@ -197,7 +197,7 @@ static void a_pipe_gives_the_same_lines(void **state) {
     for (int i = 0; i < 5; i++) {
         int fd;
         size_t n = random_text(&t->rng, text, SIZE, 30);
-        pid_t child = dribble(t, &fd, text, n);
+        pid_t child = write_in_pieces(t, &fd, text, n);
         dup2(fd, STDIN_FILENO);
         close(fd);
         setitimer(ITIMER_REAL, &often, NULL);
@@ -209,13 +209,13 @@ static void a_pipe_gives_the_same_lines(void **state) {
         SL_CHECK(t, fcntl(STDIN_FILENO, F_GETFD) >= 0, "standard input was closed");
         waitpid(child, NULL, 0);
     }
-    SL_CHECK(t, interrupted > 0, "no signal was told of");
+    SL_CHECK(t, interrupted > 0, "no signal was reported");
     dup2(held, STDIN_FILENO);
     close(held);
     sigaction(SIGALRM, &old, NULL);
 }
 
-/* From a terminal, a line must be given when it is there: not when the next one is. */
+/* From a terminal, a line must be returned when it is complete, not when the next one is. */
 static void a_line_does_not_wait_for_the_next(void **state) {
     sl_fixture *t = *state;
     static const char *const first[] = { "1", "", "\xEF", "\xEF\xBB\xBF", "\xEF\xBB\xBF[]" };
@@ -242,7 +242,7 @@ static void a_line_does_not_wait_for_the_next(void **state) {
 
 /* ---------------------------------------------------------------- faults -------------------- */
 
-static void what_cannot_be_read_is_named(void **state) {
+static void unreadable_files_are_named(void **state) {
     sl_fixture *t = *state;
     const char *folder = sl_test_path("folder");
     mkdir(folder, 0700);
@@ -255,16 +255,16 @@ static void what_cannot_be_read_is_named(void **state) {
         sl_lines *l = NULL;
         sl_status st = sl_io_lines_open(&l, cases[i][0], 100);
         SL_CHECK(t, st == SL_EIO && !l, "\"%s\" is %s", cases[i][0], sl_status_text(st));
-        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not told: %s", sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), cases[i][1]), "not named: %s", sl_last_error());
     }
 
-    // opens but cannot be read: nobody has memory at address 0
+    // opens but cannot be read: address 0 is not mapped
     sl_lines *l = NULL;
     const char *line;
     size_t n;
     SL_MUST(t, sl_io_lines_open(&l, "/proc/self/mem", 100));
     assert_int_equal(sl_io_lines_next(&line, &n, l), SL_EIO);
-    SL_CHECK(t, strstr(sl_last_error(), "/proc/self/mem"), "not told: %s", sl_last_error());
+    SL_CHECK(t, strstr(sl_last_error(), "/proc/self/mem"), "not named: %s", sl_last_error());
     sl_io_lines_close(l);
     sl_io_lines_close(NULL);
 }
@@ -301,7 +301,7 @@ int main(void) {
         SL_TEST(memory_is_bounded_by_the_longest_line_allowed),
         SL_TEST(a_pipe_gives_the_same_lines),
         SL_TEST(a_line_does_not_wait_for_the_next),
-        SL_TEST(what_cannot_be_read_is_named),
+        SL_TEST(unreadable_files_are_named),
         SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("io.lines", tests, SL_LEN(tests));

@@ -54,7 +54,7 @@ static void the_first_dimension_may_be_filled_in_later(void **state) {
     }
 }
 
-/* Also behind something else: what comes before does not shift the header's own bytes. */
+/* Also appended to other text, which does not change the header's own bytes. */
 static void a_whole_file_is_as_numpy_saves_it(void **state) {
     sl_fixture *t = *state;
     static const int64_t shape[] = { 2, 3, 4 };

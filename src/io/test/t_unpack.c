@@ -1,5 +1,5 @@
-/* Bytes of files, packed or not: what was packed comes out, however it was packed and in whatever
- * pieces it comes; what is damaged is told and never taken for the end. */
+/* Bytes of files, packed or not: any packing and any sizes of reads give the same bytes; damage is
+ * reported and never taken for the end. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ static void check_same(sl_fixture *t, const sl_str *got, const sl_str *want) {
              "%zu bytes, not the %zu that were packed", got->len, want->len);
 }
 
-static void what_was_packed_comes_out(void **state) {
+static void packed_bytes_are_unpacked(void **state) {
     sl_fixture *t = *state;
     sl_str all = { 0 }, part = { 0 }, packed = { 0 }, got = { 0 };
     for (int i = 0; i < sl_test_iters(t, 60); i++) {
@@ -104,14 +104,14 @@ static void the_first_two_bytes_decide(void **state) {
     sl_str_clear(&got);
 }
 
-/* Cut anywhere, and with any bit wrong behind its head, a packed file gives an error or, where the
- * bit says nothing (time, system), what was packed. */
-static void damage_is_told(void **state) {
+/* Truncated anywhere, or with any bit flipped after its magic, a packed file gives an error or,
+ * where the bit has no effect (time, system), the packed bytes. */
+static void damage_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_str all = { 0 }, packed = { 0 }, got = { 0 };
     for (int i = 0; i < 200; i++) sl_str_addf(&all, "%d,%d\n", i, i * i);
     pack(&packed, all.text, all.len, 6);
-    int told = 0;
+    int reported = 0;
     for (size_t n = 2; n < packed.len; n++) {
         const sl_status st = read_all(&got, file_of(t, packed.text, n), 100);
         SL_CHECK(t, st == SL_EIO, "cut after %zu of %zu: %s", n, packed.len, sl_status_text(st));
@@ -124,9 +124,9 @@ static void damage_is_told(void **state) {
         packed.text[bit / 8] ^= (char)(1 << bit % 8);
         SL_CHECK(t, st == SL_OK || st == SL_EIO, "bit %zu: %s", bit, sl_status_text(st));
         if (st == SL_OK) check_same(t, &got, &all);
-        told += st == SL_EIO;
+        reported += st == SL_EIO;
     }
-    SL_CHECK(t, told > 100, "only %d told", told);
+    SL_CHECK(t, reported > 100, "only %d reported", reported);
     sl_str_add(&packed, "\n1,2\n");
     assert_int_equal(read_all(&got, file_of(t, packed.text, packed.len), 100), SL_EIO);
     SL_CHECK(t, strstr(sl_last_error(), "something else stands behind its end"), "%s",
@@ -159,7 +159,7 @@ static void packed_lines_are_lines(void **state) {
     sl_str_clear(&packed);
 }
 
-/* Memory that zlib takes is ours, too. */
+/* Also zlib's allocations. */
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_str packed = { 0 }, got = { 0 };
@@ -174,10 +174,8 @@ static void lack_of_memory_is_reported(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(what_was_packed_comes_out),
-        SL_TEST(the_first_two_bytes_decide),
-        SL_TEST(damage_is_told),
-        SL_TEST(packed_lines_are_lines),
+        SL_TEST(packed_bytes_are_unpacked),  SL_TEST(the_first_two_bytes_decide),
+        SL_TEST(damage_is_reported),         SL_TEST(packed_lines_are_lines),
         SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("io.unpack", tests, SL_LEN(tests));

@@ -1,4 +1,4 @@
-/* How often 95 % intervals hold the truth, on runs from known laws. Prints what it measures. */
+/* Coverage of 95 % intervals on runs from known laws. Prints what it measures. */
 #include "tables.h"
 
 typedef struct count {
@@ -30,7 +30,7 @@ static void fit_plain(sl_fixture *t, sl_laws *l, const sl_laws_table *table, sl_
 
 /* Bootstrap-t without selection, of 20 single runs: the exponent, and a hundred times beyond the
  * data the law's value and the compute for a loss. */
-static void intervals_of_a_plain_fit_cover(void **state) {
+static void plain_fit_has_nominal_coverage(void **state) {
     sl_fixture *t = *state;
     const int repetitions = sl_test_iters(t, 500);
     const double b = 0.2, beyond = 100 * pow(1e16, -b);
@@ -53,10 +53,10 @@ static void intervals_of_a_plain_fit_cover(void **state) {
 }
 
 /* Percentile intervals of a frontier that was selected from a grid of sizes and ratios. The truth
- * is the envelope over all N and D, which no grid reaches, and the frontier keeps what was lucky;
- * each draw has part of the configurations only, so its frontier is a little worse than that of the
- * data. */
-static void selection_changes_coverage(void **state) {
+ * is the envelope over all N and D, which no grid reaches, and the frontier keeps runs with low
+ * noise; each draw has only part of the configurations, so its frontier is a little worse than that
+ * of the data. */
+static void selected_frontier_has_measured_coverage(void **state) {
     sl_fixture *t = *state;
     static const struct {
         double noise, A, B, solved_scale;
@@ -93,8 +93,8 @@ static void selection_changes_coverage(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(intervals_of_a_plain_fit_cover),
-        SL_TEST(selection_changes_coverage),
+        SL_TEST(plain_fit_has_nominal_coverage),
+        SL_TEST(selected_frontier_has_measured_coverage),
     };
     return sl_test_main("laws.coverage", tests, SL_LEN(tests));
 }

@@ -1,5 +1,5 @@
-/* What becomes of rows: configurations, seeds, unfinished runs, tables that lack columns or make no
- * sense; and what is asked of two tables. */
+/* Configurations, seeds, unfinished runs, tables with missing columns or absurd values; and the
+ * comparison of two tables. */
 #include "num/num.h"
 #include "tables.h"
 
@@ -28,7 +28,7 @@ static void seeds_of_one_configuration_are_one_point(void **state) {
              l.point[0].loss);
     SL_CHECK(t, l.point[2].n == 3 && l.point[2].loss == 2, "%d runs, loss %g", l.point[2].n,
              l.point[2].loss);
-    SL_CHECK(t, l.n_frontier == 4, "%d on the frontier", l.n_frontier); // not the lucky seed's
+    SL_CHECK(t, l.n_frontier == 4, "%d on the frontier", l.n_frontier); // not the best seed's
     read_and_fit(t, &l, &table, "N,C,loss\n10,1e3,4\n10,1e3,2\n10,2e3,2.5\n");
     SL_CHECK(t, l.n_point == 3, "without seeds every run is a point: %d", l.n_point);
 }
@@ -45,7 +45,7 @@ static void only_finished_runs_count(void **state) {
     SL_CHECK(t, says(&l, SL_LAWS_NOTE_DATA, "a later one: 1."), "schedule");
 }
 
-/* What is missing switches off what needs it, and no more. */
+/* A missing column switches off the analyses that need it, and no others. */
 static void missing_columns_are_noted(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -83,7 +83,7 @@ static void missing_columns_are_noted(void **state) {
              "%s", sl_last_error());
 }
 
-/* Nothing fails with millions or PF-days, but what is told would be wrong. */
+/* Values in millions or PF-days make nothing fail, but the results would be wrong. */
 static void odd_units_are_noted(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -111,8 +111,8 @@ static void odd_units_are_noted(void **state) {
     SL_CHECK(t, says(&l, SL_LAWS_NOTE_OFF, "has 1 point, and"), "one point");
 }
 
-/* Nothing here makes sense, and every figure is a number or NaN. */
-static void hostile_tables_are_survived(void **state) {
+/* Absurd tables: every figure is a number or NaN. */
+static void absurd_tables_give_numbers_or_nan(void **state) {
     sl_fixture *t = *state;
     static const char *const rows[] = {
         "1,1,1,1,1,1,1,1,1\n1,1,1,1,1,1,1,1,1\n1,1,1,1,1,1,1,1,1\n1,1,1,1,1,1,1,1,1\n",
@@ -157,7 +157,7 @@ static void a_share_of_one_is_left_out(void **state) {
 
 /* Bootstrap-t by hand from the draws: the upper quantile makes the lower end. One run that is far
  * off makes the quantiles unequal, so that the ends cannot be mistaken for each other. */
-static void bootstrap_t_is_turned_round(void **state) {
+static void bootstrap_t_uses_opposite_quantiles(void **state) {
     sl_fixture *t = *state;
     sl_laws_options o = SL_LAWS_OPTIONS_INIT;
     sl_laws l;
@@ -228,8 +228,8 @@ static void a_multiplier_is_found(void **state) {
     SL_CHECK(t, sl_laws_compare(m, &t->arena, &base, &same) == SL_EFORMAT, "two runs");
 }
 
-/* Exponents of simulated runs come back, with dispersion near 1 where hits are binomial. */
-static void simulated_laws_come_back(void **state) {
+/* Exponents of simulated runs are recovered, with dispersion near 1 where hits are binomial. */
+static void simulated_laws_are_recovered(void **state) {
     sl_fixture *t = *state;
     sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
     sl_laws_options o = SL_LAWS_OPTIONS_INIT;
@@ -313,7 +313,7 @@ static sl_status compare_once(sl_fixture *t) {
     return sl_laws_compare(m, &t->arena, &l, &l);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(t, compare_once(t));
 }
@@ -324,15 +324,15 @@ int main(void) {
         SL_TEST(only_finished_runs_count),
         SL_TEST(missing_columns_are_noted),
         SL_TEST(odd_units_are_noted),
-        SL_TEST(hostile_tables_are_survived),
+        SL_TEST(absurd_tables_give_numbers_or_nan),
         SL_TEST(a_share_of_one_is_left_out),
-        SL_TEST(bootstrap_t_is_turned_round),
+        SL_TEST(bootstrap_t_uses_opposite_quantiles),
         SL_TEST(options_out_of_range_are_refused),
         SL_TEST(a_multiplier_is_found),
-        SL_TEST(simulated_laws_come_back),
+        SL_TEST(simulated_laws_are_recovered),
         SL_TEST(simulations_are_checked),
         SL_TEST(inverse_undoes_the_law),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("laws.fit", tests, SL_LEN(tests));
 }

@@ -100,8 +100,8 @@ static void a_weight_is_a_repetition(void **state) {
     SL_CHECK(t, near(a.b, b.b, 1e-9), "binomial %g %g", a.b, b.b);
 }
 
-/* Data on a power law have no floor, and the form says the line then. */
-static void without_a_floor_it_is_the_line(void **state) {
+/* Data on a power law have no floor: the form equals the line. */
+static void floor_of_power_law_data_is_zero(void **state) {
     sl_fixture *t = *state;
     double x[10], ln_y[10];
     sl_laws_draw line, f;
@@ -139,7 +139,7 @@ static sl_status floor_once(sl_fixture *t) {
     return sl_laws__curvature(&c, &t->arena, x, y, 5);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(t, floor_once(t));
 }
@@ -150,9 +150,9 @@ int main(void) {
         SL_TEST(floors_agree_with_scipy),
         SL_TEST(binomial_likelihoods_agree_with_scipy),
         SL_TEST(a_weight_is_a_repetition),
-        SL_TEST(without_a_floor_it_is_the_line),
+        SL_TEST(floor_of_power_law_data_is_zero),
         SL_TEST(too_few_points_are_no_law),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("laws.forms", tests, SL_LEN(tests));
 }

@@ -1,4 +1,4 @@
-/* The paper's table: what it gives, by both kinds of bins. */
+/* The laws of the paper's table, by both kinds of bins. */
 #include "tables.h"
 
 static void fit_paper(sl_fixture *t, sl_laws *l, sl_laws_table *table, sl_laws_bins bins,
@@ -134,7 +134,7 @@ static void one_form_is_the_best(void **state) {
     }
 }
 
-/* One batch size and rate a size: taken, not searched, and said so. */
+/* One batch size and rate per size: taken without a search, with a note. */
 static void chosen_settings_have_laws_in_params(void **state) {
     sl_fixture *t = *state;
     sl_laws l;
@@ -177,7 +177,7 @@ static sl_status fit_once(sl_fixture *t, const sl_laws_table *table) {
     return sl_laws_fit(&l, &t->arena, table, &o);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_laws_table table;
     SL_MUST(t, sl_laws_table_read(&table, &t->arena, PAPER_RUNS, NULL));
@@ -193,7 +193,7 @@ int main(void) {
         SL_TEST(one_form_is_the_best),
         SL_TEST(chosen_settings_have_laws_in_params),
         SL_TEST(the_same_options_give_the_same_figures),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("laws.paper", tests, SL_LEN(tests));
 }

@@ -33,7 +33,7 @@ static void surfaces_agree_with_scipy(void **state) {
     golden_close(&g);
 }
 
-/* Four digits of what is known of this table, with intervals around them. */
+/* Four digits of the published constants of this table, inside the intervals. */
 static void chinchilla_has_its_constants(void **state) {
     sl_fixture *t = *state;
     static const double want[5] = { 2.0618, 5.5534, 1.1747, 0.4336, 0.6507 };
@@ -50,8 +50,8 @@ static void chinchilla_has_its_constants(void **state) {
     SL_CHECK(t, near(s->flops_per, 6, 0.01), "C = %g N D", s->flops_per);
 }
 
-/* Without noise every constant comes back, from any law. */
-static void known_constants_come_back(void **state) {
+/* Without noise the constants of any law are recovered. */
+static void known_constants_are_recovered(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 6); k++) {
         sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
@@ -94,7 +94,7 @@ static void allocation_is_a_minimum(void **state) {
     }
 }
 
-/* N and D in step, or five runs, say nothing about two exponents. */
+/* N proportional to D, or five runs, do not determine two exponents. */
 static void too_little_is_no_surface(void **state) {
     sl_fixture *t = *state;
     sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
@@ -165,7 +165,7 @@ static void the_best_run_of_a_size_counts(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(surfaces_agree_with_scipy),     SL_TEST(chinchilla_has_its_constants),
-        SL_TEST(known_constants_come_back),     SL_TEST(allocation_is_a_minimum),
+        SL_TEST(known_constants_are_recovered), SL_TEST(allocation_is_a_minimum),
         SL_TEST(too_little_is_no_surface),      SL_TEST(parabolas_agree_with_numpy),
         SL_TEST(the_best_run_of_a_size_counts),
     };

@@ -26,7 +26,7 @@ static void optima_agree_with_scipy(void **state) {
     while (golden_case(&g, "sweep")) {
         const double *batch = golden_get(&g, "batch", NULL), *rate = golden_get(&g, "rate", NULL);
         const double *loss = golden_get(&g, "loss", NULL), *best = golden_get(&g, "best", NULL);
-        for (int b = 5; b >= 0; b--) // the order of rows is the file's business
+        for (int b = 5; b >= 0; b--) // rows in any order
             for (int r = 0; r < 5; r++)
                 add_run(t, &table, golden_one(&g, "params"), batch[b], rate[r], loss[b * 5 + r],
                         NAN, "sweep");
@@ -82,9 +82,9 @@ static void edges_are_flagged(void **state) {
         fit_all(t, &l, &table, 0);
         SL_CHECK(t, l.optimum[0].rate_on_edge == cases[k].edge && !l.optimum[0].batch_on_edge,
                  "case %d", k);
-        bool said = false;
-        for (int i = 0; i < l.n_note; i++) said |= l.note[i].kind == SL_LAWS_NOTE_EDGE;
-        SL_CHECK(t, said == cases[k].edge, "case %d: the note", k);
+        bool noted = false;
+        for (int i = 0; i < l.n_note; i++) noted |= l.note[i].kind == SL_LAWS_NOTE_EDGE;
+        SL_CHECK(t, noted == cases[k].edge, "case %d: the note", k);
     }
 }
 
@@ -144,7 +144,7 @@ static sl_status fit_once(sl_fixture *t, const sl_laws_table *table) {
     return sl_laws_fit(&l, &t->arena, table, &o);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_laws_table table = { 0 };
     for (int i = 0; i < 18; i++)
@@ -158,7 +158,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(optima_agree_with_scipy),       SL_TEST(edges_are_flagged),
         SL_TEST(repeated_seeds_give_intervals), SL_TEST(the_larger_grid_is_the_sweep),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("laws.sweep", tests, SL_LEN(tests));
 }

@@ -32,7 +32,7 @@ static void usual_names_are_found(void **state) {
 }
 
 /* Of two names that mean the same the more precise one is taken, and a note says so. */
-static void the_better_name_wins(void **state) {
+static void the_more_precise_name_is_taken(void **state) {
     sl_fixture *t = *state;
     const sl_laws_table a = read_text(t, "two.csv", "C,loss,val_loss\n1,2,3\n", NULL);
     const sl_laws_table b = read_text(t, "two2.csv", "C,val_loss,loss\n1,3,2\n", NULL);
@@ -66,7 +66,7 @@ static void json_lines_are_the_same_table(void **state) {
     sl_str_clear(&sb);
 }
 
-/* What the study writes is what is read here, to the last bit. */
+/* A table written as CSV reads back to the last bit. */
 static void a_written_table_reads_back(void **state) {
     sl_fixture *t = *state;
     sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
@@ -149,7 +149,7 @@ static sl_status read_once(sl_fixture *t, const char *path, const char *map) {
     return sl_laws_table_read(&table, &t->arena, path, map);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     const char *csv = file_of(t, "m.csv", "run,N,D,a,b\nr,1,2,3,4\n");
     const char *json = file_of(t, "m.jsonl", "{\"run\":\"r\",\"N\":1,\"D\":2,\"loss\":3}\n");
@@ -160,13 +160,13 @@ static void no_memory_is_survived(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(usual_names_are_found),
-        SL_TEST(the_better_name_wins),
+        SL_TEST(the_more_precise_name_is_taken),
         SL_TEST(json_lines_are_the_same_table),
         SL_TEST(a_written_table_reads_back),
         SL_TEST(flops_may_be_derived),
         SL_TEST(mistakes_are_named),
         SL_TEST(a_run_that_diverged_has_no_loss),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("laws.table", tests, SL_LEN(tests));
 }

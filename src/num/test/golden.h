@@ -1,4 +1,4 @@
-/* The answers that tests of this folder are held to: tests/golden/num/answers.py makes them. */
+/* Expected results for the tests of this folder, written by tests/golden/num/answers.py. */
 #ifndef SL_NUM_GOLDEN_H
 #define SL_NUM_GOLDEN_H
 

@@ -55,8 +55,8 @@ static void akima_passes_through_its_points(void **state) {
     }
 }
 
-/* A line is reproduced for every number of points; two points are nothing else. Adding a line to
- * the data adds it to the curve (weights look at differences of slopes only). */
+/* A line is reproduced for every number of points. Adding a line to the data adds it to the curve
+ * (weights depend on differences of slopes only). */
 static void lines_stay_lines(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 300); k++) {
@@ -85,7 +85,7 @@ static void lines_stay_lines(void **state) {
     }
 }
 
-static void nothing_is_known_outside(void **state) {
+static void values_outside_the_points_are_nan(void **state) {
     sl_fixture *t = *state;
     const double x[3] = { 1, 2, 4 }, y[3] = { 1, 0, 3 };
     sl_akima s;
@@ -122,7 +122,7 @@ static sl_status init_once(sl_fixture *t) {
     return sl_num_akima_init(&s, &t->arena, x, x, 3);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     EACH_LIMIT(t, init_once(t));
     SL_EACH_ALLOCATION(t, init_once(t));
@@ -131,8 +131,8 @@ static void no_memory_is_survived(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(akima_agrees_with_scipy), SL_TEST(akima_passes_through_its_points),
-        SL_TEST(lines_stay_lines),        SL_TEST(nothing_is_known_outside),
-        SL_TEST(bad_points_are_refused),  SL_TEST(no_memory_is_survived),
+        SL_TEST(lines_stay_lines),        SL_TEST(values_outside_the_points_are_nan),
+        SL_TEST(bad_points_are_refused),  SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("num.akima", tests, SL_LEN(tests));
 }

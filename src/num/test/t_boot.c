@@ -30,7 +30,7 @@ static void random_sample(sample *s, sl_rng *rng) {
     for (int i = 0; i < ROWS; i++) s->x[i] = 5 + sl_rng_normal(rng);
 }
 
-/* The whole is its two halves, with the draws made in the opposite order and each by itself. */
+/* sl_num_bootstrap equals picks and summaries called separately, draws in the opposite order. */
 static void order_of_draws_does_not_matter(void **state) {
     sl_fixture *t = *state;
     sample s;
@@ -82,9 +82,8 @@ static void picks_are_uniform_and_distinct(void **state) {
     }
 }
 
-/* For the mean the interval is nearly the normal one, and it covers the truth about as often as it
- * says. */
-static void intervals_are_as_wide_as_they_should_be(void **state) {
+/* For the mean the interval is nearly the normal one, and its coverage is about its level. */
+static void coverage_is_about_the_level(void **state) {
     sl_fixture *t = *state;
     int covered = 0, trials = 100;
     double width = 0;
@@ -136,7 +135,7 @@ static sl_status boot_once(sl_fixture *t, sample *s) {
     return SL_OK;
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sample s;
     random_sample(&s, &t->rng);
@@ -146,9 +145,9 @@ static void no_memory_is_survived(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(order_of_draws_does_not_matter),          SL_TEST(picks_are_uniform_and_distinct),
-        SL_TEST(intervals_are_as_wide_as_they_should_be), SL_TEST(summaries_count_only_values),
-        SL_TEST(a_failing_statistic_is_passed_up),        SL_TEST(no_memory_is_survived),
+        SL_TEST(order_of_draws_does_not_matter),   SL_TEST(picks_are_uniform_and_distinct),
+        SL_TEST(coverage_is_about_the_level),      SL_TEST(summaries_count_only_values),
+        SL_TEST(a_failing_statistic_is_passed_up), SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("num.boot", tests, SL_LEN(tests));
 }

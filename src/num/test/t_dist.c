@@ -54,8 +54,8 @@ static void chi2_agrees_with_exact_answers(void **state) {
 }
 
 /* Two degrees of freedom make an exponential; one makes the square of a normal; the tail falls,
- * also across the seam between series and continued fraction and that of Stirling's formula. */
-static void chi2_keeps_its_laws(void **state) {
+ * also across the switch between series and continued fraction and that to Stirling's formula. */
+static void chi2_equals_known_special_cases(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 500); k++) {
         double x = 1000 * pow(sl_rng_uniform(&t->rng), 4);
@@ -104,7 +104,7 @@ static void ks_agrees_with_scipy(void **state) {
 }
 
 /* p-values of true hypotheses are uniform themselves; of false ones they vanish. */
-static void ks_judges_samples(void **state) {
+static void ks_p_values_are_uniform_for_true_hypotheses(void **state) {
     sl_fixture *t = *state;
     double p[100], u[400];
     for (int k = 0; k < SL_LEN(p); k++) {
@@ -132,9 +132,9 @@ int main(void) {
         SL_TEST(normal_agrees_with_exact_answers),
         SL_TEST(normal_quantile_inverts_the_cdf),
         SL_TEST(chi2_agrees_with_exact_answers),
-        SL_TEST(chi2_keeps_its_laws),
+        SL_TEST(chi2_equals_known_special_cases),
         SL_TEST(ks_agrees_with_scipy),
-        SL_TEST(ks_judges_samples),
+        SL_TEST(ks_p_values_are_uniform_for_true_hypotheses),
     };
     return sl_test_main("num.dist", tests, SL_LEN(tests));
 }

@@ -85,7 +85,7 @@ static void residual_is_orthogonal_to_the_columns(void **state) {
 }
 
 /* A row of weight 0 is as good as absent, also for the standard errors; weights have no unit. */
-static void weights_mean_what_they_say(void **state) {
+static void zero_weights_drop_rows_and_weights_have_no_unit(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 100); k++) {
         problem p;
@@ -159,7 +159,7 @@ static void nearly_dependent_columns_are_kept(void **state) {
     }
 }
 
-static void degenerate_problems_have_answers(void **state) {
+static void degenerate_problems_are_solved(void **state) {
     sl_fixture *t = *state;
     problem p;
     sl_lsq fit;
@@ -182,7 +182,7 @@ static void degenerate_problems_have_answers(void **state) {
     SL_CHECK(t, fit.rank == 1 && coef[1] == 0 && isinf(se[1]), "%d", fit.rank);
 }
 
-static void what_is_not_finite_gives_nan(void **state) {
+static void values_that_are_not_finite_give_nan(void **state) {
     sl_fixture *t = *state;
     static const double bad[] = { NAN, INFINITY, -INFINITY };
     for (int k = 0; k < 10; k++) {
@@ -223,7 +223,7 @@ static void power_law_agrees_with_exact_answers(void **state) {
     golden_close(&g);
 }
 
-/* Resampled runs are often all the same run: a slope must then not be made of rounding. */
+/* Resampled runs are often all the same run: the slope must then be NaN, not rounding noise. */
 static void power_law_without_a_slope_is_nan(void **state) {
     sl_fixture *t = *state;
     sl_power_law p;
@@ -262,7 +262,7 @@ static sl_status fit_all(sl_fixture *t, const problem *p) {
     return sl_num_power_law_fit(&law, &t->arena, p->w, p->w, NULL, p->m);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     static problem p;
     random_problem(&p, &t->rng, M_MAX, N_MAX);
@@ -272,11 +272,16 @@ static void no_memory_is_survived(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(lsq_agrees_with_exact_answers),     SL_TEST(residual_is_orthogonal_to_the_columns),
-        SL_TEST(weights_mean_what_they_say),        SL_TEST(dependent_columns_are_left_out),
-        SL_TEST(nearly_dependent_columns_are_kept), SL_TEST(degenerate_problems_have_answers),
-        SL_TEST(what_is_not_finite_gives_nan),      SL_TEST(power_law_agrees_with_exact_answers),
-        SL_TEST(power_law_without_a_slope_is_nan),  SL_TEST(no_memory_is_survived),
+        SL_TEST(lsq_agrees_with_exact_answers),
+        SL_TEST(residual_is_orthogonal_to_the_columns),
+        SL_TEST(zero_weights_drop_rows_and_weights_have_no_unit),
+        SL_TEST(dependent_columns_are_left_out),
+        SL_TEST(nearly_dependent_columns_are_kept),
+        SL_TEST(degenerate_problems_are_solved),
+        SL_TEST(values_that_are_not_finite_give_nan),
+        SL_TEST(power_law_agrees_with_exact_answers),
+        SL_TEST(power_law_without_a_slope_is_nan),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("num.lsq", tests, SL_LEN(tests));
 }

@@ -39,7 +39,7 @@ typedef struct data {
     int number, m, n;
     const double *x, *y;
     int evaluations, outside, jacobians, fail_at, stop_at;
-    double best; // lowest finite sum of squares handed out
+    double best; // lowest finite sum of squares returned
 } data;
 
 static sl_status ask(double *r, double *const *jac, const double *p, void *payload) {
@@ -164,7 +164,7 @@ static void steps_outside_the_domain_are_taken_back(void **state) {
 
 /* The truth lies on the edge, where one derivative is infinite: no NaN comes out, nothing gets
  * worse. */
-static void infinite_derivatives_do_not_poison(void **state) {
+static void infinite_derivatives_give_no_nan(void **state) {
     sl_fixture *t = *state;
     const double x[5] = { 1, 1.5, 2, 3, 4 }, truth[2] = { 2, 1 };
     double y[5], df[4];
@@ -179,7 +179,7 @@ static void infinite_derivatives_do_not_poison(void **state) {
     SL_CHECK(t, isfinite(se[0]), "%g", se[0]);
 }
 
-static void a_start_outside_is_said_to_be(void **state) {
+static void a_start_outside_the_domain_is_reported(void **state) {
     sl_fixture *t = *state;
     const double truth[2] = { 1, 0 };
     data d;
@@ -261,7 +261,7 @@ static void a_failing_callback_is_passed_up(void **state) {
 }
 
 /* More parameters than points, a parameter without effect, none at all. */
-static void odd_shapes_work(void **state) {
+static void any_numbers_of_parameters_and_points_work(void **state) {
     sl_fixture *t = *state;
     const double x[2] = { 0.5, 2 }, y[2] = { 1.5, 0.7 };
     data d = { .number = 0, .m = 2, .n = 3, .x = x, .y = y };
@@ -294,7 +294,7 @@ static sl_status fit_once(sl_fixture *t, data *d) {
     return SL_OK;
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     const double truth[3] = { 2, 2, 1 };
     data d;
@@ -309,12 +309,12 @@ int main(void) {
         SL_TEST(noise_free_parameters_are_recovered),
         SL_TEST(standard_errors_cover_the_truth),
         SL_TEST(steps_outside_the_domain_are_taken_back),
-        SL_TEST(infinite_derivatives_do_not_poison),
-        SL_TEST(a_start_outside_is_said_to_be),
+        SL_TEST(infinite_derivatives_give_no_nan),
+        SL_TEST(a_start_outside_the_domain_is_reported),
         SL_TEST(work_is_bounded_and_the_best_is_kept),
         SL_TEST(a_failing_callback_is_passed_up),
-        SL_TEST(odd_shapes_work),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(any_numbers_of_parameters_and_points_work),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("num.nls", tests, SL_LEN(tests));
 }

@@ -9,7 +9,7 @@ typedef struct problem {
     int m, n;
 } problem;
 
-/* Columns lean to one side, so that coefficients of both signs and zeros are wanted. */
+/* Columns have a positive mean, so that unconstrained coefficients have both signs. */
 static void random_problem(problem *p, sl_rng *rng) {
     p->n = 1 + (int)sl_rng_below(rng, 5);
     p->m = p->n + (int)sl_rng_below(rng, 20);
@@ -51,7 +51,7 @@ static void nnls_agrees_with_scipy(void **state) {
     golden_close(&g);
 }
 
-/* The twin: plain least squares on every subset of the columns, the best that is feasible. */
+/* Naive version: plain least squares on every subset of the columns, the best feasible one. */
 static void no_subset_of_columns_does_better(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 150); k++) {
@@ -101,7 +101,7 @@ static void units_do_not_matter(void **state) {
     }
 }
 
-static void what_is_not_finite_is_nan(void **state) {
+static void values_that_are_not_finite_give_nan(void **state) {
     sl_fixture *t = *state;
     const double good[3] = { 1, 2, 4 }, bad[3] = { 1, NAN, 2 }, minus[3] = { 1, -1, 1 };
     const double *col[1] = { good }, *hole[1] = { bad };
@@ -123,7 +123,7 @@ static sl_status fit_once(sl_fixture *t) {
     return sl_num_nnls_fit(&sse, coef, &t->arena, col, b, NULL, 3, 2);
 }
 
-static void no_memory_is_survived(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     EACH_LIMIT(t, fit_once(t));
     SL_EACH_ALLOCATION(t, fit_once(t));
@@ -131,9 +131,9 @@ static void no_memory_is_survived(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(nnls_agrees_with_scipy), SL_TEST(no_subset_of_columns_does_better),
-        SL_TEST(units_do_not_matter),    SL_TEST(what_is_not_finite_is_nan),
-        SL_TEST(no_memory_is_survived),
+        SL_TEST(nnls_agrees_with_scipy),     SL_TEST(no_subset_of_columns_does_better),
+        SL_TEST(units_do_not_matter),        SL_TEST(values_that_are_not_finite_give_nan),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("num.nnls", tests, SL_LEN(tests));
 }

@@ -59,7 +59,7 @@ static void quantiles_are_monotone_and_inside(void **state) {
     }
 }
 
-/* Turned upside down, the same: bit by bit, since each end is approached from itself. */
+/* Negated values have negated quantiles, to the bit. */
 static void quantiles_are_symmetric(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 300); k++) {
@@ -75,7 +75,7 @@ static void quantiles_are_symmetric(void **state) {
     }
 }
 
-static void gaps_and_nothing_are_answered(void **state) {
+static void nan_and_empty_samples_give_nan(void **state) {
     sl_fixture *t = *state;
     double x[6] = { 2, NAN, -INFINITY, 1, INFINITY, INFINITY };
     sl_num_sort(x, 6);
@@ -107,7 +107,7 @@ static void r2_agrees_with_exact_answers(void **state) {
     golden_close(&g);
 }
 
-static void r2_keeps_its_rules(void **state) {
+static void r2_of_special_cases_is_as_documented(void **state) {
     sl_fixture *t = *state;
     const double y[4] = { 1, 2, 3, 4 }, flat[4] = { 0.1, 0.1, 0.1, 0.1 }, zero[4] = { 0 };
     SL_CHECK(t,
@@ -198,9 +198,9 @@ int main(void) {
         SL_TEST(an_offset_does_not_change_the_variance),
         SL_TEST(quantiles_are_monotone_and_inside),
         SL_TEST(quantiles_are_symmetric),
-        SL_TEST(gaps_and_nothing_are_answered),
+        SL_TEST(nan_and_empty_samples_give_nan),
         SL_TEST(r2_agrees_with_exact_answers),
-        SL_TEST(r2_keeps_its_rules),
+        SL_TEST(r2_of_special_cases_is_as_documented),
         SL_TEST(r2_has_no_unit),
         SL_TEST(wilson_agrees_with_scipy),
         SL_TEST(wilson_inverts_the_score_test),

@@ -1,6 +1,6 @@
-/* Failing memory at every place: SL_EACH_ALLOCATION makes calls of malloc fail, but an arena makes
- * few of them. Here the arena itself ends after 16 bytes, 32 bytes, ... until the call gets
- * through, so each request for scratch is refused in some run. */
+/* Failures of arena allocations: SL_EACH_ALLOCATION makes calls of malloc fail, but an arena makes
+ * few of them. Here the arena's limit is 16 bytes, 32 bytes, ... until the call succeeds, so each
+ * request for scratch fails in some run. */
 #ifndef SL_NUM_TIGHT_H
 #define SL_NUM_TIGHT_H
 

@@ -3,7 +3,7 @@
  * A loop of one part per thread, empty or of a fixed length, called again and again: at once, and
  * after the caller was busy alone for a while, as between the loops of a training step. Parts of a
  * length L would take L if every thread began at once, so what the table shows beyond L is how long
- * it takes to wake workers and to hear of their end. Checked first: every part is run.
+ * it takes to wake workers and to wait for the last one. Checked first: every part is run.
  *
  *     build/bench/par.pool             a table, tab separated; threads up to the number of cores */
 #include <stdatomic.h>

@@ -1,5 +1,4 @@
-/* sl_par_for: every index once, whatever the number of threads; failures come back with their
- * words. */
+/* sl_par_for: every index once, for any number of threads; failures return with their message. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,7 +32,7 @@ static sl_status count(int64_t begin, int64_t end, int worker, void *payload) {
     return SL_OK;
 }
 
-static void judge_tally(sl_fixture *t, sl_pool *pool, int64_t n, int64_t grain) {
+static void check_tally(sl_fixture *t, sl_pool *pool, int64_t n, int64_t grain) {
     static tally y;
     memset(&y, 0, sizeof y);
     y.n = n;
@@ -54,13 +53,13 @@ static void every_index_is_visited_once(void **state) {
         sl_pool *pool = NULL;
         if (k >= 0) SL_MUST(t, sl_par_pool_new(&pool, sizes[k]));
         assert_int_equal(sl_par_pool_threads(pool), k >= 0 ? sizes[k] : 1);
-        judge_tally(t, pool, 0, 1);
-        judge_tally(t, pool, 1, 1);
-        judge_tally(t, pool, 7, 7);
-        judge_tally(t, pool, 8, 7);
-        judge_tally(t, pool, 5, 1000);
+        check_tally(t, pool, 0, 1);
+        check_tally(t, pool, 1, 1);
+        check_tally(t, pool, 7, 7);
+        check_tally(t, pool, 8, 7);
+        check_tally(t, pool, 5, 1000);
         for (int i = 0; i < sl_test_iters(t, 100); i++) // the pool is used again and again
-            judge_tally(t, pool, sl_rng_below(&t->rng, N_MAX), 1 + sl_rng_below(&t->rng, 100));
+            check_tally(t, pool, sl_rng_below(&t->rng, N_MAX), 1 + sl_rng_below(&t->rng, 100));
         sl_par_pool_free(pool);
     }
 }
@@ -109,16 +108,16 @@ static void parts_run_at_the_same_time(void **state) {
     sl_par_pool_free(pool);
 }
 
-/* The caller is quick; the one who comes as well is slow enough for the caller to fall asleep. */
-static sl_status meet_and_dawdle(int64_t begin, int64_t end, int worker, void *payload) {
+/* The caller is quick; the other worker is slow enough for the caller to fall asleep. */
+static sl_status meet_then_delay(int64_t begin, int64_t end, int worker, void *payload) {
     SL_TRY(meet(begin, end, worker, payload));
     if (worker > 0) nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);
     atomic_fetch_add((_Atomic int *)payload, 100);
     return SL_OK;
 }
 
-/* Waiting begins awake and goes on asleep: both ends must work for workers and for the caller, with
- * threads that have a core each and with more than there are. */
+/* A wait may end while polling or while asleep: both must work for workers and for the caller, with
+ * and without a core for each thread. */
 static void sleepers_are_woken(void **state) {
     sl_fixture *t = *state;
     for (int k = 1; k < SL_LEN(sizes); k++) {
@@ -127,15 +126,15 @@ static void sleepers_are_woken(void **state) {
         for (int i = 0; i < sl_test_iters(t, 60); i++) {
             if (i % 2) nanosleep(&(struct timespec){ .tv_nsec = 100000 * (i % 4) }, NULL);
             _Atomic int here = 0;
-            SL_MUST(t, sl_par_for(pool, 2, 1, meet_and_dawdle, &here));
-            assert_int_equal(here, 202); // nobody is inside any more
+            SL_MUST(t, sl_par_for(pool, 2, 1, meet_then_delay, &here));
+            assert_int_equal(here, 202); // both parts have ended
         }
         sl_par_pool_free(pool);
     }
 }
 
 typedef struct trouble {
-    int64_t at_limit, at_io; // parts that fail
+    int64_t at_limit, at_io; // parts that fail, with SL_ELIMIT and SL_EIO
     _Atomic int ready;       // the two wait for each other, so that both do run
 } trouble;
 
@@ -152,16 +151,15 @@ static sl_status fail_some(int64_t begin, int64_t end, int worker, void *payload
 typedef struct endless {
     _Atomic int ran;
     _Atomic int after;    // parts that a worker ran after one of its own had failed
-    bool failed[5];       // by worker: one of its own has; only the worker itself looks
+    bool failed[5];       // by worker: one of its parts failed; read by that worker only
     _Atomic double since; // when part 3 failed; 0: not yet
 } endless;
 
-static const double PATIENCE = 60; // seconds
+static const double TIMEOUT = 60; // seconds
 
-/* When the other threads see the failure is up to the scheduler, and no number of parts says how
- * long that takes: the failing thread may lose its core between its part and the record of it. So
- * the others go on and give their cores away, and only a minute of that means that nothing stops
- * them; then nothing ends the loop either. */
+/* How many parts the other threads run before they see the failure is up to the scheduler: the
+ * failing thread may lose its core between its part and the record of it. So the others go on and
+ * yield their cores; only a minute of that means that nothing stops them. */
 static sl_status fail_third(int64_t begin, int64_t end, int worker, void *payload) {
     (void)end;
     endless *y = payload;
@@ -175,7 +173,7 @@ static sl_status fail_third(int64_t begin, int64_t end, int worker, void *payloa
     const double since = atomic_load(&y->since);
     if (since == 0) return SL_OK;
     sched_yield();
-    if (sl_clock() - since < PATIENCE) return SL_OK;
+    if (sl_clock() - since < TIMEOUT) return SL_OK;
     fprintf(stderr, "par.pool: part 3 has failed, and part %lld runs all the same\n",
             (long long)begin);
     _exit(1);
@@ -196,13 +194,13 @@ static void a_failing_part_stops_the_rest(void **state) {
             if (k <= 0) assert_int_equal(y.ran, 4);
             SL_CHECK(t, y.after == 0, "a worker takes %d more parts after its failure", y.after);
         }
-        judge_tally(t, pool, 1000, 10); // the next loop is none the worse
+        check_tally(t, pool, 1000, 10); // the next loop is unaffected
         sl_par_pool_free(pool);
     }
 }
 
-/* Two parts fail, in either order: the smaller status wins and brings its own message. */
-static void the_smallest_status_wins(void **state) {
+/* Two parts fail, in either order: the smaller status is returned, with its own message. */
+static void smallest_status_is_returned_with_its_message(void **state) {
     sl_fixture *t = *state;
     sl_pool *pool = NULL;
     SL_MUST(t, sl_par_pool_new(&pool, 2));
@@ -220,7 +218,7 @@ static sl_status nested(int64_t begin, int64_t end, int worker, void *payload) {
     return sl_par_for(payload, 4, 1, untouched, &calls);
 }
 
-/* Nesting would wait for itself; it must be refused loudly, for any number of threads. */
+/* A nested call would wait for itself; it aborts, for any number of threads. */
 static void nesting_is_refused(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < SL_LEN(sizes); k++) {
@@ -301,7 +299,7 @@ static sl_status look_at_stack(int64_t begin, int64_t end, int worker, void *pay
     pthread_attr_t a;
     size_t size;
     if (pthread_equal(pthread_self(), s->caller)) {
-        while (s->seen == 0) sched_yield(); // leave some to the others
+        while (s->seen == 0) sched_yield(); // leave parts to the other workers
         return SL_OK;
     }
     if (pthread_getattr_np(pthread_self(), &a) != 0 || pthread_attr_getstacksize(&a, &size) != 0)
@@ -337,7 +335,7 @@ int main(void) {
         SL_TEST(nothing_to_do_calls_nothing),
         SL_TEST(parts_run_at_the_same_time),
         SL_TEST(a_failing_part_stops_the_rest),
-        SL_TEST(the_smallest_status_wins),
+        SL_TEST(smallest_status_is_returned_with_its_message),
         SL_TEST(nesting_is_refused),
         SL_TEST(pools_of_wrong_size_are_refused),
         SL_TEST(workers_take_no_signals),

@@ -13,7 +13,7 @@ static int expected(void) {
     return text ? atoi(text) : 1;
 }
 
-static void ranks_know_themselves(void **state) {
+static void rank_and_number_of_ranks_are_known(void **state) {
     sl_fixture *t = *state;
     SL_CHECK(t, sl_par_ranks() == expected(), "%d ranks, want %d", sl_par_ranks(), expected());
     assert_in_range(sl_par_rank(), 0, sl_par_ranks() - 1);
@@ -21,7 +21,7 @@ static void ranks_know_themselves(void **state) {
     SL_MUST(t, sl_par_agree(SL_OK));
 }
 
-/* Every rank says which cores it may use; those that say the same share them. */
+/* Every rank sends which cores it may use; ranks with equal sets share them. */
 static void peers_have_the_same_cores(void **state) {
     sl_fixture *t = *state;
     cpu_set_t set;
@@ -38,23 +38,23 @@ static void peers_have_the_same_cores(void **state) {
     SL_CHECK(t, sl_par_peers() == same, "%d peers, want %d", sl_par_peers(), same);
 }
 
-/* Each rank fails in turn: all must hear it, with the message, and then agree again. */
+/* Each rank fails in turn: all must get the status and the message, and then agree again. */
 static void one_failing_rank_stops_all(void **state) {
     sl_fixture *t = *state;
-    for (int who = 0; who < sl_par_ranks(); who++) {
+    for (int failing = 0; failing < sl_par_ranks(); failing++) {
         sl_status mine = SL_OK;
         sl_fail_restore("");
-        if (sl_par_rank() == who) mine = sl_fail(SL_EFORMAT, "rank says %d", who);
+        if (sl_par_rank() == failing) mine = sl_fail(SL_EFORMAT, "failure %d", failing);
         assert_int_equal(sl_par_agree(mine), SL_EFORMAT);
-        char want[64];
-        snprintf(want, sizeof want, "rank says %d", who);
-        SL_CHECK(t, strstr(sl_last_error(), want), "rank %d heard: %s", sl_par_rank(),
+        char expect[64];
+        snprintf(expect, sizeof expect, "failure %d", failing);
+        SL_CHECK(t, strstr(sl_last_error(), expect), "rank %d got: %s", sl_par_rank(),
                  sl_last_error());
         SL_MUST(t, sl_par_agree(SL_OK));
     }
 }
 
-/* All fail differently: the smallest status is everybody's. */
+/* All fail differently: all get the smallest status. */
 static void the_smallest_status_is_agreed_on(void **state) {
     (void)state;
     static const sl_status by_rank[] = { SL_EINVAL, SL_EIO, SL_ELIMIT };
@@ -89,7 +89,7 @@ typedef struct blocks {
     int64_t end, mine;
 } blocks;
 
-/* What is not to be written is NaN, and so is what must be. */
+/* recv begins as NaN, so that what is not written, or written past the end, shows. */
 static void make_blocks(blocks *b, sl_fixture *t, int max, int kind) {
     int ranks = sl_par_ranks(), rank = sl_par_rank();
     b->begin = sl_malloc((size_t)ranks + 1, sizeof *b->begin);
@@ -109,7 +109,7 @@ static void free_blocks(blocks *b) {
     sl_free(b->recv);
 }
 
-static void judge_exchange(sl_fixture *t, int max, int kind) {
+static void check_exchange(sl_fixture *t, int max, int kind) {
     blocks b;
     make_blocks(&b, t, max, kind);
     int64_t first = b.begin[sl_par_rank()];
@@ -123,7 +123,7 @@ static void judge_exchange(sl_fixture *t, int max, int kind) {
     free_blocks(&b);
 }
 
-static void judge_gather(sl_fixture *t, int max, int kind) {
+static void check_gather(sl_fixture *t, int max, int kind) {
     blocks b;
     make_blocks(&b, t, max, kind);
     SL_MUST(t, sl_par_gather(b.block, sizeof *b.block, b.begin));
@@ -137,7 +137,7 @@ static void judge_gather(sl_fixture *t, int max, int kind) {
     free_blocks(&b);
 }
 
-static void judge_collect(sl_fixture *t, int max, int kind) {
+static void check_collect(sl_fixture *t, int max, int kind) {
     blocks b;
     make_blocks(&b, t, max, kind);
     float *whole = sl_par_rank() == 0 ? b.recv : NULL;
@@ -156,9 +156,9 @@ static void shares_reach_their_ranks(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 60); i++) {
         int max = (int)sl_rng_below(&t->rng, i % 3 ? 4 : 3000);
-        judge_exchange(t, max, i % 4);
-        judge_gather(t, max, i % 4);
-        judge_collect(t, max, i % 4);
+        check_exchange(t, max, i % 4);
+        check_gather(t, max, i % 4);
+        check_collect(t, max, i % 4);
     }
 }
 
@@ -167,9 +167,9 @@ static void long_shares_reach_their_ranks(void **state) {
     sl_fixture *t = *state;
     enum { LONG = (1 << 20) + 12345 };
     for (int kind = 1; kind <= 2; kind++) {
-        judge_exchange(t, LONG, kind);
-        judge_gather(t, LONG, kind);
-        judge_collect(t, LONG, kind);
+        check_exchange(t, LONG, kind);
+        check_gather(t, LONG, kind);
+        check_collect(t, LONG, kind);
     }
 }
 
@@ -199,7 +199,7 @@ static void numbers_of_any_size_are_gathered(void **state) {
     }
 }
 
-static void everybody_hears_rank_0(void **state) {
+static void bytes_of_rank_0_reach_all_ranks(void **state) {
     sl_fixture *t = *state;
     enum { LONG = (4 << 20) + 77 }; // more than one message
     unsigned char *bytes = sl_malloc(LONG + 1, 1);
@@ -226,8 +226,8 @@ static void counts_are_added_up(void **state) {
     SL_MUST(t, sl_par_sum(x, 0));
 }
 
-/* Shares that ranks do not agree on are our mistake, but the only way to make MPI fail at will:
- * rank 1 sends more than rank 0 asks for. */
+/* Ranks must call with equal shares. Unequal ones are used here because they make MPI fail: rank 1
+ * sends more than rank 0 receives. */
 static void an_error_of_mpi_is_a_status(void **state) {
     sl_fixture *t = *state;
     int ranks = sl_par_ranks(), rank = sl_par_rank();
@@ -244,40 +244,40 @@ static void an_error_of_mpi_is_a_status(void **state) {
     SL_MUST(t, sl_par_agree(SL_OK));
 }
 
-static bool is_asked(void *payload) { return *(bool *)payload; }
+static bool is_set(void *payload) { return *(bool *)payload; }
 
-/* Whichever rank is asked, all learn of it; and only of it: the next watch begins without. */
+/* A request to any rank stops all, and only during this watch: the next begins without one. */
 static void a_request_to_stop_reaches_all(void **state) {
     sl_fixture *t = *state;
     const int ranks = sl_par_ranks(), rank = sl_par_rank();
-    for (int who = 0; who <= ranks; who++) { // at last all of them at once
-        bool asked = who == rank || who == ranks;
+    for (int target = 0; target <= ranks; target++) { // the last time, all ranks at once
+        bool requested = target == rank || target == ranks;
         sl_par_watch watch;
-        sl_par_watch_begin(&watch, is_asked, &asked);
+        sl_par_watch_begin(&watch, is_set, &requested);
         while (!sl_par_stopping()) {
         }
         assert_true(sl_par_stopping());
         sl_par_watch_end(&watch);
-        assert_false(sl_par_stopping()); // nobody watches
+        assert_false(sl_par_stopping()); // no watch
 
         sl_par_watch_begin(&watch, NULL, NULL);
         assert_false(sl_par_stopping());
         const double start = sl_clock();
         while (sl_clock() - start < 0.03) assert_false(sl_par_stopping());
-        SL_MUST(t, sl_par_agree(SL_OK)); // before one of them is asked again
+        SL_MUST(t, sl_par_agree(SL_OK)); // before the next request
         sl_par_watch_end(&watch);
     }
 }
 
-/* One rank works and looks; another, which waits for it, is asked. */
-static void a_rank_that_waits_passes_it_on(void **state) {
+/* Rank 0 works and polls; another, which waits for it in sl_par_agree, is asked to stop. */
+static void a_waiting_rank_passes_a_request_on(void **state) {
     (void)state;
     const int ranks = sl_par_ranks(), rank = sl_par_rank();
-    for (int who = 1; who < ranks; who++) {
-        bool asked = who == rank;
+    for (int target = 1; target < ranks; target++) {
+        bool requested = target == rank;
         sl_status st = SL_OK;
         sl_par_watch watch;
-        sl_par_watch_begin(&watch, is_asked, &asked);
+        sl_par_watch_begin(&watch, is_set, &requested);
         if (rank == 0) {
             while (!sl_par_stopping()) {
             }
@@ -289,15 +289,15 @@ static void a_rank_that_waits_passes_it_on(void **state) {
     }
 }
 
-/* A call may be made while another is under way: its request is its own. */
+/* A watch may begin inside another; the inner one's request does not stop the outer one. */
 static void watches_nest(void **state) {
     (void)state;
-    if (sl_par_ranks() > 1) return; // there all make the same calls, and a request is everybody's
+    if (sl_par_ranks() > 1) return; // there a request stops all ranks
     bool outer = false, inner = true;
     sl_par_watch a, b;
-    sl_par_watch_begin(&a, is_asked, &outer);
+    sl_par_watch_begin(&a, is_set, &outer);
     assert_false(sl_par_stopping());
-    sl_par_watch_begin(&b, is_asked, &inner);
+    sl_par_watch_begin(&b, is_set, &inner);
     assert_true(sl_par_stopping());
     sl_par_watch_end(&b);
     assert_false(sl_par_stopping());
@@ -309,17 +309,17 @@ static void watches_nest(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(ranks_know_themselves),
+        SL_TEST(rank_and_number_of_ranks_are_known),
         SL_TEST(peers_have_the_same_cores),
         SL_TEST(one_failing_rank_stops_all),
         SL_TEST(the_smallest_status_is_agreed_on),
         SL_TEST(shares_reach_their_ranks),
         SL_TEST(long_shares_reach_their_ranks),
         SL_TEST(numbers_of_any_size_are_gathered),
-        SL_TEST(everybody_hears_rank_0),
+        SL_TEST(bytes_of_rank_0_reach_all_ranks),
         SL_TEST(counts_are_added_up),
         SL_TEST(a_request_to_stop_reaches_all),
-        SL_TEST(a_rank_that_waits_passes_it_on),
+        SL_TEST(a_waiting_rank_passes_a_request_on),
         SL_TEST(watches_nest),
         SL_TEST(an_error_of_mpi_is_a_status),
     };
